@@ -8,7 +8,7 @@ const SLOW = ['test/process/**/*.test.ts', 'test/**/*.long.test.ts'];
 
 /** Of those, the ones that take over a minute. They start first: one that started last would run alone. */
 const LONGEST =
-  /\/(?:crash|crash-servers\.long|fork\.long|page-views|process\/postgres|schemathesis|take-over\.long)\.test\.ts$/;
+  /\/(?:attack\/commits\.long|attack\/flips\.long|crash|crash-servers\.long|fork\.long|page-views|process\/postgres|schemathesis|take-over\.long)\.test\.ts$/;
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -36,7 +36,7 @@ const quick = { ...shared, isolate: false };
  */
 const NOT_OF_ENGINES = [
   'test/api/sdk-*',
-  'test/api/{connection,client-quota,fair-share,unsent-answers}.test.ts',
+  'test/api/{connection,client-quota,fair-share,long-views,unsent-answers}.test.ts',
   'test/api/{encode,decode}-hostile.long.test.ts',
   'test/api/{event-pages-cached,transactions-requests}.long.test.ts',
 ];

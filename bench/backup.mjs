@@ -14,7 +14,7 @@ import { ValidatorSignatures } from '../dist/move/transactions/validator-signatu
 import { readEpochState } from '../dist/move/transactions/waypoint.js';
 import { stateKeyHash } from '../dist/move/types/state-key.js';
 import { stateValueHash } from '../dist/move/types/state-value.js';
-import { openLmdbStore } from '../dist/store/lmdb/lmdb-store.js';
+import { openSqliteStore } from '../dist/store/sqlite/sqlite-store.js';
 import { StateImport } from '../dist/store/state-import.js';
 import { shownSummary, summary } from './statistics.mjs';
 
@@ -107,7 +107,7 @@ function proofOfLast(before, last) {
 
 async function keysPerSecond({ data, proof, rootHash, firstKey, lastKey }) {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-bench-'));
-  const store = await openLmdbStore({ directory: folder });
+  const store = await openSqliteStore({ directory: folder });
   const source = { read: async (handle) => (handle === 'data' ? data : proof) };
   const range = { first: 0n, last: BigInt(KEYS) - 1n, firstKey, lastKey };
   const manifest = { rootHash, chunks: [{ ...range, data: 'data', proof: 'proof' }] };

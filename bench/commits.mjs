@@ -1,9 +1,9 @@
-// Commits of a store that grows: processor time of the main thread and of the engine's threads, and bytes that the
+// Commits of a store that grows: processor time of the main thread and of the others, and bytes that the
 // system counts as written to a disk, per transaction. Rows as a commit of 2,500 transactions has them, with random keys
 // and bytes, so that a large store is made in minutes. BENCH_TRANSACTIONS says how many. BENCH_OTHER names the folder of
 // another build, whose store grows after this one's.
 import { randomFillSync } from 'node:crypto';
-import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { randomSource } from './random-keys.mjs';
 import { temporaryFolder } from './sample-ledger.mjs';
@@ -51,7 +51,7 @@ function rowsOfTransaction({ columns, orderKey }, batch, version, own, keys, ran
   }
 }
 
-/** Processor time of this process: of the main thread, and of the engine's, which are those of Node's pool. */
+/** Processor time of this process: of the main thread, and of the others: the one that commits, and the collector's. */
 function processorMs() {
   let [main, engine] = [0, 0];
   for (const thread of readdirSync('/proc/self/task')) {
@@ -72,7 +72,8 @@ async function grow(build, directory, log) {
   const load = (path) => import(resolve(build, 'dist/store', path));
   const columns = await load('columns/columns.js');
   const orderKey = await load('columns/order-key.js');
-  const { openLmdbStore } = await load('lmdb/lmdb-store.js');
+  const { openSqliteStore } = await load('sqlite/sqlite-store.js');
+  const { storeFileBytes } = await load('sqlite/files.js');
   const { Batch } = await load('batch.js');
   const source = randomSource(5);
   const random = (below) => Math.floor((source() / 2 ** 32) * below);
@@ -81,7 +82,7 @@ async function grow(build, directory, log) {
     senders: randomFillSync(Buffer.allocUnsafe(SENDERS * HASH_BYTES)),
     sequence: new Uint32Array(SENDERS),
   };
-  const store = await openLmdbStore({ directory });
+  const store = await openSqliteStore({ directory });
   const rows = [];
   try {
     const every = Math.ceil(TRANSACTIONS / PARTS / COMMIT_TRANSACTIONS) * COMMIT_TRANSACTIONS;
@@ -101,7 +102,7 @@ async function grow(build, directory, log) {
         mainMicros: ((after.main - before.main) * 1_000) / every,
         engineMicros: ((after.engine - before.engine) * 1_000) / every,
         writtenBytes: (after.written - before.written) / every,
-        fileBytes: statSync(join(directory, 'data.mdb')).size,
+        fileBytes: storeFileBytes(directory),
       };
       const figures = [row.mainMicros, row.engineMicros].map((micros) => `${micros.toFixed(1)} µs`);
       log(

@@ -181,10 +181,10 @@ export async function run(options) {
   const { encodeSubmission: encodeJson } = await import('../dist/ledger/encode/index.js');
   const { encodeSubmission: encodeObject } = await import('../dist/index.js');
   const { openLedger } = await import('../dist/ledger/open.js');
-  const { openLmdbReader } = await import('../dist/store/lmdb/lmdb-store.js');
+  const { openSqliteReader } = await import('../dist/store/sqlite/sqlite-store.js');
   const folder = mkdtempSync(join(tmpdir(), 'daybook-bench-'));
   try {
-    const store = openLmdbReader({ directory: await prepareLedger(folder) });
+    const store = openSqliteReader({ directory: await prepareLedger(folder) });
     try {
       const { lookupModule } = await openLedger(store).view();
       const results = [];

@@ -1,4 +1,4 @@
-// The same node over each store: a folder (LMDB) and PostgreSQL on this machine, in turns. Following a sample ledger,
+// The same node over each store: a folder (SQLite) and PostgreSQL on this machine, in turns. Following a sample ledger,
 // and requests/s of one process, with the processor time that the node and the servers of the database spend.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';

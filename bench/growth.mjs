@@ -2,7 +2,7 @@
 // turns, with random keys of each. The ledgers are given: making a large one takes most of an hour.
 import { EVENTS } from '../dist/store/columns/columns.js';
 import { openHead } from '../dist/store/columns/head.js';
-import { openLmdbReader } from '../dist/store/lmdb/lmdb-store.js';
+import { openSqliteReader } from '../dist/store/sqlite/sqlite-store.js';
 import { startChild } from './child.mjs';
 import { load, loadGenerator } from './load.mjs';
 import { cpuMs } from './process-figures.mjs';
@@ -38,7 +38,7 @@ async function fullStreams(store) {
 
 /** What to ask of a ledger: the same kinds of requests for every ledger, its own keys. */
 async function requestsOf(dataFolder) {
-  const store = openLmdbReader({ directory: dataFolder });
+  const store = openSqliteReader({ directory: dataFolder });
   try {
     const { version } = await openHead(store);
     const holders = await randomAccounts(store, MAX_REQUESTS);

@@ -2,6 +2,7 @@
 // and a real genesis file imported, where there is one. What it costs in time, memory and bytes on disk.
 import { existsSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { storeFileBytes } from '../dist/store/sqlite/files.js';
 import { startChild } from './child.mjs';
 import { GENESIS } from './prepare-ledger.mjs';
 import { anonymousBytes, cpuMs } from './process-figures.mjs';
@@ -57,7 +58,7 @@ async function sizes(data) {
         { rows, bytes, bytesPerTransaction: bytes / transactions },
       ]),
   );
-  const fileBytes = statSync(join(data, 'data.mdb')).size;
+  const fileBytes = storeFileBytes(data);
   return { transactions, fileBytes, fileBytesPerTransaction: fileBytes / transactions, columns };
 }
 

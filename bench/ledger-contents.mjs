@@ -4,7 +4,7 @@ import { decodeBcs } from '../dist/move/bcs/bcs-reader.js';
 import { readTransactionInfo } from '../dist/move/transactions/transaction-info.js';
 import { parsePhysicalStateKey } from '../dist/move/types/state-key.js';
 import { ACCOUNT_KEYS, EVENTS } from '../dist/store/columns/columns.js';
-import { openLmdbReader } from '../dist/store/lmdb/lmdb-store.js';
+import { openSqliteReader } from '../dist/store/sqlite/sqlite-store.js';
 import { openView } from '../dist/store/view.js';
 
 const PAGE = { maxRows: 5_000, maxBytes: 8 * 1024 * 1024 };
@@ -35,7 +35,7 @@ export function accountOf({ partition, order }) {
  *   any other, and how many there are
  */
 export async function accountAddresses(dataFolder, most) {
-  const store = openLmdbReader({ directory: dataFolder });
+  const store = openSqliteReader({ directory: dataFolder });
   const random = seededRandom(1);
   const addresses = [];
   let total = 0;
@@ -59,7 +59,7 @@ export async function accountAddresses(dataFolder, most) {
  * @returns {Promise<{version: bigint, hash: string}[]>} hash with 0x
  */
 export async function randomTransactions(dataFolder, most) {
-  const store = openLmdbReader({ directory: dataFolder });
+  const store = openSqliteReader({ directory: dataFolder });
   const view = await openView(store);
   const random = seededRandom(2);
   const { version: newest, oldestVersion } = view.head;
@@ -79,7 +79,7 @@ const MIN_TRANSACTIONS = 1_000;
 
 /** @returns {Promise<{address: string, creationNumber: bigint, events: number}[]>} streams, the longest first */
 export async function eventStreams(dataFolder, most) {
-  const store = openLmdbReader({ directory: dataFolder });
+  const store = openSqliteReader({ directory: dataFolder });
   const counts = new Map();
   for await (const { partition } of columnRows(store, EVENTS)) {
     const key = partition.toString('hex');

@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openHead } from '../dist/store/columns/head.js';
-import { openLmdbReader } from '../dist/store/lmdb/lmdb-store.js';
+import { openSqliteReader } from '../dist/store/sqlite/sqlite-store.js';
 import { startChild } from './child.mjs';
 import { load, loadGenerator } from './load.mjs';
 import { anonymousBytes, cpuMs } from './process-figures.mjs';
@@ -161,7 +161,7 @@ export async function run(options) {
   const { log } = options;
   const dataFolder = join(temporaryFolder(), 'ledger');
   cpSync(await sampleLedger(), dataFolder, { recursive: true });
-  const store = openLmdbReader({ directory: dataFolder });
+  const store = openSqliteReader({ directory: dataFolder });
   const requests = (await randomAccounts(store, KEYS)).map(balanceRequest);
   const node = await startChild([
     ...[PROGRAM, 'serve', '--data', dataFolder, '--listen', '127.0.0.1:0', '--log-level', 'warn'],

@@ -5,7 +5,7 @@ import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openHead } from '../dist/store/columns/head.js';
-import { openLmdbReader } from '../dist/store/lmdb/lmdb-store.js';
+import { openSqliteReader } from '../dist/store/sqlite/sqlite-store.js';
 import { startChild } from './child.mjs';
 import { gentleLoad } from './gentle-load.mjs';
 import { load, loadGenerator } from './load.mjs';
@@ -45,7 +45,7 @@ const NEWEST_TRANSACTIONS = { path: '/v1/transactions?limit=10' };
 
 /** Requests of all operations in JSON and BCS, mixed evenly over many keys. */
 export async function mixedRequests(dataFolder) {
-  const store = openLmdbReader({ directory: dataFolder });
+  const store = openSqliteReader({ directory: dataFolder });
   try {
     const holders = await randomAccounts(store, KEYS);
     const streams = await randomStreams(store, KEYS);
@@ -120,7 +120,7 @@ export async function run({ log }) {
   const dataFolder = join(temporaryFolder(), 'ledger');
   cpSync(given, dataFolder, { recursive: true });
   const requests = await mixedRequests(dataFolder);
-  const store = openLmdbReader({ directory: dataFolder });
+  const store = openSqliteReader({ directory: dataFolder });
   const before = await openHead(store);
   const node = await startChild([
     ...[PROGRAM, 'serve', '--data', dataFolder, '--listen', '127.0.0.1:0', '--log-level', 'warn'],

@@ -22,7 +22,7 @@ import {
   objectCoreCodec,
 } from '../dist/move/values/framework-resource.js';
 import { frozenRootCount } from '../dist/store/columns/head.js';
-import { openLmdbStore } from '../dist/store/lmdb/lmdb-store.js';
+import { openSqliteStore } from '../dist/store/sqlite/sqlite-store.js';
 import { openView } from '../dist/store/view.js';
 import { LedgerWriter } from '../dist/store/writer.js';
 
@@ -73,7 +73,7 @@ function versionOf(first, count, { info, transaction }) {
 
 /** Adds so many accounts to the ledger of a data folder. */
 async function addAccounts(directory, count) {
-  const store = await openLmdbStore({ directory });
+  const store = await openSqliteStore({ directory });
   const writer = await LedgerWriter.open(store);
   const view = await openView(store);
   const newest = view.head.version;

@@ -17,14 +17,14 @@ const [build, directory, file] = process.argv.slice(2);
 const load = (path) => import(resolve(build, 'dist', path));
 const columns = await load('store/columns/columns.js');
 const { encodeBucketKey, encodeU64Key } = await load('store/columns/order-key.js');
-const { openLmdbReader } = await load('store/lmdb/lmdb-store.js');
+const { openSqliteReader } = await load('store/sqlite/sqlite-store.js');
 const { openView } = await load('store/view.js');
 const { openLedger } = await load('ledger/open.js');
 const { buildApi } = await load('api/http/server.js');
 const { nodeSettingsWith } = await load('node/settings/settings.js');
 
 const asked = JSON.parse(readFileSync(file, 'utf8'));
-const store = openLmdbReader({ directory });
+const store = openSqliteReader({ directory });
 const view = await openView(store);
 const unbounded = { maxReadBacklogMs: 0, maxListingBacklogMs: 0, maxBodyBacklogMs: 0 };
 const api = buildApi(

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ACCOUNT_TRANSACTIONS } from '../dist/store/columns/columns.js';
 import { openHead } from '../dist/store/columns/head.js';
-import { openLmdbReader } from '../dist/store/lmdb/lmdb-store.js';
+import { openSqliteReader } from '../dist/store/sqlite/sqlite-store.js';
 import { ALLOCATOR } from './child.mjs';
 import {
   accountAddresses,
@@ -95,7 +95,7 @@ async function readsOf(data) {
   const { addresses } = await accountAddresses(data, MAX_KEYS);
   const owners = shuffled(addresses);
   const transactions = withOwnHash(await randomTransactions(data, MAX_KEYS));
-  const store = openLmdbReader({ directory: data });
+  const store = openSqliteReader({ directory: data });
   const rows = await randomStateRows(store, MAX_STATE_ROWS);
   const { senders, few } = await sendersOf(store);
   const { version: newest } = await openHead(store);

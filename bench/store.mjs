@@ -5,7 +5,7 @@ import { sampleChunks } from '../dist/sample/sample.js';
 import { EVENTS, STATE } from '../dist/store/columns/columns.js';
 import { openHead } from '../dist/store/columns/head.js';
 import { encodeU64Key, U64_MAX } from '../dist/store/columns/order-key.js';
-import { openLmdbReader, openLmdbStore } from '../dist/store/lmdb/lmdb-store.js';
+import { openSqliteReader, openSqliteStore } from '../dist/store/sqlite/sqlite-store.js';
 import { LedgerWriter } from '../dist/store/writer.js';
 import { randomSource, randomStateRows, randomStreams } from './random-keys.mjs';
 import { PAGE_EVENTS } from './requests.mjs';
@@ -13,14 +13,14 @@ import { sampleLedger, temporaryFolder } from './sample-ledger.mjs';
 import { ratioSummary, shownSummary, summary } from './statistics.mjs';
 
 export const name = 'store';
-export const title = 'Store: seek, range and durable commit on LMDB';
+export const title = 'Store: seek, range and durable commit on SQLite';
 
 const MAX_KEYS = 20_000;
 const CHUNK_SIZES = [100, 1_000];
 /** Transactions committed in each measurement, after genesis. */
 const COMMITTED = Number(process.env.BENCH_COMMITS ?? 10_000);
 
-/** Reads a second, key after key, over and over. LMDB answers at once, so nothing is awaited. */
+/** Reads a second, key after key, over and over. SQLite answers at once, so nothing is awaited. */
 function readRate(keys, read, seconds) {
   const start = performance.now();
   const end = start + seconds * 1_000;
@@ -105,7 +105,7 @@ async function ranges(store, options) {
  * @returns rates per second, and `processorUs` of a transaction
  */
 export async function commitChunks(directory, transactions, chunkTransactions, accounts = 2_000) {
-  const store = await openLmdbStore({ directory });
+  const store = await openSqliteStore({ directory });
   const total = { ms: 0, processorUs: 0, transactions: 0, commits: 0 };
   try {
     const writer = await LedgerWriter.open(store);
@@ -154,7 +154,7 @@ async function commits({ rounds }) {
 /** @param {{rounds: number, seconds: number, log: (line: string) => void}} options */
 export async function run(options) {
   const { log } = options;
-  const store = openLmdbReader({ directory: await sampleLedger() });
+  const store = openSqliteReader({ directory: await sampleLedger() });
   let seek;
   let range;
   try {

@@ -129,7 +129,12 @@ export class BatchedChild<T> {
 
 async function bundled(script: string): Promise<string> {
   const outDir = join(BUILT, `${basename(script, '.ts')}-${process.pid}`);
-  const options = { ssr: script, outDir, minify: false, target: 'es2023' } as const;
+  // Not `.js`: that is how the store knows that its thread's file is beside it.
+  const output = { entryFileNames: '[name].mjs' };
+  const options = {
+    ...{ ssr: script, outDir, minify: false, target: 'es2023' },
+    rolldownOptions: { output },
+  } as const;
   await build({ configFile: false, logLevel: 'silent', build: options });
-  return join(outDir, readdirSync(outDir).find((name) => /\.m?js$/.test(name))!);
+  return join(outDir, readdirSync(outDir).find((name) => name.endsWith('.mjs'))!);
 }

@@ -1,18 +1,18 @@
-/** What power cuts leave of a file whose writes were recorded. */
-import { closeSync, ftruncateSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+/** What power cuts leave of files whose writes were recorded. */
+import { writeFileSync } from 'node:fs';
 import type { Random } from '../test/random.ts';
-import type { WriteEvent } from './recorded-writes.ts';
+import type { FileEvent, WriteEvent } from './recorded-writes.ts';
 
 /** What a disk writes whole, in bytes. */
 const SECTOR_BYTES = 512;
-/** The file on the disk is compared with the one that it is to be in pieces of this size. */
-const PIECE_BYTES = 4096;
 const CUT_BYTES = 10;
 
 /** What of the writes that were not synced is on the disk. */
 export const ALL_BEFORE = 0;
-export const ANY_OF_THEM = 1;
-export const ANY_SECTORS = 2;
+export const UP_TO_A_BYTE = 1;
+export const ANY_OF_THEM = 2;
+export const ANY_SECTORS = 3;
+const KINDS = 4;
 
 export interface Cut {
   /** How many events came before it. */
@@ -35,85 +35,95 @@ export function encodeCut({ after, how, isContinued, seed }: Cut): Buffer {
 export function decodeCut(input: Buffer, events: number): Cut {
   return {
     after: input.readUInt32LE(0) % (events + 1),
-    how: input[4]! % 3,
+    how: input[4]! % KINDS,
     isContinued: input[5] === 1,
     seed: input.readUInt32LE(6),
   };
 }
 
-/** The disk after some events. */
-interface Moment {
+type Change = Exclude<FileEvent, { kind: 'sync' }>;
+
+/** One file on the disk after some events. */
+interface DiskFile {
   readonly synced: Buffer;
-  readonly unsynced: readonly { readonly at: number; readonly bytes: Buffer }[];
+  readonly unsynced: readonly Change[];
+}
+
+interface Moment {
+  readonly files: readonly DiskFile[];
   readonly acknowledged: bigint;
 }
 
-export class RecordedFile {
-  readonly #path: string;
+export class RecordedFiles {
   /** After none of the events, after the first, and so on; what did not change is shared. */
   readonly #moments: readonly Moment[];
 
-  constructor(events: readonly WriteEvent[], path: string) {
-    this.#path = path;
-    const moments: Moment[] = [{ synced: Buffer.alloc(0), unsynced: [], acknowledged: -1n }];
+  /** @param before what the files had before */
+  constructor(events: readonly WriteEvent[], before: readonly Buffer[]) {
+    const files = before.map((synced) => ({ synced, unsynced: [] }));
+    const moments: Moment[] = [{ files, acknowledged: -1n }];
     for (const event of events) moments.push(momentAfter(moments[moments.length - 1]!, event));
     this.#moments = moments;
   }
 
-  /** Makes the file what a cut leaves of it. @returns that, and the last version that was acknowledged before */
-  leave({ after, how }: Cut, random: Random): { bytes: Buffer; acknowledged: bigint } {
-    const { synced, unsynced, acknowledged } = this.#moments[after]!;
-    const left = unsynced.flatMap(({ at, bytes }) => {
-      if (how === ALL_BEFORE) return [{ at, bytes }];
-      if (how === ANY_OF_THEM) return random.below(2) === 0 ? [{ at, bytes }] : [];
-      const sectors = [];
-      for (let from = 0; from < bytes.length; from += SECTOR_BYTES) {
-        if (random.below(2) > 0) continue;
-        sectors.push({ at: at + from, bytes: bytes.subarray(from, from + SECTOR_BYTES) });
+  /** Writes what a cut leaves of the files. @returns the last version that was acknowledged before */
+  leave({ after, how }: Cut, paths: readonly string[], random: Random): bigint {
+    const { files, acknowledged } = this.#moments[after]!;
+    for (const [at, { synced, unsynced }] of files.entries()) {
+      writeFileSync(paths[at]!, changed(synced, leftOf(unsynced, how, random)));
+    }
+    return acknowledged;
+  }
+}
+
+function leftOf(changes: readonly Change[], how: number, random: Random): Change[] {
+  if (how === ALL_BEFORE) return [...changes];
+  if (how === UP_TO_A_BYTE) {
+    const end = random.below(changes.length + 1);
+    const last = changes[end];
+    const left = changes.slice(0, end);
+    if (last?.kind !== 'write') return left;
+    return [...left, { ...last, bytes: last.bytes.subarray(0, random.below(last.bytes.length)) }];
+  }
+  return changes.flatMap((change) => {
+    if (change.kind === 'truncate' || how === ANY_OF_THEM) {
+      return random.below(2) === 0 ? [change] : [];
+    }
+    const { at, bytes } = change;
+    const sectors: Change[] = [];
+    for (let from = 0; from < bytes.length; ) {
+      // Sectors are where they are in the file.
+      const to = from + SECTOR_BYTES - ((at + from) % SECTOR_BYTES);
+      if (random.below(2) === 0) {
+        sectors.push({ ...change, at: at + from, bytes: bytes.subarray(from, to) });
       }
-      return sectors;
-    });
-    const bytes = written(synced, left);
-    this.#write(bytes);
-    return { bytes, acknowledged };
-  }
-
-  /** Only what is not so yet. */
-  #write(bytes: Buffer): void {
-    if (bytes.length === 0) {
-      rmSync(this.#path, { force: true });
-      return;
+      from = to;
     }
-    const file = openSync(this.#path, 'a+');
-    closeSync(file);
-    const present = readFileSync(this.#path);
-    const to = openSync(this.#path, 'r+');
-    for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
-      const piece = bytes.subarray(at, at + PIECE_BYTES);
-      if (piece.equals(present.subarray(at, at + piece.length))) continue;
-      writeSync(to, piece, 0, piece.length, at);
-    }
-    ftruncateSync(to, bytes.length);
-    closeSync(to);
-  }
+    return sectors;
+  });
 }
 
-function momentAfter(before: Moment, event: WriteEvent): Moment {
-  if (event.kind === 'acknowledged') return { ...before, acknowledged: event.version };
-  if (event.kind === 'sync') {
-    return { ...before, synced: written(before.synced, before.unsynced), unsynced: [] };
-  }
-  if (event.isSynced) return { ...before, synced: written(before.synced, [event]) };
-  return { ...before, unsynced: [...before.unsynced, event] };
+function momentAfter({ files, acknowledged }: Moment, event: WriteEvent): Moment {
+  if (event.kind === 'acknowledged') return { files, acknowledged: event.version };
+  const { synced, unsynced } = files[event.file]!;
+  const file =
+    event.kind === 'sync'
+      ? { synced: changed(synced, unsynced), unsynced: [] }
+      : { synced, unsynced: [...unsynced, event] };
+  return { files: files.with(event.file, file), acknowledged };
 }
 
-/** A file with some writes; a gap is zeros. */
-function written(
-  file: Buffer,
-  writes: readonly { readonly at: number; readonly bytes: Buffer }[],
-): Buffer {
-  const length = Math.max(file.length, ...writes.map(({ at, bytes }) => at + bytes.length));
-  const whole = Buffer.concat([file], length);
-  for (const { at, bytes } of writes) bytes.copy(whole, at);
+/** A file with some changes; a gap is zeros. */
+function changed(file: Buffer, changes: readonly Change[]): Buffer {
+  let whole = Buffer.from(file);
+  for (const change of changes) {
+    if (change.kind === 'truncate') {
+      whole = Buffer.concat([whole], change.length);
+      continue;
+    }
+    const end = change.at + change.bytes.length;
+    if (end > whole.length) whole = Buffer.concat([whole], end);
+    change.bytes.copy(whole, change.at);
+  }
   return whole;
 }

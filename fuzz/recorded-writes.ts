@@ -1,16 +1,14 @@
-/** The writes of a process to a file, in order, as strace records them. */
+/** The writes of a process to some files, in order, as strace records them. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-export type WriteEvent =
-  | {
-      readonly kind: 'write';
-      readonly at: number;
-      readonly bytes: Buffer;
-      readonly isSynced: boolean;
-    }
-  | { readonly kind: 'sync' }
-  | { readonly kind: 'acknowledged'; readonly version: bigint };
+/** What a process did to one of the files, by its place in their list. */
+export type FileEvent =
+  | { readonly kind: 'write'; readonly file: number; readonly at: number; readonly bytes: Buffer }
+  | { readonly kind: 'truncate'; readonly file: number; readonly length: number }
+  | { readonly kind: 'sync'; readonly file: number };
+
+export type WriteEvent = FileEvent | { readonly kind: 'acknowledged'; readonly version: bigint };
 
 /** Whether writes can be recorded here. */
 export function canRecord(): boolean {
@@ -22,17 +20,18 @@ export function canRecord(): boolean {
   }
 }
 
-/** Runs a command and gives its writes to `data`, and the versions that it wrote to `acknowledged`. */
+/** Runs a command and gives what it did to `files`, and the versions that it wrote to `acknowledged`. */
 export function recordWrites(
   command: readonly string[],
-  data: string,
+  files: readonly string[],
   acknowledged: string,
   trace: string,
 ): WriteEvent[] {
-  const calls = 'trace=openat,lseek,write,writev,pwrite64,fdatasync,fsync,msync,ftruncate';
-  const args = ['-f', '-xx', '-s', '100000000', '-P', data, '-P', acknowledged, '-e', calls];
-  execFileSync('strace', [...args, '-o', trace, ...command], { stdio: 'ignore' });
-  return eventsOf(readFileSync(trace, 'latin1'));
+  const calls = 'trace=lseek,write,writev,pwrite64,pwritev,fdatasync,fsync,msync,ftruncate,unlink';
+  const paths = [...files, acknowledged].flatMap((path) => ['-P', path]);
+  const args = ['-f', '-y', '-xx', '-s', '100000000', ...paths, '-e', calls, '-o', trace];
+  execFileSync('strace', [...args, ...command], { stdio: 'ignore' });
+  return eventsOf(readFileSync(trace, 'latin1'), [...files, acknowledged]);
 }
 
 const STRING = /"((?:\\x[0-9a-f]{2})*)"/g;
@@ -42,34 +41,41 @@ function bytesOf(text: string): Buffer {
   return Buffer.from(parts.join(''), 'hex');
 }
 
-function eventsOf(trace: string): WriteEvent[] {
+/** `FD<PATH>` at the beginning of a call's arguments, the path in hexadecimal digits or as it is. */
+function pathOf(args: string): string {
+  const shown = /^\d+<([^>]*)>/.exec(args)?.[1] ?? '';
+  return shown.startsWith('\\x')
+    ? Buffer.from(shown.replaceAll('\\x', ''), 'hex').toString()
+    : shown;
+}
+
+function eventsOf(trace: string, paths: readonly string[]): WriteEvent[] {
   const events: WriteEvent[] = [];
-  const synced = new Set<string>();
   const positions = new Map<string, number>();
   for (const line of trace.split('\n')) {
-    const [, call = '', rest = ''] =
-      /^\d+ +(?:<\.\.\. )?(\w+)(?:\(| resumed>)(.*)$/.exec(line) ?? [];
-    const isResumed = line.includes(' resumed>');
-    const isBegun = line.endsWith('<unfinished ...>');
-    const file = /^\d+/.exec(rest)?.[0] ?? '';
-    if (call === 'openat') {
-      if (rest.includes('O_DSYNC')) synced.add(/= (\d+)/.exec(rest)?.[1] ?? '');
-    } else if (call === 'fdatasync' || call === 'fsync') {
-      // It counts from when it has returned.
-      if (!isBegun) events.push({ kind: 'sync' });
-    } else if (call === 'write' && !isResumed) {
+    const [, call = '', rest = ''] = /^\d+ +(\w+)\((.*)$/.exec(line) ?? [];
+    if (call === '') continue;
+    if (rest.includes('<unfinished ...>')) throw new Error(`a call beside another: ${line}`);
+    const path = pathOf(rest);
+    const file = paths.indexOf(path);
+    if (file === paths.length - 1 && call === 'write') {
       events.push({ kind: 'acknowledged', version: BigInt(bytesOf(rest).toString().trim()) });
-    } else if (call === 'lseek' && !isResumed) {
-      positions.set(file, Number(/, (\d+), SEEK_SET/.exec(rest)?.[1]));
-    } else if (/^p?writev?(?:64)?$/.test(call) && !isResumed) {
-      const given = /, (\d+)(?:\)| <)[^"]*$/.exec(rest)?.[1];
-      const at = call === 'writev' ? positions.get(file)! : Number(given);
-      const bytes = bytesOf(rest);
-      positions.set(file, at + bytes.length);
-      events.push({ kind: 'write', at, bytes, isSynced: synced.has(file) });
-    } else if (call !== '') {
-      throw new Error(`a call that is not replayed: ${line.slice(0, 200)}`);
-    }
+    } else if (call === 'unlink') {
+      const length = 0;
+      events.push({ kind: 'truncate', file: paths.indexOf(bytesOf(rest).toString()), length });
+    } else if (call === 'lseek') {
+      positions.set(path, Number(/, (\d+), SEEK_SET/.exec(rest)?.[1]));
+    } else if (call === 'fdatasync' || call === 'fsync') {
+      events.push({ kind: 'sync', file });
+    } else if (call === 'ftruncate') {
+      events.push({ kind: 'truncate', file, length: Number(/, (\d+)\)/.exec(rest)?.[1]) });
+    } else if (/^p?write(?:64)?$/.test(call) && file >= 0) {
+      const given = /, (\d+)\) += \d+$/.exec(rest)?.[1];
+      const at = call === 'write' ? positions.get(path)! : Number(given);
+      const bytes = bytesOf(rest.slice(rest.indexOf('>')));
+      positions.set(path, at + bytes.length);
+      events.push({ kind: 'write', file, at, bytes });
+    } else throw new Error(`a call that is not replayed: ${line.slice(0, 200)}`);
   }
   return events;
 }

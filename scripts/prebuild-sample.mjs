@@ -12,7 +12,7 @@ try {
   await makeSample(join(folder, 'made'), SMALL_SAMPLE);
   // Without free space.
   await copyLedger(join(folder, 'made'), join(folder, 'copy'), () => undefined);
-  await writePrebuiltSample(SMALL_SAMPLE, readFileSync(join(folder, 'copy/data.mdb')));
+  await writePrebuiltSample(SMALL_SAMPLE, readFileSync(join(folder, 'copy/ledger.db')));
 } finally {
   rmSync(folder, { recursive: true });
 }

@@ -3,21 +3,21 @@
  * cut leaves of the recorded writes, opens it, and says which version it has, or what is wrong with it.
  */
 import { createHash } from 'node:crypto';
-import { readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { deserialize } from 'node:v8';
 import { COLUMNS } from '../../src/store/columns/columns.ts';
 import { readHead } from '../../src/store/columns/head.ts';
-import { dataFileOf, lockFileOf } from '../../src/store/lmdb/lmdb-file.ts';
-import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
+import { storeFileOf } from '../../src/store/sqlite/files.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { type Store, scanPages } from '../../src/store/store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { verifyLedger } from '../../src/verify/ledger.ts';
 import { Random } from '../../test/random.ts';
-import { digestOfPages } from '../reachable-pages.ts';
-import { decodeCut, RecordedFile } from '../recorded-file.ts';
+import { decodeCut, RecordedFiles } from '../recorded-file.ts';
 import type { WriteEvent } from '../recorded-writes.ts';
 import { recordedChunks } from './recorded-ledger.ts';
+import { releaseMemory } from './released-memory.ts';
 import { serveInputs } from './serve-inputs.ts';
 
 export interface CutOutcome {
@@ -33,18 +33,21 @@ export interface CutOutcome {
 /** What is recorded, for this process. */
 export interface Recorded {
   readonly seed: number;
+  /** The store's file and SQLite's log as they were before. */
+  readonly before: readonly Buffer[];
   readonly events: readonly WriteEvent[];
 }
 
 const [, , directory = ''] = process.argv;
-const { seed, events } = deserialize(readFileSync(join(directory, 'recorded'))) as Recorded;
-const left = join(directory, 'left');
-const file = new RecordedFile(events, dataFileOf(left));
+const { seed, before, events } = deserialize(readFileSync(join(directory, 'recorded'))) as Recorded;
+const files = new RecordedFiles(
+  events,
+  before.map((bytes) => Buffer.from(bytes)),
+);
 const chunks = [...recordedChunks(seed)];
 /** Digests of all rows of ledgers that were verified: the same rows are so again. */
 const verified = new Set<string>();
-/** Digests of the pages of these ledgers. */
-const soundPages = new Set<string>();
+let inputs = 0;
 
 async function digestOf(store: Store): Promise<string> {
   const digest = createHash('sha256');
@@ -69,17 +72,12 @@ async function faultOf(store: Store): Promise<string | undefined> {
   return undefined;
 }
 
-/** One that is continued has all its rows read, whatever its pages are. */
-async function examine(isContinued: boolean, bytes: Buffer) {
-  const pages = digestOfPages(bytes);
-  const store = await openLmdbStore({ directory: left });
+async function examine(left: string, isContinued: boolean) {
+  const store = await openSqliteStore({ directory: left });
   try {
     const head = await readHead(store);
     const version = head?.version ?? -1n;
-    const ledger = pages === undefined ? undefined : `${version} ${pages}`;
-    const isKnown = !isContinued && ledger !== undefined && soundPages.has(ledger);
-    let fault = head === undefined || isKnown ? undefined : await faultOf(store);
-    if (fault === undefined && ledger !== undefined) soundPages.add(ledger);
+    let fault = head === undefined ? undefined : await faultOf(store);
     const next = chunks.find(({ firstVersion }) => firstVersion === version + 1n);
     if (isContinued && fault === undefined && next !== undefined) {
       const writer = await LedgerWriter.open(store);
@@ -94,13 +92,19 @@ async function examine(isContinued: boolean, bytes: Buffer) {
 
 serveInputs<CutOutcome>(async (input) => {
   const cut = decodeCut(input, events.length);
-  rmSync(lockFileOf(left), { force: true });
-  const { bytes, acknowledged: last } = file.leave(cut, new Random(cut.seed));
-  const acknowledged = String(last);
+  // Of its own: connections to the one before are closed later.
+  const left = join(directory, `left-${process.pid}-${inputs}`);
+  inputs += 1;
+  mkdirSync(left);
+  const path = storeFileOf(left);
+  const acknowledged = String(files.leave(cut, [path, `${path}-wal`], new Random(cut.seed)));
   try {
-    return { ...(await examine(cut.isContinued, bytes)), acknowledged, verified: verified.size };
+    return { ...(await examine(left, cut.isContinued)), acknowledged, verified: verified.size };
   } catch (error) {
     const fault = String((error as Error).stack);
     return { version: '-1', acknowledged, verified: verified.size, fault };
+  } finally {
+    rmSync(left, { recursive: true });
+    await releaseMemory();
   }
 });

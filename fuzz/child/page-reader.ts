@@ -1,112 +1,198 @@
 /**
- * The process of the target `pages`: `node page-reader FOLDER OUTCOMES`. It damages the file of a store that it has open,
- * reads rows, and puts the file right again. Damage may end it.
+ * The process of the target `pages`: `node page-reader FOLDER OUTCOMES`. It damages the file of a store, opens it, reads
+ * every row, and puts the file right again.
  */
-import { existsSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
-import { deserialize, serialize } from 'node:v8';
-import { COLUMNS, type Column, HEAD, type RowKey } from '../../src/store/columns/columns.ts';
-import { dataFileOf } from '../../src/store/lmdb/lmdb-file.ts';
-import { openLmdbReader } from '../../src/store/lmdb/lmdb-store.ts';
-import { isDamaged } from '../../src/store/store-error.ts';
+import { ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
+import {
+  COLUMNS,
+  type Column,
+  type RowKey,
+  type ScannedRow,
+} from '../../src/store/columns/columns.ts';
+import { storeFileOf } from '../../src/store/sqlite/files.ts';
+import { openSqliteReader } from '../../src/store/sqlite/sqlite-store.ts';
+import { placeOf } from '../../src/store/sqlite/version-records.ts';
+import { type StoreReader, scanPages } from '../../src/store/store.ts';
+import { keyText, RowDamagedError, StoreError } from '../../src/store/store-error.ts';
+import { verifyLedger } from '../../src/verify/ledger.ts';
 import { decodeReading } from '../page-reading.ts';
+import { releaseMemory } from './released-memory.ts';
 import { serveInputs } from './serve-inputs.ts';
 
-/** Rows of a column that are known: they are read one by one. */
-const ROWS_KNOWN = 60;
-const KNOWN_BOUNDS = { maxRows: 10_000, maxBytes: 64 * 1024 * 1024 };
-/** Rows from which a reading also goes on to the rows behind them. */
-const WALKS = 2;
-const WALK_BOUNDS = { maxRows: 50, maxBytes: 1024 * 1024 };
-
-interface KnownRow extends RowKey {
-  /** The number of the column. */
-  readonly column: number;
-  readonly value: Buffer;
-}
+/** Rows of a column that are read one by one. */
+const ROWS_READ = 60;
+const PAGE = { maxRows: 500, maxBytes: 1024 * 1024 };
 
 export interface Outcome {
-  /** How many rows are known. */
-  readonly known: number;
-  /** Those that were not found as they are: refused, or others. Others are undetected: rows have no checksums. */
-  readonly changed: readonly number[];
+  /** Answers that were refused. */
   readonly refused: number;
-  /** An error that is not of damage. */
+  /** Records of versions that are not there, which only an examination notices. */
+  readonly missing: number;
+  /** What examining the ledger found; absent: it was not examined. */
+  readonly damages?: number | undefined;
+  /** An answer that is not what was stored, or an error that no store has. */
   readonly fault?: string | undefined;
 }
 
 const [, , directory = ''] = process.argv;
-const store = openLmdbReader({ directory });
-const file = openSync(dataFileOf(directory), 'r+');
+// Never closed: the operating system would release SQLite's locks.
+const file = openSync(storeFileOf(directory), 'r+');
 const whole = readFileSync(file);
-const columns = new Map<number, Column>(COLUMNS.map((column) => [column.number, column]));
-const known = await knownRows(join(directory, 'known'));
-const [head] = await store.scan(HEAD, WALK_BOUNDS);
+const sound = await readAll();
 
-/** The first process finds them; the others, one for each that damage has ended, have them from it. */
-async function knownRows(path: string): Promise<readonly KnownRow[]> {
-  if (existsSync(path)) return deserialize(readFileSync(path)) as KnownRow[];
-  const found: KnownRow[] = [];
+async function readAll(): Promise<ReadonlyMap<Column, readonly ScannedRow[]>> {
+  const store = openSqliteReader({ directory });
+  const rows = new Map<Column, readonly ScannedRow[]>();
   for (const column of COLUMNS) {
-    const rows = await store.scan(column, KNOWN_BOUNDS);
-    const step = Math.max(1, Math.floor(rows.length / ROWS_KNOWN));
-    rows.forEach((row, at) => {
-      if (at % step === 0) found.push({ ...row, column: column.number });
-    });
+    const found: ScannedRow[] = [];
+    for await (const page of scanPages(store, column)) found.push(...page);
+    rows.set(column, found);
   }
-  writeFileSync(path, serialize(found));
-  return found;
+  await store.close();
+  return rows;
 }
 
-async function readRows(rows: readonly number[]): Promise<Outcome> {
-  const changed = new Set<number>();
-  let refused = 0;
-  let fault: string | undefined;
-  const tried = async (row: number, read: () => boolean | Promise<boolean>): Promise<void> => {
-    try {
-      if (!(await read())) changed.add(row);
-    } catch (error) {
-      changed.add(row);
-      if (isDamaged(error)) refused += 1;
-      else fault = String((error as Error).stack);
-    }
-  };
-  // This read begins a transaction: the metas are read again.
-  await tried(0, async () => (await store.get(HEAD, head!.partition, head!.order)) !== undefined);
-  for (const [at, number] of rows.entries()) {
-    const { partition, order, value, ...row } = known[number % known.length]!;
-    const column = columns.get(row.column)!;
-    await tried(
-      number,
-      async () => (await store.get(column, partition, order))?.equals(value) === true,
-    );
-    await tried(number, async () => {
-      if (order.length === 0) return true;
-      const row = await store.seekLast(column, partition, order);
-      return row?.value.equals(value) === true && row.order.equals(order);
-    });
-    if (at >= WALKS) continue;
-    await tried(number, async () => {
-      await store.scan(column, { ...WALK_BOUNDS, after: { partition, order } });
-      return true;
-    });
-    await tried(number, async () => {
-      await store.range(column, partition, {
-        limit: WALK_BOUNDS.maxRows,
-        reverse: number % 2 === 0,
-      });
-      return true;
-    });
+function isBehind(row: RowKey, other: RowKey | undefined): boolean {
+  if (other === undefined) return true;
+  const order = Buffer.compare(row.partition, other.partition);
+  return order > 0 || (order === 0 && Buffer.compare(row.order, other.order) > 0);
+}
+
+/** Compares what a damaged store answers with what was stored. */
+class Comparison {
+  refused = 0;
+  missing = 0;
+  fault: string | undefined;
+  readonly #store: StoreReader;
+
+  constructor(store: StoreReader) {
+    this.#store = store;
   }
-  return { known: known.length, changed: [...changed], refused, fault };
+
+  async compare(): Promise<void> {
+    for (const [column, rows] of sound) {
+      const step = Math.max(1, Math.floor(rows.length / ROWS_READ));
+      for (let at = 0; at < rows.length; at += step) await this.#compareRow(column, rows[at]!);
+      await this.#compareScan(column, rows);
+    }
+  }
+
+  async #compareRow(column: Column, row: ScannedRow): Promise<void> {
+    const { partition, order, value } = row;
+    const got = await this.#tried(() => this.#store.get(column, partition, order));
+    this.#compareValue(column, row, got, value);
+    if (order.length === 0) return;
+    const last = await this.#tried(() => this.#store.seekLast(column, partition, order));
+    if (last === 'refused') return;
+    const isThere = last?.order.equals(order) === true;
+    this.#compareValue(column, row, isThere ? last.value : undefined, value);
+  }
+
+  /** All rows, in order; one that cannot be read is named, and what is behind it read. */
+  async #compareScan(column: Column, rows: readonly ScannedRow[]): Promise<void> {
+    let after: RowKey | undefined;
+    let at = 0;
+    for (;;) {
+      let page: readonly ScannedRow[];
+      try {
+        page = await this.#store.scan(column, { ...PAGE, after });
+      } catch (error) {
+        if (!this.#isRefusal(error)) return;
+        if (!(error instanceof RowDamagedError) || !isBehind(error.row, after)) return;
+        after = error.row;
+        while (at < rows.length && !isBehind(rows[at]!, after)) at += 1;
+        continue;
+      }
+      for (const row of page) {
+        while (at < rows.length && isBehind(row, rows[at])) {
+          this.#compareValue(column, rows[at]!, undefined, rows[at]!.value);
+          at += 1;
+        }
+        const due = rows[at];
+        if (due === undefined || isBehind(due, row)) this.#differs(column, row, 'nobody stored it');
+        else this.#compareValue(column, row, row.value, due.value);
+        at += 1;
+      }
+      if (page.length === 0) break;
+      after = page.at(-1)!;
+    }
+    for (; at < rows.length; at += 1) this.#compareValue(column, rows[at]!, undefined, Buffer.of());
+  }
+
+  #compareValue(
+    column: Column,
+    row: RowKey,
+    found: Buffer | 'refused' | undefined,
+    due: Buffer,
+  ): void {
+    if (found === 'refused' || found?.equals(due) === true) return;
+    if (found !== undefined) this.#differs(column, row, 'it has another value');
+    else if (placeOf(column) !== undefined) this.missing += 1;
+    else this.#differs(column, row, 'it is missing');
+  }
+
+  #differs(column: Column, row: RowKey, how: string): void {
+    this.fault ??= `${column.name} ${keyText(row)}: ${how}`;
+  }
+
+  async #tried<T>(read: () => T | Promise<T>): Promise<T | 'refused'> {
+    try {
+      return await read();
+    } catch (error) {
+      this.#isRefusal(error);
+      return 'refused';
+    }
+  }
+
+  #isRefusal(error: unknown): boolean {
+    const isRefusal = error instanceof StoreError;
+    if (isRefusal) this.refused += 1;
+    else this.fault ??= String((error as Error).stack);
+    return isRefusal;
+  }
+}
+
+async function damagesOf(store: StoreReader): Promise<number> {
+  try {
+    return (await verifyLedger(store)).damageCount;
+  } catch (error) {
+    if (error instanceof StoreError) return 1;
+    throw error;
+  }
+}
+
+async function examine(isVerified: boolean): Promise<Outcome> {
+  let store: StoreReader;
+  try {
+    store = openSqliteReader({ directory });
+  } catch (error) {
+    if (error instanceof StoreError) return { refused: 1, missing: 0, damages: 1 };
+    return { refused: 0, missing: 0, fault: String((error as Error).stack) };
+  }
+  try {
+    const comparison = new Comparison(store);
+    await comparison.compare();
+    const { refused, missing, fault } = comparison;
+    const mustBeFound = isVerified || missing > 0;
+    return { refused, missing, fault, ...(mustBeFound && { damages: await damagesOf(store) }) };
+  } catch (error) {
+    return { refused: 0, missing: 0, fault: String((error as Error).stack) };
+  } finally {
+    await store.close();
+  }
 }
 
 serveInputs(async (input) => {
-  const { rows, patches } = decodeReading(input, whole.length);
-  for (const { at, bytes } of patches) writeSync(file, bytes, 0, bytes.length, at);
+  const { isVerified, patches } = decodeReading(input, whole.length);
+  for (const { at, bytes } of patches) {
+    if (bytes.length === 0) ftruncateSync(file, at);
+    else writeSync(file, bytes, 0, bytes.length, at);
+  }
   try {
-    return await readRows(rows ?? known.map((_, number) => number));
+    return await examine(isVerified);
   } finally {
-    for (const { at, bytes } of patches) writeSync(file, whole, at, bytes.length, at);
+    writeSync(file, whole, 0, whole.length, 0);
+    ftruncateSync(file, whole.length);
+    await releaseMemory();
   }
 });

@@ -5,8 +5,8 @@
 import { openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { pinnedPrimaryStores } from '../../src/ledger/balances/pinned-stores.ts';
-import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { recordedChunks } from './recorded-ledger.ts';
 
@@ -20,7 +20,7 @@ const PRUNING = {
 
 const [directory, seed] = process.argv.slice(2) as [string, string];
 const acknowledged = openSync(join(directory, 'acknowledged'), 'w');
-const store = await openLmdbStore({ directory });
+const store = await openSqliteStore({ directory });
 const writer = await LedgerWriter.open(store);
 let chunks = 0;
 for (const chunk of recordedChunks(Number(seed))) {

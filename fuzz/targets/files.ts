@@ -16,9 +16,9 @@ import {
 } from '../../src/ingest/snapshot/manifest.ts';
 import { SnapshotError } from '../../src/ingest/snapshot/snapshot-error.ts';
 import { FORK_LAYOUT } from '../../src/store/columns/fork-columns.ts';
-import { TRANSACTION_DICTIONARY } from '../../src/store/lmdb/transaction-dictionary.ts';
-import { CompressedValueError, ValueCompressor } from '../../src/store/lmdb/value-compression.ts';
-import { encodeRecord, rowsOfRecord, valuesOf } from '../../src/store/lmdb/version-record.ts';
+import { TRANSACTION_DICTIONARY } from '../../src/store/sqlite/transaction-dictionary.ts';
+import { CompressedValueError, ValueCompressor } from '../../src/store/sqlite/value-compression.ts';
+import { encodeRecord, rowsOfRecord, valuesOf } from '../../src/store/sqlite/version-record.ts';
 import { StoreError } from '../../src/store/store-error.ts';
 import { smallGenesisFile } from '../../test/api/genesis-small.ts';
 import { pageOf, randomChain } from '../../test/ingest/feed-chain.ts';

@@ -1,24 +1,26 @@
 /**
- * Power cuts at every write of the commits of a ledger: what was synced is there, of what was not any part, pages torn.
+ * Power cuts at every write of the commits of a ledger: what was synced is there, of what was not any part: up to any
+ * byte, some of the writes, or some of their sectors.
  * No acknowledged version is lost, what is left verifies, and so it does after another commit.
  */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { serialize } from 'node:v8';
-import { dataFileOf } from '../../src/store/lmdb/lmdb-file.ts';
+import { storeFileOf } from '../../src/store/sqlite/files.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { Random } from '../../test/random.ts';
 import { BatchedChild } from '../batched-child.ts';
 import type { CutOutcome, Recorded } from '../child/cut-checker.ts';
 import { memoryFolder } from '../memory-folder.ts';
-import { ALL_BEFORE, ANY_OF_THEM, ANY_SECTORS, encodeCut } from '../recorded-file.ts';
+import { ALL_BEFORE, ANY_OF_THEM, ANY_SECTORS, encodeCut, UP_TO_A_BYTE } from '../recorded-file.ts';
 import { recordWrites } from '../recorded-writes.ts';
 import { Finding, type OpenTarget, type Target } from '../target.ts';
 
 const WRITER = fileURLToPath(new URL('../child/recorded-writer.ts', import.meta.url));
 const CHECKER = fileURLToPath(new URL('../child/cut-checker.ts', import.meta.url));
 const LOADER = fileURLToPath(new URL('../run-typescript.mjs', import.meta.url));
-const PARALLEL = 256;
+const PARALLEL = 64;
 /** One in so many of the ledgers that are left is continued. */
 const CONTINUED_SHARE = 8;
 
@@ -31,13 +33,13 @@ export const powerTarget: Target = {
 async function openPower(seed: number): Promise<OpenTarget> {
   const folder = memoryFolder('daybook-power-');
   const made = join(folder, 'made');
-  mkdirSync(made);
-  mkdirSync(join(folder, 'left'));
+  await (await openSqliteStore({ directory: made })).close();
+  const files = [storeFileOf(made), `${storeFileOf(made)}-wal`];
+  const before = files.map((path) => (existsSync(path) ? readFileSync(path) : Buffer.alloc(0)));
   const command = [process.execPath, '--import', LOADER, WRITER, made, String(seed)];
-  const acknowledged = join(made, 'acknowledged');
-  const events = recordWrites(command, dataFileOf(made), acknowledged, join(folder, 'trace'));
+  const events = recordWrites(command, files, join(made, 'acknowledged'), join(folder, 'trace'));
   rmSync(join(folder, 'trace'));
-  const recorded: Recorded = { seed, events };
+  const recorded: Recorded = { seed, before, events };
   writeFileSync(join(folder, 'recorded'), serialize(recorded));
   return new PowerTarget(folder, events.length);
 }
@@ -63,7 +65,7 @@ class PowerTarget implements OpenTarget {
     const isInOrder = this.#next < count;
     const after = isInOrder ? this.#next : random.below(count);
     this.#next += 1;
-    const how = isInOrder ? ALL_BEFORE : random.pick([ANY_OF_THEM, ANY_SECTORS]);
+    const how = isInOrder ? ALL_BEFORE : random.pick([UP_TO_A_BYTE, ANY_OF_THEM, ANY_SECTORS]);
     const isContinued = random.below(CONTINUED_SHARE) === 0;
     return encodeCut({ after, how, isContinued, seed: random.below(2 ** 31) });
   }

@@ -3,7 +3,7 @@
  * 1 failed, 2 wrong usage. With `--json` an error is a JSON object on stdout too.
  */
 import { Command, CommanderError } from 'commander';
-import { hidePasswords } from '../node/locations/shown-location.ts';
+import { hidePasswords, shownArguments } from '../node/locations/shown-location.ts';
 import { NodeError } from '../node/node-error.ts';
 import { packageVersion } from '../node/settings/settings.ts';
 import { jsonText, ReportedFailure } from './command-line.ts';
@@ -18,7 +18,6 @@ import { addSampleCommand } from './sample-command.ts';
 import { addServeCommand } from './serve-command.ts';
 import { addSnapshotCommand } from './snapshot-command.ts';
 import { addStatusCommand } from './status-command.ts';
-import { addUpgradeCommand } from './upgrade-command.ts';
 import { addVerifyCommand } from './verify-command.ts';
 import { addViewCommand } from './view-command.ts';
 
@@ -67,7 +66,6 @@ function buildProgram(): Command {
   addStatusCommand(program);
   addVerifyCommand(program);
   addCompareCommand(program);
-  addUpgradeCommand(program);
   addEncodeCommand(program);
   addDecodeCommand(program);
   addViewCommand(program);
@@ -121,6 +119,7 @@ function failureOf(error: unknown): Failure {
 
 /** Commander's text for a wrong command line, as one line. */
 function usageText(text: string): string {
-  const [what] = text.replace(/^error: /, '').split('\n');
+  // An option that does not exist is repeated with its value.
+  const [what] = shownArguments(text.replace(/^error: /, '').split('\n'));
   return `${what}; --help shows all options`;
 }

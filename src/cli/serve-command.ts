@@ -7,6 +7,8 @@ import { addCommand, collected, settingsOf } from './command-line.ts';
 
 /** How long a start may take after a signal, in milliseconds: most have finished by then and end cleanly. */
 const START_GRACE_MS = 2_000;
+/** Time to end, on top of the time that requests get, in milliseconds. */
+const STOP_GRACE_MS = 1_500;
 
 interface ServeFlags extends Record<string, unknown> {
   readonly config?: string;
@@ -61,9 +63,14 @@ export function addServeCommand(program: Command): void {
     // It may wait for an upstream forever. No request was answered yet, and commits are safe.
     if (node === undefined) process.exit(0);
     process.stdout.write(`${JSON.stringify(node.ready)}\n`);
+    let exitCode = 1;
     try {
       node.logger.info({ signal: await Promise.race([stopped, node.failed]) }, 'stopping');
+      exitCode = 0;
     } finally {
+      // Every acknowledged commit is on disk, so whatever the process still waits for or works at can be left.
+      const endNow = () => process.exit(process.exitCode ?? exitCode);
+      setTimeout(endNow, settings.shutdownTimeoutMs + STOP_GRACE_MS).unref();
       await node.stop();
     }
   });

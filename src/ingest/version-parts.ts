@@ -53,7 +53,7 @@ export function placeEvent(reader: BcsReader, places: number[]): void {
 export function placeWrites(reader: BcsReader, places: number[]): number {
   const form = reader.variant(2, 'WriteSet');
   const { buffer } = reader;
-  const count = reader.length(MIN_WRITE_BYTES);
+  const count = reader.itemCount(MIN_WRITE_BYTES);
   let previous: Buffer | undefined;
   for (let index = 0; index < count; index += 1) {
     const keyAt = reader.offset;

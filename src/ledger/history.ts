@@ -12,7 +12,7 @@ import type { TransactionSummary } from '../store/transaction-lookup.ts';
 import type { StoreView } from '../store/view.ts';
 import { storedAccount } from './accounts/accounts.ts';
 import { LedgerError, versionPruned } from './ledger-error.ts';
-import { nextTurn } from './pace.ts';
+import { Pace } from './pace.ts';
 import type { PruningGuard } from './pruning-guard.ts';
 import type { SimulatedItem } from './simulation/simulated-transaction.ts';
 import {
@@ -118,15 +118,18 @@ export class History {
     start: bigint | undefined,
     limit: number,
     operation: string,
+    pace = new Pace(),
   ): Promise<readonly Buffer[]> {
     const { version } = this.#view.head;
     const first = this.#firstOfPage(start, limit, operation);
     const count = Math.min(limit, Number(version - first) + 1);
     const found: Buffer[] = [];
     while (found.length < count) {
-      if (found.length > 0) await nextTurn();
+      if (found.length > 0) await pace.nextTurn();
       const left = Math.min(count - found.length, TRANSACTIONS_PER_READ);
-      found.push(...(await this.#read(first + BigInt(found.length), left)));
+      const items = await this.#read(first + BigInt(found.length), left);
+      pace.hold(bytesOf(items));
+      found.push(...items);
     }
     return found;
   }
@@ -139,13 +142,17 @@ export class History {
     start: bigint | undefined,
     limit: number,
     operation: string,
+    pace?: Pace,
   ): Promise<readonly Buffer[]> {
     const { version } = this.#view.head;
-    const array = new TransactionArray(this.#renderer);
+    const array = new TransactionArray(this.#renderer, pace);
     let next = this.#firstOfPage(start, limit, operation);
     for (let left = limit; left > 0 && next <= version && !array.isFull; ) {
       const items = await this.#read(next, Math.min(left, TRANSACTIONS_PER_READ));
+      const sizeBytes = bytesOf(items);
+      pace?.hold(sizeBytes);
       await array.add(items);
+      pace?.hold(-sizeBytes);
       next += BigInt(items.length);
       left -= items.length;
     }
@@ -209,6 +216,7 @@ export class History {
   async accountTransactions(
     { address, start, limit }: AccountTransactionsRequest,
     operation: string,
+    pace?: Pace,
   ): Promise<readonly Buffer[]> {
     this.#requireTransactions(operation);
     const first = start ?? (await this.#firstOfNewest(address, BigInt(limit)));
@@ -219,7 +227,9 @@ export class History {
     }
     const sent = await this.#view.sender(address).bySequenceNumber(first, last, limit);
     const items = await mapInOrder(sent, ({ version }) => this.#retained(version));
-    return items.filter((item) => item !== undefined);
+    const found = items.filter((item) => item !== undefined);
+    pace?.hold(bytesOf(found));
+    return found;
   }
 
   /** The user transactions that an account has sent, ascending. Throws `transactions_not_kept`. */
@@ -254,8 +264,8 @@ export class History {
   }
 
   /** A stored transaction as JSON: the answer for its version, an item of lists and blocks. */
-  rendered(item: Buffer): MaybePromise<RenderedTransaction> {
-    return this.#renderer.render(item);
+  rendered(item: Buffer, pace?: Pace): MaybePromise<RenderedTransaction> {
+    return this.#renderer.render(item, pace);
   }
 
   /** A pending transaction as JSON; `signed` is BCS of its SignedTransaction. */
@@ -272,8 +282,8 @@ export class History {
    * Transactions of an account as a JSON array, in pieces of UTF-8; ends as that of `transactionsJson`. Those that are
    * pruned before their turn comes are left out, like those pruned before.
    */
-  renderedArray(items: readonly Buffer[]): MaybePromise<readonly Buffer[]> {
-    const array = new TransactionArray(this.#renderer);
+  renderedArray(items: readonly Buffer[], pace?: Pace): MaybePromise<readonly Buffer[]> {
+    const array = new TransactionArray(this.#renderer, pace);
     const added = mapInOrder(items, (item) =>
       settle<unknown, unknown>(
         () => array.add([item]),
@@ -309,6 +319,10 @@ export function requireStart(start: bigint, head: Head): void {
     );
   }
   if (start < oldestTransaction(head)) throw versionPruned(start);
+}
+
+function bytesOf(items: readonly Buffer[]): number {
+  return items.reduce((sum, { length }) => sum + length, 0);
 }
 
 function isPruned(failure: unknown): boolean {

@@ -9,6 +9,7 @@ import type { Head } from '../store/columns/head.ts';
 import type { LedgerIdentity } from '../store/columns/identity-column.ts';
 import type { EmittedPart } from '../store/emitted-events.ts';
 import type { OverrideReads, StoreView } from '../store/view.ts';
+import { LARGE_RUN_BYTES } from '../vm/machine/large-runs.ts';
 import { Program } from '../vm/program/program.ts';
 import type { World } from '../vm/world.ts';
 import { Accounts } from './accounts/accounts.ts';
@@ -40,6 +41,7 @@ import { History } from './history.ts';
 import { LedgerError } from './ledger-error.ts';
 import { type ModuleCaches, ModuleView } from './modules/module-view.ts';
 import type { StoredModule } from './modules/stored-module.ts';
+import { Pace } from './pace.ts';
 import type { PruningGuard } from './pruning-guard.ts';
 import { largestGasAmount } from './simulation/gas-checks.ts';
 import { type Simulated, simulate } from './simulation/simulate.ts';
@@ -190,27 +192,38 @@ export class LedgerView {
   }
 
   /** What a view function returns, asked for in JSON or in BCS. Throws ViewError. */
-  callView(request: ViewRequest | Uint8Array, version: bigint): MaybePromise<ViewAnswer> {
+  callView(
+    request: ViewRequest | Uint8Array,
+    version: bigint,
+    pace = new Pace(),
+  ): MaybePromise<ViewAnswer> {
+    pace.hold(LARGE_RUN_BYTES);
     const modules = this.#modulesAt(version);
     const openWorld = () => this.#worldOf(modules);
     return this.#newestProgram().useAt(modules, (program) =>
-      callView(request, { modules, program, openWorld }),
+      callView(request, { modules, program, pace, openWorld }),
     );
   }
 
   /** What a transaction would do at a version. Rejects with ViewError, LedgerError. */
-  simulate(transaction: SignedTransaction, version: bigint): Promise<Simulated> {
+  simulate(transaction: SignedTransaction, version: bigint, pace = new Pace()): Promise<Simulated> {
+    pace.hold(LARGE_RUN_BYTES);
     const modules = this.#modulesAt(version);
     return simulate(transaction, {
       modules,
       guard: this.#guard,
       program: this.#programOf(modules),
+      pace,
       openWorld: () => this.#worldOf(modules),
     });
   }
 
   /** A signed transaction as it would be committed next. Rejects with ViewError, LedgerError. */
-  async simulateSubmitted(signed: Buffer, estimates: GasEstimates): Promise<SimulatedItem> {
+  async simulateSubmitted(
+    signed: Buffer,
+    estimates: GasEstimates,
+    pace: Pace,
+  ): Promise<SimulatedItem> {
     const { version } = this.state;
     const submitted = readSubmitted(signed);
     const { sender, gasUnitPrice: asked } = submitted.transaction.raw;
@@ -224,7 +237,9 @@ export class LedgerView {
         )
       : undefined;
     const changed = withGas(submitted, { maxGasAmount, gasUnitPrice });
-    return simulatedItem(changed, version, (transaction) => this.simulate(transaction, version));
+    return simulatedItem(changed, version, (transaction) =>
+      this.simulate(transaction, version, pace),
+    );
   }
 
   /** What code sees at a version, the same for all calls of the newest one. */
@@ -295,8 +310,12 @@ export class LedgerView {
    * The index in its block of each transaction from `start` on, `undefined` where the ledger does not say; fewer than
    * `limit` where the ledger ends. Throws `invalid_input` above the latest version, `version_pruned`.
    */
-  transactionIndexes(start: bigint, limit: number): Promise<readonly (number | undefined)[]> {
-    return transactionIndexes(this.#view, this.#guard, start, limit);
+  transactionIndexes(
+    start: bigint,
+    limit: number,
+    pace?: Pace,
+  ): Promise<readonly (number | undefined)[]> {
+    return transactionIndexes(this.#view, this.#guard, start, limit, pace);
   }
 
   #modulesAt(version: bigint, mayBeBetween = false): ModuleView {

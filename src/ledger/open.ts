@@ -57,7 +57,7 @@ class StoredLedger implements LedgerReader {
   readonly #caches: LedgerCaches;
   #identity: LedgerIdentity | undefined;
   #newest: OpenView | undefined;
-  /** The view that requests of this turn of the event loop get: LMDB would show them the same snapshot anyway. */
+  /** The view that requests of this turn of the event loop get. */
   #ofThisTurn: LedgerView | undefined;
   readonly #endTurn = (): void => {
     this.#ofThisTurn = undefined;

@@ -25,16 +25,30 @@ function runFirst(): void {
   first?.();
 }
 
+/** Who waits for the result of long work. All of it throws to end the work. */
+export interface Waiter {
+  /** Aborted when the work is to end, for what waits for something else than its turn. */
+  readonly signal: AbortSignal;
+  /** Throws when the client has left, or too many bytes are held. */
+  check(): void;
+  /** Counts bytes that the work holds from now on, as `check`; a negative number gives bytes back. */
+  hold(bytes: number): void;
+}
+
 export class Pace {
   #left: number;
+  readonly #waiter: Waiter | undefined;
+  #newBytes = 0;
+  #partBytes = 0;
 
   /** @param left work of this turn; a page that comes while others wait begins with none, and so behind them */
-  constructor(left = WORK_PER_TURN) {
+  constructor(waiter?: Waiter, left = WORK_PER_TURN) {
+    this.#waiter = waiter;
     this.#left = left;
   }
 
-  static ofPage(): Pace {
-    return new Pace(waiting.length === 0 ? WORK_PER_TURN : 0);
+  static ofPage(waiter?: Waiter): Pace {
+    return new Pace(waiter, waiting.length === 0 ? WORK_PER_TURN : 0);
   }
 
   /** Counts work that is about to be done; true: not in this turn, enough was done in it. */
@@ -45,7 +59,38 @@ export class Pace {
     return true;
   }
 
-  nextTurn(): Promise<void> {
-    return nextTurn();
+  async nextTurn(): Promise<void> {
+    this.#count();
+    await nextTurn();
+    this.#waiter?.check();
+  }
+
+  /** That of who waits. */
+  get signal(): AbortSignal | undefined {
+    this.#count();
+    return this.#waiter?.signal;
+  }
+
+  /** Notes bytes that the work holds, or gives back. They count from the end of this turn on. */
+  hold(bytes: number): void {
+    this.#newBytes += bytes;
+  }
+
+  /** The same of a part of an item. */
+  holdPart(bytes: number): void {
+    this.#newBytes += bytes;
+    this.#partBytes += bytes;
+  }
+
+  /** Holds an item; its parts are garbage now. */
+  holdWhole(bytes: number): void {
+    this.#newBytes += bytes - this.#partBytes;
+    this.#partBytes = 0;
+  }
+
+  #count(): void {
+    const bytes = this.#newBytes;
+    this.#newBytes = 0;
+    if (bytes !== 0) this.#waiter?.hold(bytes);
   }
 }

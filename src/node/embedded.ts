@@ -6,7 +6,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ForkOverrides } from '../fork/fork-overrides.ts';
-import { dataFileOf } from '../store/lmdb/lmdb-file.ts';
+import { storeFileOf } from '../store/sqlite/files.ts';
 import { NodeError } from './node-error.ts';
 import type { SampleRequest } from './prebuilt-sample.ts';
 import { type NodeSettings, nodeSettingsWith } from './settings/settings.ts';
@@ -139,7 +139,7 @@ async function cachedSample({ sample, cacheFolder = tmpdir() }: EmbeddedNodeOpti
   const request = { ...SMALL_SAMPLE, ...sample };
   const folder = join(cacheFolder, sampleName(request));
   // Cleaners of temporary folders may leave the folder without its file.
-  const isMade = (): boolean => existsSync(dataFileOf(folder));
+  const isMade = (): boolean => existsSync(storeFileOf(folder));
   if (isMade()) return folder;
   mkdirSync(cacheFolder, { recursive: true });
   // Made elsewhere and moved when complete: two processes may do so at once, and one may be killed.

@@ -13,7 +13,7 @@ import type { Batch } from '../store/batch.ts';
 import { HEAD } from '../store/columns/columns.ts';
 import { FORK_LAYOUT } from '../store/columns/fork-columns.ts';
 import { refuseDatabase } from './fork-store.ts';
-import { FolderLocation, ledgerExists } from './locations/folder-location.ts';
+import { FolderLocation } from './locations/folder-location.ts';
 import { NodeError, reasonOf } from './node-error.ts';
 import { asNodeError, emptyStoreError } from './open-store.ts';
 import { readInputFile } from './settings/input.ts';
@@ -94,8 +94,6 @@ export async function unpackFork(file: string, data: string): Promise<PackReport
   const batch = batchOf(file, rows);
   const location = new FolderLocation(data, FORK_LAYOUT);
   try {
-    await location.refuseUsed();
-    if (await location.hasStore()) throw ledgerExists(location);
     await location.makeStore(async (store) => {
       await store.commit(batch);
       if ((await forkAnchor(store)) === undefined) throw damaged(file, 'it is of no ledger');

@@ -15,11 +15,11 @@ import { interfaceBase } from '../ingest/feed/interface-url.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
 import type { OpenStoreView } from '../ledger/open.ts';
 import { FORK_LAYOUT } from '../store/columns/fork-columns.ts';
-import { openLmdbReader, openLmdbStore } from '../store/lmdb/lmdb-store.ts';
 import { isPostgresUrl } from '../store/postgres/location.ts';
+import { openSqliteReader, openSqliteStore } from '../store/sqlite/sqlite-store.ts';
 import type { Store, StoreReader } from '../store/store.ts';
 import { NodeError } from './node-error.ts';
-import { emptyStoreError, hasStore, refuseUsedLocation } from './open-store.ts';
+import { emptyStoreError, hasStore, refuseNoFolder, refuseUsedLocation } from './open-store.ts';
 import type { NodeSettings } from './settings/settings.ts';
 import type { StopList } from './shutdown.ts';
 
@@ -51,7 +51,7 @@ export async function openForkStore(
   const request = forkRequest(settings);
   const { data } = settings;
   if (settings.offline || request === undefined) {
-    const store = openLmdbReader({ directory: data, layout: FORK_LAYOUT });
+    const store = openSqliteReader({ directory: data, layout: FORK_LAYOUT });
     stopList.add('the store', () => store.close());
     const anchor = await forkAnchor(store);
     if (anchor === undefined) throw emptyStoreError(data);
@@ -59,7 +59,7 @@ export async function openForkStore(
     return forkOf(store, new OfflineSource(data));
   }
   if (!(await hasStore(data))) await refuseUsedLocation(data);
-  const store = await openLmdbStore({ directory: data, layout: FORK_LAYOUT });
+  const store = await openSqliteStore({ directory: data, layout: FORK_LAYOUT });
   stopList.add('the store', () => store.close());
   const { forkRequestsPerSecond: requestsPerSecond } = settings;
   const client = new ForkClient(request.base, { ...FORK_LIMITS, requestsPerSecond });
@@ -134,6 +134,7 @@ function forkRequest(settings: NodeSettings): ForkRequest | undefined {
 /** @throws NodeError `bad_setting` */
 export function refuseDatabase(data: string): void {
   if (isPostgresUrl(data)) throw refused('a fork is a folder: it cannot be in PostgreSQL');
+  refuseNoFolder(data);
 }
 
 function refused(message: string): NodeError {

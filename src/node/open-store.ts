@@ -1,6 +1,7 @@
 /** Opens the store of a ledger, or creates one; errors are NodeErrors that say what to do. */
 import { HEAD } from '../store/columns/columns.ts';
 import { isPostgresUrl } from '../store/postgres/location.ts';
+import { storeFileBytes } from '../store/sqlite/files.ts';
 import type {
   ColumnStatistics,
   Store,
@@ -10,7 +11,7 @@ import type {
 } from '../store/store.ts';
 import { isStoreError, StoreError } from '../store/store-error.ts';
 import { LedgerWriter } from '../store/writer.ts';
-import { FolderLocation, ledgerExists, storeFileBytes } from './locations/folder-location.ts';
+import { FolderLocation } from './locations/folder-location.ts';
 import type { LedgerLocation } from './locations/location.ts';
 import { shownLocation } from './locations/shown-location.ts';
 import { NodeError, type NodeErrorCode } from './node-error.ts';
@@ -26,9 +27,14 @@ async function locationOf(data: string): Promise<LedgerLocation> {
   return await withNodeErrors(async () => new SchemaLocation(data));
 }
 
-/** A mistyped `postgres://…` is not made a folder, and not repeated: it may contain a password. */
-function refuseNoFolder(data: string): void {
-  if (data !== '' && !/^\s*(?:postgres(?:ql)?:|[a-z][a-z0-9+.-]*:\/\/)/i.test(data)) return;
+/**
+ * A mistyped `postgres://…`, or a URL for another program, is not made a folder, and not repeated: it may contain a
+ * password.
+ * @throws NodeError `bad_setting`
+ */
+export function refuseNoFolder(data: string): void {
+  // Schemes may be nested, as in jdbc:postgresql://….
+  if (data !== '' && !/^\s*(?:postgres(?:ql)?:|[^/]*:\/\/)/i.test(data)) return;
   const what = data === '' ? 'empty' : 'neither a folder nor postgres://USER@HOST:PORT/DATABASE';
   const message = `the location of the ledger is ${what}`;
   throw new NodeError('bad_setting', message, { exitCode: 2 });
@@ -82,22 +88,6 @@ export async function withWriter<T>(
 }
 
 /**
- * Runs `work` with a store that may be of an older format, then closes it.
- * @throws NodeError `no_ledger`, `data_not_usable`; what `work` throws
- */
-export async function withStoreToUpgrade<T>(
-  data: string,
-  work: (store: Store) => Promise<T>,
-): Promise<T> {
-  const location = await locationOf(data);
-  const store = await withNodeErrors(async () => {
-    if (!(await location.hasStore())) throw await noLedgerAt(location);
-    return await location.openUpgrade();
-  });
-  return await closing(store, work);
-}
-
-/**
  * Runs `work` with the writer of a new, empty ledger, which is there when `work` is done, not before: whatever ends
  * this process meanwhile leaves no ledger.
  * @param distribute over the workers of Citus
@@ -110,7 +100,6 @@ export async function withNewLedger<T>(
 ): Promise<T> {
   const location = await locationOf(data);
   return await withNodeErrors(async () => {
-    await makeRoom(location);
     const make = async (store: Store) => work(await LedgerWriter.open(store));
     return await location.makeStore(make, { distribute });
   });
@@ -131,7 +120,6 @@ export async function withResumedStore<T>(
 ): Promise<T> {
   const location = await locationOf(data);
   return await withNodeErrors(async () => {
-    await makeRoom(location);
     for (;;) {
       try {
         return await location.makeStore(work, { resumes: true, distribute });
@@ -168,7 +156,8 @@ export async function copyStoreFile<T>(
   if (!(source instanceof FolderLocation && target instanceof FolderLocation)) return undefined;
   return await withNodeErrors(async () => {
     if (!(await source.hasStore())) throw await noLedgerAt(source);
-    await makeRoom(target);
+    // What cannot be opened is not copied.
+    await (await source.openReader()).close();
     const found = await target.copyStore(from, onBegin, examine);
     return { found, fromBytes: storeFileBytes(from), toBytes: storeFileBytes(to) };
   });
@@ -188,7 +177,6 @@ export async function withCopy<T>(
   const target = await locationOf(to);
   return await withNodeErrors(async () => {
     if (!(await source.hasStore())) throw await noLedgerAt(source);
-    await makeRoom(target);
     return await closing(await source.openSnapshot(), async (snapshot) => {
       const [head] = await snapshot.scan(HEAD, { maxRows: 1, maxBytes: 1 });
       if (head === undefined) throw emptyStoreError(from);
@@ -210,7 +198,6 @@ export async function restoreStore<T>(
   const location = await locationOf(data);
   if (!(location instanceof FolderLocation)) return undefined;
   return await withNodeErrors(async () => {
-    await makeRoom(location);
     return await location.restoreStore(bytes, examine);
   });
 }
@@ -239,16 +226,6 @@ async function noLedgerAt(location: LedgerLocation): Promise<NodeError> {
       `daybook init --data ${shown} --genesis FILE --waypoint FILE, ` +
       `or of a sample: daybook sample --data ${shown}`,
   );
-}
-
-/** Removes a store without a ledger, as following leaves one that never began. @throws NodeError `ledger_exists`, … */
-async function makeRoom(location: LedgerLocation): Promise<void> {
-  await location.refuseUsed();
-  if (!(await location.hasStore())) return;
-  await closing(await location.openWriter(), async (store) => {
-    if ((await LedgerWriter.open(store)).head !== undefined) throw ledgerExists(location);
-  });
-  await location.removeStore();
 }
 
 async function closing<S extends Pick<StoreReader, 'close'>, T>(

@@ -6,13 +6,13 @@
 import { closeSync, mkdirSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { BcsError } from '../move/bcs/bcs-reader.ts';
+import { NodeError } from './node-error.ts';
 import {
   decodeProcessIdentity,
   encodeProcessIdentity,
   isRunning,
   ownIdentity,
-} from '../store/lmdb/lmdb-writer-lock.ts';
-import { NodeError } from './node-error.ts';
+} from './process-identity.ts';
 
 /** What is added to the name of the folder, before the process. */
 const LOCK_ENDING = '.lock-';

@@ -2,7 +2,7 @@
 import { FORK_LAYOUT, FORK_ORIGIN } from '../store/columns/fork-columns.ts';
 import { readHead } from '../store/columns/head.ts';
 import { LEDGER_IDENTITY } from '../store/columns/identity-column.ts';
-import { openLmdbReader } from '../store/lmdb/lmdb-store.ts';
+import { openSqliteReader } from '../store/sqlite/sqlite-store.ts';
 import type { StoreReader } from '../store/store.ts';
 import { isStoreError } from '../store/store-error.ts';
 import { NodeError } from './node-error.ts';
@@ -21,7 +21,7 @@ export async function ledgerStatus(data: string): Promise<StatusReport> {
   } catch (error) {
     if (!(error instanceof NodeError && isStoreError(error.cause, 'store_is_fork'))) throw error;
   }
-  const fork = openLmdbReader({ directory: data, layout: FORK_LAYOUT });
+  const fork = openSqliteReader({ directory: data, layout: FORK_LAYOUT });
   return await statusOf(fork, data).finally(() => fork.close());
 }
 

@@ -37,8 +37,9 @@ export function callViewFunction(data: string, call: CommandCall): Promise<ViewR
       const view = await openLedger(store).view();
       const version = view.resolveVersion(call.version);
       const request = await requestOf(call, view);
-      const values = await (await view.callView(request, version)).json();
-      return { ledger_version: String(version), values: JSON.parse(values) as unknown[] };
+      const json = await (await view.callView(request, version)).json();
+      const text = typeof json === 'string' ? json : Buffer.concat(json).toString();
+      return { ledger_version: String(version), values: JSON.parse(text) as unknown[] };
     } catch (cause) {
       throw nodeErrorOf(cause);
     }

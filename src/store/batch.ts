@@ -31,14 +31,6 @@ export interface DeletedRange extends OrderBounds {
   readonly isOfClearedVersion: boolean;
 }
 
-/** Takes rows that are put, for an engine that makes something else of them at once. */
-export interface RowTaker {
-  /** @returns false: the batch keeps the row */
-  take(column: Column, partition: Uint8Array, order: Uint8Array, value: Uint8Array): boolean;
-  /** Something is deleted: no row is taken any more. */
-  close(): void;
-}
-
 /** The columns whose rows of a version go when it is cleared. */
 const VERSION_COLUMNS = [TRANSACTION_INFOS, TRANSACTIONS, VERSION_WRITES, MODULE_EVENTS];
 
@@ -52,14 +44,10 @@ export class Batch {
   readonly #ranges: DeletedRange[] = [];
   readonly #clearedVersions: RowKey[] = [];
   readonly #maxBytes: number;
-  /** Has the rows that are not among `rows`. */
-  readonly taker: RowTaker | undefined;
-  #taken = 0;
   #byteLength = 0;
 
-  constructor(maxBytes = MAX_BATCH_BYTES, taker?: RowTaker) {
+  constructor(maxBytes = MAX_BATCH_BYTES) {
     this.#maxBytes = maxBytes;
-    this.taker = taker;
   }
 
   /** Bytes of keys and values so far. */
@@ -69,7 +57,7 @@ export class Batch {
 
   /** Changes so far; a range counts as one. */
   get size(): number {
-    return this.#ranges.length + this.#taken + this.#rows.length + this.#published.length;
+    return this.#ranges.length + this.#rows.length + this.#published.length;
   }
 
   /** Ranges that are deleted first. */
@@ -95,15 +83,13 @@ export class Batch {
   /** Sets a row. @throws StoreError `batch_too_large`; RangeError for a key of another shape. */
   put(column: Column, partition: Uint8Array, order: Uint8Array, value: Uint8Array): this {
     this.#check(column, partition, order, value);
-    if (this.taker?.take(column, partition, order, value) === true) this.#taken += 1;
-    else this.#rows.push({ column, partition, order, value });
+    this.#rows.push({ column, partition, order, value });
     return this;
   }
 
   /** Removes a row. @throws StoreError `batch_too_large`; RangeError for a key of another shape. */
   delete(column: Column, partition: Uint8Array, order: Uint8Array): this {
     this.#check(column, partition, order, undefined);
-    this.taker?.close();
     this.#rows.push({ column, partition, order, value: undefined });
     return this;
   }
@@ -117,7 +103,6 @@ export class Batch {
     assertBounds(column, partition, bounds);
     const { from, to } = bounds;
     this.#count(partition.length + (from?.length ?? 0) + (to?.length ?? 0));
-    this.taker?.close();
     this.#ranges.push({ column, partition, from, to, isOfClearedVersion: false });
     return this;
   }
@@ -128,7 +113,6 @@ export class Batch {
    * @throws StoreError `batch_too_large`
    */
   clearVersion({ partition, order }: RowKey): this {
-    this.taker?.close();
     for (const column of VERSION_COLUMNS) {
       const moreBytes = column.orderBytes[0] - order.length;
       const from = Buffer.concat([order, Buffer.alloc(moreBytes)]);

@@ -15,7 +15,7 @@ type StoreErrorCode =
   | 'store_not_fork'
   | 'store_not_distributable'
   | 'store_locked'
-  | 'store_in_use'
+  | 'store_exists'
   | 'store_lock_lost'
   | 'store_full'
   | 'store_io'

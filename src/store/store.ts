@@ -1,6 +1,6 @@
 /**
  * The interface of a storage engine: bytes to bytes, one round trip per read, every read inside one partition of
- * one column. LMDB answers at once, a distributed engine with a promise. The contract is test/store/contract.test.ts;
+ * one column. SQLite answers at once, a distributed engine with a promise. The contract is test/store/contract.test.ts;
  * the model of an engine is test/store/memory-store.ts.
  *
  * Buffers. The result of a read belongs to the caller: it is a copy that no later read or commit changes. It may
@@ -23,9 +23,9 @@ import {
   type Row,
   type RowKey,
   type ScannedRow,
-  type StoredRow,
 } from './columns/columns.ts';
 import type { Standby } from './standby.ts';
+import { StoreError } from './store-error.ts';
 
 export const MAX_RANGE_ROWS = 10_000;
 export const MAX_SCAN_ROWS = 10_000;
@@ -51,7 +51,7 @@ export interface PartitionRange extends RangeQuery {
   readonly partition: Uint8Array;
 }
 
-export interface ScanBounds {
+interface ScanBounds {
   /** 1 to MAX_SCAN_ROWS. */
   readonly maxRows: number;
   /** The page ends with the row that reaches this many bytes of keys and values; it always has one row. */
@@ -66,7 +66,7 @@ export interface ScanQuery extends ScanBounds {
 export interface ColumnStatistics {
   readonly column: Column;
   readonly rows: number;
-  /** Bytes the column takes, as the engine counts them: pages for LMDB, keys and values for the model. */
+  /** Bytes the column takes, as the engine counts them. */
   readonly bytes: number;
 }
 
@@ -154,24 +154,12 @@ export interface WritingOptions {
 /** A store that this process may also write. */
 export interface Store extends StoreReader {
   /**
-   * A batch for versions that follow the newest, whose rows are put version by version: the engine works on them
-   * meanwhile. Absent where it would not.
-   */
-  batchOfNewVersions?(): Batch;
-
-  /**
    * Stores a whole batch or nothing of it; settles when it is on disk. Ranges are deleted first, so that rows of the
    * same batch stay; the published row is the last that readers see. Batches count in the order of the calls.
    * @throws StoreError `store_full` when the disk is, `store_lock_lost` when another process has taken over the
    *   writing, `store_io` for other failures of the device, `batch_too_large`.
    */
   commit(batch: Batch): Promise<void>;
-
-  /**
-   * Some rows that the engine stores as it did in an older format: putting them again, as they are, brings them to
-   * their present places. Absent where the engine has never stored rows differently. Only while a store is upgraded.
-   */
-  outdatedRows?(bounds: ScanBounds): Promise<readonly StoredRow[]>;
 
   /**
    * Mends what `examine` finds damaged: all rows can be read then, but for those that are lost, which are missing and
@@ -270,10 +258,21 @@ export async function* scanPages(
   let after = first;
   for (;;) {
     const page = await store.scan(column, { after, maxRows: MAX_SCAN_ROWS, maxBytes: PAGE_BYTES });
-    after = page[page.length - 1];
-    if (after === undefined) return;
+    if (page.length === 0) return;
+    for (const row of page) {
+      // Damaged pages may lead back to where they came from.
+      if (after !== undefined && compareRowKeys(after, row) >= 0) {
+        const message = `column ${column.name} is damaged: its rows are out of order`;
+        throw new StoreError('store_damaged', message, { column: column.name });
+      }
+      after = row;
+    }
     yield page;
   }
+}
+
+export function compareRowKeys(left: RowKey, right: RowKey): number {
+  return Buffer.compare(left.partition, right.partition) || Buffer.compare(left.order, right.order);
 }
 
 /** @throws RangeError for too many keys. */

@@ -122,7 +122,7 @@ export class LedgerWriter {
   }
 
   #rowsOf(chunk: Chunk, identity: LedgerIdentity): Promise<ChunkRows> {
-    return chunkRowsInTurns(chunk, identity, this.#store.batchOfNewVersions?.() ?? new Batch());
+    return chunkRowsInTurns(chunk, identity, new Batch());
   }
 
   async #append(chunk: Chunk, rowsAhead: Promise<ChunkRows> | undefined): Promise<AppendResult> {

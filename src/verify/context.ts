@@ -7,7 +7,7 @@ import type { LedgerIdentity } from '../store/columns/identity-column.ts';
 import { decodeBucketKey } from '../store/columns/order-key.ts';
 import type { PinnedAccounts, PruneProgress } from '../store/columns/pruning-column.ts';
 import { type VersionWrites, WRITES_OF_VERSION } from '../store/columns/version-writes-column.ts';
-import { type StoreReader, scanPages } from '../store/store.ts';
+import { compareRowKeys, type StoreReader, scanPages } from '../store/store.ts';
 import { keyText, RowDamagedError, StoreError } from '../store/store-error.ts';
 import type { StoreView } from '../store/view.ts';
 
@@ -107,10 +107,7 @@ export function noteAbove({ above }: VerifyContext, column: Column, row: RowKey)
   above.add({ column: column.name, key: keyText(row), detail, isAbove: true });
 }
 
-/**
- * All rows of a column in order. It reports those that cannot be read, and goes on. If LMDB fails or returns keys out
- * of order, it reports damage and stops.
- */
+/** All rows of a column in order. It reports those that cannot be read, and goes on as far as the engine can. */
 export async function* scanColumn(
   { store, damages, onRows }: VerifyContext,
   column: Column,
@@ -121,11 +118,6 @@ export async function* scanColumn(
       for await (const page of scanPages(store, column, last)) {
         onRows(column, page.length);
         for (const row of page) {
-          if (last !== undefined && compareKeys(last, row) >= 0) {
-            const detail = 'it is out of order: the engine’s tree is damaged';
-            damages.add({ column: column.name, key: keyText(row), detail, isOfEngine: true });
-            return;
-          }
           yield row;
           last = row;
         }
@@ -135,7 +127,7 @@ export async function* scanColumn(
       if (!(error instanceof StoreError)) throw error;
       const row = error instanceof RowDamagedError ? error.row : undefined;
       const isKnown = row?.partition.length === column.partitionBytes;
-      if (!isKnown || (last !== undefined && compareKeys(last, row) >= 0)) {
+      if (!isKnown || (last !== undefined && compareRowKeys(last, row) >= 0)) {
         damages.failure(column, 'cannot be read further', error);
         return;
       }
@@ -155,10 +147,6 @@ export async function* rowsByVersion(context: VerifyContext, column: Column) {
     }
     yield { row, version };
   }
-}
-
-function compareKeys(left: RowKey, right: RowKey): number {
-  return Buffer.compare(left.partition, right.partition) || Buffer.compare(left.order, right.order);
 }
 
 /** The recorded writes of a version; `undefined` if there are none or the record is damaged. */

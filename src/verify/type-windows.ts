@@ -14,6 +14,7 @@ import {
 } from '../store/columns/event-type-column.ts';
 import { decodeU64Key, encodeBucketKey } from '../store/columns/order-key.ts';
 import { getAll, rowsBetween } from '../store/store.ts';
+import { isDamaged } from '../store/store-error.ts';
 import { type MadeWindow, TypeWindows } from '../store/type-windows.ts';
 import { DamageList, noteAbove, scanColumn, type VerifyContext } from './context.ts';
 
@@ -107,12 +108,17 @@ export class EventTypesExaminer {
     const start = decodeU64Key(row.order);
     if (start !== windowStart(start) || version < progress.clearedBelow) return false;
     const [partition, bounds] = moduleEventBounds(encodeBucketKey(version));
-    for await (const event of rowsBetween(store, MODULE_EVENTS, partition, bounds)) {
-      // What does not decode is reported already.
-      const decode = () => decodeModuleEventRow({ partition, ...event });
-      const decoded = await new DamageList().decoded(decode);
-      if (decoded !== undefined && typePartition(decoded.typeTag).equals(row.partition))
-        return true;
+    // What cannot be read, or does not decode, is reported already.
+    try {
+      for await (const event of rowsBetween(store, MODULE_EVENTS, partition, bounds)) {
+        const decode = () => decodeModuleEventRow({ partition, ...event });
+        const decoded = await new DamageList().decoded(decode);
+        if (decoded !== undefined && typePartition(decoded.typeTag).equals(row.partition))
+          return true;
+      }
+    } catch (error) {
+      if (!isDamaged(error)) throw error;
+      return true;
     }
     return false;
   }

@@ -8,6 +8,14 @@ import type { ModuleLookup } from '../move/modules/lookup.ts';
 import type { Address } from '../move/types/address.ts';
 import type { StructTag } from '../move/types/type-tag.ts';
 
+/** For whom a run goes on that is not over within its first turn. */
+export interface RunTurns {
+  /** Resolves when others had their turn; rejects when the run is refused or is to end. */
+  nextTurn(): Promise<void>;
+  /** Aborted when the run is to end. @throws what the run is refused with */
+  readonly signal: AbortSignal | undefined;
+}
+
 export interface World {
   /** Loaded modules of that version. */
   readonly modules: ModuleLookup;

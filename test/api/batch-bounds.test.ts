@@ -1,4 +1,5 @@
 /** How much a batch may answer, for how long, and how many of its reads are waited for at once. */
+import { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import type { OtherAnswer } from '../../src/api/endpoints/endpoint.ts';
 import {
@@ -27,10 +28,11 @@ function runOf(
     maxUnsentBytes = 0,
   } = {},
 ) {
-  const client = { destroyed: false, req: from('10.0.0.1') };
+  const client = new ServerResponse(from('10.0.0.1'));
   let waiting = 0;
   const facts = { mostWaiting: 0, asked: 0 };
-  const unsent = new Admission(apiSettings({ maxUnsentBytes }));
+  const admission = new Admission(apiSettings({ maxUnsentBytes }));
+  const { unsent } = admission;
   const others = {
     unsent,
     areAwaited: () => isAwaited,
@@ -54,7 +56,7 @@ function runOf(
   }));
   const view = undefined as unknown as LedgerView;
   const call = { view, client, others, format: format as 'json' | 'bcs' };
-  return { run: new BatchRun(reads, call, clock), client, facts, unsent };
+  return { run: new BatchRun(reads, call, clock), client, facts, unsent, admission };
 }
 
 describe('the bounds of a batch', () => {
@@ -109,27 +111,39 @@ describe('the bounds of a batch', () => {
       const maxUnsentBytes = 4 * LARGE_BATCH_BYTES;
       const bodies = [LARGE_BATCH_BYTES, 1, 1].map((bytes) => Buffer.alloc(bytes));
       const { run, unsent } = runOf(bodies, { maxUnsentBytes });
-      unsent.hold(maxUnsentBytes - LARGE_BATCH_BYTES - 1 + more);
-      const before = unsent.unsentBytes;
+      unsent.hold(from('10.0.0.2'), maxUnsentBytes - LARGE_BATCH_BYTES - 1 + more);
+      const before = unsent.bytes;
       const answers = await run.run();
       expect(answers.map(({ status }) => status)).toEqual(expected);
-      expect(unsent.unsentBytes).toBeGreaterThan(before + LARGE_BATCH_BYTES);
+      expect(unsent.bytes).toBeGreaterThan(before + LARGE_BATCH_BYTES);
       run.end();
-      expect(unsent.unsentBytes).toBe(before);
+      expect(unsent.bytes).toBe(before);
     },
   );
+
+  it('leave less to its client, not to others, until it is sent or the client has gone', async () => {
+    const bodies = [Buffer.alloc(LARGE_BATCH_BYTES)];
+    const one = runOf(bodies, { maxUnsentBytes: 2 * LARGE_BATCH_BYTES });
+    await one.run.run();
+    expect(one.admission.admits('listing', one.client.req)).toBe(false);
+    expect(one.admission.admits('listing', from('10.0.0.2'))).toBe(true);
+    one.client.req.socket.emit('close');
+    expect(one.unsent.bytes).toBe(0);
+    one.run.end();
+    expect(one.unsent.bytes).toBe(0);
+  });
 
   it('leave a small batch alone, whatever is unsent', async () => {
     const bodies = [LARGE_BATCH_BYTES - 1, 1, 1].map((bytes) => Buffer.alloc(bytes));
     const { run, unsent } = runOf(bodies, { maxUnsentBytes: 1 });
-    unsent.hold(1);
+    unsent.hold(from('10.0.0.2'), 1);
     expect((await run.run()).map(({ status }) => status)).toEqual([200, 200, 503]);
   });
 
   it('stop the work when the client has gone', async () => {
     const { run, client, facts } = runOf(new Array<string>(256).fill('1'), { isAwaited: true });
     const answers = run.run();
-    client.destroyed = true;
+    client.req.socket.destroy();
     expect(await answers).toEqual([]);
     expect(facts.asked).toBe(MAX_BATCH_AWAITED);
   });

@@ -1,5 +1,5 @@
 /**
- * A ledger of five versions made by hand, in an LMDB store of its own: resources by themselves and in groups, long
+ * A ledger of five versions made by hand, in a SQLite store of its own: resources by themselves and in groups, long
  * keys, deletions, event handles, an enum, feature flags that change, blocks, and transactions that are only bytes.
  */
 

@@ -15,7 +15,7 @@ import { ModuleCache, TypeCache } from '../../src/ledger/modules/module-view.ts'
 import { TransactionCaches } from '../../src/ledger/transactions/renderer.ts';
 import type { Store } from '../../src/store/store.ts';
 import { randomSource, testSeed } from '../random.ts';
-import { temporaryLmdbStore } from '../store/engines.ts';
+import { temporarySqliteStore } from '../store/engines.ts';
 import { TestApi } from './client.ts';
 import { LogLines } from './error-answers.ts';
 import { GrowingStreams, STREAM_ACCOUNTS } from './growing-streams.ts';
@@ -114,7 +114,7 @@ describe.each([
 ])('pages in a cache with a budget %s', (_, budgetBytes) => {
   it('are those of a node without one', { timeout: 120_000 }, async () => {
     const random = randomSource(testSeed());
-    const streams = await GrowingStreams.open(await temporaryLmdbStore(), random);
+    const streams = await GrowingStreams.open(await temporarySqliteStore(), random);
     const caching = await node(streams.store, budgetBytes);
     const plain = await node(streams.store, 0);
     const statuses = new Map<number | undefined, number>();
@@ -156,7 +156,7 @@ describe.each([
 
 describe('pages of a stream that grows', () => {
   it('replace those that nobody will ask for again', async () => {
-    const streams = await GrowingStreams.open(await temporaryLmdbStore(), randomSource(1));
+    const streams = await GrowingStreams.open(await temporarySqliteStore(), randomSource(1));
     const caching = await node(streams.store, 64 * 1024 * 1024);
     const requests = [
       { address: STREAM_ACCOUNTS[0]!, start: undefined, limit: 25 },

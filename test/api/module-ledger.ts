@@ -1,4 +1,4 @@
-/** A ledger of one version that holds modules, in an LMDB store of its own, and an API over it. */
+/** A ledger of one version that holds modules, in a SQLite store of its own, and an API over it. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

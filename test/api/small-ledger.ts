@@ -1,5 +1,5 @@
 /**
- * A ledger of five versions in an LMDB store of its own, written by the store's writer: enough for
+ * A ledger of five versions in a SQLite store of its own, written by the store's writer: enough for
  * every answer of the API. Module events, blocks and hashes are not its subject.
  */
 

@@ -9,7 +9,7 @@ import type { Store, StoreReader } from '../../src/store/store.ts';
 import { sharedPostgres } from '../postgres/shared.ts';
 import { AnsweringLater } from '../store/answering-later.ts';
 
-const ENGINE = process.env['TESTED_STORE'] ?? 'lmdb';
+const ENGINE = process.env['TESTED_STORE'] ?? 'sqlite';
 
 /** The location of the ledger that a test makes in a folder: the folder, or a schema of PostgreSQL in place of it. */
 export async function testedLocation(folder: string): Promise<string> {

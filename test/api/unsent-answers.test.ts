@@ -5,7 +5,12 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { buildApi } from '../../src/api/http/server.ts';
-import { Admission, UNMADE_PAGE_BYTES } from '../../src/api/load/overload.ts';
+import {
+  Admission,
+  overloadError,
+  WAITING_REQUEST_BYTES,
+  WORK_KINDS,
+} from '../../src/api/load/overload.ts';
 import type { ApiSettings } from '../../src/api/settings.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { padAddress } from '../../src/move/types/address.ts';
@@ -155,26 +160,98 @@ describe('answers behind one that is not there yet', () => {
     const connection = await connected(node);
     await connection.ask(SLOW + pages(12, 'gzip') + LAST);
     expect(node.admission.unsentBytes).toBeGreaterThan(0);
-    expect(node.admission.unsentBytes).toBeLessThan(UNMADE_PAGE_BYTES);
+    expect(node.admission.unsentBytes).toBeLessThan(MIB);
     expect(await connection.statuses()).toEqual([503, ...Array<number>(13).fill(200)]);
     await node.app.close();
     expect(node.log).toEqual(new LogLines());
   });
 });
 
-it('pages that are being made count, each as much', () => {
-  const { admission } = new Process({ maxUnsentBytes: 4 * UNMADE_PAGE_BYTES });
-  const made = [0, 1].map(() => unreadAnswer('10.0.0.1', 0));
-  for (const [index, response] of made.entries()) {
-    expect(admission.admits('listing', response.req)).toBe(true);
-    admission.holdUnmade(response);
-    expect(admission.unsentBytes).toBe((index + 1) * UNMADE_PAGE_BYTES);
+describe('pages that are being made', () => {
+  /** A page of a client that holds so many bytes. */
+  function page({ admission }: Process, client: string, bytes: number) {
+    const response = unreadAnswer(client, 0);
+    const pending = admission.pending(response.req, false);
+    pending.hold(bytes);
+    return { response, pending };
   }
-  expect(admission.admits('listing', made[0]!.req)).toBe(false);
-  expect(made[0]!.req.socket.destroyed).toBe(false);
-  expect(admission.admits('listing', from('10.0.0.2'))).toBe(true);
-  made[0]!.emit('close');
-  expect(admission.admits('listing', made[1]!.req)).toBe(true);
+
+  it.each([
+    ['another client holds', '10.0.0.2', 500, 499, true],
+    ['another client holds', '10.0.0.2', 500, 500, false],
+    ['another client holds', '10.0.0.2', 500, 501, false],
+    ['its own client holds', '10.0.0.1', 250, 499, true],
+    ['its own client holds', '10.0.0.1', 250, 500, false],
+    ['its own client holds', '10.0.0.1', 250, 501, false],
+    ['nobody holds', '10.0.0.1', 0, 1_001, true],
+  ])('of 1,000 bytes, %s %s %i: a page may have %i: %s', (_, other, held, bytes, mayGrow) => {
+    const one = new Process();
+    const { admission } = one;
+    admission.holdUnsent(unreadAnswer(other, held));
+    const { response, pending } = page(one, '10.0.0.1', 1);
+    const grow = () => pending.hold(bytes - 1);
+    if (mayGrow) expect(grow).not.toThrow();
+    else expect(grow).toThrow(overloadError('listing'));
+    expect(admission.unsentBytes).toBe(held + bytes);
+    expect(admission.refusedCount('listing')).toBe(mayGrow ? 0 : 1);
+    pending.end();
+    response.emit('close');
+    expect(admission.unsentBytes).toBe(held);
+  });
+
+  it('go before younger ones, and no others begin until they are made', () => {
+    const one = new Process();
+    const [older, younger] = [page(one, '10.0.0.1', 400), page(one, '10.0.0.2', 400)];
+    older.pending.hold(599);
+    expect(one.admission.admits('listing', from('10.0.0.3'))).toBe(false);
+    expect(() => younger.pending.check()).toThrow(overloadError('listing'));
+    younger.pending.end();
+    older.pending.hold(-499);
+    expect(one.admission.unsentBytes).toBe(500);
+    expect(one.admission.admits('listing', from('10.0.0.3'))).toBe(false);
+    expect(one.admission.admits('read', from('10.0.0.3'))).toBe(true);
+    older.pending.hold(-1);
+    expect(one.admission.admits('listing', from('10.0.0.3'))).toBe(true);
+    older.pending.hold(1);
+    expect(one.admission.admits('listing', from('10.0.0.3'))).toBe(false);
+    older.pending.end();
+    expect(one.admission.admits('listing', from('10.0.0.3'))).toBe(true);
+  });
+
+  it('end when their client leaves, and nothing is made for it any more', () => {
+    const one = new Process();
+    const { response, pending } = page(one, '10.0.0.1', 100);
+    pending.check();
+    response.req.socket.destroy();
+    for (const step of [() => pending.check(), () => pending.hold(1)]) expect(step).toThrow();
+    pending.end();
+    response.req.socket.emit('close');
+    expect(one.admission.unsentBytes).toBe(0);
+    for (const kind of WORK_KINDS) expect(one.admission.admits(kind, response.req)).toBe(false);
+    // Nobody was refused anything.
+    expect(one.admission.refusedCount('listing')).toBe(0);
+  });
+
+  it.each([
+    [-1, true],
+    [0, false],
+    [1, false],
+  ])('let requests wait behind them while less than all is held; %i bytes more', (more, may) => {
+    const waiting = unreadAnswer('10.0.0.1', 0);
+    waiting.req.url = '/v1';
+    waiting.req.rawHeaders = ['Host', 'x'];
+    const bytes = WAITING_REQUEST_BYTES + '/v1Hostx'.length;
+    const { admission } = new Process({ maxUnsentBytes: 4 * bytes });
+    admission.holdUnsent(unreadAnswer('10.0.0.1', 2 * bytes + more));
+    if (!may) {
+      expect(() => admission.holdWaiting(waiting.req)).toThrow(overloadError('listing'));
+      return;
+    }
+    const begin = admission.holdWaiting(waiting.req);
+    expect(admission.unsentBytes).toBe(3 * bytes + more);
+    begin();
+    expect(admission.unsentBytes).toBe(2 * bytes + more);
+  });
 });
 
 it.runIf(process.platform === 'linux')(

@@ -261,10 +261,40 @@ test.each(
   expect(received.slice(received.lastIndexOf('HTTP/1.1'))).toMatch(/^connection: close\r$/im);
 });
 
+test.each(
+  NO_REQUESTS.flatMap(([what, bytes, status]) => [
+    { what, bytes, status, streams: 1 },
+    { what, bytes, status, streams: 2 },
+  ]),
+)('$what behind $streams event streams ends them and is refused', async (row) => {
+  const { api } = await node({ headersTimeoutMs: 50 });
+  const socket = connect({ port: await api.port(), host: '127.0.0.1', allowHalfOpen: true });
+  onTestFinished(() => void socket.destroy());
+  let received = '';
+  socket.on('data', (chunk) => {
+    received += chunk.toString('latin1');
+  });
+  const ended = once(socket, 'end');
+  const accept = 'Accept: text/event-stream';
+  const stream = `GET /v1/-/heads HTTP/1.1\r\nHost: x\r\n${accept}\r\n\r\n`;
+  socket.write(stream.repeat(row.streams));
+  while (!received.includes('data: ')) await once(socket, 'data');
+  socket.write(row.bytes);
+  await ended;
+  const answers = received.split(/(?=HTTP\/1\.1 \d+)/);
+  const statuses = answers.map((answer) => Number(answer.slice(9, 12)));
+  expect(statuses).toEqual([...new Array<number>(row.streams).fill(200), row.status]);
+  for (const answer of answers.slice(0, -1)) {
+    expect(answer).toMatch(/event: error\ndata: \{.*\}\n\n\r\n0\r\n\r\n$/);
+  }
+  expect(answers.at(-1)).toMatch(/^connection: close\r$/im);
+  expect(api.api.listeners).toMatchObject({ open: 0 });
+});
+
 test.each(NO_REQUESTS)(
-  '%s behind an event stream: who closes their half is let go',
+  '%s behind a read that waits: who closes their half is let go',
   async (_, bytes) => {
-    const { api } = await node({ headersTimeoutMs: 50 });
+    const { api } = await node({ headersTimeoutMs: 50, minVersionWaitMs: 60_000 });
     const port = await api.port();
     // A connection that is not let go would keep the node from closing.
     const served = once(api.server, 'connection') as Promise<[Socket]>;
@@ -273,10 +303,8 @@ test.each(NO_REQUESTS)(
       (await served)[0].destroy();
     });
     const ended = once(socket, 'end');
-    const accept = 'Accept: text/event-stream';
-    socket.write(`GET /v1/-/heads HTTP/1.1\r\nHost: x\r\n${accept}\r\n\r\n${bytes}`);
-    const [head] = (await once(socket, 'data')) as [Buffer];
-    expect(head.toString('latin1')).toMatch(/^HTTP\/1\.1 200/);
+    const head = 'GET /v1 HTTP/1.1\r\nHost: x\r\nX-Node-Min-Ledger-Version: 9\r\n\r\n';
+    socket.resume().write(head + bytes);
     await sleep(200);
     expect(socket.readableEnded).toBe(false);
     socket.end();

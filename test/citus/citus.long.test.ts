@@ -5,13 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { COLUMNS } from '../../src/store/columns/columns.ts';
 import { columnDigest } from '../../src/store/digest.ts';
-import { openLmdbReader } from '../../src/store/lmdb/lmdb-store.ts';
 import { parsePostgresUrl } from '../../src/store/postgres/location.ts';
 import {
   makePostgresStore,
   openPostgresReader,
   openPostgresStore,
 } from '../../src/store/postgres/postgres-store.ts';
+import { openSqliteReader } from '../../src/store/sqlite/sqlite-store.ts';
 import { isStoreError } from '../../src/store/store-error.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { CITUS_FOLDER } from '../postgres/cluster.ts';
@@ -57,7 +57,7 @@ describe.skipIf(NO_CITUS !== '')(`${NO_CITUS}a coordinator and three workers`, (
     const seconds = (performance.now() - startedMs) / 1_000;
     console.info({ transactions: Number(version), seconds, rate: Number(version) / seconds });
     const copy = await openPostgresReader(parsePostgresUrl(data));
-    const original = await openLmdbReader({ directory: folder });
+    const original = await openSqliteReader({ directory: folder });
     for (const column of COLUMNS) {
       expect(await columnDigest(copy, column)).toEqual(await columnDigest(original, column));
     }

@@ -20,7 +20,7 @@ import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
 import { sampleChunks } from '../../src/sample/sample.ts';
 import { Batch } from '../../src/store/batch.ts';
 import { BALANCE } from '../../src/store/columns/balance-column.ts';
-import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'daybook-compare-'));
@@ -34,7 +34,7 @@ const CHUNKS = [
 const LATER = CHUNKS.splice(-1);
 
 beforeAll(async () => {
-  const store = await openLmdbStore({ directory: data });
+  const store = await openSqliteStore({ directory: data });
   const writer = await LedgerWriter.open(store);
   for (const chunk of CHUNKS) await writer.append(chunk);
   await store.close();
@@ -54,12 +54,12 @@ async function changed(
   name: string,
   change: (
     writer: LedgerWriter,
-    store: Awaited<ReturnType<typeof openLmdbStore>>,
+    store: Awaited<ReturnType<typeof openSqliteStore>>,
   ) => Promise<unknown>,
 ): Promise<string> {
   const copy = join(folder, name);
   cpSync(data, copy, { recursive: true });
-  const store = await openLmdbStore({ directory: copy });
+  const store = await openSqliteStore({ directory: copy });
   await change(await LedgerWriter.open(store), store);
   await store.close();
   return copy;

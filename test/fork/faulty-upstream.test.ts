@@ -16,7 +16,7 @@ import {
 } from '../../src/move/types/state-key.ts';
 import type { Batch } from '../../src/store/batch.ts';
 import { FORK_LAYOUT, FORK_STATE } from '../../src/store/columns/fork-columns.ts';
-import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { Store, StoreReader } from '../../src/store/store.ts';
 import { sampleStore } from '../ingest/feed-following.ts';
 import { serveFork, serveStore, temporaryFolder } from './forked-nodes.ts';
@@ -151,7 +151,7 @@ describe('an upstream', () => {
     const other = await serveStore(await sampleStore(60, { seed: 6 }));
     expect((await fork.app.request(RESOURCE)).statusCode).toBe(200);
     await fork.stop();
-    const store = await openLmdbStore({ directory: data, layout: FORK_LAYOUT });
+    const store = await openSqliteStore({ directory: data, layout: FORK_LAYOUT });
     const client = new ForkClient(new URL(node.url));
     onTestFinished(() => client.close());
     const alwaysMs = 0;
@@ -221,7 +221,7 @@ describe('an upstream that hides raw values', () => {
 it('raw values that were hidden are asked for again after a while, by all views of a fork', async () => {
   const { node, data, fork } = await forkBetween();
   await fork.stop();
-  const store = await openLmdbStore({ directory: data, layout: FORK_LAYOUT });
+  const store = await openSqliteStore({ directory: data, layout: FORK_LAYOUT });
   onTestFinished(() => store.close());
   const key = (module: string) => hashedStateKey(moduleStateKey(ADDRESS_ONE, module));
   const asked = () => node.got.filter((request) => request.includes(RAW)).length;
@@ -255,7 +255,7 @@ describe('what is asked for', () => {
   it('with its metadata is not lost to a listing that is recorded meanwhile', async () => {
     const { node, data, fork } = await forkBetween();
     await fork.stop();
-    const store = await openLmdbStore({ directory: data, layout: FORK_LAYOUT });
+    const store = await openSqliteStore({ directory: data, layout: FORK_LAYOUT });
     onTestFinished(() => store.close());
     const client = new ForkClient(new URL(node.url));
     onTestFinished(() => client.close());

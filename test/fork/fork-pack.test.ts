@@ -1,6 +1,6 @@
 /** Packed forks: the same records make the same bytes, and whatever is not such a file is refused. */
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, brotliDecompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
@@ -10,12 +10,13 @@ import { packFork, unpackFork } from '../../src/node/fork-pack.ts';
 import { withReader } from '../../src/node/open-store.ts';
 import { ledgerStatus } from '../../src/node/status.ts';
 import { FORK_LAYOUT } from '../../src/store/columns/fork-columns.ts';
-import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
+import { openSqliteReader, openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openView } from '../../src/store/view.ts';
 import type { TestApi } from '../api/client.ts';
 import { sampleStore } from '../ingest/feed-following.ts';
 import { Random, testSeed } from '../random.ts';
+import { namesIn, STORE_FILES } from '../store/store-files.ts';
 import { type ServedLedger, serveFork, serveStore, temporaryFolder } from './forked-nodes.ts';
 import { type AnyRequest, RequestSource, subjectsOf } from './random-requests.ts';
 
@@ -170,11 +171,11 @@ describe('a packed fork', () => {
     const noRows = Buffer.alloc(4 + FORK_LAYOUT.columns.length - 1);
     noRows.writeUInt32LE(FORK_LAYOUT.format);
     expect(await refusal(noRows)).toContain('it is of no ledger');
-    expect(existsSync(join(data, 'data.mdb'))).toBe(false);
-    expect(existsSync(join(data, 'unfinished'))).toBe(false);
+    expect(existsSync(join(data, 'ledger.db'))).toBe(false);
+    expect(namesIn(data).filter((name) => name.endsWith('.new'))).toEqual([]);
     expect(await refusal(rows)).toBe('unpacked');
     expect(await refusal(rows)).toContain('ledger_exists');
-    expect(readdirSync(data).sort()).toEqual(['data.mdb', 'lock.mdb']);
+    expect(namesIn(data)).toEqual(STORE_FILES);
   });
 
   it('is one of the three things that open a fork, as others say', async () => {
@@ -193,12 +194,12 @@ describe('a packed fork', () => {
     const file = join(folder, 'fork.pack');
     const data = join(folder, 'ledger');
     await expect(packFork(data, file)).rejects.toMatchObject({ code: 'no_ledger' });
-    await (await openLmdbStore({ directory: data })).close();
+    await (await openSqliteStore({ directory: data })).close();
     await expect(packFork(data, file)).rejects.toMatchObject({
       cause: { code: 'store_not_fork' },
     });
     const empty = join(folder, 'empty');
-    await (await openLmdbStore({ directory: empty, layout: FORK_LAYOUT })).close();
+    await (await openSqliteStore({ directory: empty, layout: FORK_LAYOUT })).close();
     await expect(packFork(empty, file)).rejects.toMatchObject({ code: 'no_ledger' });
     expect(existsSync(file)).toBe(false);
     writeFileSync(join(folder, 'notes.txt'), '');
@@ -211,7 +212,7 @@ describe('a packed fork', () => {
   it('is bounded', async () => {
     const upstream = await serveStore(await sampleStore(60));
     const data = await recordedFork(upstream, []);
-    const store = openLmdbReader({ directory: data, layout: FORK_LAYOUT });
+    const store = openSqliteReader({ directory: data, layout: FORK_LAYOUT });
     const rows = (await packRows(store))!;
     expect(await packRows(store, rows.length - 1)).toBeUndefined();
     expect(await packRows(store, rows.length)).toEqual(rows);

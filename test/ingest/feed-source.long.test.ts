@@ -12,16 +12,22 @@ import { FeedError } from '../../src/ingest/feed/feed-error.ts';
 import { CHUNK_TRANSACTIONS } from '../../src/ingest/feed/follower.ts';
 import { interfaceBase } from '../../src/ingest/feed/interface-url.ts';
 import { PageSource, type PageSourceOptions } from '../../src/ingest/feed/page-source.ts';
-import { MAX_PAGE_ITEMS, PageVerifier } from '../../src/ingest/feed/page-verifier.ts';
+import {
+  MAX_PAGE_ITEMS,
+  MAX_UNVERIFIED_VALUES,
+  PageVerifier,
+} from '../../src/ingest/feed/page-verifier.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { readOnChainData } from '../../src/move/transactions/transaction.ts';
+import { encodeTransactionInfo } from '../../src/move/transactions/transaction-info.ts';
 import { openHead } from '../../src/store/columns/head.ts';
 import { openView } from '../../src/store/view.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 import { pageOf } from './feed-chain.ts';
 import { followerOf, NEVER, sampleStore, upstreamOver } from './feed-following.ts';
 import type { TestUpstream } from './feed-upstream.ts';
+import { transactionOf } from './many-values.ts';
 
 describe('the URL of an upstream', () => {
   it.each([
@@ -245,6 +251,30 @@ describe('pages', () => {
     expect(verify(MAX_PAGE_ITEMS - 1)).toThrow(expect.objectContaining({ field: 'transaction' }));
     expect(verify(MAX_PAGE_ITEMS)).toThrow(expect.objectContaining({ field: 'transaction' }));
     expect(verify(MAX_PAGE_ITEMS + 1)).toThrow(expect.objectContaining({ field: 'page' }));
+  });
+
+  it('have a bounded number of values in their vectors', () => {
+    const page = (types: number): Uint8Array<ArrayBuffer> => {
+      const parts = [
+        Buffer.alloc(8),
+        transactionOf({ types }),
+        encodeTransactionInfo({
+          ...{ kind: 'v0', gasUsed: 0n, status: { kind: 'success' }, auxiliaryInfoHash: undefined },
+          ...{ transactionHash: Buffer.alloc(32), eventRootHash: Buffer.alloc(32) },
+          ...{ stateChangeHash: Buffer.alloc(32), stateCheckpointHash: undefined },
+        }),
+        // No events; the root; no writes.
+        Buffer.alloc(1 + 32 + 2),
+      ];
+      return Uint8Array.from(Buffer.concat([Buffer.of(1), ...parts]));
+    };
+    const start = { nextVersion: 0n, frozenRoots: [], trustedRoots: [], waypoint: undefined };
+    const verify = (types: number) => () => new PageVerifier(start).verify(page(types));
+    const unproved = expect.objectContaining({ code: 'page_unproved', field: 'transaction' });
+    expect(verify(MAX_UNVERIFIED_VALUES - 1)).toThrow(unproved);
+    expect(verify(MAX_UNVERIFIED_VALUES)).toThrow(unproved);
+    const malformed = expect.objectContaining({ code: 'page_malformed', field: 'transaction' });
+    expect(verify(MAX_UNVERIFIED_VALUES + 1)).toThrow(malformed);
   });
 });
 

@@ -44,7 +44,7 @@ import type { StateWrite } from '../../src/store/chunk.ts';
 import { BALANCE } from '../../src/store/columns/balance-column.ts';
 import { BALANCES, PRIMARY_STORES } from '../../src/store/columns/columns.ts';
 import { NO_ORDER } from '../../src/store/columns/order-key.ts';
-import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openView, type StoreView } from '../../src/store/view.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
@@ -236,11 +236,11 @@ describe('rows of balances give what state gives', () => {
     expect(tally.outcomes).toContain('internal_error');
   }, 60_000);
 
-  it('in LMDB', async () => {
+  it('in SQLite', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'daybook-balances-'));
     const tally = { answered: 0, passed: 0, outcomes: new Set<string>() };
     try {
-      const store = await openLmdbStore({ directory });
+      const store = await openSqliteStore({ directory });
       await history(store, randomSource(testSeed()), tally);
       await store.close();
     } finally {

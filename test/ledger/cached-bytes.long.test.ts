@@ -5,7 +5,7 @@ import { Committer } from '../../src/ingest/committer.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { sampleChunks } from '../../src/sample/sample.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
-import { temporaryLmdbStore } from '../store/engines.ts';
+import { temporarySqliteStore } from '../store/engines.ts';
 
 /** Of buffers that are reachable. */
 function bufferBytes(): number {
@@ -15,7 +15,7 @@ function bufferBytes(): number {
 }
 
 test('transactions are alone in their memory', async () => {
-  const writer = await LedgerWriter.open(await temporaryLmdbStore());
+  const writer = await LedgerWriter.open(await temporarySqliteStore());
   await new Committer(writer).pushAll(sampleChunks({ seed: 1, accounts: 50, transactions: 2_000 }));
   const ledger = openLedger(writer.reader);
   const countedBytes = () => ledger.cacheSizes().find(({ name }) => name === 'transactions')!.bytes;

@@ -15,7 +15,7 @@ const renderer = {
 };
 
 async function lengths(sizes: readonly number[], maxBytes?: number): Promise<number[]> {
-  const array = new TransactionArray(renderer, maxBytes);
+  const array = new TransactionArray(renderer, undefined, maxBytes);
   await array.add(sizes.map((size) => Buffer.alloc(size)));
   const items = JSON.parse(Buffer.concat(array.pieces).toString()) as string[];
   return items.map((text) => text.length + 2);

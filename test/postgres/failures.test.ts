@@ -24,7 +24,7 @@ import { LedgerWriter } from '../../src/store/writer.ts';
 import { until } from '../process/worker-processes.ts';
 import { block, chunk, transaction } from '../store/chunks.ts';
 import { NO_POSTGRES, PostgresServer } from './cluster.ts';
-import { newPostgresLocation, sharedPostgres } from './shared.ts';
+import { endWriter, newPostgresLocation, sharedPostgres } from './shared.ts';
 
 /** Longer than a search waits for one server. */
 const SLOW_OPENING_MS = 1_000;
@@ -177,9 +177,13 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a store in PostgreSQL`, () =>
     // Readers of tests before may still be leaving.
     const earlier: unknown[] = [];
     const sessions = async () => {
+      // Other files of tests read from the server, too; of each process some sessions read this ledger.
       const { rows } = await other.query(
-        "select pid from pg_stat_activity where application_name like 'daybook reader %' and pid <> all($1) order by pid",
-        [earlier],
+        `with readers as (select * from pg_stat_activity
+          where application_name like 'daybook reader %' and pid <> all($1))
+        select pid from readers where application_name in
+          (select application_name from readers where strpos(query, $2) > 0) order by pid`,
+        [earlier, location.schema],
       );
       return rows.map(({ pid }) => pid);
     };
@@ -324,12 +328,3 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a store in PostgreSQL`, () =>
     }
   });
 });
-
-async function endWriter(client: pg.Client, schema: string): Promise<void> {
-  await client.query(
-    'select pg_terminate_backend(a.pid, 5000) from pg_locks l join pg_stat_activity a on a.pid = l.pid ' +
-      "where l.locktype = 'advisory' and (l.classid::int8 << 32) | l.objid::int8 = " +
-      "hashtextextended('daybook writer of ' || $1, 0)",
-    [schema],
-  );
-}

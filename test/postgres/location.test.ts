@@ -1,5 +1,6 @@
 /** Where a ledger in PostgreSQL is, and what is said of it to people. */
 import { describe, expect, test } from 'vitest';
+import { shownArguments } from '../../src/node/locations/shown-location.ts';
 import {
   isPostgresUrl,
   parsePostgresUrl,
@@ -48,7 +49,7 @@ describe('the location of a ledger in PostgreSQL', () => {
       `postgres://me:${SECRET}#x@host/db`,
       `postgres://me:${SECRET}?x@host/db`,
       `postgres://me:1?${SECRET}@host/db`,
-      `postgres://host/db?schema=${'a'.repeat(49)}&password=${SECRET}`,
+      `postgres://host/db?schema=${'a'.repeat(64)}&password=${SECRET}`,
       `postgres://host/db?schema=pg_x&password=${SECRET}`,
       `postgres://host/db?schema=A&password=${SECRET}`,
       `postgres://host/db?schema=1&password=${SECRET}`,
@@ -59,7 +60,10 @@ describe('the location of a ledger in PostgreSQL', () => {
       expect(() => parsePostgresUrl(url), url).toThrow(refusal);
       expect(() => parsePostgresUrl(url), url).not.toThrow(new RegExp(SECRET));
     }
-    expect(parsePostgresUrl(`postgres://host/db?schema=${'a'.repeat(48)}`).schema).toHaveLength(48);
+    for (const length of [62, 63]) {
+      const url = `postgres://host/db?schema=${'a'.repeat(length)}`;
+      expect(parsePostgresUrl(url).schema).toHaveLength(length);
+    }
   });
 
   test('what is shown never contains a password, however the location is written', () => {
@@ -77,6 +81,27 @@ describe('the location of a ledger in PostgreSQL', () => {
     ]) {
       expect(shownPostgresUrl(url), url).toMatch(/^postgres:\/\//);
       expect(shownPostgresUrl(url), url).not.toContain(SECRET);
+    }
+  });
+
+  test('command lines are shown without what may be a password, whatever the URL is', () => {
+    const shown = (arg: string) => shownArguments(['serve', arg])[1];
+    expect(shown(`postgres://me:${SECRET}@host/db`)).toBe('postgres://host/db');
+    expect(shown(`--data=jdbc:postgresql://me:${SECRET}@host/db`)).toBe(
+      '--data=jdbc:postgresql://…',
+    );
+    expect(shown(`jdbc:postgresql://host/db?user=me&password=${SECRET}`)).toBe(
+      'jdbc:postgresql://…',
+    );
+    expect(shown(`mysql://me:${SECRET}@host/db`)).toBe('mysql://…');
+    expect(shown(`https://me:${SECRET}/x@host/v1?key=${SECRET}`)).toBe('https://host/v1');
+    for (const plain of [
+      'https://host:8080/v1',
+      'https://host/v1@123',
+      'https://host@123',
+      './a@b',
+    ]) {
+      expect(shown(plain)).toBe(plain);
     }
   });
 });

@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
 import { inject } from 'vitest';
 import { CitusCluster } from '../citus/cluster.ts';
 import { CITUS_FOLDER, PostgresServer } from './cluster.ts';
@@ -20,6 +21,16 @@ const SETTINGS = [
 /** The location of a ledger that no other test uses; there is none yet. */
 export async function newPostgresLocation(): Promise<string> {
   return `${await sharedPostgres()}?schema=t${randomBytes(8).toString('hex')}`;
+}
+
+/** Ends the session of the process that writes a ledger. */
+export async function endWriter(client: pg.Client, schema: string): Promise<void> {
+  await client.query(
+    'select pg_terminate_backend(a.pid, 5000) from pg_locks l join pg_stat_activity a on a.pid = l.pid ' +
+      "where l.locktype = 'advisory' and (l.classid::int8 << 32) | l.objid::int8 = " +
+      "hashtextextended('daybook writer of ' || $1, 0)",
+    [schema],
+  );
 }
 
 /** The location of the server, whichever process of the run has started it. */

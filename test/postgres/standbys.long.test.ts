@@ -189,30 +189,51 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}reading from standbys`, () =>
     await untilRead(await grow());
   });
 
-  test('the primary is killed under commits: the writer goes on with the next', async () => {
-    const { reader } = await reading('prefer-standby');
+  /** Kills the primary and promotes a standby. @param restMs between two attempts to commit meanwhile */
+  async function failOverUnderCommits(restMs: number): Promise<PostgresServer> {
     const former = cluster.primary;
     const before = await grow();
     await former.stop('SIGKILL');
     const promoted = cluster.failOver();
-    const failures: unknown[] = [];
     await until('a commit is acknowledged', async () => {
       try {
         await writer.refresh();
         await grow();
         return true;
       } catch (error) {
-        failures.push(error);
+        if (!isStoreError(error, 'store_unreachable')) throw error;
+        await sleep(restMs);
         return false;
       }
     });
     await promoted;
     expect(writer.head!.version).toBeGreaterThan(before);
-    expect(failures.filter((error) => !isStoreError(error, 'store_unreachable'))).toEqual([]);
+    return former;
+  }
+
+  test('the primary is killed under commits: the writer goes on with the next', async () => {
+    const { reader } = await reading('prefer-standby');
+    const former = await failOverUnderCommits(0);
     await until(
       'it is read',
       async () => (await readHead(reader))!.version === writer.head!.version,
     );
     await cluster.rejoin(former);
+  });
+
+  test('so it does while another writer stands by, which takes over when the first ends', async () => {
+    let waits = 0;
+    const standby = { onWait: () => (waits += 1), onSilent: () => undefined };
+    const waiting = openPostgresStore(locationOf('read-write'), { standby });
+    await until('it stands by', () => waits > 0);
+    for (const restMs of [0, 2_000, 5_000]) {
+      await cluster.rejoin(await failOverUnderCommits(restMs));
+      await grow();
+    }
+    await closeWriter();
+    const store = await waiting;
+    closeWriter = () => store.close();
+    writer = await LedgerWriter.open(store);
+    await grow();
   });
 });

@@ -35,7 +35,7 @@ import { SAMPLE_CHAIN_ID } from '../../src/sample/model/chain.ts';
 import { Effects } from '../../src/sample/model/effects.ts';
 import { eventType } from '../../src/sample/model/events.ts';
 import { derivedBytes } from '../../src/sample/model/random.ts';
-import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { LogLines } from '../api/error-answers.ts';
@@ -121,7 +121,7 @@ export class ChainStandIn {
         writer.vector(events, (to, event) => to.fixed(event));
       }),
     );
-    const store = await openLmdbStore({ directory });
+    const store = await openSqliteStore({ directory });
     const writer = await LedgerWriter.open(store);
     const chunk = chunkOfGenesis(genesis, computeGenesisHashes(genesis), true);
     await new Committer(writer).pushAll([chunk]);

@@ -1,11 +1,12 @@
 /** `daybook copy` from and to PostgreSQL: row for row, of one moment, cut off and continued. */
-import { cpSync, existsSync, readdirSync } from 'node:fs';
+import { cpSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { NO_POSTGRES } from '../postgres/cluster.ts';
 import { newPostgresLocation } from '../postgres/shared.ts';
+import { namesIn, STORE_FILES } from '../store/store-files.ts';
 import {
   endOf,
   expectFailure,
@@ -36,16 +37,23 @@ async function columnsOf(data: string): Promise<unknown> {
   return (await done('verify', '--data', data))['columns'];
 }
 
-/** Of the location of a ledger, the transaction that last wrote a row of a column, and how many rows it has. */
-async function lastWrite(location: string, suffix: string, table: string) {
+/**
+ * Of the copy in the making at a location, the transaction that last wrote a row of a column, and how many rows that
+ * column has.
+ */
+async function lastWrite(location: string, table: string) {
   const url = new URL(location);
-  const schema = `${url.searchParams.get('schema')}${suffix}`;
+  const target = url.searchParams.get('schema');
   url.search = '';
   const client = new pg.Client(url.href);
   await client.connect();
   try {
+    const unfinished = await client.query<{ nspname: string }>(
+      'select nspname from pg_namespace where starts_with(nspname, $1)',
+      [`${target}_new_`],
+    );
     const { rows } = await client.query<{ last: string | null; rows: string }>(
-      `select max(xmin::text::int8)::text as last, count(*)::text as rows from ${schema}.${table}`,
+      `select max(xmin::text::int8)::text as last, count(*)::text as rows from ${unfinished.rows[0]?.nspname}.${table}`,
     );
     return { last: rows[0]!.last, rows: Number(rows[0]!.rows) };
   } catch {
@@ -93,7 +101,7 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}copies from and to PostgreSQL
       from = to;
     }
     expect(await columnsOf(from)).toEqual(expected);
-    expect(readdirSync(from).sort()).toEqual(['data.mdb', 'lock.mdb']);
+    expect(namesIn(from)).toEqual(STORE_FILES);
     const again = await runCommand(['copy', '--data', source, '--to', locations[0]!]);
     expect(expectFailure(again, 1)).toContain('holds a ledger already');
     const none = await newPostgresLocation();
@@ -107,23 +115,23 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}copies from and to PostgreSQL
     cpSync(source, moving, { recursive: true });
     const to = await newPostgresLocation();
     const [state, infos] = ['c03_state', 'c10_transaction_infos'];
-    await cutOff(moving, to, async () => (await lastWrite(to, '_unfinished', infos!)).rows > 0);
-    const before = await lastWrite(to, '_unfinished', state!);
+    await cutOff(moving, to, async () => (await lastWrite(to, infos!)).rows > 0);
+    const before = await lastWrite(to, state!);
     expect(before.rows).toBeGreaterThan(0);
     // The same again: what is there is not written a second time.
     await cutOff(moving, to, async () => {
-      return (await lastWrite(to, '_unfinished', 'c14_version_writes')).rows > 0;
+      return (await lastWrite(to, 'c14_version_writes')).rows > 0;
     });
-    expect(await lastWrite(to, '_unfinished', state!)).toEqual(before);
+    expect(await lastWrite(to, state!)).toEqual(before);
     await done('prune', '--data', moving, '--keep', '300', '--grace-seconds', '0');
     const expected = await columnsOf(moving);
     expect((await resumed(moving, to))['columns']).toEqual(expected);
     expect(await columnsOf(to)).toEqual(expected);
 
     const back = join(folder, 'cut-off');
-    await cutOff(to, back, async () => existsSync(join(back, 'unfinished', 'data.mdb')));
+    await cutOff(to, back, async () => namesIn(back).some((name) => name.endsWith('.new')));
     expect((await resumed(to, back))['columns']).toEqual(expected);
-    expect(readdirSync(back).sort()).toEqual(['data.mdb', 'lock.mdb']);
+    expect(namesIn(back)).toEqual(STORE_FILES);
   });
 
   it('are of one moment while a node produces and prunes', { timeout: 600_000 }, async () => {

@@ -1,16 +1,10 @@
 /** `daybook copy`: a copy of one moment while a node produces and prunes; whole, or no ledger at all. */
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DatabaseSync } from '@photostructure/sqlite';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { namesIn, STORE_FILES } from '../store/store-files.ts';
 import {
   endOf,
   expectFailure,
@@ -40,6 +34,14 @@ async function copied(data: string, to: string): Promise<CopyFacts> {
   return JSON.parse(stdout) as CopyFacts;
 }
 
+/** Pages of a store's file that no table uses. */
+function freePages(data: string): number {
+  const database = new DatabaseSync(join(data, 'ledger.db'), { readOnly: true });
+  const { freelist_count: pages } = database.prepare('pragma freelist_count').get();
+  database.close();
+  return Number(pages);
+}
+
 async function versionsOf(node: ServedNode): Promise<{ newest: bigint; oldest: bigint }> {
   const { headers } = await node.get('/');
   const version = (name: string) => BigInt(headers.get(`x-node-ledger-${name}`)!);
@@ -52,10 +54,10 @@ afterEach(killLeftNodes);
 it('equals its source, row for row, and has no free pages', async () => {
   const to = join(folder, 'deep', 'copy');
   const facts = await copied(source, to);
-  expect(readdirSync(to).sort()).toEqual(['data.mdb', 'lock.mdb']);
-  expect(facts.source_bytes).toBe(statSync(join(source, 'data.mdb')).size);
-  expect(facts.copy_bytes).toBe(statSync(join(to, 'data.mdb')).size);
-  expect(facts.copy_bytes).toBeLessThan(facts.source_bytes);
+  expect(namesIn(to)).toEqual(STORE_FILES);
+  expect(facts.source_bytes).toBe(statSync(join(source, 'ledger.db')).size);
+  expect(facts.copy_bytes).toBe(statSync(join(to, 'ledger.db')).size);
+  expect(freePages(to)).toBe(0);
   expect(await digestsOf(to)).toEqual(await digestsOf(source));
   const again = await runCommand(['copy', '--data', to, '--to', source]);
   expect(expectFailure(again, 1)).toContain(`${source} holds a ledger already`);
@@ -66,7 +68,9 @@ it('of a pruned ledger is small', async () => {
   cpSync(source, data, { recursive: true });
   const prune = ['prune', '--data', data, '--keep', '100', '--grace-seconds', '0'];
   expect((await runCommand(prune)).code).toBe(0);
+  expect(freePages(data)).toBeGreaterThan(0);
   const facts = await copied(data, join(folder, 'pruned-copy'));
+  expect(freePages(join(folder, 'pruned-copy'))).toBe(0);
   expect(facts.copy_bytes).toBeLessThan(facts.source_bytes / 2);
 });
 
@@ -104,20 +108,20 @@ it('while a node produces and prunes: one moment of its ledger, which others may
 describe('what is cut off or refused', () => {
   it('killed in the middle: no ledger, and the next copy is whole', async () => {
     const to = join(folder, 'killed');
-    const file = join(to, 'unfinished', 'copy', 'data.mdb');
+    const hasBegun = () => namesIn(to).some((name) => name.endsWith('.new'));
     for (let isCut = false; !isCut; ) {
       // One that came to its end before the kill has left a ledger.
       rmSync(to, { recursive: true, force: true });
       const child = startCommand(['copy', '--data', source, '--to', to]);
       const ended = endOf(child);
-      while (!existsSync(file) && child.exitCode === null) await sleep(0);
+      while (!hasBegun() && child.exitCode === null) await sleep(0);
       child.kill('SIGKILL');
       isCut = (await ended).signal === 'SIGKILL';
     }
     const status = await runCommand(['status', '--data', to]);
     expect(expectFailure(status, 1)).toContain(`there is no ledger in ${to}: a command that was`);
     await copied(source, to);
-    expect(readdirSync(to).sort()).toEqual(['data.mdb', 'lock.mdb']);
+    expect(namesIn(to)).toEqual(STORE_FILES);
     expect(await digestsOf(to)).toEqual(await digestsOf(source));
   });
 
@@ -134,18 +138,19 @@ describe('what is cut off or refused', () => {
     expect(expectFailure(refused, 1)).toContain(`${used} is not empty (it holds letter.txt)`);
   });
 
-  it('into no folder, what is no folder, and another’s folder named unfinished', async () => {
+  it('into no folder, what is no folder, and beside another’s files', async () => {
     for (const to of ['', 'postgres:/me:s3cr3t@host/db', 'postgre://me:s3cr3t@host/db']) {
       const refused = await runCommand(['copy', '--data', source, '--to', to]);
       const text = expectFailure(refused, 2);
       expect(text).toContain('the location of the ledger is');
       expect(text).not.toContain('s3cr3t');
     }
-    const letter = join(folder, 'others', 'unfinished', 'letter.txt');
+    // A name like those of stores that are being made.
+    const letter = join(folder, 'others', 'ledger-letter.new');
     mkdirSync(dirname(letter), { recursive: true });
     writeFileSync(letter, 'dear');
     const refused = await runCommand(['copy', '--data', source, '--to', join(folder, 'others')]);
-    expect(expectFailure(refused, 1)).toContain('unfinished is not empty (it holds letter.txt)');
+    expect(expectFailure(refused, 1)).toContain('is not empty (it holds ledger-letter.new)');
     expect(existsSync(letter)).toBe(true);
   });
 
@@ -161,7 +166,7 @@ describe('what is cut off or refused', () => {
           ...['copy', '--data', source, '--to', to, '--json'],
         ]);
         expect(code).toBe(1);
-        expect(readdirSync(to)).toEqual([]);
+        expect(namesIn(to)).toEqual(['writer.lock']);
         const { error } = JSON.parse(stdout) as { error: { cause: string; message: string } };
         expect(error.cause).toBe('store_full');
         const [, needed, free] = /copy of (\d+) bytes: (\d+) are free/.exec(error.message)!;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readPruneProgress } from '../../src/store/columns/pruning-column.ts';
-import { openLmdbReader } from '../../src/store/lmdb/lmdb-store.ts';
+import { openSqliteReader } from '../../src/store/sqlite/sqlite-store.ts';
 import { randomSource, testSeed } from '../random.ts';
 import {
   endOf,
@@ -43,7 +43,7 @@ interface Stand {
 
 async function standOf(data: string, atLeast: bigint): Promise<Stand> {
   const { version, oldestVersion: oldest } = await expectSound(data, atLeast);
-  const store = openLmdbReader({ directory: data });
+  const store = openSqliteReader({ directory: data });
   const { clearedBelow } = await readPruneProgress(store);
   await store.close();
   return { version, oldest, clearedBelow };

@@ -141,7 +141,7 @@ describe('daybook/encoding', () => {
     expect(files.size).toBeGreaterThan(40);
     const others = [...packages.keys()].filter((name) => !PORTABLE_PACKAGE.test(name));
     expect(others).toEqual([]);
-    expect([...graphOf('index.js').packages.keys()]).toContain('lmdb');
+    expect([...graphOf('index.js').packages.keys()]).toContain('@photostructure/sqlite');
   });
 
   it('has the package name that the docs use', async () => {

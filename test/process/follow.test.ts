@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readHead } from '../../src/store/columns/head.ts';
-import { openLmdbReader } from '../../src/store/lmdb/lmdb-store.ts';
+import { openSqliteReader } from '../../src/store/sqlite/sqlite-store.ts';
 import { openView } from '../../src/store/view.ts';
 import {
   endOf,
@@ -74,7 +74,7 @@ describe('daybook follow', () => {
   it(`continues after ${KILLS} kills at any moment`, { timeout: 240_000 }, async () => {
     const copy = join(folder, 'killed');
     const until = node.ready.ledger_version;
-    const whole = openLmdbReader({ directory: source });
+    const whole = openSqliteReader({ directory: source });
     const view = await openView(whole);
     let reached = -1n;
     let killsInVain = 0;
@@ -101,9 +101,9 @@ describe('daybook follow', () => {
 
     /** The head of the copy; what it holds there is what the source holds. */
     async function checkedHead(data: string): Promise<bigint> {
-      let store: ReturnType<typeof openLmdbReader>;
+      let store: ReturnType<typeof openSqliteReader>;
       try {
-        store = openLmdbReader({ directory: data });
+        store = openSqliteReader({ directory: data });
       } catch {
         // Killed before there was a store.
         return -1n;

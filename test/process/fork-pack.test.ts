@@ -70,17 +70,17 @@ it('says what is wrong with a file or folder', async () => {
 
 it('leaves no fork when it is killed, and is done when it is run again', async () => {
   const to = join(folder, 'killed');
-  for (let delayMs = 100; delayMs < 1_000 && !existsSync(join(to, 'data.mdb')); delayMs += 75) {
+  for (let delayMs = 100; delayMs < 1_000 && !existsSync(join(to, 'ledger.db')); delayMs += 75) {
     const child = startCommand(['fork', 'unpack', file, '--data', to]);
     const ended = endOf(child);
     await sleep(delayMs);
     child.kill('SIGKILL');
     await ended;
-    if (existsSync(join(to, 'data.mdb'))) break;
+    if (existsSync(join(to, 'ledger.db'))) break;
     const opened = startNode({ data: to, settings: { offline: true } });
     await expect(opened).rejects.toMatchObject({ code: 'no_ledger' });
   }
-  if (!existsSync(join(to, 'data.mdb'))) {
+  if (!existsSync(join(to, 'ledger.db'))) {
     const again = await runCommand(['fork', 'unpack', file, '--data', to]);
     expect([again.code, again.stderr]).toEqual([0, '']);
   }

@@ -37,7 +37,6 @@ describe('a fork', () => {
       ['follow', '--data', fork, '--from', upstream.ready.url],
       ['verify', '--data', fork],
       ['prune', '--data', fork, '--keep', '5'],
-      ['upgrade', '--data', fork],
       ['copy', '--data', fork, '--to', join(folder, 'copy')],
       ['sample', '--data', fork],
     ];

@@ -1,9 +1,12 @@
 /** `daybook init --backup` as a command: what it prints, refuses and leaves; killed at every chunk, and continued. */
-import { existsSync, readdirSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { change, fileOf, newBackup, shortChain } from '../ingest/backup/backup-chain.ts';
 import { type ServerManners, serveBackup } from '../ingest/backup/backup-server.ts';
+import { framed } from '../ingest/backup/backup-writer.ts';
+import { MANY_VALUES, transactionOf } from '../ingest/many-values.ts';
+import { namesIn } from '../store/store-files.ts';
 import { expectFailure, runCommand, startCommand, temporaryFolder } from './command.ts';
 
 const backup = () =>
@@ -81,10 +84,38 @@ describe('init --backup', () => {
       error: { code: 'backup_refused', cause: expect.stringMatching(/^backup_/) },
     });
     expect(refused.stderr).toContain(file);
-    expect(existsSync(data) ? readdirSync(data) : []).toEqual([]);
+    expect(namesIn(data)).toEqual(['writer.lock']);
     const other = `0:${'7'.repeat(64)}`;
     const mismatch = await init(data, written.folder, '--waypoint', other, '--json');
     expect(JSON.parse(mismatch.stdout)).toMatchObject({ error: { code: 'waypoint_mismatch' } });
+  });
+
+  it('refuses small files of millions of values with little memory', async () => {
+    const written = backup();
+    const { folder: from, waypoints } = written;
+    const environment = { NODE_OPTIONS: '--max-old-space-size=200' };
+    const refused = async (start: string, end: string, bytes: Buffer) => {
+      const file = fileOf(written, start, end);
+      const stored = readFileSync(join(from, file));
+      change(written, file, () => bytes);
+      const data = absent();
+      const args = ['init', '--data', data, '--backup', from, '--waypoint', waypoints[0]!];
+      const result = await runCommand([...args, '--json'], { environment });
+      expect(result).toMatchObject({ code: 1, signal: null });
+      expect(JSON.parse(result.stdout)).toMatchObject({
+        error: { code: 'backup_refused', cause: 'backup_malformed' },
+      });
+      expect(result.stderr).toContain(file);
+      expect(namesIn(data).filter((name) => name !== 'writer.lock')).toEqual([]);
+      writeFileSync(join(from, file), stored);
+    };
+    const transaction = transactionOf({ args: MANY_VALUES });
+    await refused('transaction_1-', '/1-.chunk', framed([transaction]));
+    // A raw key and a value, both without bytes.
+    const value = Buffer.of(0, 0, 0, 4, 2, 0, 0, 0);
+    await refused('state_epoch_1', '/0-.chunk', Buffer.alloc(MANY_VALUES, value));
+    const objects = `[${'{},'.repeat(20_000_000)}`;
+    await refused('state_epoch_1', '.manifest', Buffer.from(objects));
   });
 
   it('is continued when it was killed, or the storage was away', async () => {
@@ -111,7 +142,7 @@ describe('init --backup', () => {
         child.kill('SIGKILL');
       }
       await ended;
-      expect(readdirSync(data), chunk).toEqual(['unfinished']);
+      expect(namesIn(data), chunk).toContainEqual(expect.stringMatching(/^ledger-.*\.new$/));
     }
     const { code } = await init(data, from, '--waypoint', waypoints[0]!);
     expect(code).toBe(0);

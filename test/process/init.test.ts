@@ -176,13 +176,13 @@ describe('folders that init refuses', () => {
   it('one with a ledger in it, which stays', async () => {
     const data = absent();
     await init(data);
-    const before = readFileSync(join(data, 'data.mdb'));
+    const before = readFileSync(join(data, 'ledger.db'));
     for (const again of [['--waypoint', waypoint], []]) {
       expect(expectFailure(await init(data, ...again), 1)).toContain('holds a ledger already');
     }
     const { stdout } = await runCommand(['status', '--data', data, '--json']);
     expect(JSON.parse(stdout)).toMatchObject({ chain_id: SMALL_CHAIN_ID, ledger_version: '0' });
-    expect(readFileSync(join(data, 'data.mdb')).length).toBe(before.length);
+    expect(readFileSync(join(data, 'ledger.db')).length).toBe(before.length);
   });
 
   it('one that is a file, or is below one', async () => {

@@ -6,7 +6,7 @@ import { type Address, addressFromBytes } from '../../src/move/types/address.ts'
 import { ACCOUNT_KEYS, COLUMNS, EVENTS } from '../../src/store/columns/columns.ts';
 import { decodeEventRow, decodeStreamId } from '../../src/store/columns/event-column.ts';
 import { columnDigest } from '../../src/store/digest.ts';
-import { openLmdbReader } from '../../src/store/lmdb/lmdb-store.ts';
+import { openSqliteReader } from '../../src/store/sqlite/sqlite-store.ts';
 import type { StoreReader } from '../../src/store/store.ts';
 import { type VerifyReport, verifyLedger } from '../../src/verify/ledger.ts';
 import { runCommand } from './command.ts';
@@ -37,7 +37,7 @@ export async function makeSample(data: string, transactions: number): Promise<vo
 
 /** Verifies a ledger in this process, where no command has to start; it must hold and reach so far. */
 export async function expectSound(data: string, atLeast: bigint): Promise<VerifyReport['head']> {
-  const store = openLmdbReader({ directory: data });
+  const store = openSqliteReader({ directory: data });
   try {
     const { damages, head } = await verifyLedger(store);
     expect(damages).toEqual([]);
@@ -50,7 +50,7 @@ export async function expectSound(data: string, atLeast: bigint): Promise<Verify
 
 /** Addresses that have something. */
 export async function addressesOf(data: string): Promise<Address[]> {
-  const store = openLmdbReader({ directory: data });
+  const store = openSqliteReader({ directory: data });
   const rows = await store.scan(ACCOUNT_KEYS, MOST_ROWS);
   await store.close();
   return [...new Set(rows.map(({ partition }) => addressFromBytes(partition)))];
@@ -58,7 +58,7 @@ export async function addressesOf(data: string): Promise<Address[]> {
 
 /** All event streams. */
 export async function streamsOf(data: string): Promise<Stream[]> {
-  const store = openLmdbReader({ directory: data });
+  const store = openSqliteReader({ directory: data });
   const rows = await store.scan(EVENTS, MOST_ROWS);
   await store.close();
   const streams = new Map<string, { address: Address; versions: bigint[] }>();
@@ -74,7 +74,7 @@ export async function streamsOf(data: string): Promise<Stream[]> {
 
 /** Rows and digest of every column. */
 export async function digestsOf(data: string): Promise<Record<string, string>> {
-  return digestsOfStore(openLmdbReader({ directory: data }));
+  return digestsOfStore(openSqliteReader({ directory: data }));
 }
 
 /** Rows and digest of every column of a store, which is closed then. */

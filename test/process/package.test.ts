@@ -222,7 +222,7 @@ describe('the sample ledger that the package brings', () => {
     good = readFileSync(file);
   });
 
-  const dataFile = (folder: string) => readFileSync(join(project, folder, 'data.mdb'));
+  const dataFile = (folder: string) => readFileSync(join(project, folder, 'ledger.db'));
 
   it('is what a start makes, and holds', async () => {
     const cache = join(project, 'cache');

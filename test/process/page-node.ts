@@ -12,7 +12,7 @@ import { buildApi } from '../../src/api/http/server.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { sampleChunks } from '../../src/sample/sample.ts';
 import type { Block } from '../../src/store/columns/block-column.ts';
-import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { apiSettings } from '../api/settings.ts';
 import { NO_LOAD_BOUNDS } from '../api/unbounded.ts';
@@ -45,7 +45,7 @@ export interface PageNode {
 /** Starts a node on a free port. At first its ledger has `transactions` at least; of 1, genesis alone. */
 export async function startPageNode(transactions = FIRST_TRANSACTIONS): Promise<PageNode> {
   const directory = mkdtempSync(join(tmpdir(), 'daybook-page-'));
-  const store = await openLmdbStore({ directory });
+  const store = await openSqliteStore({ directory });
   const writer = await LedgerWriter.open(store);
   const blocks: Block[] = [];
   const chunks = sampleChunks({

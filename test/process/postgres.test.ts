@@ -3,7 +3,6 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync, chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { STORE_FORMAT_VERSION } from '../../src/store/columns/columns.ts';
 import { giveToServers, NO_POSTGRES, PostgresServer } from '../postgres/cluster.ts';
 import { newPostgresLocation } from '../postgres/shared.ts';
 import {
@@ -66,10 +65,6 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a ledger in PostgreSQL`, () =
     expect(Number((await done('status', '--data', copy))['oldest_ledger_version'])).toBeGreaterThan(
       0,
     );
-    expect(await done('upgrade', '--data', copy)).toMatchObject({
-      from_format: STORE_FORMAT_VERSION,
-      to_format: STORE_FORMAT_VERSION,
-    });
   });
 
   it('does not exist when the command that was to make it is killed', async () => {

@@ -15,7 +15,7 @@ import {
   TRANSACTIONS,
 } from '../../src/store/columns/columns.ts';
 import { encodeBucketKey } from '../../src/store/columns/order-key.ts';
-import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { randomSource, testSeed } from '../random.ts';
 import {
   expectFailure,
@@ -52,7 +52,7 @@ afterAll(() => killLeftNodes());
 /** Makes a copy of the ledger in which every eighth version lacks rows. */
 async function makeDamaged(data: string): Promise<void> {
   await makeSample(data, VERSIONS);
-  const store = await openLmdbStore({ directory: data });
+  const store = await openSqliteStore({ directory: data });
   const batch = new Batch();
   for (let version = 4n; version < VERSIONS; version += 8n) {
     const { partition, order } = encodeBucketKey(version);
@@ -121,7 +121,7 @@ describe('verify --repair', () => {
     const half = await runCommand(['verify', '--repair', '--data', data]);
     expect(expectFailure(half, 2)).toContain('--repair and --from belong together');
     const before = await digestsOf(data);
-    const holder = await openLmdbStore({ directory: data });
+    const holder = await openSqliteStore({ directory: data });
     const { code, stdout } = await repairOf(data);
     expect({ code, error: JSON.parse(stdout) }).toMatchObject({
       code: 1,

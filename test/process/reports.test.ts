@@ -5,10 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Batch } from '../../src/store/batch.ts';
 import { STORE_FORMAT_VERSION } from '../../src/store/columns/columns.ts';
 import { FORMAT } from '../../src/store/columns/identity-column.ts';
-import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { smallGenesisFile } from '../api/genesis-small.ts';
 import { ROOT } from '../repo/source-tree.ts';
-import { unpackOldStore } from '../store/old-formats.ts';
 import {
   type CommandOptions,
   killLeftNodes,
@@ -53,7 +52,6 @@ afterAll(killLeftNodes);
 
 describe('reports', () => {
   const members = documented();
-  const old = join(folder, 'old');
   const to = (name: string) => join(folder, name);
   const commands: [string, () => string[] | Promise<string[]>, string?][] = [
     ['status', () => ['status', '--data', data]],
@@ -67,7 +65,6 @@ describe('reports', () => {
     ],
     ['view', () => ['view', '0x1::chain_id::get', '--data', data]],
     ['copy', () => ['copy', '--data', data, '--to', to('copy')]],
-    ['upgrade', () => ['upgrade', '--data', old]],
     ['init', () => ['init', '--data', to('init'), '--genesis', genesis]],
     ['sample', () => ['sample', '--data', to('sample'), '--transactions', '10']],
     ['encode', () => ['encode', '--data', data], SUBMISSION],
@@ -86,7 +83,6 @@ describe('reports', () => {
       },
     ],
   ];
-  beforeAll(() => unpackOldStore(3, old));
 
   it.each(commands)('%s', async (command, args, input) => {
     const options = input === undefined ? {} : { input };
@@ -124,7 +120,7 @@ describe('errors', () => {
         1,
         { code: 'file_not_readable', cause: 'ENOENT' },
       ],
-      [['sample', '--data', data], 1, { code: 'ledger_exists' }],
+      [['sample', '--data', data], 1, { code: 'ledger_exists', cause: 'store_exists' }],
       [['encode', '--data', data], 1, { code: 'bad_input', cause: 'bad_field' }],
     ];
     for (const [args, exitCode, error] of failures) {
@@ -139,9 +135,7 @@ describe('errors', () => {
 
   it('of a store of another format: what to do, in the same words from every command', async () => {
     const newer = join(folder, 'newer');
-    const older = join(folder, 'older');
-    unpackOldStore(3, older);
-    const store = await openLmdbStore({ directory: newer });
+    const store = await openSqliteStore({ directory: newer });
     const batch = new Batch();
     FORMAT.put(batch, undefined, STORE_FORMAT_VERSION + 1);
     await store.commit(batch);
@@ -149,7 +143,10 @@ describe('errors', () => {
     const commands = [
       ...[['status'], ['verify'], ['serve'], ['encode'], ['decode'], ['prune', '--keep', '10']],
       ...[['copy', '--to', join(folder, 'of-another')], ['sample'], ['init', '--genesis', genesis]],
-      ...[['follow', '--from', 'http://127.0.0.1:1'], ['serve', '--workers', '2'], ['upgrade']],
+      ...[
+        ['follow', '--from', 'http://127.0.0.1:1'],
+        ['serve', '--workers', '2'],
+      ],
     ];
     const reads = `this program reads format ${STORE_FORMAT_VERSION}`;
     for (const command of commands) {
@@ -162,12 +159,6 @@ describe('errors', () => {
         1,
         `daybook: ${newer} ${holds}, ${reads}: install the newer Daybook that wrote it`,
       ]);
-      // upgrade.test.ts has the other commands.
-      if (['upgrade', 'status', 'verify', 'serve', 'prune'].includes(command[0]!)) continue;
-      expect(await use(older), command.join(' ')).toEqual([
-        1,
-        `daybook: ${older} holds store format 3, ${reads}: run daybook upgrade --data ${older}`,
-      ]);
     }
   });
 });
@@ -178,7 +169,7 @@ describe('the ledger of a command', () => {
     const [inFile, named] = [join(folder, 'in-file'), join(folder, 'named')];
     writeFileSync(config, JSON.stringify({ data: inFile }));
     const commands = [
-      ...[['status'], ['verify'], ['upgrade'], ['encode'], ['decode'], ['prune', '--keep', '1']],
+      ...[['status'], ['verify'], ['encode'], ['decode'], ['prune', '--keep', '1']],
       ['copy', '--to', join(folder, 'of-none')],
     ];
     const folderOf = async (args: readonly string[], environment: Record<string, string> = {}) => {

@@ -147,7 +147,7 @@ describe('a node that answers', () => {
     expect(JSON.parse(String(line))).toMatchObject({ event: 'ready', sample: true });
     child.kill('SIGTERM');
     expect((await end).code).toBe(0);
-    expect(existsSync(join(workingFolder, 'daybook-data/data.mdb'))).toBe(true);
+    expect(existsSync(join(workingFolder, 'daybook-data/ledger.db'))).toBe(true);
   });
 
   it('reads while another process writes, and never goes back', async () => {
@@ -264,6 +264,23 @@ describe('a node that is told to stop', () => {
     const isCut = once(socket, 'close');
     expect(await node.stop()).toMatchObject({ code: 0, signal: null });
     await isCut;
+  });
+
+  it('leaves what it cannot cut', async () => {
+    const waitMs = ['--min-version-wait-ms', '60000', '--shutdown-timeout-ms', '100'];
+    const node = await ServedNode.start(data, waitMs);
+    const socket = connect(node.port, '127.0.0.1');
+    // The server does not manage a connection behind a CONNECT, whose refusal comes after the answer.
+    socket
+      .on('error', () => undefined)
+      .write(
+        'GET /v1 HTTP/1.1\r\nHost: x\r\nX-Node-Min-Ledger-Version: 9999999\r\n\r\n' +
+          'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n',
+      );
+    await node.get('/-/healthy');
+    const answers = rest(socket);
+    expect(await node.stop()).toMatchObject({ code: 0, signal: null });
+    expect(await answers).toBe('');
   });
 
   it('goes at once when told twice', NO_WAIT, async () => {

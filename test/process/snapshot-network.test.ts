@@ -1,16 +1,17 @@
 /** Snapshots between nodes: offered, downloaded, and a replica that begins with one. */
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkpointUpTo } from '../../src/ingest/snapshot/checkpoint.ts';
-import { openLmdbReader } from '../../src/store/lmdb/lmdb-store.ts';
+import { openSqliteReader } from '../../src/store/sqlite/sqlite-store.ts';
 import { openView } from '../../src/store/view.ts';
 import { randomSource, testSeed } from '../random.ts';
 import { storeReferenceChain } from '../reference/reference-chain.ts';
+import { namesIn, STORE_FILES } from '../store/store-files.ts';
 import {
   endOf,
   expectFailure,
@@ -47,7 +48,7 @@ beforeAll(async () => {
   await storeReferenceChain(source);
   await storeReferenceChain(half, 1_200);
   mkdirSync(offered);
-  const store = openLmdbReader({ directory: half });
+  const store = openSqliteReader({ directory: half });
   const view = await openView(store);
   const [older, newer] = [await checkpointUpTo(view, 400n), await checkpointUpTo(view, 800n)];
   await store.close();
@@ -87,7 +88,7 @@ describe('GET /v1/-/snapshots', () => {
     for (const path of [
       ...['old/state-999999.zst', 'none/manifest.json', 'old/letter.txt', '..%2Fold/manifest.json'],
       ...[
-        '%2e%2e/data.mdb',
+        '%2e%2e/ledger.db',
         'half.unfinished/manifest.json',
         'old/manifest.json%00',
         'letter.txt/manifest.json',
@@ -138,14 +139,14 @@ describe('init --snapshot URL', () => {
       await sleep(random() * LONGEST_LIFE_MS);
       child.kill('SIGKILL');
       await ended;
-      if (existsSync(join(data, 'data.mdb'))) {
+      if (existsSync(join(data, 'ledger.db'))) {
         expect(await digestsOf(data)).toEqual(whole);
         rmSync(data, { recursive: true });
       }
     }
     await done(...init);
     expect(await digestsOf(data)).toEqual(whole);
-    expect(readdirSync(data).sort()).toEqual(['data.mdb', 'lock.mdb']);
+    expect(namesIn(data)).toEqual(STORE_FILES);
   });
 
   it('that is no snapshot, damaged, or of another history: no ledger', async () => {
@@ -164,7 +165,7 @@ describe('init --snapshot URL', () => {
     for (const [args, text, code] of cases) {
       const result = await runCommand(['init', '--data', at, '--snapshot', ...args]);
       expect(expectFailure(result, code as 1)).toMatch(text);
-      expect(existsSync(join(at, 'data.mdb'))).toBe(false);
+      expect(existsSync(join(at, 'ledger.db'))).toBe(false);
     }
     rmSync(lying, { recursive: true });
   });

@@ -2,11 +2,32 @@
  * `daybook snapshot` and `init --snapshot`: from a served ledger to a new one that follows on; killed in the middle
  * and continued; refused without a trace. KILLS (3) says how often each command is killed.
  */
-import { cpSync, existsSync, readdirSync, readFileSync, statSync, truncateSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Zstd } from '@hpcc-js/wasm-zstd';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { MAX_CHUNK_BYTES } from '../../src/ingest/snapshot/chunk-file.ts';
+import {
+  type ChunkEntry,
+  type ChunkKind,
+  encodeManifest,
+  MAX_MANIFEST_BYTES,
+  parseManifest,
+  sha256Hex,
+} from '../../src/ingest/snapshot/manifest.ts';
+import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
+import { MANY_VALUES, transactionOf } from '../ingest/many-values.ts';
 import { Random, testSeed } from '../random.ts';
+import { namesIn, STORE_FILES } from '../store/store-files.ts';
 import {
   endOf,
   expectFailure,
@@ -57,7 +78,7 @@ async function killedOften(commandTo: (to: string) => readonly string[], name: s
   let to = join(folder, `${name}-0`);
   for (let kills = 0; kills < KILLS; ) {
     if (await killed(commandTo(to), mostMs)) kills += 1;
-    if (existsSync(join(to, 'manifest.json')) || existsSync(join(to, 'data.mdb'))) {
+    if (existsSync(join(to, 'manifest.json')) || existsSync(join(to, 'ledger.db'))) {
       to = join(folder, `${name}-${kills}-${random.below(1e9)}`);
     }
   }
@@ -90,7 +111,7 @@ describe('daybook snapshot', () => {
       trust_compared: true,
       keys: made.keys,
     });
-    expect(readdirSync(data).sort()).toEqual(['data.mdb', 'lock.mdb']);
+    expect(namesIn(data)).toEqual(STORE_FILES);
     const before = await ServedNode.start(data);
     const own = await before.get(`/accounts/0x1/resource/0x1::chain_id::ChainId`);
     expect(own.status).toBe(200);
@@ -125,7 +146,7 @@ describe('daybook snapshot', () => {
   it(`loading killed ${KILLS} times goes on, and makes the same ledger`, async () => {
     const commandTo = (to: string) => ['init', '--data', to, '--snapshot', whole] as const;
     const data = await killedOften(commandTo, 'loaded');
-    expect(readdirSync(data).sort()).toEqual(['data.mdb', 'lock.mdb']);
+    expect(namesIn(data)).toEqual(STORE_FILES);
     expect(await digestsOf(data)).toEqual(await digestsOf(join(folder, 'loaded-unhurt')));
     await expectSound(data, 1_200n);
   });
@@ -170,4 +191,71 @@ it('what is wrong is said in one line, and leaves nothing', async () => {
     expect(expectFailure(await runCommand(args), code), args.join(' ')).toContain(message);
     expect(existsSync(data) || existsSync(`${data}.s`), args.join(' ')).toBe(false);
   }
+});
+
+/** The chunks of `whole` up to one of a kind, with that one's content replaced. */
+async function snapshotWith(kind: ChunkKind, content: Uint8Array, records: number) {
+  const changed = join(folder, `with-${kind}-${records}`);
+  cpSync(whole, changed, { recursive: true });
+  const manifest = parseManifest(readFileSync(join(whole, 'manifest.json')));
+  const file = (await Zstd.load()).compress(content);
+  const chunks = manifest.chunks.filter((chunk) => chunk.kind !== kind);
+  const entry: ChunkEntry = {
+    ...{ name: `${kind}-000000.zst`, kind, records, contentBytes: content.length },
+    ...{ bytes: file.length, sha256: sha256Hex(file) },
+  };
+  const at = ['state', 'streams', 'transactions'].indexOf(kind);
+  chunks.splice(at, 0, entry);
+  writeFileSync(join(changed, entry.name), file);
+  writeFileSync(join(changed, 'manifest.json'), encodeManifest({ ...manifest, chunks }));
+  expect(file.length).toBeLessThan(20_000);
+  return changed;
+}
+
+it('a manifest of millions of objects is refused with little memory', async () => {
+  const changed = join(folder, 'of-objects');
+  cpSync(whole, changed, { recursive: true });
+  const manifest = readFileSync(join(whole, 'manifest.json'));
+  const begin = manifest.indexOf('[', manifest.indexOf('"chunks":')) + 1;
+  const bytes = Buffer.alloc(MAX_MANIFEST_BYTES, '{},');
+  manifest.copy(bytes, 0, 0, begin);
+  writeFileSync(join(changed, 'manifest.json'), bytes);
+  const data = join(folder, 'into-nothing');
+  const result = await runCommand(['init', '--data', data, '--snapshot', changed, '--json'], {
+    environment: { NODE_OPTIONS: '--max-old-space-size=200' },
+  });
+  expect(result).toMatchObject({ code: 1, signal: null });
+  expect(JSON.parse(result.stdout)).toMatchObject({ error: { code: 'snapshot_refused' } });
+  expect(namesIn(data)).toEqual([]);
+});
+
+describe('a small chunk of millions of values', () => {
+  /** A raw key without bytes, and a value without. */
+  const value = Buffer.of(2, 0, 0, 0);
+  const count = Math.floor(MAX_CHUNK_BYTES / value.length);
+  const streamEndBytes = 49;
+
+  it.each<[ChunkKind, string, () => Uint8Array, number]>([
+    ['state', 'values', () => Buffer.alloc(count * value.length, value), count],
+    ['state', 'more values than stated', () => Buffer.alloc(count * value.length, value), 1],
+    [
+      ...(['streams', 'ends of streams'] as const),
+      () => Buffer.alloc(streamEndBytes * 1_400_000),
+      1_400_000,
+    ],
+    [
+      ...(['transactions', 'arguments of a transaction'] as const),
+      () => Buffer.concat([encodeBcs((bcs) => bcs.u64(1n)), transactionOf({ args: MANY_VALUES })]),
+      1,
+    ],
+  ])('of %s, %s, is refused with little memory', async (kind, _, content, records) => {
+    const data = join(folder, 'of-millions');
+    const snapshot = await snapshotWith(kind, content(), records);
+    const result = await runCommand(['init', '--data', data, '--snapshot', snapshot, '--json'], {
+      environment: { NODE_OPTIONS: '--max-old-space-size=200' },
+    });
+    expect(result).toMatchObject({ code: 1, signal: null });
+    expect(JSON.parse(result.stdout)).toMatchObject({ error: { code: 'snapshot_refused' } });
+    expect(namesIn(data)).toEqual(['writer.lock']);
+  });
 });

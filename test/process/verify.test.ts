@@ -1,6 +1,6 @@
 /**
  * `daybook verify` with the real program: digests and exit codes, a ledger damaged row by row, and
- * data files damaged in ways that take the engine's process down. SEED repeats a run.
+ * data files that were cut off or are full of rubbish. SEED repeats a run.
  */
 import {
   copyFileSync,
@@ -15,7 +15,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { Batch } from '../../src/store/batch.ts';
 import { STATE } from '../../src/store/columns/columns.ts';
 import { columnDigest } from '../../src/store/digest.ts';
-import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
+import { openSqliteReader, openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { randomSource, testSeed } from '../random.ts';
 import { expectFailure, runCommand, temporaryFolder } from './command.ts';
 
@@ -35,7 +35,7 @@ describe('verify', () => {
   it('prints rows and a digest of every column, and exits 0', async () => {
     const { code, stdout, stderr } = await runCommand(['verify', '--data', data]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const store = openLmdbReader({ directory: data });
+    const store = openSqliteReader({ directory: data });
     for (const { column } of await store.statistics()) {
       const { rows, digest } = await columnDigest(store, column);
       const line = new RegExp(`^${column.name} +${rows}  ${digest.toString('hex')}$`, 'm');
@@ -61,7 +61,7 @@ describe('verify', () => {
   it('names a damaged row by column, key and version, and exits 1', async () => {
     const damaged = join(folder, 'row');
     cpSync(data, damaged, { recursive: true });
-    const store = await openLmdbStore({ directory: damaged });
+    const store = await openSqliteStore({ directory: damaged });
     const rows = await store.scan(STATE, { maxRows: 1_000, maxBytes: 1e9 });
     const { partition, order, value } = rows[below(rows.length)]!;
     value[value.length - 1]! ^= 1;
@@ -86,10 +86,10 @@ describe('verify', () => {
   it('a data file that was cut off is named, whatever is missing', async () => {
     const cut = join(folder, 'cut');
     mkdirSync(cut);
-    const file = join(cut, 'data.mdb');
-    const { length } = readFileSync(join(data, 'data.mdb'));
+    const file = join(cut, 'ledger.db');
+    const { length } = readFileSync(join(data, 'ledger.db'));
     for (const bytes of [1, 100, PAGE_BYTES, 2 * PAGE_BYTES, length >> 2, length >> 1]) {
-      copyFileSync(join(data, 'data.mdb'), file);
+      copyFileSync(join(data, 'ledger.db'), file);
       truncateSync(file, bytes);
       const message = expectFailure(await runCommand(['verify', '--data', cut]), 1);
       expect(message, `${bytes} bytes`).toMatch(/damaged|not a Daybook store/);
@@ -99,7 +99,7 @@ describe('verify', () => {
   it('pages of rubbish never end the command without a word', async () => {
     const rubbish = join(folder, 'rubbish');
     mkdirSync(rubbish);
-    const whole = readFileSync(join(data, 'data.mdb'));
+    const whole = readFileSync(join(data, 'ledger.db'));
     const pages = whole.length / PAGE_BYTES;
     let found = 0;
     const rounds = 12;
@@ -114,7 +114,7 @@ describe('verify', () => {
         else if (kind === 1) damaged.fill(0, page * PAGE_BYTES, end);
         else for (let at = page * PAGE_BYTES; at < end; at += 1) damaged[at] = below(256);
       }
-      writeFileSync(join(rubbish, 'data.mdb'), damaged);
+      writeFileSync(join(rubbish, 'ledger.db'), damaged);
       const { code, signal, stderr } = await runCommand(['verify', '--data', rubbish]);
       expect({ code, signal }, stderr).toEqual({ code: 1, signal: null });
       expect(stderr).toMatch(/^daybook: [^\n]+\n$/);

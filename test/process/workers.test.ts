@@ -10,7 +10,7 @@ import { pino } from 'pino';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { MAX_EARLY_ENDS } from '../../src/node/cluster/worker-pool.ts';
 import { startProducing } from '../../src/node/sample.ts';
-import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { smallGenesisFile } from '../api/genesis-small.ts';
 import {
@@ -88,6 +88,14 @@ describe.runIf(process.platform === 'linux')('a node with two workers', () => {
     expect(String((await answer)[0])).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
     socket.destroy();
     expect(await node.end()).toMatchObject({ code: 0, signal: null });
+    expect(workers.filter(isAlive)).toEqual([]);
+  });
+
+  it('kills a worker that does not hear it', async () => {
+    const node = await ServedNode.start(data, [...TWO, '--shutdown-timeout-ms', '100']);
+    const workers = childrenOf(pidOf(node));
+    process.kill(workers[0]!, 'SIGSTOP');
+    expect(await node.stop()).toMatchObject({ code: 0, signal: null });
     expect(workers.filter(isAlive)).toEqual([]);
   });
 
@@ -211,7 +219,7 @@ describe.runIf(process.platform === 'linux')('new versions', () => {
   it('show in all workers once they are on disk, and never go away again', async () => {
     const node = await ServedNode.start(sample, TWO);
     const agents = await connectionsToAll(node);
-    const store = await openLmdbStore({ directory: sample });
+    const store = await openSqliteStore({ directory: sample });
     const writer = await LedgerWriter.open(store);
     const producing = await startProducing(writer, PRODUCTION, pino({ level: 'silent' }));
     const newest = agents.map(() => 0n);

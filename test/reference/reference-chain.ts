@@ -100,20 +100,39 @@ function itemBounds(start: number, index: number): [number, number] {
   return [ofPage[index]!, ofPage[index + 1]!];
 }
 
-/** A server that gives the chain to followers. */
-export async function startReferenceFeed(): Promise<Server & { readonly url: string }> {
+/** A recorded chain, as its node gives it to followers. */
+export interface RecordedChain {
+  readonly newestVersion: number;
+  /** Of every answer. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** BCS of the TransactionOnChainData of a version. */
+  transaction(version: number): Buffer;
+}
+
+const REFERENCE_CHAIN: RecordedChain = {
+  newestVersion: NEWEST_VERSION,
+  headers: LEDGER_HEADERS,
+  transaction: referenceTransaction,
+};
+
+/** A server that gives a chain to followers. */
+export async function startReferenceFeed({
+  newestVersion,
+  headers,
+  transaction,
+} = REFERENCE_CHAIN): Promise<Server & { readonly url: string }> {
   const server = createServer((request, response) => {
     const url = new URL(request.url!, 'http://feed');
     const isFeed = url.pathname === '/v1/transactions';
     const start = Number(url.searchParams.get('start') ?? 0);
     const limit = Math.min(FEED_PAGE, Number(url.searchParams.get('limit') ?? 25));
-    const count = Math.max(0, Math.min(limit, NEWEST_VERSION + 1 - start));
-    const items = Array.from({ length: count }, (_, at) => referenceTransaction(start + at));
+    const count = Math.max(0, Math.min(limit, newestVersion + 1 - start));
+    const items = Array.from({ length: count }, (_, at) => transaction(start + at));
     const body = isFeed ? Buffer.concat([Buffer.of(count), ...items]) : Buffer.from('{}');
     const contentType = isFeed ? 'application/x-bcs' : 'application/json';
     response.writeHead(isFeed && count === 0 ? 400 : 200, {
       'content-type': contentType,
-      ...LEDGER_HEADERS,
+      ...headers,
     });
     response.end(body);
   });

@@ -12,7 +12,7 @@ import type { MaybePromise } from '../../src/maybe-promise.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { readTransactionPayload } from '../../src/move/transactions/payload.ts';
 import { readExecutionStatus } from '../../src/move/transactions/transaction-info.ts';
-import { openLmdbReader } from '../../src/store/lmdb/lmdb-store.ts';
+import { openSqliteReader } from '../../src/store/sqlite/sqlite-store.ts';
 import type { StoreReader } from '../../src/store/store.ts';
 import { TransactionRendering } from '../ledger/transaction-rendering.ts';
 import { storeReferenceChain } from './reference-chain.ts';
@@ -52,7 +52,7 @@ describe('forms of the specification', () => {
   let rendering: TransactionRendering;
   beforeAll(async () => {
     await storeReferenceChain(folder, 0);
-    store = openLmdbReader({ directory: folder });
+    store = openSqliteReader({ directory: folder });
     rendering = await TransactionRendering.over(store);
   });
   afterAll(async () => {

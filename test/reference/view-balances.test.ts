@@ -52,7 +52,7 @@ function balanceCall(module: string, tag: typeof APTOS_COIN_TAG, args: readonly 
 }
 
 async function viewed(view: LedgerView, call: Buffer, version: bigint): Promise<bigint> {
-  const bcs = (await view.callView(call, version)).bcs();
+  const bcs = Buffer.concat((await view.callView(call, version)).bcs());
   expect(bcs.length).toBe(9);
   return bcs.readBigUInt64LE(1);
 }

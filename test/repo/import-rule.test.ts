@@ -20,7 +20,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 const WITHIN: Record<string, readonly string[]> = {
   store: ['columns'],
   'store/columns': ['.'],
-  'store/lmdb': ['.', 'columns', 'lmdb'],
+  'store/sqlite': ['.', 'columns', 'sqlite'],
   'store/pruning': ['.', 'columns'],
   'move/bcs': ['.', 'crypto', 'types'],
   'move/crypto': ['.', 'bcs', 'types'],
@@ -65,7 +65,8 @@ describe('import rule', () => {
   it('notices a forbidden import', () => {
     const text = "import { x } from '../ledger/open.ts';\nawait import('../../bench/x.mjs');";
     expect(violations('src/move/x.ts', text)).toHaveLength(2);
-    const within = "import { x } from '../lmdb/lmdb-store.ts';\nimport { y } from '../store.ts';";
+    const within =
+      "import { x } from '../sqlite/sqlite-store.ts';\nimport { y } from '../store.ts';";
     expect(violations('src/store/columns/x.ts', within)).toHaveLength(1);
   });
 

@@ -28,7 +28,7 @@ describe('package-lock.json', () => {
 
   it('runs no install script but those of the store', () => {
     const scripts = Object.entries(lock.packages).filter(([, item]) => item.hasInstallScript);
-    const expected = ['lmdb', 'msgpackr-extract'];
+    const expected = ['@photostructure/sqlite'];
     expect(scripts.map(([path]) => path)).toEqual(expected.map((name) => `node_modules/${name}`));
     expect(JSON.stringify(lock)).not.toContain('scarf');
   });

@@ -6,7 +6,7 @@ import { checkSettings } from '../../src/sample/settings.ts';
 import { Batch } from '../../src/store/batch.ts';
 import { STATE } from '../../src/store/columns/columns.ts';
 import { encodeU64Key } from '../../src/store/columns/order-key.ts';
-import { temporaryLmdbStore } from '../store/engines.ts';
+import { temporarySqliteStore } from '../store/engines.ts';
 
 /** Objects of a class that are reachable: everything else has been collected. */
 function countOf(ctor: { readonly prototype: object }): number {
@@ -20,7 +20,7 @@ function bufferBytes(): number {
 }
 
 test('a commit leaves nothing', async () => {
-  const store = await temporaryLmdbStore();
+  const store = await temporarySqliteStore();
   const commit = (number: number): Promise<void> => {
     const order = encodeU64Key(BigInt(number % 10));
     return store.commit(new Batch().put(STATE, Buffer.alloc(32, number % 250), order, order));

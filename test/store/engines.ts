@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { type PostgresLocation, parsePostgresUrl } from '../../src/store/postgres/location.ts';
 import { makePostgresStore, openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { CITUS_FOLDER, findPostgres } from '../postgres/cluster.ts';
 import { newPostgresLocation } from '../postgres/shared.ts';
@@ -18,9 +18,9 @@ export function temporaryDirectory(): string {
   return directory;
 }
 
-/** An LMDB store in a folder of its own, closed when the test has finished. */
-export async function temporaryLmdbStore(directory = temporaryDirectory()): Promise<Store> {
-  const store = await openLmdbStore({ directory });
+/** A SQLite store in a folder of its own, closed when the test has finished. */
+export async function temporarySqliteStore(directory = temporaryDirectory()): Promise<Store> {
+  const store = await openSqliteStore({ directory });
   onTestFinished(() => store.close());
   return store;
 }
@@ -45,10 +45,10 @@ type Place = () => Promise<() => Promise<Store>>;
 /** Engines whose stores can be opened again, by name; each gives what opens one store. */
 export const DURABLE_ENGINES: readonly (readonly [name: string, newPlace: Place])[] = [
   [
-    'LMDB',
+    'SQLite',
     async () => {
       const directory = temporaryDirectory();
-      return () => openLmdbStore({ directory });
+      return () => openSqliteStore({ directory });
     },
   ],
   ...(findPostgres() === undefined
@@ -70,7 +70,7 @@ type Engine = readonly [name: string, open: () => Promise<Store>];
 export const ENGINES: readonly Engine[] = [
   ['memory', async () => new MemoryStore()],
   ['memory, answering later', async () => new MemoryStore({ answers: 'later' })],
-  ['LMDB', () => temporaryLmdbStore()],
+  ['SQLite', () => temporarySqliteStore()],
   ...(findPostgres() === undefined
     ? []
     : [['PostgreSQL', () => temporaryPostgresStore()] as const]),

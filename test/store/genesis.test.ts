@@ -1,5 +1,5 @@
 /**
- * Real genesis ledgers in an LMDB store: every key found again by its hash, listings in their
+ * Real genesis ledgers in a SQLite store: every key found again by its hash, listings in their
  * order.
  */
 import { existsSync, readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { hashedPhysicalKey } from '../../src/move/types/state-key.ts';
 import { EVENTS, STATE } from '../../src/store/columns/columns.ts';
 import { openView } from '../../src/store/view.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
-import { temporaryLmdbStore } from './engines.ts';
+import { temporarySqliteStore } from './engines.ts';
 
 const shared = new URL('../../../shared/genesis/', import.meta.url);
 
@@ -22,7 +22,7 @@ describe.skipIf(!existsSync(shared))('genesis files (skipped without ../shared)'
   ])('%s', async (network, writes, streamEvents) => {
     const genesis = readGenesis(readFileSync(new URL(`${network}.blob`, shared)));
     const chunk = chunkOfGenesis(genesis, computeGenesisHashes(genesis));
-    const store = await temporaryLmdbStore();
+    const store = await temporarySqliteStore();
     const writer = await LedgerWriter.open(store);
     expect((await writer.append(chunk)).outcome).toBe('committed');
     expect((await writer.append(chunk)).outcome).toBe('already_there');

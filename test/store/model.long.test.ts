@@ -1,5 +1,5 @@
 /**
- * Random histories, the same for LMDB and for the model: rows (puts, deletes, reads of every kind,
+ * Random histories, the same for SQLite and for the model: rows (puts, deletes, reads of every kind,
  * reopening), and whole ledgers (chunks through the writer, views at every version) against a plain
  * replay.
  */

@@ -1,5 +1,5 @@
 /**
- * Random histories with pruning: LMDB, the model and a plain list of what must be left, the same
+ * Random histories with pruning: SQLite, the model and a plain list of what must be left, the same
  * after every step of them: chunks, prunes of any depth, accounts that are kept from some point on,
  * runs cut off between two steps, restarts. RUNS sets how many histories (default 12), SEED the
  * first; history n of a run is the first one of SEED + n.

@@ -1,268 +1,398 @@
-/** Sorted runs against a model: puts and deletions in commits of many sizes, merges, failures, other readers. */
-import { setTimeout } from 'node:timers/promises';
-import { open, type RootDatabase } from 'lmdb';
-import { describe, expect, onTestFinished, test } from 'vitest';
+/** Sorted runs by themselves: random commits compared with a plain sorted list, and the edges of their limits. */
+import { describe, expect, test } from 'vitest';
 import { Batch } from '../../src/store/batch.ts';
-import { type Row, STATE } from '../../src/store/columns/columns.ts';
-import { encodeU64Key } from '../../src/store/columns/order-key.ts';
-import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
-import { addToFilter, filterWords, hashOf, mayHave } from '../../src/store/lmdb/runs/run-filter.ts';
-import { decodeManifest, encodeManifest } from '../../src/store/lmdb/runs/run-manifest.ts';
-import { sealed } from '../../src/store/lmdb/runs/run-rows.ts';
-import { runShape, writeKey } from '../../src/store/lmdb/runs/run-shape.ts';
-import { StoredValueError } from '../../src/store/lmdb/stored-value.ts';
-import { type StoreReader, scanPages } from '../../src/store/store.ts';
-import { randomSource, testSeed } from '../random.ts';
+import {
+  ACCOUNT_KEYS,
+  type Column,
+  EVENTS,
+  STATE,
+  TRANSACTION_INFOS,
+} from '../../src/store/columns/columns.ts';
+import { encodeBucketKey, encodeU64Key } from '../../src/store/columns/order-key.ts';
+import { storeFileOf } from '../../src/store/sqlite/files.ts';
+import {
+  MAX_ENTRY_STATE_BYTES,
+  MAX_ENTRY_VALUE_BYTES,
+} from '../../src/store/sqlite/placed-values.ts';
+import {
+  Block,
+  type Entry,
+  entryBytes,
+  MAX_BLOCK_BYTES,
+  versionOf,
+} from '../../src/store/sqlite/runs/block.ts';
+import { MAX_RUN_BLOCKS } from '../../src/store/sqlite/runs/manifest.ts';
+import { RunBuilder } from '../../src/store/sqlite/runs/run-builder.ts';
+import { hashOf } from '../../src/store/sqlite/runs/run-filter.ts';
+import {
+  MAX_LOG_ENTRIES,
+  RunWriter,
+  type WritableRunRows,
+} from '../../src/store/sqlite/runs/run-writer.ts';
+import { SortedRuns, type SoughtKey } from '../../src/store/sqlite/runs/sorted-runs.ts';
+import { SqliteDatabase } from '../../src/store/sqlite/sqlite-database.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import { MAX_STATE_BYTES } from '../../src/store/sqlite/version-records.ts';
+import { Random, testSeed } from '../random.ts';
 import { temporaryDirectory } from './engines.ts';
+import { findStored, storedIds } from './stored-rows.ts';
 
-const random = randomSource(testSeed());
-const below = (most: number): number => Math.floor(random() * most);
-const SHAPE = runShape(STATE);
+/** What SQLite keeps for sorted runs, in memory. */
+class MemoryRows implements WritableRunRows {
+  readonly blocks = new Map<number, Buffer>();
+  readonly #log = new Map<number, Buffer>();
+  #manifest: Buffer | undefined;
 
-/** Partitions of which some share their first eight bytes, and some nearly all. */
-function partitionOf(number: number): Buffer {
-  const partition = Buffer.alloc(32, number % 7);
-  partition.writeUInt16BE(number % 5 === 0 ? 9 : (number * 7919) % 65_536, 0);
-  partition.writeUInt16BE(number, 30);
-  return partition;
+  readManifest = () => this.#manifest;
+  readLog = (id: number) => this.#log.get(id);
+  readBlock = (id: number) => this.blocks.get(id);
+  clearLog = () => this.#log.clear();
+
+  writeManifest(bytes: Buffer): void {
+    this.#manifest = bytes;
+  }
+
+  writeLog(id: number, bytes: Buffer): void {
+    expect(this.#log.has(id)).toBe(false);
+    this.#log.set(id, bytes);
+  }
+
+  writeBlock(id: number, bytes: Buffer): void {
+    this.blocks.set(id, bytes);
+  }
+
+  removeBlocks(from: number, to: number): number {
+    const removed = [...this.blocks.keys()].filter((id) => id >= from && id < to);
+    for (const id of removed) this.blocks.delete(id);
+    return removed.length;
+  }
+
+  nextBlock(from: number): number | undefined {
+    let next: number | undefined;
+    for (const id of this.blocks.keys()) {
+      if (id >= from && (next === undefined || id < next)) next = id;
+    }
+    return next;
+  }
 }
 
-/** What the store should have, by partition and order in hex. */
+const SEED = testSeed('sorted runs');
+const PARTITIONS = 3_000;
+const VERSIONS = 400;
+/** Runs of three sizes come to be with this many. */
+const COMMITS = 3_200;
+/** Entries of the smallest runs of the second and the third size. */
+const SECOND_SIZE = 7 * MAX_LOG_ENTRIES;
+const THIRD_SIZE = 63 * MAX_LOG_ENTRIES;
+/** Eight of each of three sizes. */
+const MOST_RUNS = 24;
+
+function sought(key: Buffer): SoughtKey {
+  const partitionBytes = 1 + 32;
+  return { key, partitionBytes, hash: hashOf(key, partitionBytes) };
+}
+
+function keyOf(column: Column, partition: number, order: Uint8Array): Buffer {
+  const head = Buffer.alloc(1 + 32, partition & 0xff);
+  head[0] = column.number;
+  // Many partitions begin alike, as no hashes would.
+  head.writeUInt32BE(partition, 29);
+  return Buffer.concat([head, order]);
+}
+
+function someKey(random: Random): Buffer {
+  // Some partitions have most of the rows.
+  const partition = random.below(random.below(6) === 0 ? 10 : PARTITIONS);
+  const version = encodeU64Key(BigInt(random.below(VERSIONS)));
+  if (random.below(3) > 0) return keyOf(STATE, partition, version);
+  const path = Buffer.alloc(1 + random.below(random.pick([8, 40])), random.below(4));
+  return keyOf(ACCOUNT_KEYS, partition, path);
+}
+
+/** The same rows as a plain list; keys as hex, which sorts as they do. */
 class Model {
-  readonly #orders = new Map<string, Map<string, Buffer>>();
+  readonly rows = new Map<string, Buffer>();
+  readonly #partitions = new Map<string, Map<string, Buffer>>();
 
-  put(partition: Buffer, order: Buffer, value: Buffer): void {
-    const name = partition.toString('hex');
-    const orders = this.#orders.get(name) ?? new Map<string, Buffer>();
-    this.#orders.set(name, orders.set(order.toString('hex'), value));
-  }
-
-  delete(partition: Buffer, order: Buffer): void {
-    this.#orders.get(partition.toString('hex'))?.delete(order.toString('hex'));
-  }
-
-  deleteUpTo(partition: Buffer, to: Buffer): void {
-    const orders = this.#orders.get(partition.toString('hex'));
-    for (const order of orders?.keys() ?? []) {
-      if (order <= to.toString('hex')) orders!.delete(order);
+  apply(entries: readonly Entry[]): void {
+    for (const { key, value } of entries) {
+      const hex = key.toString('hex');
+      const partition = this.#partition(key);
+      if (value === undefined) {
+        this.rows.delete(hex);
+        partition.delete(hex);
+      } else {
+        this.rows.set(hex, value);
+        partition.set(hex, value);
+      }
     }
   }
 
-  /** The rows of a partition as text, in their order. */
-  rowsOf(partition: Buffer): readonly string[] {
-    const orders = this.#orders.get(partition.toString('hex')) ?? [];
-    return [...orders]
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([order, value]) => `${order} ${value}`);
+  /** The rows of a partition, in order. */
+  partitionOf(key: Buffer): [key: string, value: Buffer][] {
+    return [...this.#partition(key)].sort(([one], [other]) => (one < other ? -1 : 1));
   }
 
-  /** All rows as text, in their order. */
-  all(): string[] {
-    const rows: string[] = [];
-    for (const name of [...this.#orders.keys()].sort()) {
-      for (const row of this.rowsOf(Buffer.from(name, 'hex'))) rows.push(`${name} ${row}`);
+  all(): [key: string, value: Buffer][] {
+    return [...this.rows].sort(([one], [other]) => (one < other ? -1 : 1));
+  }
+
+  #partition(key: Buffer): Map<string, Buffer> {
+    const name = key.toString('hex', 0, 33);
+    let rows = this.#partitions.get(name);
+    if (rows === undefined) {
+      rows = new Map();
+      this.#partitions.set(name, rows);
     }
     return rows;
   }
 }
 
-function textOf({ order, value }: Row): string {
-  return `${order.toString('hex')} ${value}`;
+/** As texts, which are compared faster than lists. */
+function shown(rows: Iterable<Entry>): string {
+  let text = '';
+  for (const { key, value } of rows) text += `${key.toString('hex')} ${value!.toString('hex')}\n`;
+  return text;
 }
 
-async function allRows(store: StoreReader): Promise<string[]> {
-  const rows: string[] = [];
-  for await (const page of scanPages(store, STATE)) {
-    for (const row of page) rows.push(`${row.partition.toString('hex')} ${textOf(row)}`);
-  }
-  return rows;
+function due(rows: readonly (readonly [key: string, value: Buffer])[]): string {
+  let text = '';
+  for (const [key, value] of rows) text += `${key} ${value.toString('hex')}\n`;
+  return text;
 }
 
-/** A random change of many rows, of new versions or of old ones. @returns the version after it */
-function change(model: Model, batch: Batch, commit: number, version: number): number {
-  const size = [3, 40, 700, 2_500][below(4)]!;
-  const isOld = random() < 0.3;
-  if (random() < 0.2) {
-    const partition = partitionOf(below(400));
-    const to = encodeU64Key(BigInt(below(version + 1)));
-    batch.deleteRange(STATE, partition, { to });
-    model.deleteUpTo(partition, to);
+/** What a writer or a reader answers, compared with the model, around a random key. */
+function compare(runs: SortedRuns, model: Model, random: Random): void {
+  const key = someKey(random);
+  const hex = key.toString('hex');
+  const wanted = sought(key);
+  expect(runs.get(wanted)?.value).toEqual(model.rows.get(hex));
+  const rows = model.partitionOf(key);
+  const version = key[0] === STATE.number ? versionOf(key) : undefined;
+  const last = runs.seekLast(wanted, version);
+  const below = rows.filter(([name]) => name <= hex);
+  expect(shown(last === undefined ? [] : [last])).toBe(due(below.slice(-1)));
+  const other = someKey(random);
+  const order = other.subarray(33);
+  const end = Buffer.concat([key.subarray(0, 33), order]);
+  const [from, to] = Buffer.compare(key, end) <= 0 ? [key, end] : [end, key];
+  const [low, high] = [from.toString('hex'), to.toString('hex')];
+  const inside = rows.filter(([name]) => name >= low && name <= high);
+  const hash = random.below(2) === 0 ? wanted.hash : undefined;
+  expect(shown(runs.walk({ from, to, reverse: false, hash }))).toBe(due(inside));
+  expect(shown(runs.walk({ from, to, reverse: true, hash }))).toBe(due(inside.reverse()));
+}
+
+function compareAll(runs: SortedRuns, model: Model, reverse: boolean): void {
+  const rows = model.all();
+  if (reverse) rows.reverse();
+  const walked = runs.walk({ from: Buffer.of(0), to: Buffer.of(0xff), reverse });
+  // Without a text of all of them, which are hundreds of thousands.
+  let at = 0;
+  for (const { key, value } of walked) {
+    const [name, stored] = rows[at] ?? ['', undefined];
+    if (key.toString('hex') !== name || stored?.equals(value!) !== true) break;
+    at += 1;
   }
-  for (let row = 0; row < size; row += 1) {
-    const partition = partitionOf(row % 3 === 0 ? 0 : below(400));
-    const order = encodeU64Key(BigInt(isOld ? below(version) : version + Math.floor(row / 4)));
-    if (random() < 0.2) {
-      batch.delete(STATE, partition, order);
-      model.delete(partition, order);
-    } else {
-      const value = Buffer.from(`${commit}-${row}`);
-      batch.put(STATE, partition, order, value);
-      model.put(partition, order, value);
+  expect(at).toBe(rows.length);
+  expect(walked.next().done).toBe(true);
+}
+
+/** Random changes, each key once, in order. */
+function someEntries(count: number, model: Model, random: Random): Entry[] {
+  const entries = new Map<string, Entry>();
+  for (let made = 0; made < count; made += 1) {
+    const key = someKey(random);
+    const hex = key.toString('hex');
+    const isDeleted = random.below(model.rows.has(hex) ? 3 : 30) === 0;
+    const value = Buffer.alloc(random.below(12), random.below(256));
+    entries.set(hex, { key, value: isDeleted ? undefined : value });
+  }
+  return [...entries.values()].sort((one, other) => Buffer.compare(one.key, other.key));
+}
+
+/** What a history has seen. */
+class Witness {
+  sizes = new Set<number>();
+  merges = 0;
+  mergesOfOldest = 0;
+  mostRuns = 0;
+  #before: readonly number[] = [];
+
+  see({ runs }: SortedRuns): void {
+    const numbers = runs.map(({ facts }) => facts.number);
+    const gone = this.#before.filter((number) => !numbers.includes(number));
+    if (gone.length > 0) this.merges += 1;
+    if (gone.includes(this.#before.at(-1)!)) this.mergesOfOldest += 1;
+    for (const { facts } of runs) {
+      this.sizes.add(facts.entries < SECOND_SIZE ? 0 : facts.entries < THIRD_SIZE ? 1 : 2);
     }
+    this.mostRuns = Math.max(this.mostRuns, runs.length);
+    this.#before = numbers;
   }
-  return isOld ? version : version + Math.ceil(size / 4);
 }
 
-/** Random reads of one partition: single rows, the last at or below an order, ranges with and without bounds. */
-async function compareReads(reader: StoreReader, model: Model, version: number): Promise<void> {
-  const partition = partitionOf(below(3) === 0 ? 0 : below(402));
-  const expected = model.rowsOf(partition);
-  for (let look = 0; look < 12; look += 1) {
-    const order = encodeU64Key(BigInt(below(version + 2)));
-    const upTo = expected.filter((row) => row.slice(0, 16) <= order.toString('hex'));
-    const last = await reader.seekLast(STATE, partition, order);
-    expect(last && textOf(last)).toBe(upTo.at(-1));
-    const value = await reader.get(STATE, partition, order);
-    const row = value && textOf({ order, value });
-    expect(row).toBe(
-      upTo.at(-1)?.startsWith(order.toString('hex')) === true ? upTo.at(-1) : undefined,
-    );
-    const from = look % 2 === 0 ? encodeU64Key(BigInt(below(version))) : undefined;
-    const to = look % 3 === 0 ? undefined : order;
-    const [reverse, limit] = [random() < 0.5, 1 + below(look < 6 ? 5 : 400)];
-    const rows = await reader.range(STATE, partition, { from, to, reverse, limit });
-    const inside = (to === undefined ? expected : upTo).filter(
-      (one) => from === undefined || one.slice(0, 16) >= from.toString('hex'),
-    );
-    const due = (reverse ? inside.toReversed() : inside).slice(0, limit);
-    expect(rows.map(textOf)).toEqual(due);
-  }
+/** Rows of runs that nothing uses are removed by commits that add nothing. */
+function removeDead(rows: MemoryRows): RunWriter {
+  // Without the merges that were begun.
+  const writer = new RunWriter(rows);
+  for (let commit = 0; commit < 200; commit += 1) writer.add([]);
+  return writer;
 }
 
 describe('sorted runs', () => {
-  test('are the rows that a model has, whatever is put, deleted and merged', async () => {
-    const directory = temporaryDirectory();
-    let store = await openLmdbStore({ directory });
-    onTestFinished(() => store.close());
-    const other = openLmdbReader({ directory });
-    onTestFinished(() => other.close());
+  test('answer as a sorted list does, whatever is put, deleted, merged and opened again', () => {
+    const random = new Random(SEED);
+    const rows = new MemoryRows();
     const model = new Model();
-    let version = 1;
-    for (let commit = 0; commit < 120; commit += 1) {
-      const batch = new Batch();
-      version = change(model, batch, commit, version);
-      await store.commit(batch);
-      // Merges that are not done are forgotten.
-      if (below(8) === 0) {
-        await store.close();
-        store = await openLmdbStore({ directory });
+    const witness = new Witness();
+    const reader = new SortedRuns(rows);
+    let writer = new RunWriter(rows);
+    for (let commit = 0; commit < COMMITS; commit += 1) {
+      const isLarge = random.below(60) === 0;
+      const count = isLarge ? random.below(6_000) : random.pick([0, 1, 20, 100, 200, 400]);
+      const entries = someEntries(count, model, random);
+      writer.add(entries);
+      model.apply(entries);
+      witness.see(writer.runs);
+      if (random.below(3) === 0) compare(writer.runs, model, random);
+      // One that has not looked for some commits reads what they have added to the log.
+      if (random.below(4) === 0) {
+        reader.refresh();
+        compare(reader, model, random);
       }
-      if (commit % 10 !== 9) continue;
-      const rows = model.all();
-      expect((await allRows(store)).join('\n') === rows.join('\n')).toBe(true);
-      const [state] = (await store.statistics()).filter(({ column }) => column === STATE);
-      expect(state!.rows).toBe(rows.length);
-      // Another process sees a commit a turn of its event loop later.
-      await setTimeout(5);
-      for (let look = 0; look < 8; look += 1) {
-        for (const reader of [store, other]) await compareReads(reader, model, version);
-      }
+      if (random.below(700) === 0) writer = new RunWriter(rows);
     }
-  }, 240_000);
+    expect([...witness.sizes].sort()).toEqual([0, 1, 2]);
+    expect(witness.merges).toBeGreaterThan(10);
+    expect(witness.mergesOfOldest).toBeGreaterThan(1);
+    expect(witness.mostRuns).toBeLessThanOrEqual(MOST_RUNS);
+    writer = removeDead(rows);
+    compareAll(writer.runs, model, false);
+    reader.refresh();
+    compareAll(reader, model, true);
+    const used = new Set(writer.runs.runs.map(({ facts }) => facts.number));
+    const left = [...rows.blocks.keys()].map((id) => Math.floor(id / MAX_RUN_BLOCKS));
+    expect(left.filter((number) => !used.has(number))).toEqual([]);
+  });
+});
 
-  test('of many entries in one commit, and others get turns while they are sorted', async () => {
+/** So many entries, in order. */
+function numbered(count: number, from = 0): Entry[] {
+  return Array.from({ length: count }, (_, at) => {
+    const key = Buffer.concat([Buffer.of(EVENTS.number), Buffer.alloc(40)]);
+    key.writeUInt32BE(from + at, 29);
+    return { key, value: Buffer.of(0) };
+  });
+}
+
+describe('limits', () => {
+  test.each([
+    [MAX_LOG_ENTRIES - 1, 0],
+    [MAX_LOG_ENTRIES, 0],
+    [MAX_LOG_ENTRIES + 1, 1],
+  ])('%i entries: %i runs', (count, runs) => {
+    for (const first of [0, 1, count - 1]) {
+      const rows = new MemoryRows();
+      const writer = new RunWriter(rows);
+      writer.add(numbered(first));
+      expect(writer.runs.runs).toHaveLength(0);
+      writer.add(numbered(count - first, first));
+      expect(writer.runs.runs).toHaveLength(runs);
+      expect(writer.runs.recent).toHaveLength(runs === 0 ? count : 0);
+      expect(rows.blocks.size > 0).toBe(runs > 0);
+      const reader = new SortedRuns(rows);
+      reader.refresh();
+      const walked = reader.walk({ from: Buffer.of(0), to: Buffer.of(0xff), reverse: false });
+      expect(shown(walked) === shown(numbered(count))).toBe(true);
+    }
+  });
+
+  /** The blocks of a run whose entries take so many bytes in a block, with its head. */
+  function blocksOf(bytes: number): Buffer[] {
+    const rows = new MemoryRows();
+    const builder = new RunBuilder(1, MAX_RUN_BLOCKS, 0, rows);
+    const entries = numbered(3);
+    let left = bytes - 6;
+    for (const [at, { key }] of entries.entries()) {
+      const most = at < 2 ? 1_000 : left - entryBytes(key.length, 0);
+      builder.add({ key, value: Buffer.alloc(most, at) });
+      left -= entryBytes(key.length, most);
+    }
+    expect(left).toBe(0);
+    const { facts } = builder.finish();
+    return Array.from({ length: facts.blocks }, (_, at) => rows.blocks.get(MAX_RUN_BLOCKS + at)!);
+  }
+
+  test('a block is full with the last byte that a page has room for', async () => {
+    expect(blocksOf(MAX_BLOCK_BYTES - 1).map(({ length }) => length)).toEqual([
+      MAX_BLOCK_BYTES - 1,
+    ]);
+    const [full, ...others] = blocksOf(MAX_BLOCK_BYTES);
+    expect(others).toEqual([]);
+    expect(full).toHaveLength(MAX_BLOCK_BYTES);
+    expect(new Block(full!, MAX_RUN_BLOCKS).count).toBe(3);
+    expect(blocksOf(MAX_BLOCK_BYTES + 1)).toHaveLength(2);
     const directory = temporaryDirectory();
-    const store = await openLmdbStore({ directory });
-    onTestFinished(() => store.close());
-    const batch = new Batch();
-    const rows: string[] = [];
-    for (let row = 0; row < 70_000; row += 1) {
-      const partition = partitionOf(below(60_000));
-      const order = encodeU64Key(BigInt(row));
-      const value = Buffer.from(String(row));
-      batch.put(STATE, partition, order, value);
-      rows.push(`${partition.toString('hex')} ${textOf({ order, value })}`);
-    }
-    let turns = 0;
-    let isDone = false;
-    const count = (): void => {
-      turns += 1;
-      if (!isDone) setImmediate(count);
-    };
-    setImmediate(count);
-    await store.commit(batch);
-    isDone = true;
-    // For making, sorting and writing some at a time, twice each.
-    expect(turns).toBeGreaterThan(20);
-    expect((await allRows(store)).join('\n') === rows.sort().join('\n')).toBe(true);
-  });
-
-  test('a filter has everything that was added, and little else', () => {
-    const filter = new Uint32Array(filterWords(2_000));
-    const keyOf = (number: number): Uint32Array => {
-      const key = new Uint32Array(SHAPE.entryWords);
-      writeKey(SHAPE, { partition: partitionOf(number), order: encodeU64Key(0n) }, key, 0);
-      return key;
-    };
-    for (let number = 0; number < 2_000; number += 1) addToFilter(SHAPE, filter, keyOf(number), 0);
-    const has = (number: number): boolean => mayHave(filter, hashOf(SHAPE, keyOf(number), 0));
-    let wrong = 0;
-    for (let number = 0; number < 2_000; number += 1) {
-      expect(has(number)).toBe(true);
-      wrong += Number(has(number + 2_000));
-    }
-    expect(wrong).toBeLessThan(100);
-  });
-
-  test('a manifest both ways; bytes that are none are refused', () => {
-    const run = { id: 3, entries: 700, blocks: 4, filterWords: 16, highestOrder: [0, 9] };
-    const dead = { id: 1, blocks: 2, parts: 1 };
-    const manifest = {
-      ...{ generation: 2 ** 33 + 1, nextRun: 5, rows: 2 ** 34 + 2, runs: [run, { ...run, id: 2 }] },
-      ...{ unfinished: [dead], dead: [dead, dead] },
-      inline: Uint32Array.from({ length: 2 * SHAPE.entryWords }, (_, at) => at),
-    };
-    const bytes = encodeManifest(SHAPE, manifest);
-    const words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
-    expect(decodeManifest(SHAPE, { words, count: words.length })).toEqual(manifest);
-    for (let count = 0; count < words.length; count += 1) {
-      expect(() => decodeManifest(SHAPE, { words, count })).toThrow(StoredValueError);
-      // With the right checksum.
-      const short = Uint32Array.from(words);
-      sealed(short, count);
-      const cut = () => decodeManifest(SHAPE, { words: short, count: count + 1 });
-      if (count < words.length - 1) expect(cut).toThrow(StoredValueError);
-    }
-    for (let at = 0; at < words.length; at += 1) {
-      const flipped = Uint32Array.from(words);
-      flipped[at]! ^= 1 << below(32);
-      expect(() => decodeManifest(SHAPE, { words: flipped, count: words.length })).toThrow(
-        StoredValueError,
-      );
-    }
-  });
-
-  test('a block that is missing or short is damage', async () => {
-    const directory = temporaryDirectory();
-    const store = await openLmdbStore({ directory });
-    const batch = new Batch();
-    for (let row = 0; row < 1_000; row += 1) {
-      batch.put(STATE, partitionOf(row), encodeU64Key(1n), Buffer.from('value'));
-    }
-    await store.commit(batch);
+    const store = await openSqliteStore({ directory });
     await store.close();
-    for (const damaged of [Buffer.alloc(44), Buffer.alloc(45), Buffer.alloc(8_144), undefined]) {
-      const root: RootDatabase<never, string> = open(directory, { noSubdir: false });
-      const runs = root.openDB<Buffer, Buffer>({
-        ...{ name: 'runs', encoding: 'binary', keyEncoding: 'binary' },
-      });
-      const block = Buffer.of(STATE.number, 2, 0, 0, 0, 1, 0, 0, 0, 0);
-      const sound = runs.get(block)!;
-      expect(sound).toHaveLength(8_144);
-      if (damaged === undefined) await runs.remove(block);
-      else await runs.put(block, damaged);
-      await root.close();
-      const reader = openLmdbReader({ directory });
-      expect(() => reader.scan(STATE, { maxRows: 10, maxBytes: 1_000 })).toThrow(
-        expect.objectContaining({ code: 'row_damaged', column: 'state' }),
-      );
-      await reader.close();
-      const again: RootDatabase<never, string> = open(directory, { noSubdir: false });
-      const rows = again.openDB<Buffer, Buffer>({
-        ...{ name: 'runs', encoding: 'binary', keyEncoding: 'binary' },
-      });
-      await rows.put(block, sound);
-      await again.close();
+    const database = new SqliteDatabase(storeFileOf(directory), { readOnly: false });
+    // The id takes as many bytes as any.
+    const id = Number.MAX_SAFE_INTEGER;
+    database.writeBlock(id, full!);
+    database.checkpoint();
+    database.close();
+    expect(findStored(directory, 'blocks', id).length).toBe(MAX_BLOCK_BYTES);
+  });
+
+  /** How many blobs there are after a commit; the values are read back. */
+  async function blobsAfter(
+    rows: readonly (readonly [Column, Buffer, Buffer, Buffer])[],
+  ): Promise<number> {
+    const directory = temporaryDirectory();
+    const store = await openSqliteStore({ directory });
+    const batch = new Batch();
+    for (const [column, partition, order, value] of rows)
+      batch.put(column, partition, order, value);
+    await store.commit(batch);
+    for (const [column, partition, order, value] of rows) {
+      expect(store.get(column, partition, order)).toEqual(value);
     }
+    await store.close();
+    return storedIds(directory, 'blobs').length;
+  }
+
+  const partition = Buffer.alloc(32, 7);
+  const VERSION = 9n;
+  const order = Buffer.from(encodeU64Key(VERSION));
+  const key = encodeBucketKey(VERSION);
+  const info = [
+    TRANSACTION_INFOS,
+    Buffer.from(key.partition),
+    Buffer.from(key.order),
+    Buffer.of(1),
+  ] as const;
+
+  test.each([
+    [ACCOUNT_KEYS.name, MAX_ENTRY_VALUE_BYTES - 1, 0, ACCOUNT_KEYS],
+    [ACCOUNT_KEYS.name, MAX_ENTRY_VALUE_BYTES, 0, ACCOUNT_KEYS],
+    [ACCOUNT_KEYS.name, MAX_ENTRY_VALUE_BYTES + 1, 1, ACCOUNT_KEYS],
+    [STATE.name, MAX_ENTRY_STATE_BYTES - 1, 0, STATE],
+    [STATE.name, MAX_ENTRY_STATE_BYTES, 0, STATE],
+    [STATE.name, MAX_ENTRY_STATE_BYTES + 1, 1, STATE],
+  ] as const)('a value of %s of %i bytes: %i blobs', async (_, bytes, blobs, column) => {
+    expect(await blobsAfter([[column, partition, order, Buffer.alloc(bytes, 5)]])).toBe(blobs);
+  });
+
+  test.each([
+    [MAX_STATE_BYTES - 1, 0],
+    [MAX_STATE_BYTES, 0],
+    [MAX_STATE_BYTES + 1, 1],
+  ])('%i bytes of state beside other rows of their version: %i blobs', async (bytes, blobs) => {
+    const half = MAX_STATE_BYTES / 2;
+    const values = [Buffer.alloc(half, 1), Buffer.alloc(bytes - half, 2)];
+    const state = values.map((value, at) => [STATE, Buffer.alloc(32, at), order, value] as const);
+    expect(await blobsAfter([...state, info])).toBe(blobs);
+    expect(await blobsAfter([[STATE, partition, order, Buffer.alloc(bytes, 3)], info])).toBe(blobs);
   });
 });

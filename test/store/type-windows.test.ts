@@ -15,15 +15,10 @@ import { columnDigest } from '../../src/store/digest.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
 import type { Store } from '../../src/store/store.ts';
 import { readTypedEvents } from '../../src/store/typed-events.ts';
-import { fromFormat3 } from '../../src/store/upgrade/from-format-3.ts';
-import { fromFormat4 } from '../../src/store/upgrade/from-format-4.ts';
-import { putAgain } from '../../src/store/upgrade/put-again.ts';
-import { upgradeStore } from '../../src/store/upgrade/upgrade.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { Random, testSeed } from '../random.ts';
 import { block, chunk, IDENTITY_OF_TESTS, transaction } from './chunks.ts';
 import { MemoryStore } from './memory-store.ts';
-import { setFormat } from './old-formats.ts';
 
 const damaged = expect.objectContaining({ code: 'row_damaged' });
 
@@ -192,7 +187,7 @@ function shown(places: readonly EventPlace[]): string {
 
 const digestOf = async (store: Store) => (await columnDigest(store, EVENT_TYPES)).digest;
 
-test('reads are what a look at every event finds, in ledgers that grow, are pruned and upgraded', async () => {
+test('reads are what a look at every event finds, in ledgers that grow and are pruned', async () => {
   for (let run = 0; run < 2; run += 1) {
     const random = new Random(testSeed() + run);
     const ledger = await RandomLedger.open(random);
@@ -202,21 +197,6 @@ test('reads are what a look at every event finds, in ledgers that grow, are prun
       if (round === 4 || round === 6) await pruner.run({ versions: 1 + random.below(6_000) });
       await ledger.compare();
     }
-    const { store } = ledger;
-    const made = await digestOf(store);
-    // What pruning has left is what an upgrade makes of the events, in parts of any size.
-    for (const maxRows of [1_000, 10_000]) {
-      await setFormat(store, 4);
-      const part = { maxRows, maxBytes: 1e9 };
-      await upgradeStore(store, undefined, [
-        fromFormat3(),
-        fromFormat4(part),
-        putAgain(5),
-        putAgain(6),
-      ]);
-      expect(await digestOf(store)).toEqual(made);
-    }
-    await ledger.compare();
   }
 });
 

@@ -1,8 +1,8 @@
 /** Compressed values: both ways, a block that another program made, and bytes that are none. */
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { TRANSACTION_DICTIONARY } from '../../src/store/lmdb/transaction-dictionary.ts';
-import { CompressedValueError, ValueCompressor } from '../../src/store/lmdb/value-compression.ts';
+import { TRANSACTION_DICTIONARY } from '../../src/store/sqlite/transaction-dictionary.ts';
+import { CompressedValueError, ValueCompressor } from '../../src/store/sqlite/value-compression.ts';
 import { randomSource, testSeed } from '../random.ts';
 
 const WORDS = Buffer.from('transaction_fee FeeStatement fungible_asset Withdraw Deposit ');

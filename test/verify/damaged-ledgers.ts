@@ -1,4 +1,4 @@
-/** Ledgers in LMDB that are damaged on purpose, and what they were before. */
+/** Ledgers in SQLite that are damaged on purpose, and what they were before. */
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,12 +9,13 @@ import { sampleChunks } from '../../src/sample/sample.ts';
 import { Batch } from '../../src/store/batch.ts';
 import { TRANSACTION_INFOS } from '../../src/store/columns/columns.ts';
 import { encodeBucketKey } from '../../src/store/columns/order-key.ts';
-import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
+import { openSqliteReader, openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { digests, sampleStore } from '../ingest/feed-following.ts';
 import { temporaryDirectory } from '../store/engines.ts';
+import { moveIntoRun } from '../store/move-into-run.ts';
 
 const SAMPLE = { seed: 5, accounts: 20, transactions: 400 };
 
@@ -37,7 +38,7 @@ export async function damagedLedger(harm: Harm, kind: Kind = 'whole'): Promise<s
   if (!made.has(kind)) made.set(kind, makeLedger(kind));
   const directory = temporaryDirectory();
   cpSync(await made.get(kind)!, directory, { recursive: true });
-  const store = await openLmdbStore({ directory });
+  const store = await openSqliteStore({ directory });
   const batch = new Batch();
   await harm(store, batch);
   await store.commit(batch);
@@ -48,10 +49,12 @@ export async function damagedLedger(harm: Harm, kind: Kind = 'whole'): Promise<s
 /** Made once; tests get copies. */
 async function makeLedger(kind: Kind): Promise<string> {
   const directory = join(folder, kind);
-  const store = await openLmdbStore({ directory });
+  const store = await openSqliteStore({ directory });
   const writer = await fill(store, kind !== 'without whole transactions');
+  await moveIntoRun(store);
   if (kind === 'pruned') {
     await new Pruner(writer, { graceMs: 0, restFactor: 0 }).run({ versions: 200 });
+    await moveIntoRun(store);
   }
   await store.close();
   return directory;
@@ -75,7 +78,7 @@ export function withoutInfos(versions: readonly bigint[]): Promise<string> {
 }
 
 export async function digestsOf(directory: string): Promise<Record<string, string>> {
-  const reader = openLmdbReader({ directory });
+  const reader = openSqliteReader({ directory });
   try {
     return await digests(reader);
   } finally {

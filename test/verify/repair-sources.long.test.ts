@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { Batch } from '../../src/store/batch.ts';
 import { EVENTS } from '../../src/store/columns/columns.ts';
 import { decodeEventRow } from '../../src/store/columns/event-column.ts';
-import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { digests, upstreamOver } from '../ingest/feed-following.ts';
 import type { Misbehaviour } from '../ingest/feed-upstream.ts';
@@ -143,7 +143,7 @@ test('a source that lies only when it is asked again: what was proved before sta
 
 test('versions that the source lacks stay damaged, the others are repaired', async () => {
   const directory = await damagedLedger(() => undefined);
-  const store = await openLmdbStore({ directory });
+  const store = await openSqliteStore({ directory });
   const batch = new Batch();
   const versions = new Set<bigint>();
   for (const row of await store.scan(EVENTS, { maxRows: 10_000, maxBytes: 1e9 })) {

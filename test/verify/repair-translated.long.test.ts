@@ -16,8 +16,8 @@ import { type Store, scanPages } from '../../src/store/store.ts';
 import { verifyLedger } from '../../src/verify/ledger.ts';
 import { LedgerRepair, MAX_DAMAGES_AT_ONCE } from '../../src/verify/repair/repair.ts';
 import { digests, sampleStore, upstreamOver } from '../ingest/feed-following.ts';
-import { temporaryDirectory, temporaryLmdbStore } from '../store/engines.ts';
-import { findValue, flipBit } from '../store/lmdb-pages.ts';
+import { temporaryDirectory, temporarySqliteStore } from '../store/engines.ts';
+import { flipInside } from '../store/stored-rows.ts';
 
 /** Where the sample begins to emit events that are translated. */
 const COUNT = 3_000;
@@ -87,16 +87,15 @@ test('events that were translated are again, those that wait for others later', 
 
 test('a damaged record whose events wait for others is made again without them', async () => {
   const directory = temporaryDirectory();
-  const made = await temporaryLmdbStore(directory);
+  const made = await temporarySqliteStore(directory);
   await copyRows(sound, made, () => undefined);
   const expected = await digests(made);
   const { partition, order, version } = await translatedEvent(made);
   const before = encodeU64Key(decodeU64Key(order) - 1n);
   await made.commit(new Batch().delete(EVENTS, partition, before));
   await made.close();
-  const { start, length } = findValue(directory, encodeU64Key(version));
-  flipBit(directory, start + (length >> 1), 3);
-  const store = await temporaryLmdbStore(directory);
+  flipInside(directory, 'versions', Number(version));
+  const store = await temporarySqliteStore(directory);
   const first = await repairedFrom(store, version);
   expect(first.repaired).toMatchObject({ unavailable: 1 });
   const key = encodeBucketKey(version);

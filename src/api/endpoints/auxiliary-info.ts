@@ -33,9 +33,10 @@ export const auxiliaryInfoEndpoint = defineRead({
     bcs: 'A vector of PersistedAuxiliaryInfo: variant 0, or variant 1 and the index, a u32.',
   },
   failures: [400, 403, 410, 500, 503],
-  answer({ parameters, view, format, settings }) {
+  answer({ parameters, view, format, settings, pace }) {
     const limit = pageSize(parameters.limit, DEFAULT_PAGE_SIZE, settings.maxTransactionsPageSize);
-    return andThen(view.transactionIndexes(parameters.start_version, limit), (indexes) => ({
+    const found = view.transactionIndexes(parameters.start_version, limit, pace);
+    return andThen(found, (indexes) => ({
       body:
         format === 'json'
           ? JSON.stringify(indexes.map((index) => ({ transaction_index: index ?? null })))

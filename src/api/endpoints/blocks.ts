@@ -38,20 +38,20 @@ function blockEndpoint({ parameter, find, ...facts }: BlockEndpoint): AnyEndpoin
         'Height u64, hash 32 bytes, time u64 (µs), first and last version u64, option of the vector of ' +
         'TransactionOnChainData.',
     },
-    answer({ parameters, view, format, settings }) {
+    answer({ parameters, view, format, settings, pace }) {
       const withTransactions = parameters.with_transactions === true;
       return andThen(find(view, parameters[name] as bigint), (block) => {
         if (!withTransactions) {
-          return joinedAnswer(format === 'json' ? blockJson(block) : blockBcs(block));
+          return joinedAnswer(format === 'json' ? blockJson(block) : blockBcs(block), pace);
         }
         const most = settings.maxBlockTransactionsPageSize;
         const count = Math.min(Number(block.lastVersion - block.firstVersion) + 1, most);
         if (format === 'json') {
-          const pieces = view.history.transactionsJson(block.firstVersion, count, operation);
-          return andThen(pieces, (found) => joinedAnswer(blockJson(block, found)));
+          const pieces = view.history.transactionsJson(block.firstVersion, count, operation, pace);
+          return andThen(pieces, (found) => joinedAnswer(blockJson(block, found), pace));
         }
-        const transactions = view.history.transactions(block.firstVersion, count, operation);
-        return andThen(transactions, (items) => joinedAnswer(blockBcs(block, items)));
+        const transactions = view.history.transactions(block.firstVersion, count, operation, pace);
+        return andThen(transactions, (items) => joinedAnswer(blockBcs(block, items), pace));
       });
     },
   });

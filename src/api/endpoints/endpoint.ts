@@ -5,12 +5,14 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Cache } from '../../cache.ts';
 import type { LedgerState, LedgerView } from '../../ledger/ledger-view.ts';
+import type { Pace } from '../../ledger/pace.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import type { JsonValue } from '../../move/json/json-text.ts';
 import { ApiError } from '../http/error-table.ts';
 import type { Format } from '../http/negotiation.ts';
 import type { PendingTransactions } from '../http/pending-transactions.ts';
-import type { Admission, WorkKind } from '../load/overload.ts';
+import type { WorkKind } from '../load/overload.ts';
+import type { UnsentAnswers } from '../load/unsent-answers.ts';
 import type { StreamStart } from '../push/record-source.ts';
 import type { Schema } from '../schemas/json-schema.ts';
 import type { ApiSettings } from '../settings.ts';
@@ -43,7 +45,7 @@ export interface OtherReads {
   /** Whether answers come from elsewhere, so that the next read can be begun before they are there. */
   areAwaited(call: ReadCall): boolean;
   /** Where the bytes of answers are counted until they are sent. */
-  readonly unsent: Pick<Admission, 'hold' | 'release' | 'isFull'>;
+  readonly unsent: Pick<UnsentAnswers, 'hold' | 'grow' | 'release' | 'isFull'>;
 }
 
 /** The input of a handler. */
@@ -61,8 +63,9 @@ export interface Call<P extends Parameters, B> {
   readonly pending: PendingTransactions | undefined;
   /** Absent where none are offered. */
   readonly snapshots: SnapshotOffer | undefined;
-  /** The response: destroyed when its connection has ended. */
-  readonly client: Pick<ServerResponse, 'destroyed' | 'req'>;
+  readonly client: ServerResponse;
+  /** Of the work of this answer, which it ends when the client leaves. */
+  readonly pace: Pace;
   readonly others: OtherReads;
 }
 

@@ -157,16 +157,17 @@ export const simulateEndpoint = defineSubmission({
     json: SimulatedSchema,
     bcs: 'TransactionOnChainData.',
   },
-  async answer({ parameters, body, view, format }) {
+  async answer({ parameters, body, view, format, pace }) {
     const signed = Buffer.isBuffer(body) ? body : await signedOf(body, view);
-    const simulated = await view.simulateSubmitted(signed, {
+    const estimates = {
       isMaxGasAmountLargest: parameters.estimate_max_gas_amount === true,
       price: parameters.estimate_prioritized_gas_unit_price
         ? 'prioritized'
         : parameters.estimate_gas_unit_price
           ? 'usual'
           : undefined,
-    });
+    } as const;
+    const simulated = await view.simulateSubmitted(signed, estimates, pace);
     if (format === 'bcs') return { body: simulated.item };
     return { body: Buffer.concat([OPEN, await view.history.renderedSimulated(simulated), CLOSE]) };
   },

@@ -1,5 +1,5 @@
 /** Answers of many pieces. Large ones are joined in turns: copying and digesting 64 MiB takes a tenth of a second. */
-import { nextTurn } from '../../ledger/pace.ts';
+import { Pace } from '../../ledger/pace.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import { contentDigest } from '../../move/crypto/hash.ts';
 import type { Answer } from './endpoint.ts';
@@ -7,25 +7,37 @@ import type { Answer } from './endpoint.ts';
 /** Copied, or digested, before other requests get their turn, in bytes. */
 export const JOINED_BYTES_PER_TURN = 1024 * 1024;
 
-export function joinedAnswer(pieces: readonly Buffer[]): MaybePromise<Answer> {
+/** @param isTagged whether its digest is needed: to answer a GET */
+export function joinedAnswer(
+  pieces: readonly Buffer[],
+  pace = new Pace(),
+  isTagged = true,
+): MaybePromise<Answer> {
   const sizeBytes = pieces.reduce((sum, { length }) => sum + length, 0);
-  if (sizeBytes > JOINED_BYTES_PER_TURN) return joinedInTurns(pieces, sizeBytes);
+  if (sizeBytes > JOINED_BYTES_PER_TURN) return joinedInTurns(pieces, sizeBytes, pace, isTagged);
   return { body: Buffer.concat(pieces, sizeBytes) };
 }
 
-async function joinedInTurns(pieces: readonly Buffer[], sizeBytes: number): Promise<Answer> {
+async function joinedInTurns(
+  pieces: readonly Buffer[],
+  sizeBytes: number,
+  pace: Pace,
+  isTagged: boolean,
+): Promise<Answer> {
+  pace.hold(sizeBytes);
   const body = Buffer.allocUnsafe(sizeBytes);
   let end = 0;
   for (const piece of pieces) {
     const before = Math.floor(end / JOINED_BYTES_PER_TURN);
     body.set(piece, end);
     end += piece.length;
-    if (Math.floor(end / JOINED_BYTES_PER_TURN) > before) await nextTurn();
+    if (Math.floor(end / JOINED_BYTES_PER_TURN) > before) await pace.nextTurn();
   }
+  if (!isTagged) return { body };
   let digests = '';
   for (let from = 0; from < sizeBytes; from += JOINED_BYTES_PER_TURN) {
     digests += contentDigest(body.subarray(from, from + JOINED_BYTES_PER_TURN));
-    await nextTurn();
+    await pace.nextTurn();
   }
   return { body, tagCore: contentDigest(digests) };
 }

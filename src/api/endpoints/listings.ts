@@ -56,11 +56,11 @@ function listingEndpoint({ items, maximum, list, ...facts }: ListingEndpoint): A
       ),
     },
     hasCursor: true,
-    answer({ parameters, view, format, settings }) {
+    answer({ parameters, view, format, settings, pace }) {
       const { address, start, ledger_version: asked } = parameters;
       const version = view.resolveVersion(asked, address);
       const limit = pageSize(parameters.limit, maximum(settings), maximum(settings));
-      return andThen(list(view.accounts, { address, version, start, limit }), (page) =>
+      return andThen(list(view.accounts, { address, version, start, limit, pace }), (page) =>
         andThen<Answer['body'], Answer>(format === 'json' ? page.json() : page.bcs(), (body) => ({
           body,
           cursor: page.cursor,

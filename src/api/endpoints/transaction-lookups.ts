@@ -43,19 +43,19 @@ type LookUp = Call<(typeof byHash)['parameters'], undefined>;
 
 /** The transaction with a hash, of this ledger or else of the upstream. @param waits for this ledger to have it */
 function lookUp(
-  { parameters: { txn_hash: hash }, view, format, headers, pending }: LookUp,
+  { parameters: { txn_hash: hash }, view, format, headers, pending, pace }: LookUp,
   waits: boolean,
 ): MaybePromise<Answer> {
   return settle(
     () => view.history.transactionByHash(hash, BY_HASH),
-    (found) => transactionAnswer(found, view, format),
+    (found) => transactionAnswer(found, view, format, pace),
     async (failure) => {
       if (pending === undefined || !isNotFound(failure)) throw failure;
       const found = await pending.find({ hash, headers, own: ownedBy(hash), waits });
       if (found === undefined) throw failure;
       const { state } = found.view;
       if (found.item !== undefined) {
-        return { ...(await transactionAnswer(found.item, found.view, format)), state };
+        return { ...(await transactionAnswer(found.item, found.view, format, pace)), state };
       }
       const { signed } = found;
       if (format === 'bcs') return { body: pendingBcs(signed), state };
@@ -133,11 +133,14 @@ export const accountTransactionsEndpoint = defineRead({
     bcs: 'A vector of TransactionOnChainData.',
   },
   failures: [400, 403, 500, 503],
-  answer({ parameters: { address, start, limit: asked }, view, format, settings }) {
+  answer({ parameters: { address, start, limit: asked }, view, format, settings, pace }) {
     const limit = pageSize(asked, DEFAULT_PAGE_SIZE, settings.maxTransactionsPageSize);
-    const items = view.history.accountTransactions({ address, start, limit }, ACCOUNT_TRANSACTIONS);
-    if (format === 'bcs') return andThen(items, (found) => joinedAnswer(transactionsBcs(found)));
-    return andThen(items, (found) => andThen(view.history.renderedArray(found), joinedAnswer));
+    const request = { address, start, limit };
+    const items = view.history.accountTransactions(request, ACCOUNT_TRANSACTIONS, pace);
+    return andThen(items, (found) => {
+      if (format === 'bcs') return joinedAnswer(transactionsBcs(found), pace);
+      return andThen(view.history.renderedArray(found, pace), (json) => joinedAnswer(json, pace));
+    });
   },
 });
 

@@ -4,6 +4,7 @@
  */
 import { transactionBcs, transactionsBcs } from '../../ledger/history.ts';
 import type { LedgerView } from '../../ledger/ledger-view.ts';
+import type { Pace } from '../../ledger/pace.ts';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import type { Format } from '../http/negotiation.ts';
 import { TransactionSchema, TransactionsSchema } from '../schemas/transaction-schemas.ts';
@@ -46,14 +47,15 @@ export const transactionsEndpoint = defineRead({
     bcs: 'A vector of TransactionOnChainData.',
   },
   failures: [400, 403, 410, 500, 503],
-  answer({ parameters, view, format, settings }) {
+  answer({ parameters, view, format, settings, pace }) {
     const { start } = parameters;
     const limit = pageSize(parameters.limit, DEFAULT_PAGE_SIZE, settings.maxTransactionsPageSize);
     if (format === 'json') {
-      return andThen(view.history.transactionsJson(start, limit, LIST), joinedAnswer);
+      const pieces = view.history.transactionsJson(start, limit, LIST, pace);
+      return andThen(pieces, (found) => joinedAnswer(found, pace));
     }
-    const items = view.history.transactions(start, limit, LIST);
-    return andThen(items, (found) => joinedAnswer(transactionsBcs(found)));
+    const items = view.history.transactions(start, limit, LIST, pace);
+    return andThen(items, (found) => joinedAnswer(transactionsBcs(found), pace));
   },
 });
 
@@ -75,9 +77,9 @@ export const transactionByVersionEndpoint = defineRead({
     json: TransactionSchema,
     bcs: 'Variant 0 (committed), then TransactionOnChainData.',
   },
-  answer({ parameters, view, format }) {
+  answer({ parameters, view, format, pace }) {
     const item = view.history.transaction(parameters.txn_version, BY_VERSION);
-    return andThen(item, (found) => transactionAnswer(found, view, format));
+    return andThen(item, (found) => transactionAnswer(found, view, format, pace));
   },
 });
 
@@ -86,9 +88,10 @@ export function transactionAnswer(
   item: Buffer,
   view: LedgerView,
   format: Format,
+  pace: Pace,
 ): MaybePromise<Answer> {
   if (format === 'bcs') return { body: transactionBcs(item), pinned: true };
-  return andThen(view.history.rendered(item), ({ json, tagCore, isFinal }) =>
+  return andThen(view.history.rendered(item, pace), ({ json, tagCore, isFinal }) =>
     isFinal ? { body: json, pinned: true, tagCore } : { body: json },
   );
 }

@@ -5,6 +5,7 @@ import { andThen } from '../../maybe-promise.ts';
 import { bodyFormat } from '../http/negotiation.ts';
 import { ViewRequestSchema, ViewValuesSchema } from '../schemas/submission-schemas.ts';
 import { defineSubmission } from './endpoint.ts';
+import { joinedAnswer } from './joined-answer.ts';
 import { LEDGER_VERSION } from './parameters.ts';
 
 const VIEW_FUNCTION = 'application/x.aptos.view_function+bcs';
@@ -37,10 +38,11 @@ export const viewEndpoint = defineSubmission({
     bcs: 'The number of values as ULEB128, then the BCS of each.',
   },
   failures: [400, 403, 404, 410, 413, 415, 500, 503],
-  answer({ parameters: { ledger_version: asked }, body, view, format }) {
-    const answered = andThen(view.callView(body, view.resolveVersion(asked)), (values) =>
-      format === 'json' ? values.json() : values.bcs(),
+  answer({ parameters: { ledger_version: asked }, body, view, format, pace }) {
+    return andThen(view.callView(body, view.resolveVersion(asked), pace), (values) =>
+      andThen(format === 'json' ? values.json() : values.bcs(), (shown) =>
+        typeof shown === 'string' ? { body: shown } : joinedAnswer(shown, pace, false),
+      ),
     );
-    return andThen(answered, (shown) => ({ body: shown }));
   },
 });

@@ -2,9 +2,15 @@
  * Reads that are part of another request. Each is answered at that request's view and on the way that a request of its
  * own takes, without HTTP: route, admission, parameters, caches, failures.
  */
-import { andThen, type MaybePromise, settle } from '../../maybe-promise.ts';
+import { type MaybePromise, settle } from '../../maybe-promise.ts';
 import { formatJson } from '../../move/json/json-text-print.ts';
-import type { OtherAnswer, OtherRead, OtherReads, ReadCall } from '../endpoints/endpoint.ts';
+import type {
+  Answer,
+  OtherAnswer,
+  OtherRead,
+  OtherReads,
+  ReadCall,
+} from '../endpoints/endpoint.ts';
 import { ENDPOINTS_BY_ID, targetAt } from '../endpoints/endpoint-list.ts';
 import { overloadError } from '../load/overload.ts';
 import { ApiError, errorBody, errorContentType, frameworkError } from './error-table.ts';
@@ -50,7 +56,7 @@ export class RoutedReads implements OtherReads {
   }
 
   get unsent(): OtherReads['unsent'] {
-    return this.#context.admission;
+    return this.#context.admission.unsent;
   }
 
   areAwaited({ view }: ReadCall): boolean {
@@ -81,10 +87,20 @@ export class RoutedReads implements OtherReads {
     }
     const format = endpoint.results.bcs === undefined ? 'json' : chooseFormat(accept);
     const headers = body === undefined ? { accept } : { accept, 'content-type': JSON_TYPE };
-    const request = { request: { url, headers }, response: client, path, query };
-    const made = cachedOrMade(endpoint, request, body ?? NO_BODY, format, { view }, this.#context);
+    const waiter = admission.pending(client.req, method === 'POST');
+    const part = { request: { url, headers }, response: client, path, query, waiter };
     const contentType = CONTENT_TYPES[format];
-    return andThen(made, ({ body, cursor }) => ({ status: 200, contentType, body, cursor }));
+    return settle<Answer, OtherAnswer>(
+      () => cachedOrMade(endpoint, part, body ?? NO_BODY, format, { view }, this.#context),
+      ({ body, cursor }) => {
+        waiter.end();
+        return { status: 200, contentType, body, cursor };
+      },
+      (failure) => {
+        waiter.end();
+        throw failure;
+      },
+    );
   }
 }
 

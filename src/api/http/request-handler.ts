@@ -11,6 +11,7 @@ import { Cache } from '../../cache.ts';
 import { DamagedError, LedgerError, type LedgerErrorCode } from '../../ledger/ledger-error.ts';
 import type { LedgerView } from '../../ledger/ledger-view.ts';
 import type { LedgerReader } from '../../ledger/open.ts';
+import { Pace, type Waiter } from '../../ledger/pace.ts';
 import { andThen, type MaybePromise, settle } from '../../maybe-promise.ts';
 import {
   type Answer,
@@ -65,7 +66,9 @@ export interface ApiContext {
 /** What an answer is made from. One of a batch has the response of the batch. */
 export interface Asked extends Pick<Exchange, 'path' | 'query'> {
   readonly request: Pick<IncomingMessage, 'url' | 'headers'>;
-  readonly response: Pick<ServerResponse, 'destroyed' | 'req'>;
+  readonly response: ServerResponse;
+  /** Absent for streams, which are not made in one piece. */
+  readonly waiter?: Waiter;
 }
 
 /** The stages before a request is answered. */
@@ -91,6 +94,8 @@ export class RequestHandler {
   readonly #context: ApiContext;
   /** By connection, the newest answer that may still wait. */
   readonly #newest = new WeakMap<Duplex, ServerResponse>();
+  /** By connection, the newest of its pages that are being made, one after the other. */
+  readonly #pages = new WeakMap<Duplex, MaybePromise<void>>();
   #isClosing = false;
 
   constructor(parts: HandlerParts, context: ApiContext) {
@@ -140,10 +145,11 @@ export class RequestHandler {
       () =>
         andThen(
           andThen(this.#waitForVersion(exchange), () => this.#receiveBody(exchange)),
-          (body) => {
-            this.#admit(exchange.route.work, request);
-            return exchange.route.answer(exchange, body);
-          },
+          (body) =>
+            this.#inLine(exchange, () => {
+              this.#admit(exchange.route.work, request);
+              return exchange.route.answer(exchange, body);
+            }),
         ),
       () => undefined,
       (failure) => failWithoutView(exchange, failure, this.#context),
@@ -170,6 +176,32 @@ export class RequestHandler {
     const version = waiting.minVersionOf(request.headers);
     if (version === undefined || route.ignoresVersion === true) return undefined;
     return waiting.waitFor(version, response);
+  }
+
+  /**
+   * Makes the pages of a connection one after the other: they are sent in this order anyway, and so a connection
+   * occupies the memory of one. @throws ApiError 503 when too many wait
+   */
+  #inLine(
+    { request, response, route }: Exchange,
+    answer: () => MaybePromise<void>,
+  ): MaybePromise<void> {
+    if (route.work !== 'listing') return answer();
+    const { socket } = request;
+    const before = this.#pages.get(socket);
+    const begin = before && this.#context.admission.holdWaiting(request);
+    const made = andThen(before, () => {
+      begin?.();
+      return answer();
+    });
+    if (response.writableEnded) return made;
+    const ignore = (): void => undefined;
+    const over = settle(() => made, ignore, ignore);
+    this.#pages.set(socket, over);
+    void andThen(over, () => {
+      if (this.#pages.get(socket) === over) this.#pages.delete(socket);
+    });
+    return made;
   }
 
   /** The body of a POST: received even where there is no route, since one that is too large is refused everywhere. */
@@ -201,7 +233,9 @@ export function answerEndpoint(
   context: ApiContext,
 ): MaybePromise<void> {
   return andThen(openView(context.ledger), (opened) => {
-    const { request, response } = exchange;
+    const { request, response, path, query } = exchange;
+    const waiter = context.admission.pending(request, endpoint.method === 'POST');
+    const asked = { request, response, path, query, waiter };
     const format =
       endpoint.results.bcs === undefined ? 'json' : chooseFormat(request.headers.accept);
     const send = (answer: Answer): MaybePromise<void> => {
@@ -212,12 +246,11 @@ export function answerEndpoint(
       return context.responder.send(response, content, state);
     };
     const sent = settle(
-      () => andThen(cachedOrMade(endpoint, exchange, body, format, opened, context), send),
+      () => andThen(cachedOrMade(endpoint, asked, body, format, opened, context), send),
       () => undefined,
       (failure) => sendFailure(exchange, failure, opened, context),
     );
-    const isUnmade = endpoint.work === 'listing' && !response.writableEnded;
-    return isUnmade ? andThen(sent, context.admission.holdUnmade(response)) : sent;
+    return andThen(sent, () => waiter.end());
   });
 }
 
@@ -286,7 +319,7 @@ function makeAnswer(
  */
 export function callOf(
   endpoint: AnyEndpoint,
-  { request, response: client, path, query }: Asked,
+  { request, response: client, path, query, waiter }: Asked,
   bytes: Buffer,
   format: Format,
   opened: OpenedView,
@@ -309,9 +342,11 @@ export function callOf(
   const { view } = opened;
   const bodies = view.overrides === undefined ? caches.bodies : new Cache<Answer>('bodies');
   const { headers } = request;
+  const pace = endpoint.work === 'listing' ? Pace.ofPage(waiter) : new Pace(waiter);
   // biome-ignore format: a second spread costs as much as a small answer
   return {
     parameters, body, format, view, settings, bodies, headers, pending, snapshots, client, others,
+    pace,
   };
 }
 

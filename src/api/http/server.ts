@@ -75,7 +75,10 @@ export interface Api {
   handle(request: IncomingMessage, response: ServerResponse): void;
   /** What event streams come to. */
   readonly listeners: ListenerTally;
-  /** Stops accepting and resolves when every connection has ended; idle ones and event streams end at once. */
+  /**
+   * Stops accepting and resolves when every connection has ended; idle ones and event streams end at once, and what
+   * runs code does so at its next turn.
+   */
   close(): Promise<void>;
 }
 
@@ -135,13 +138,14 @@ export function buildApi(
   const handle = handler.handle.bind(handler);
   const server = limitedServer(settings);
   server.on('request', handle);
-  answerOtherEvents(server, handler, context);
+  answerOtherEvents(server, handler, hub, context);
   return {
     server,
     handle,
     listeners: hub.tally,
     close: async () => {
       handler.close();
+      admission.unsent.stop();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       await hub.close();
       await closed;
@@ -214,8 +218,25 @@ function limitedServer(settings: ApiSettings): Server {
 }
 
 /** Handles requests that Node itself would answer without the error body, or not at all. */
-function answerOtherEvents(server: Server, handler: RequestHandler, context: ApiContext): void {
+function answerOtherEvents(
+  server: Server,
+  handler: RequestHandler,
+  hub: PushHub,
+  context: ApiContext,
+): void {
   const refused = new WeakSet<Duplex>();
+  /** @param begin comes before the refusal is written, behind the answers */
+  const refuse = (socket: Duplex, error: ApiError, reason: string, begin = () => {}): void => {
+    // While the refusal waits, each further byte would be refused too.
+    if (refused.has(socket)) return;
+    refused.add(socket);
+    // A stream would not end, and nothing behind it is read any more.
+    hub.refuse(socket, error);
+    handler.afterAnswers(socket, () => {
+      begin();
+      refuseConnection(socket, error, reason, context);
+    });
+  };
   const { contentLengthLimitBytes, requestTimeoutMs } = context.settings;
   const asUsual = (request: IncomingMessage, response: ServerResponse): void => {
     server.emit('request', request, response);
@@ -233,9 +254,8 @@ function answerOtherEvents(server: Server, handler: RequestHandler, context: Api
     // The server no longer manages the connection, and nobody reads it.
     socket.on('error', () => socket.destroy()).once('finish', () => socket.destroy());
     socket.resume();
-    handler.afterAnswers(socket, () => {
+    refuse(socket, notFound(), 'Not Found', () => {
       socket.setTimeout(requestTimeoutMs, () => socket.destroy());
-      refuseConnection(socket, notFound(), 'Not Found', context);
     });
   });
   server.on('clientError', (error: Error & { readonly code?: string }, socket: Socket) => {
@@ -243,12 +263,8 @@ function answerOtherEvents(server: Server, handler: RequestHandler, context: Api
       socket.destroy();
       return;
     }
-    // While the refusal waits, each further byte would be refused too.
-    if (refused.has(socket)) return;
-    refused.add(socket);
     const [status, reason] = UNPARSED_REQUESTS.get(error.code ?? '') ?? BAD_REQUEST;
-    const refusal = frameworkError(status, reason.toLowerCase());
-    handler.afterAnswers(socket, () => refuseConnection(socket, refusal, reason, context));
+    refuse(socket, frameworkError(status, reason.toLowerCase()), reason);
   });
 }
 

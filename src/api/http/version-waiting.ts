@@ -6,6 +6,7 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { LedgerReader } from '../../ledger/open.ts';
 import { parseHeader, U64 } from '../endpoints/parameters.ts';
+import { hasLeft } from '../load/request-client.ts';
 import type { HeadWatch } from '../push/head-watch.ts';
 import type { ApiSettings } from '../settings.ts';
 import { ApiError } from './error-table.ts';
@@ -53,7 +54,7 @@ export class VersionWaiting {
     const deadlineMs = performance.now() + minVersionWaitMs;
     this.#waiters += 1;
     try {
-      while (newest < version && !response.destroyed) {
+      while (newest < version && !hasLeft(response.req)) {
         newest = (await this.#heads.next()).state.version;
         if (newest < version && performance.now() >= deadlineMs) throw tooSlow();
       }

@@ -20,7 +20,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ApiError } from '../http/error-table.ts';
 import type { ApiSettings } from '../settings.ts';
 import { type ClientTurn, FairShare } from './fair-share.ts';
-import { Clients } from './request-client.ts';
+import { PendingAnswer } from './pending-answer.ts';
+import { Clients, hasLeft } from './request-client.ts';
 import { UnsentAnswers } from './unsent-answers.ts';
 
 /** Kinds of work, each with its own limit. */
@@ -51,11 +52,10 @@ export const CALM_MS = 100;
 /** Reads of the store that may wait; more are an overload if that lasts. */
 export const MAX_WAITING_READS = 500;
 
-/**
- * What a page counts as unsent that is not made at once, in bytes, from when its making began: a hundred of them are
- * made at a time, and no one knows how large they will be.
- */
-export const UNMADE_PAGE_BYTES = 1024 * 1024;
+/** What Node and this program hold of a request that waits, besides its head, in bytes. */
+export const WAITING_REQUEST_BYTES = 4 * 1024;
+
+const TOO_MANY_RUNS = refusal('runs of code');
 
 const REFUSALS: Readonly<Record<WorkKind, ApiError>> = {
   read: refusal('reads'),
@@ -95,9 +95,9 @@ interface Backlog {
 
 /** Decides which requests of one process are worked on. */
 export class Admission {
+  readonly unsent: UnsentAnswers;
   readonly #backlogs: Readonly<Record<WorkKind, Backlog>>;
   readonly #clients: Clients;
-  readonly #unsent: UnsentAnswers;
   readonly #clock: () => number;
   readonly #waitingReads: () => number;
   /** Since when too many reads wait. */
@@ -136,23 +136,19 @@ export class Admission {
       body: backlog(settings.maxBodyBacklogMs),
     };
     this.#clients = new Clients(settings.trustedProxies);
-    this.#unsent = new UnsentAnswers(settings.maxUnsentBytes);
+    this.unsent = new UnsentAnswers(settings.maxUnsentBytes, this.#clients);
     this.#clock = clock;
     this.#waitingReads = waitingReads;
   }
 
-  /** Whether a request is to be worked on, now; call it once for each. */
+  /** Whether a request is to be worked on, now; call it once for each. Nobody reads an answer to a client that left. */
   admits(kind: WorkKind, request: IncomingMessage): boolean {
-    const nowMs = this.#clock();
-    if (this.#isInTurn) this.#count(nowMs);
-    else this.#beginTurn(nowMs);
-    this.#countedMs = nowMs;
+    if (hasLeft(request)) return false;
+    const nowMs = this.#countedNow();
     const backlog = this.#backlogs[kind];
-    const client = this.#isLasting(backlog, nowMs)
-      ? backlog.shares.of(this.#clients.of(request))
-      : undefined;
+    const client = this.#shareOf(request, backlog, nowMs);
     const isLate = client !== undefined && !backlog.shares.allows(client, backlog.spentMs);
-    const isFull = this.#unsent.refuses(kind === 'listing', request, this.#clients);
+    const isFull = this.unsent.refuses(kind === 'listing', request);
     if (isLate || isFull || this.#tooManyWait(nowMs)) {
       backlog.refused += 1;
       this.#current = undefined;
@@ -166,36 +162,66 @@ export class Admission {
   /** Counts what the operating system has not taken of a response that was written, until it has. */
   holdUnsent(response: ServerResponse): void {
     const bytes = response.writableLength;
-    if (bytes > 0) this.#unsent.holdAnswer(response, bytes, this.#clients.of(response.req));
+    if (bytes === 0 || response.destroyed) return;
+    const held = this.unsent.hold(response.req, bytes);
+    response.once('close', () => this.unsent.release(held));
   }
 
-  /** Counts a page that is being made, until the client has gone. @returns call it when the page is made */
-  holdUnmade(response: ServerResponse): () => void {
-    return this.#unsent.holdAnswer(response, UNMADE_PAGE_BYTES, this.#clients.of(response.req));
+  /**
+   * Counts a request for a page that waits behind another one of its connection.
+   * @returns call it when its turn has come
+   * @throws ApiError 503 when too much is held already
+   */
+  holdWaiting(request: IncomingMessage): () => void {
+    if (this.unsent.refuses(true, request)) throw this.refuse(false);
+    const headBytes = request.rawHeaders.reduce((sum, { length }) => sum + length, 0);
+    const bytes = WAITING_REQUEST_BYTES + request.url!.length + headBytes;
+    const held = this.unsent.hold(request, bytes);
+    return () => this.unsent.release(held);
   }
 
-  /** Counts bytes of an answer that is put together over several turns, until they are given back with `release`. */
-  hold(bytes: number): void {
-    this.#unsent.hold(bytes);
+  /** An answer that is about to be made. @param isRun whether code is run for it, not rows read */
+  pending(request: IncomingMessage, isRun: boolean): PendingAnswer {
+    return new PendingAnswer(request, isRun, this);
   }
 
-  release(bytes: number): void {
-    this.#unsent.hold(-bytes);
+  /** Counts that an answer is made no further. @returns the error for it */
+  refuse(isRun: boolean): ApiError {
+    this.#backlogs[isRun ? 'body' : 'listing'].refused += 1;
+    return isRun ? TOO_MANY_RUNS : overloadError('listing');
   }
 
-  /** Whether so much is unsent that no more large answers are to be made. */
-  get isFull(): boolean {
-    return this.#unsent.isFull;
+  /** From here on this turn is work of a run. */
+  beginRunTurn(request: IncomingMessage): void {
+    const nowMs = this.#countedNow();
+    this.#current = this.#backlogs.body;
+    this.#client = this.#shareOf(request, this.#current, nowMs);
   }
 
   /** Bytes of responses that clients have not read yet. */
   get unsentBytes(): number {
-    return this.#unsent.bytes;
+    return this.unsent.bytes;
   }
 
   /** Requests of a kind that were refused since the start. */
   refusedCount(kind: WorkKind): number {
     return this.#backlogs[kind].refused;
+  }
+
+  /** Counts the work of this turn until now. @returns the time */
+  #countedNow(): number {
+    const nowMs = this.#clock();
+    if (this.#isInTurn) this.#count(nowMs);
+    else this.#beginTurn(nowMs);
+    this.#countedMs = nowMs;
+    return nowMs;
+  }
+
+  /** What a client has had in this turn; known only while an overload lasts. */
+  #shareOf(request: IncomingMessage, backlog: Backlog, nowMs: number): ClientTurn | undefined {
+    return this.#isLasting(backlog, nowMs)
+      ? backlog.shares.of(this.#clients.of(request))
+      : undefined;
   }
 
   /** The time since the last request was that request's. */

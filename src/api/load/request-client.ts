@@ -13,6 +13,11 @@ const FORWARDED_FOR =
 /** Trusted proxies behind one another that are looked behind: a header has room for thousands of them. */
 export const MAX_PROXIES = 16;
 
+/** Whether the client of a request gets no answer any more: its connection is closed, or its sending half is. */
+export function hasLeft({ socket }: Pick<IncomingMessage, 'socket'>): boolean {
+  return socket.destroyed || socket.writableEnded;
+}
+
 export class Clients {
   readonly #proxies = new BlockList();
   readonly #hasProxies: boolean;

@@ -9,6 +9,7 @@
  * channels are read at. What it has already it does not get again.
  */
 import type { ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Cache, copiedBytes } from '../../cache.ts';
 import type { LedgerView } from '../../ledger/ledger-view.ts';
@@ -74,6 +75,9 @@ export class PushHub {
   #view: LedgerView | undefined;
   /** History is read for one listener at a time. */
   #reading: Promise<unknown> = Promise.resolve();
+  readonly #streams = new WeakMap<Duplex, Listener>();
+  /** Connections on which no stream goes on. */
+  readonly #refused = new WeakMap<Duplex, ApiError>();
   readonly #batches = new Cache<RenderedBatch>('event_batches');
   #sweeping: ReturnType<typeof setInterval> | undefined;
   #maxUnreadBytes = MAX_UNREAD_BYTES;
@@ -124,7 +128,16 @@ export class PushHub {
     listener.send(BEGINNING);
     listener.take(first, Number.POSITIVE_INFINITY);
     listener.next = next;
+    const refused = this.#refused.get(response.req.socket);
+    if (refused !== undefined) this.#fail([listener], refused);
     void this.#follow(listener, source, first.isEnd && this.#join(listener, source, view));
+  }
+
+  /** Ends the stream of a connection, and those that wait behind it: what came behind them is refused. */
+  refuse(connection: Duplex, error: ApiError): void {
+    this.#refused.set(connection, error);
+    const listener = this.#streams.get(connection);
+    if (listener !== undefined) this.#fail([listener], error);
   }
 
   /** Ends all streams, and refuses new ones. */
@@ -151,8 +164,11 @@ export class PushHub {
   }
 
   #add(listener: Listener, response: ServerResponse): void {
+    const { socket } = response.req;
     this.#listeners.set(listener, undefined);
+    this.#streams.set(socket, listener);
     response.once('close', () => {
+      this.#streams.delete(socket);
       const channel = this.#listeners.get(listener);
       this.#listeners.delete(listener);
       channel?.live.delete(listener);

@@ -1,5 +1,6 @@
 /** The files of a backup, unpacked (docs/spec/backup.md §3). */
 import { BcsError, BcsReader } from '../../move/bcs/bcs-reader.ts';
+import { MAX_UNVERIFIED_VALUES } from '../feed/page-verifier.ts';
 import { malformed } from './backup-error.ts';
 import { type BackupSource, isGzip, MAX_FILE_BYTES, unzip } from './backup-source.ts';
 
@@ -80,7 +81,7 @@ export function decodeIn<T>(
   bytes: Uint8Array,
   read: (reader: BcsReader) => T,
 ): T {
-  const reader = new BcsReader(bytes);
+  const reader = new BcsReader(bytes, 0, bytes.length, MAX_UNVERIFIED_VALUES);
   try {
     const value = read(reader);
     reader.finish();

@@ -43,14 +43,9 @@ export class EpochChain {
     this.#known.set(firstEpoch, { validators: undefined, ending: undefined });
   }
 
-  /** The epoch that comes next. */
+  /** The epoch that comes next: the last one whose validators are known. */
   get nextEpoch(): bigint {
     return this.#next;
-  }
-
-  /** Whether `check` takes ledger infos of an epoch. */
-  knows(epoch: bigint): boolean {
-    return this.#known.has(epoch);
   }
 
   /**
@@ -90,8 +85,12 @@ export class EpochChain {
     const { info } = signed;
     const known = this.#known.get(info.epoch);
     if (known === undefined) {
-      const detail = `the validators of epoch ${info.epoch} are not known: no ledger info ends ${info.epoch - 1n}`;
-      throw unproved(file, detail);
+      const { epoch } = info;
+      const why =
+        epoch < this.#next
+          ? `it is older than epoch ${this.#retainFrom}`
+          : `no ledger info ends ${epoch - 1n}`;
+      throw unproved(file, `a ledger info of epoch ${epoch} proves nothing here: ${why}`);
     }
     if (known.ending?.infoBytes.equals(signed.infoBytes) === true) return;
     if (info.version === this.#anchor.version) {

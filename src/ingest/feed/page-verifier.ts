@@ -41,6 +41,11 @@ import type { PageCut, VerifiedIdentity, VerifiedPage } from './verified-page.ts
 
 /** Maximum number of items of a page, far more than any node sends: limits what a page of a few bytes can claim. */
 export const MAX_PAGE_ITEMS = 10_000;
+/**
+ * Maximum number of values (events, writes, arguments, …) in a page or record that is not verified yet, twice what real
+ * data has in MAX_PAGE_BYTES. A value of one byte takes hundreds in memory.
+ */
+export const MAX_UNVERIFIED_VALUES = 2_000_000;
 
 export interface TrustedRoot {
   readonly version: bigint;
@@ -189,7 +194,7 @@ function* itemsReadBy<Item>(
   bytes: Uint8Array,
   firstVersion: bigint,
 ): Generator<Item, void, undefined> {
-  const reader = new BcsReader(bytes);
+  const reader = new BcsReader(bytes, 0, bytes.length, MAX_UNVERIFIED_VALUES);
   let count = 0;
   let index = 0;
   let itemStart = 0;
@@ -225,7 +230,7 @@ const FIELD_READERS: readonly (readonly [PageField, (reader: BcsReader) => unkno
 /** The field of an item that does not decode; the page itself when it ends where the item should begin. */
 function fieldThatFails(page: Uint8Array, itemStart: number): PageField {
   if (itemStart === page.length) return 'page';
-  const reader = new BcsReader(page, itemStart);
+  const reader = new BcsReader(page, itemStart, page.length, MAX_UNVERIFIED_VALUES);
   let field: PageField = 'page';
   try {
     for (const [name, read] of FIELD_READERS) {

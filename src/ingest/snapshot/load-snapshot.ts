@@ -31,6 +31,7 @@ import {
   checkChunkSize,
   chunkContent,
   damagedChunk,
+  partCount,
   streamEndsIn,
   valuesIn,
 } from './chunk-file.ts';
@@ -142,18 +143,14 @@ export class SnapshotLoad {
   }
 
   async #loadState(stateImport: StateImport): Promise<void> {
-    const state = this.#chunksOf('state');
-    const parts = Number(stateImport.parts);
-    this.#chunksDone = parts;
-    for await (const { entry, content } of this.#contents(state.slice(parts))) {
-      await withDamage(entry, () => stateImport.addValues(valuesIn(entry, content)));
+    const storedParts = Number(stateImport.parts);
+    for await (const { entry, part } of this.#parts('state', storedParts, valuesIn)) {
+      await withDamage(entry, () => stateImport.addValues(part));
     }
     let last: ScannedRow | undefined;
-    const streams = this.#chunksOf('streams');
-    for await (const { entry, content } of this.#contents(
-      streams.slice(Math.max(0, parts - state.length)),
-    )) {
-      const rows = streamEndsIn(entry, content);
+    const stateParts = this.#chunksOf('state').reduce((sum, chunk) => sum + partCount(chunk), 0);
+    const storedStreams = Math.max(0, storedParts - stateParts);
+    for await (const { entry, part: rows } of this.#parts('streams', storedStreams, streamEndsIn)) {
       for (const row of rows) {
         this.#checkStreamEnd(entry, row, last);
         last = row;
@@ -213,6 +210,25 @@ export class SnapshotLoad {
 
   #chunksOf(kind: ChunkKind): readonly ChunkEntry[] {
     return this.manifest.chunks.filter((chunk) => chunk.kind === kind);
+  }
+
+  /** The records of a kind in parts, without those that an earlier attempt has stored. */
+  async *#parts<T>(
+    kind: ChunkKind,
+    storedParts: number,
+    read: (entry: ChunkEntry, content: Buffer) => Generator<T[]>,
+  ) {
+    const chunks = [...this.#chunksOf(kind)];
+    let stored = storedParts;
+    for (; chunks.length > 0 && stored >= partCount(chunks[0]!); this.#chunksDone += 1) {
+      stored -= partCount(chunks.shift()!);
+    }
+    for await (const { entry, content } of this.#contents(chunks)) {
+      for (const part of read(entry, content)) {
+        stored -= 1;
+        if (stored < 0) yield { entry, part };
+      }
+    }
   }
 
   /** The contents of chunks, in their order. */

@@ -25,7 +25,7 @@ import { eventStreamIn } from '../events/event-handle.ts';
 import { decodeStored, LedgerError } from '../ledger-error.ts';
 import { DEFAULT_ACCOUNT_FLAG, featuresAt } from '../modules/features.ts';
 import type { ModuleView } from '../modules/module-view.ts';
-import { nextTurn } from '../pace.ts';
+import { Pace } from '../pace.ts';
 import type { PruningGuard } from '../pruning-guard.ts';
 import { AccountKeyHasher } from './account-keys.ts';
 import { type ListedItem, type ListedPage, type ListingRequest, listAccount } from './listing.ts';
@@ -89,7 +89,11 @@ export class Accounts {
       cursor: page.cursor,
       bcs: () => byteMap(resources.map(({ tag, bytes }) => [encodeStructTag(tag), bytes])),
       json: () =>
-        jsonArray(resources, ({ tag, bytes }) => resourceJson(tag, bytes, modules, failure)),
+        jsonArray(
+          resources,
+          ({ tag, bytes }) => resourceJson(tag, bytes, modules, failure),
+          request.pace,
+        ),
     };
   }
 
@@ -104,12 +108,16 @@ export class Accounts {
       cursor: page.cursor,
       bcs: () => byteMap(found.map(({ id, bytes }) => [moduleKey(id), bytes])),
       json: () =>
-        jsonArray(found, async ({ id }) => {
-          const module = await modules.module(request.address, id.name);
-          if (module === undefined)
-            throw new Error(`module ${id.name} vanished while it was listed`);
-          return module.json();
-        }),
+        jsonArray(
+          found,
+          async ({ id }) => {
+            const module = await modules.module(request.address, id.name);
+            if (module === undefined)
+              throw new Error(`module ${id.name} vanished while it was listed`);
+            return module.json();
+          },
+          request.pace,
+        ),
     };
   }
 
@@ -162,11 +170,14 @@ function byteMap(entries: readonly (readonly [key: Buffer, value: Buffer])[]): B
 async function jsonArray<T>(
   items: readonly T[],
   render: (item: T) => MaybePromise<string>,
+  pace = new Pace(),
 ): Promise<string> {
   const texts: string[] = [];
   for (const item of items) {
-    texts.push(await render(item));
-    if (texts.length % ITEMS_PER_TURN === 0) await nextTurn();
+    const text = await render(item);
+    texts.push(text);
+    pace.hold(text.length);
+    if (texts.length % ITEMS_PER_TURN === 0) await pace.nextTurn();
   }
   return `[${texts.join(',')}]`;
 }

@@ -19,7 +19,7 @@ import {
 } from '../../move/types/state-key.ts';
 import type { StructTag } from '../../move/types/type-tag.ts';
 import type { StoreView } from '../../store/view.ts';
-import { nextTurn } from '../pace.ts';
+import { Pace } from '../pace.ts';
 
 export interface ListingRequest {
   readonly address: Address;
@@ -28,6 +28,7 @@ export interface ListingRequest {
   readonly start?: Buffer | undefined;
   /** Maximum number of state keys, 1 or more, already reduced to the maximum page size. */
   readonly limit: number;
+  readonly pace?: Pace;
 }
 
 /** Limits of a page in addition to its number of items. */
@@ -77,7 +78,7 @@ export async function listAccount(
   kinds: readonly Path['kind'][],
   bounds: ListingBounds = LISTING_BOUNDS,
 ): Promise<ListedPage> {
-  const { address, version, limit } = request;
+  const { address, version, limit, pace = new Pace() } = request;
   const items: ListedItem[] = [];
   let from = request.start && (await startOf(store, request, request.start));
   if (from === NOTHING) return { items, cursor: undefined };
@@ -98,6 +99,7 @@ export async function listAccount(
       }
       items.push({ path: path!, bytes });
       sizeBytes += bytes.length;
+      pace.hold(bytes.length);
     }
     if (page.next === undefined) return { items, cursor: undefined };
     const next = parseKey(page.next);
@@ -106,7 +108,7 @@ export async function listAccount(
       return { items, cursor: cursorOf(address, next) };
     }
     from = nextFrom(next, kinds);
-    await nextTurn();
+    await pace.nextTurn();
   }
 }
 

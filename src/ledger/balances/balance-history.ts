@@ -6,7 +6,7 @@ import type { Address } from '../../move/types/address.ts';
 import type { StateEntry } from '../../store/columns/state-column.ts';
 import type { StoreView } from '../../store/view.ts';
 import { LedgerError } from '../ledger-error.ts';
-import { nextTurn } from '../pace.ts';
+import { Pace } from '../pace.ts';
 import type { PruningGuard } from '../pruning-guard.ts';
 import { type Asset, amountOfPart, asU64, type BalancePart, balanceParts } from './balance.ts';
 
@@ -47,6 +47,7 @@ export interface BalanceHistoryRequest {
   /** 1 to MAX_CHANGES_PER_PAGE. */
   readonly limit: number;
   readonly isDescending: boolean;
+  readonly pace?: Pace;
 }
 
 interface HistorySources {
@@ -66,7 +67,7 @@ export async function balanceHistory(
   request: BalanceHistoryRequest,
   maxWrites = MAX_WRITES_PER_PAGE,
 ): Promise<BalanceHistoryPage> {
-  const { address, limit, isDescending } = request;
+  const { address, limit, isDescending, pace = new Pace() } = request;
   const parts = balanceParts(address, request.asset);
   const oldest = guard.oldestVersionOf(address);
   let { from, to } = boundsOf(request, guard, oldest);
@@ -74,7 +75,7 @@ export async function balanceHistory(
   let lowest = isDescending ? to : from;
   let looked = 0;
   while (from <= to && found.length <= limit && looked < maxWrites) {
-    if (looked > 0) await nextTurn();
+    if (looked > 0) await pace.nextTurn();
     const span = await readSpan(view, parts, { from, to, oldest, isDescending });
     for (const change of span.changes) found.push(change);
     looked += span.writes;

@@ -30,7 +30,7 @@ import type { BalanceHolder, StoredBalance } from '../../store/columns/balance-c
 import type { StateEntry } from '../../store/columns/state-column.ts';
 import type { StoreView } from '../../store/view.ts';
 import { LedgerError } from '../ledger-error.ts';
-import { nextTurn } from '../pace.ts';
+import { Pace } from '../pace.ts';
 import type { PruningGuard } from '../pruning-guard.ts';
 import { balanceAt, CoinAsset, FungibleAsset } from './balance.ts';
 
@@ -70,6 +70,7 @@ export interface BalanceListRequest {
   readonly start?: Address | undefined;
   /** 1 to MAX_BALANCES_PER_PAGE. */
   readonly limit: number;
+  readonly pace?: Pace;
 }
 
 interface BalanceListSources {
@@ -124,7 +125,7 @@ export async function listBalances(
  */
 async function coinsOf(
   view: BalanceListSources['view'],
-  { address, version }: BalanceListRequest,
+  { address, version, pace = new Pace() }: BalanceListRequest,
   rows: readonly BalanceRow[],
   maxKeys: number,
 ): Promise<Coins> {
@@ -157,7 +158,7 @@ async function coinsOf(
     }
     if (page.next === undefined) break;
     from = page.next;
-    await nextTurn();
+    await pace.nextTurn();
   }
   return coins;
 }

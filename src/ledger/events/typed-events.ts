@@ -7,7 +7,7 @@ import { oldestTransaction } from '../../store/columns/head.ts';
 import type { TypedEventPart } from '../../store/typed-events.ts';
 import type { StoreView } from '../../store/view.ts';
 import { versionPruned } from '../ledger-error.ts';
-import { nextTurn, Pace } from '../pace.ts';
+import { Pace } from '../pace.ts';
 import type { PruningGuard } from '../pruning-guard.ts';
 import type { RenderedEvent, TransactionRenderer } from '../transactions/renderer.ts';
 
@@ -59,14 +59,14 @@ export class TypedEvents {
    * A page, in the order of the ledger. It may have fewer events than the limit, even none, and yet a next one.
    * Rejects with LedgerError `version_pruned`.
    */
-  async page(request: TypedEventRequest): Promise<TypedEventPage> {
+  async page(request: TypedEventRequest, pace = new Pace()): Promise<TypedEventPage> {
     const { type, start: first = this.firstPlace, version: end } = request;
     if (first.version < this.firstPlace.version) throw versionPruned(first.version);
     const typeTag = encodeTypeTag({ kind: 'struct', struct: type });
     const page = new Page(request);
     let next: EventPlace | undefined = first;
     while (next !== undefined && !page.isFull) {
-      if (next !== first) await nextTurn();
+      if (next !== first) await pace.nextTurn();
       const query = { typeTag, start: next, end, limit: page.wanted };
       next = page.add(await this.#store.typedEvents(query));
     }
@@ -75,8 +75,10 @@ export class TypedEvents {
   }
 
   /** Events as in their transactions, with their places. */
-  render(events: readonly StoredModuleEvent[]): MaybePromise<readonly RenderedEvent[]> {
-    const pace = Pace.ofPage();
+  render(
+    events: readonly StoredModuleEvent[],
+    pace = Pace.ofPage(),
+  ): MaybePromise<readonly RenderedEvent[]> {
     return mapInOrder(events, (event) => this.#renderer.renderModuleEvent(event, pace));
   }
 }

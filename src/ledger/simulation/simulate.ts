@@ -28,6 +28,7 @@ import { VmError } from '../../vm/vm-error.ts';
 import type { World } from '../../vm/world.ts';
 import { gasSchedule } from '../gas/gas-settings.ts';
 import type { ModuleView } from '../modules/module-view.ts';
+import type { Pace } from '../pace.ts';
 import type { PruningGuard } from '../pruning-guard.ts';
 import { ViewError, vmError } from '../views/view-error.ts';
 import { loadEntryCall } from './entry-call.ts';
@@ -60,6 +61,7 @@ interface SimulationPlace {
   readonly modules: ModuleView;
   readonly guard: PruningGuard;
   readonly program: Program;
+  readonly pace: Pace;
   /** Rejects with LedgerError where the version is pruned. */
   openWorld(): MaybePromise<World>;
 }
@@ -94,7 +96,7 @@ export async function simulate(
   const refusal = refusalOf(validated) ?? gasFailure(raw, sizeBytes, schedule);
   if (refusal !== undefined) return discarded({ status: refusal, message: undefined });
   const timeUsecs = await timeOf(world);
-  const run = new TransactionRun(validated);
+  const run = new TransactionRun(validated, place.pace);
   const failure = await run.before();
   if (failure !== undefined) return discarded(failure);
   const before = workOf(run.machine);
@@ -118,7 +120,7 @@ export async function simulate(
   } catch (error) {
     if (!(error instanceof VmError || error instanceof ViewError)) throw error;
     const outcome = await outcomeOf(error, modules.lookup);
-    const undone = new TransactionRun(validated);
+    const undone = new TransactionRun(validated, place.pace);
     const refused = await undone.before();
     if (refused !== undefined) return discarded(refused);
     const [fees, gas] = await priced(undone);
@@ -130,10 +132,10 @@ export async function simulate(
 
 async function changesOf(
   { machine }: TransactionRun,
-  { guard, modules }: SimulationPlace,
+  place: SimulationPlace,
 ): Promise<{ readonly events: readonly ContractEvent[]; readonly changes: StateChange[] }> {
   const effects = await effectsOf(machine);
-  return { events: effects.events, changes: await stateChanges(effects, guard, modules) };
+  return { events: effects.events, changes: await stateChanges(effects, place) };
 }
 
 async function effectsOfRun(
@@ -172,10 +174,10 @@ class TransactionRun {
   readonly machine: Machine;
   readonly #validated: Validated;
 
-  constructor(validated: Validated) {
+  constructor(validated: Validated, turns: Pace) {
     const { program, world, facts: transaction } = validated;
     const parts = { program, world, natives: frameworkNative, limits: VIEW_LIMITS };
-    this.machine = new Machine({ ...parts, transaction });
+    this.machine = new Machine({ ...parts, transaction, turns });
     this.#validated = validated;
   }
 

@@ -19,7 +19,7 @@ import type { ResourceChange, RunEffects } from '../../vm/run-effects.ts';
 import { groupOf } from '../accounts/resource.ts';
 import { decodeStored } from '../ledger-error.ts';
 import type { ModuleView } from '../modules/module-view.ts';
-import { Pace } from '../pace.ts';
+import type { Pace } from '../pace.ts';
 import type { PruningGuard } from '../pruning-guard.ts';
 
 interface ChangedGroup {
@@ -39,14 +39,19 @@ export interface StateChange {
   readonly after: Buffer | undefined;
 }
 
+/** Where a run was. */
+interface ChangedPlace {
+  readonly guard: PruningGuard;
+  readonly modules: ModuleView;
+  readonly pace: Pace;
+}
+
 /** The changes in the order of a write set. Rejects with LedgerError. */
 export async function stateChanges(
   { resources, items }: RunEffects,
-  guard: PruningGuard,
-  modules: ModuleView,
+  { guard, modules, pace }: ChangedPlace,
 ): Promise<StateChange[]> {
   const changes: StateChange[] = [];
-  const pace = new Pace();
   const add = async (
     key: StateKey,
     owner: Address | undefined,

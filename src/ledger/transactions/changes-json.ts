@@ -106,10 +106,13 @@ export function changesJson(
 ): MaybePromise<string> {
   if (writes.length === 0) return '[]';
   const { pace } = context.decoding;
+  const hold = (text: string): string => {
+    pace.holdPart(text.length);
+    return text;
+  };
+  const show = (write: Write) => andThen(changeJson(item, write, context), hold);
   const changes = mapInOrder(writes, (write) =>
-    pace.isOver(workOf(item, write))
-      ? andThen(pace.nextTurn(), () => changeJson(item, write, context))
-      : changeJson(item, write, context),
+    pace.isOver(workOf(item, write)) ? andThen(pace.nextTurn(), () => show(write)) : show(write),
   );
   // A group without members shows nothing.
   return andThen(changes, (texts) => `[${texts.filter((text) => text !== '').join(',')}]`);

@@ -138,15 +138,17 @@ export const MAX_TRANSACTIONS_JSON_BYTES = 64 * 1024 * 1024;
 export class TransactionArray {
   readonly #renderer: Pick<TransactionRenderer, 'render'>;
   readonly #maxBytes: number;
-  readonly #pace = Pace.ofPage();
+  readonly #pace: Pace;
   readonly #pieces: Buffer[] = [];
   #sizeBytes = 0;
 
   constructor(
     renderer: Pick<TransactionRenderer, 'render'>,
+    pace = Pace.ofPage(),
     maxBytes = MAX_TRANSACTIONS_JSON_BYTES,
   ) {
     this.#renderer = renderer;
+    this.#pace = pace;
     this.#maxBytes = maxBytes;
   }
 
@@ -162,6 +164,7 @@ export class TransactionArray {
         if (this.#pieces.length > 0) this.#pieces.push(COMMA);
         this.#pieces.push(json);
         this.#sizeBytes += json.length;
+        this.#pace.holdWhole(json.length);
         return this.#pace.isOver(item.length) ? this.#pace.nextTurn() : undefined;
       });
     });

@@ -7,7 +7,7 @@ import { auxiliaryInfoHash } from '../../move/transactions/auxiliary-info.ts';
 import { readTransactionInfo } from '../../move/transactions/transaction-info.ts';
 import type { StoreView } from '../../store/view.ts';
 import { requireStart } from '../history.ts';
-import { nextTurn } from '../pace.ts';
+import { Pace } from '../pace.ts';
 import type { PruningGuard } from '../pruning-guard.ts';
 
 /** How many indexes are tried for one page: as many as the reference takes transactions into a block. */
@@ -21,6 +21,7 @@ export async function transactionIndexes(
   guard: PruningGuard,
   start: bigint,
   limit: number,
+  pace = new Pace(),
 ): Promise<readonly (number | undefined)[]> {
   requireStart(start, store.head);
   const infos = await store.transactionInfos(start, limit);
@@ -37,7 +38,7 @@ export async function transactionIndexes(
       least = 0;
     }
     const { auxiliaryInfoHash: hash } = readTransactionInfo(new BcsReader(info));
-    const index = hash && (await search.find(hash, least));
+    const index = hash && (await search.find(hash, least, pace));
     indexes.push(index);
     least = (index ?? least) + 1;
   }
@@ -48,11 +49,11 @@ export async function transactionIndexes(
 class IndexSearch {
   #triesLeft = MAX_TRIED_INDEXES;
 
-  async find(hash: Buffer, least: number): Promise<number | undefined> {
+  async find(hash: Buffer, least: number, pace: Pace): Promise<number | undefined> {
     for (let index = least; this.#triesLeft > 0; index += 1) {
       this.#triesLeft -= 1;
       if (auxiliaryInfoHash(index).equals(hash)) return index;
-      if (this.#triesLeft % TRIES_PER_TURN === 0) await nextTurn();
+      if (this.#triesLeft % TRIES_PER_TURN === 0) await pace.nextTurn();
     }
     return undefined;
   }

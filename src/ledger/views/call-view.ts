@@ -3,24 +3,32 @@
  * (docs/spec/vm.md), then its results.
  */
 import { andThen, type MaybePromise, mapInOrder, settle } from '../../maybe-promise.ts';
-import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
-import { renderValue } from '../../move/values/value-json.ts';
+import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
+import type { DecodeLayout } from '../../move/values/layout.ts';
+import { renderInTurns, renderValue } from '../../move/values/value-json.ts';
 import type { Program } from '../../vm/program/program.ts';
 import { VmError } from '../../vm/vm-error.ts';
 import type { World } from '../../vm/world.ts';
 import { conversionError } from '../ledger-error.ts';
 import type { ModuleView } from '../modules/module-view.ts';
+import type { Pace } from '../pace.ts';
 import { checkArguments } from './arguments.ts';
 import { loadView, type ResultType } from './loading.ts';
-import { runView, viewErrorOf } from './run-view.ts';
+import { runView, type ViewResults, viewErrorOf } from './run-view.ts';
+import { ViewError } from './view-error.ts';
 import { readViewCall, type ViewCall, type ViewRequest, viewCallOf } from './view-request.ts';
 
-/** What a view function returns. */
+/** Most bytes of what a view function returns, in the form that is asked for. */
+export const MAX_VIEW_BYTES = 64 * 1024 * 1024;
+/** Values that took more units of work to write are rendered in turns; these take a few milliseconds. */
+export const UNITS_AT_ONCE = 8 * 1024;
+
+/** What a view function returns. @throws ViewError for more than `MAX_VIEW_BYTES`; or rejects with it */
 export interface ViewAnswer {
-  /** JSON text of the list of values. */
-  json(): MaybePromise<string>;
-  /** BCS: their number, then each value. */
-  bcs(): Buffer;
+  /** JSON of the list of values: a text, or pieces of UTF-8 where it is long. */
+  json(): MaybePromise<string | readonly Buffer[]>;
+  /** BCS in pieces: their number, then each value. */
+  bcs(): readonly Buffer[];
 }
 
 /** Where a call runs. */
@@ -28,6 +36,7 @@ interface ViewPlace {
   /** Those of the version. */
   readonly modules: ModuleView;
   readonly program: Program;
+  readonly pace: Pace;
   /** Rejects with LedgerError where the version is pruned. */
   openWorld(): MaybePromise<World>;
 }
@@ -59,15 +68,15 @@ export function callView(
 
 function valuesOf(
   call: ViewCall,
-  { modules, program, openWorld }: ViewPlace,
+  { modules, program, pace, openWorld }: ViewPlace,
 ): MaybePromise<ViewAnswer> {
   const { module, args } = call;
   return andThen(loadView(call, program), (view) =>
     andThen(openWorld(), (world) =>
       andThen(checkArguments(view.parameters, args, module, world), () =>
         andThen(
-          runView(program, world, view, args),
-          (values) => new FoundValues(values, view.layouts!.resultTypes, modules),
+          runView({ program, world, turns: pace }, view, args),
+          (results) => new FoundValues(results, view.layouts!.resultTypes, { modules, pace }),
         ),
       ),
     ),
@@ -75,34 +84,70 @@ function valuesOf(
 }
 
 class FoundValues implements ViewAnswer {
-  readonly #values: readonly Buffer[];
+  readonly #results: ViewResults;
   readonly #types: readonly ResultType[];
   readonly #modules: ModuleView;
+  readonly #pace: Pace;
 
-  constructor(values: readonly Buffer[], types: readonly ResultType[], modules: ModuleView) {
-    this.#values = values;
+  constructor(
+    results: ViewResults,
+    types: readonly ResultType[],
+    { modules, pace }: Pick<ViewPlace, 'modules' | 'pace'>,
+  ) {
+    this.#results = results;
     this.#types = types;
     this.#modules = modules;
+    this.#pace = pace;
   }
 
-  json(): MaybePromise<string> {
+  json(): MaybePromise<string | readonly Buffer[]> {
+    const { values, units } = this.#results;
+    const pieces: Buffer[] | undefined = units > UNITS_AT_ONCE ? [] : undefined;
     const texts = settle(
       () =>
         mapInOrder(this.#types, ({ tag, bytes }, index) =>
-          andThen(this.#modules.type(bytes, tag), ({ value: { layout } }) =>
-            renderValue(layout, this.#values[index]!),
-          ),
+          andThen(this.#modules.type(bytes, tag), ({ value: { layout } }): MaybePromise<string> => {
+            if (pieces === undefined) return renderValue(layout, values[index]!);
+            return this.#renderInTurns(layout, index, pieces);
+          }),
         ),
       (found) => found,
       (cause) => {
         throw conversionError('Failed to convert the values of a view function', cause);
       },
     );
-    return andThen(texts, (all) => `[${all.join(',')}]`);
+    return andThen(texts, (all) => {
+      if (pieces === undefined) return `[${all.join(',')}]`;
+      pieces.push(Buffer.from(']'));
+      checkSize(pieces);
+      return pieces;
+    });
   }
 
-  bcs(): Buffer {
-    const writer = new BcsWriter();
-    return writer.vector(this.#values, (to, value) => to.fixed(value)).toBytes();
+  /** Adds a value to the pieces before it. */
+  async #renderInTurns(layout: DecodeLayout, index: number, pieces: Buffer[]): Promise<string> {
+    const steps = renderInTurns(layout, this.#results.values[index]!, index === 0 ? '[' : ',');
+    for (let step = steps.next(); ; step = steps.next()) {
+      const piece = Buffer.from(step.value, 'latin1');
+      pieces.push(piece);
+      checkSize(pieces);
+      this.#pace.hold(piece.length);
+      if (step.done) return '';
+      await this.#pace.nextTurn();
+    }
   }
+
+  bcs(): readonly Buffer[] {
+    const { values } = this.#results;
+    const pieces = [encodeBcs((writer) => writer.uleb32(values.length)), ...values];
+    checkSize(pieces);
+    return pieces;
+  }
+}
+
+/** @throws ViewError 4028 */
+function checkSize(pieces: readonly Buffer[]): void {
+  if (pieces.reduce((sum, { length }) => sum + length, 0) <= MAX_VIEW_BYTES) return;
+  const text = `The values of a view function have more than ${MAX_VIEW_BYTES} bytes`;
+  throw new ViewError(text, 'MEMORY_LIMIT_EXCEEDED');
 }

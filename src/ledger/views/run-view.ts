@@ -5,16 +5,15 @@ import type { ModuleLookup } from '../../move/modules/lookup.ts';
 import { moduleMetadata } from '../../move/modules/metadata.ts';
 import type { ModuleId } from '../../move/types/module-id.ts';
 import { debugModuleId } from '../../move/values/layout.ts';
+import type { MachineParts } from '../../vm/machine/machine.ts';
 import { run, VIEW_LIMITS } from '../../vm/machine/run.ts';
 import { Meter } from '../../vm/meter.ts';
 import { frameworkNative } from '../../vm/natives/index.ts';
 import type { LoadedFunction } from '../../vm/program/loaded-module.ts';
-import type { Program } from '../../vm/program/program.ts';
 import type { Layout } from '../../vm/program/vm-type.ts';
 import type { Value } from '../../vm/value.ts';
 import { decodeValue, encodeValue } from '../../vm/values/bcs.ts';
 import type { VmError } from '../../vm/vm-error.ts';
-import type { World } from '../../vm/world.ts';
 import { abortText } from '../transactions/vm-status.ts';
 import { type LoadedView, layoutsOf } from './loading.ts';
 import { ViewError, vmError } from './view-error.ts';
@@ -22,19 +21,29 @@ import { ViewError, vmError } from './view-error.ts';
 /** The reason in an abort code; the bits above are its category. */
 const ABORT_REASON_MASK = 0xfffn;
 
-/** The BCS of each result. @throws VmError, ViewError; or rejects with them */
+/** What a view function has returned. */
+export interface ViewResults {
+  /** The BCS of each. */
+  readonly values: readonly Buffer[];
+  /** Work of writing them: one unit for each element, or 64 bytes. */
+  readonly units: number;
+}
+
+/** @throws VmError, ViewError; or rejects with them */
 export function runView(
-  program: Program,
-  world: World,
+  { program, world, turns }: Pick<MachineParts, 'program' | 'world' | 'turns'>,
   view: LoadedView,
   args: readonly Uint8Array[],
-): MaybePromise<Buffer[]> {
+): MaybePromise<ViewResults> {
   return andThen(layoutsOf(view, program), ({ parameters, results }) => {
     const { function: target, typeArguments } = view;
     const call = { function: target, typeArguments, args: argumentsOf(target, args, parameters) };
-    return andThen(run({ program, world, natives: frameworkNative }, call), (values) => {
+    // Not spread: the machine is slower with objects that are made in this way, by 15 µs a call.
+    const parts = { program, world, natives: frameworkNative, turns };
+    return andThen(run(parts, call), (values) => {
       const meter = new Meter(VIEW_LIMITS);
-      return results.map((layout, index) => encodeValue(layout, values[index], meter));
+      const encoded = results.map((layout, index) => encodeValue(layout, values[index], meter));
+      return { values: encoded, units: VIEW_LIMITS.maxUnits - meter.unitsLeft };
     });
   });
 }

@@ -11,7 +11,7 @@ import { byteTools } from './bytes.ts';
  * - `signer`: signers are never stored;
  * - `bad_closure`: a function value of another version, or with too few or too many parts;
  * - `too_many_variants`, `unsupported_layout`: layouts inside closures;
- * - `size_limit`: over the byte budget, or over the limit of containers;
+ * - `size_limit`: over the byte budget, or over the limit of containers or items;
  * - `function_value`: an argument cannot be a function value.
  */
 export type BcsErrorCode =
@@ -75,11 +75,19 @@ export class BcsReader {
   readonly buffer: Buffer;
   #offset: number;
   readonly #end: number;
+  #itemsLeft: number;
 
-  constructor(bytes: Uint8Array, start = 0, end = bytes.length) {
+  /** @param maxItems of all vectors and maps together: an item of one byte may be hundreds in memory */
+  constructor(
+    bytes: Uint8Array,
+    start = 0,
+    end = bytes.length,
+    maxItems: number = MAX_SEQUENCE_LENGTH,
+  ) {
     this.buffer = byteTools.asBuffer(bytes);
     this.#offset = start;
     this.#end = end;
+    this.#itemsLeft = maxItems;
   }
 
   /** Position of the next byte. */
@@ -198,6 +206,15 @@ export class BcsReader {
     return count;
   }
 
+  /** Length of a sequence of items that are not bytes. */
+  itemCount(minItemBytes: number): number {
+    const start = this.#offset;
+    const count = this.length(minItemBytes);
+    this.#itemsLeft -= count;
+    if (this.#itemsLeft < 0) throw this.error('size_limit', 'too many items', start);
+    return count;
+  }
+
   /** ULEB128 variant index below `count`. */
   variant(count: number, what: string): number {
     const start = this.#offset;
@@ -258,7 +275,7 @@ export class BcsReader {
   }
 
   vector<T>(minItemBytes: number, read: (reader: this) => T): T[] {
-    const count = this.length(minItemBytes);
+    const count = this.itemCount(minItemBytes);
     const items: T[] = [];
     for (let index = 0; index < count; index += 1) items.push(read(this));
     return items;
@@ -273,7 +290,7 @@ export class BcsReader {
     readKey: (reader: this) => K,
     readValue: (reader: this) => V,
   ): [K, V][] {
-    const count = this.length(minEntryBytes);
+    const count = this.itemCount(minEntryBytes);
     const entries: [K, V][] = [];
     let previous: Buffer | undefined;
     for (let index = 0; index < count; index += 1) {

@@ -173,7 +173,7 @@ export function readOnChainDataWith<Event, Changes>(
   const version = reader.u64();
   const [transaction, transactionBytes] = readWithBytes(reader, readTransaction);
   const [info, infoBytes] = readWithBytes(reader, readTransactionInfo);
-  const count = reader.length(MIN_EVENT_BYTES);
+  const count = reader.itemCount(MIN_EVENT_BYTES);
   const events: Event[] = [];
   const eventBytes: Buffer[] = [];
   for (let index = 0; index < count; index += 1) {

@@ -24,6 +24,9 @@ export const VALUE_BUDGET_BYTES = 100_000_000;
  */
 export const MAX_VALUE_DEPTH = 768;
 
+/** Text between two steps of `renderInTurns`, in bytes: it takes a few milliseconds to make. */
+export const JSON_PIECE_BYTES = 128 * 1024;
+
 /** The only format of function values. */
 const FUNCTION_DATA_VERSION = 1;
 
@@ -62,6 +65,24 @@ export function renderValueUtf8(
   return text;
 }
 
+/**
+ * The text of `renderValueUtf8` in pieces, for values that take long: others should have their turn after each. A piece
+ * may be empty.
+ * @param text what comes before it
+ * @returns the last piece
+ * @throws BcsError exactly when `renderValue` does, from a step
+ */
+export function* renderInTurns(
+  layout: DecodeLayout,
+  bytes: Uint8Array,
+  text: string,
+): Generator<string, string> {
+  const reader = new BcsReader(bytes);
+  const rest = yield* new ValueRenderer(reader, true).inTurns(layout, text, 0, 0);
+  reader.finish();
+  return rest;
+}
+
 /** The UTF-8 of a text, a unit for each byte. */
 export function utf8Units(text: string): string {
   return Buffer.from(text).toString('latin1');
@@ -83,6 +104,14 @@ export function splitFields(layout: DecodeLayout, bytes: Uint8Array): FieldBytes
   if (layout.kind !== 'struct' && layout.kind !== 'enum') return undefined;
   return decodeBcs(bytes, (reader) => new ValueRenderer(reader).split(layout));
 }
+
+/** Kinds of values that may have any number of parts. */
+const LONG_KINDS: ReadonlySet<DecodeLayout['kind']> = new Set([
+  'vector',
+  'struct',
+  'enum',
+  'bytes',
+]);
 
 class ValueRenderer {
   readonly #reader: BcsReader;
@@ -139,13 +168,78 @@ class ValueRenderer {
     }
   }
 
+  /** The same as `value` in pieces behind `text`; what has no parts is rendered in one go. @returns the last piece */
+  *inTurns(
+    layout: DecodeLayout,
+    text: string,
+    depth: number,
+    containerDepth: number,
+  ): Generator<string, string> {
+    const { kind } = layout;
+    if (kind === 'vector') {
+      this.#checkDepth(depth);
+      const count = this.#reader.length(0);
+      this.#charge(layout.tagBytes);
+      const { element } = layout;
+      const isShort = !LONG_KINDS.has(element.kind);
+      text += '[';
+      for (let index = 0; index < count; index += 1) {
+        if (index > 0) text += ',';
+        if (isShort) text += this.value(element, depth + 1, containerDepth);
+        else text = yield* this.inTurns(element, text, depth + 1, containerDepth);
+        if (text.length >= JSON_PIECE_BYTES) {
+          yield text;
+          text = '';
+        }
+      }
+      return text + ']';
+    }
+    if (kind === 'bytes') {
+      const bytes = this.#reader.bytes();
+      text += '"0x';
+      for (let from = 0; from < bytes.length; from += JSON_PIECE_BYTES) {
+        if (from > 0) yield text;
+        const digits = formatHex(bytes.subarray(from, from + JSON_PIECE_BYTES)).slice('0x'.length);
+        text = from > 0 ? digits : text + digits;
+      }
+      return text + '"';
+    }
+    if (kind !== 'struct' && kind !== 'enum') {
+      return text + this.value(layout, depth, containerDepth);
+    }
+    this.#checkDepth(depth);
+    if (kind === 'enum') enterContainer(this.#reader, containerDepth, 'enum');
+    const { fields, pieces, order } = this.#template(layout);
+    const inside = kind === 'enum' ? containerDepth + 1 : containerDepth;
+    const values: string[][] = [];
+    for (const field of fields) {
+      const parts: string[] = [];
+      const steps = this.inTurns(field, '', depth + 1, inside);
+      for (let step = steps.next(); ; step = steps.next()) {
+        parts.push(step.value);
+        if (step.done) break;
+        // Members are not in the order of their bytes.
+        yield '';
+      }
+      values.push(parts);
+    }
+    for (const [place, piece] of pieces.entries()) {
+      for (const part of place === 0 ? [] : values[order[place - 1]!]!) {
+        text += part;
+        if (text.length < JSON_PIECE_BYTES) continue;
+        yield text;
+        text = '';
+      }
+      text += piece;
+    }
+    return text;
+  }
+
   /** Skips an outermost value field by field; the text is produced only to check the value. */
   split(layout: Extract<DecodeLayout, { kind: 'struct' | 'enum' }>): FieldBytes {
     const reader = this.#reader;
     const isEnum = layout.kind === 'enum';
-    this.#charge(layout.tagBytes);
-    const template = isEnum ? this.#variant(layout.variants) : layout.template;
-    this.#charge(template.nameBytes);
+    const template = this.#template(layout);
     const fields = template.fields.map((field) => {
       const start = reader.offset;
       this.value(field, 1, isEnum ? 1 : 0);
@@ -222,6 +316,13 @@ class ValueRenderer {
       text += values[order[place]!]! + pieces[place + 1]!;
     }
     return text;
+  }
+
+  #template(layout: Extract<DecodeLayout, { kind: 'struct' | 'enum' }>): ObjectTemplate {
+    this.#charge(layout.tagBytes);
+    const template = layout.kind === 'enum' ? this.#variant(layout.variants) : layout.template;
+    this.#charge(template.nameBytes);
+    return template;
   }
 
   #variant(variants: readonly ObjectTemplate[]): ObjectTemplate {

@@ -37,8 +37,6 @@ const START_TIMEOUT_MS = 60_000;
 /** Wait before the third start in a row, in milliseconds; it doubles from one to the next. */
 const FIRST_RESTART_DELAY_MS = 100;
 const MAX_RESTART_DELAY_MS = 5_000;
-/** How the engine ends a process that reads a damaged page in spite of its checks. */
-const CRASH_SIGNALS: readonly string[] = ['SIGBUS', 'SIGSEGV', 'SIGABRT'];
 /** Time to end, on top of the time that requests get, in milliseconds. */
 const STOP_GRACE_MS = 500;
 /** How long a worker may take to send its metrics, in milliseconds. */
@@ -291,8 +289,6 @@ export class WorkerPool {
 
   #ended(slot: Slot, how: string): void {
     const wasSteady = slot.isReady && performance.now() - slot.startedMs >= STEADY_LIFE_MS;
-    // One that has answered starts again and again: what ends it is one page, and the others are read meanwhile.
-    const hasCrashed = slot.isReady && CRASH_SIGNALS.includes(how);
     slot.worker = undefined;
     slot.isLoaded = false;
     slot.isReady = false;
@@ -305,7 +301,7 @@ export class WorkerPool {
     slot.onMetrics();
     if (this.#stopping !== undefined) return;
     slot.earlyEnds = wasSteady ? 0 : slot.earlyEnds + 1;
-    if (slot.earlyEnds >= MAX_EARLY_ENDS && !hasCrashed) {
+    if (slot.earlyEnds >= MAX_EARLY_ENDS) {
       const message =
         `worker ${slot.number} ended ${MAX_EARLY_ENDS} times within ${STEADY_LIFE_MS / 1_000} s ` +
         `of its start, the last time by ${how}: look at the log above, then start the node again`;
@@ -314,11 +310,7 @@ export class WorkerPool {
     }
     const delayMs = restartDelayMs(slot.earlyEnds);
     const facts = { worker: slot.number, ended_by: how, restart_in_ms: delayMs };
-    if (hasCrashed) {
-      const message =
-        'a worker crashed, as on a damaged page: starting another; run daybook verify';
-      this.#logger.error(facts, message);
-    } else this.#logger.warn(facts, 'a worker ended: starting another');
+    this.#logger.warn(facts, 'a worker ended: starting another');
     slot.restart = setTimeout(() => {
       this.#restarts += 1;
       this.#fork(slot);

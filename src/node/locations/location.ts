@@ -7,6 +7,8 @@ import type {
   StoreSnapshot,
   WritingOptions,
 } from '../../store/store.ts';
+import { isStoreError } from '../../store/store-error.ts';
+import { NodeError } from '../node-error.ts';
 
 export interface LedgerLocation {
   /** For messages and logs: without secrets. */
@@ -17,7 +19,7 @@ export interface LedgerLocation {
   hasStore(): Promise<boolean>;
   /** Whether making a ledger here has begun and not ended. */
   isUnfinished(): Promise<boolean>;
-  /** @throws NodeError `data_not_usable` when something is there that is not a store */
+  /** @throws NodeError `data_not_usable` when something is there that is not a store's */
   refuseUsed(): Promise<void>;
   /** Bytes that the store takes. */
   storeBytes(columns: readonly ColumnStatistics[]): number;
@@ -28,18 +30,28 @@ export interface LedgerLocation {
   openSnapshot(): Promise<StoreSnapshot>;
   /** Creates the store if it does not exist. */
   openWriter(options?: WritingOptions): Promise<Store>;
-  /** Opens a store for an upgrade: also one of an older format. */
-  openUpgrade(): Promise<Store>;
 
   /**
    * Runs `work` with a new store, empty unless resumed, which is here when `work` is done, not before: whatever ends
-   * this process meanwhile leaves none.
+   * this process meanwhile leaves none. A store in which no ledger was ever committed makes way.
    * @throws StoreError `store_locked` when another process is making one, `store_not_distributable`; NodeError
-   *   `ledger_exists`; what `work` throws
+   *   `ledger_exists`, `data_not_usable`; what `work` throws
    */
   makeStore<T>(work: (store: Store) => Promise<T>, options?: MakeOptions): Promise<T>;
   /** Removes what an attempt to make a store has left. @throws StoreError `store_locked` */
   removeUnfinished(): Promise<void>;
-  /** Removes a store in which no ledger was ever committed. */
-  removeStore(): Promise<void>;
+}
+
+/** What makes a store, with the error of a location that has one. @throws NodeError `ledger_exists`; what it throws */
+export async function refusingLedger<T>(
+  { shown, otherwise }: LedgerLocation,
+  make: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await make();
+  } catch (cause) {
+    if (!isStoreError(cause, 'store_exists')) throw cause;
+    const message = `${shown} holds a ledger already: give ${otherwise}`;
+    throw new NodeError('ledger_exists', message, { cause });
+  }
 }

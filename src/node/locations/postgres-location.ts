@@ -2,14 +2,13 @@
 import { type PostgresLocation, parsePostgresUrl } from '../../store/postgres/location.ts';
 import {
   hasPostgresStore,
+  isPostgresUnfinished,
   makePostgresStore,
   openPostgresReader,
   openPostgresSnapshot,
   openPostgresStore,
-  openPostgresUpgrade,
-  removePostgresStore,
+  removePostgresUnfinished,
 } from '../../store/postgres/postgres-store.ts';
-import { unfinishedSchema } from '../../store/postgres/schema.ts';
 import type {
   ColumnStatistics,
   MakeOptions,
@@ -18,8 +17,7 @@ import type {
   StoreSnapshot,
   WritingOptions,
 } from '../../store/store.ts';
-import { OLD_COLUMNS } from '../../store/upgrade/upgrade.ts';
-import type { LedgerLocation } from './location.ts';
+import { type LedgerLocation, refusingLedger } from './location.ts';
 
 export class SchemaLocation implements LedgerLocation {
   readonly shown: string;
@@ -37,8 +35,7 @@ export class SchemaLocation implements LedgerLocation {
   }
 
   isUnfinished(): Promise<boolean> {
-    const schema = unfinishedSchema(this.#location.schema);
-    return hasPostgresStore({ ...this.#location, schema });
+    return isPostgresUnfinished(this.#location);
   }
 
   /** Opening for writing does. */
@@ -61,21 +58,11 @@ export class SchemaLocation implements LedgerLocation {
     return openPostgresStore(this.#location, options);
   }
 
-  openUpgrade(): Promise<Store> {
-    return openPostgresUpgrade(this.#location, OLD_COLUMNS);
-  }
-
   makeStore<T>(work: (store: Store) => Promise<T>, options?: MakeOptions): Promise<T> {
-    return makePostgresStore(this.#location, work, options);
+    return refusingLedger(this, () => makePostgresStore(this.#location, work, options));
   }
 
-  async removeUnfinished(): Promise<void> {
-    const schema = unfinishedSchema(this.#location.schema);
-    const unfinished = { ...this.#location, schema };
-    if (await hasPostgresStore(unfinished)) await removePostgresStore(unfinished);
-  }
-
-  removeStore(): Promise<void> {
-    return removePostgresStore(this.#location);
+  removeUnfinished(): Promise<void> {
+    return removePostgresUnfinished(this.#location);
   }
 }

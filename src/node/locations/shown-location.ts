@@ -5,12 +5,20 @@ export function shownLocation(data: string): string {
   return isPostgresUrl(data) ? shownPostgresUrl(data) : data;
 }
 
-/** Arguments of a command line without passwords of locations. */
+/** Arguments of a command line without passwords: of locations, and of any other URL that was given in place of one. */
 export function shownArguments(args: readonly string[]): string[] {
-  return args.map((arg) => arg.replace(/postgres(?:ql)?:\/\/.*/is, shownPostgresUrl));
+  return args.map((arg) => arg.replace(/[a-z0-9+.:-]*:\/\/.*/is, shownUrl));
 }
 
-/** Takes passwords of locations on the command line out of the list of processes. */
+function shownUrl(url: string): string {
+  if (isPostgresUrl(url)) return shownPostgresUrl(url);
+  const [scheme] = url.split('://', 1);
+  if (!/^https?$/i.test(scheme!)) return `${scheme}://…`;
+  // Without user and query; a number behind the @ is the version of a fork.
+  return url.replace(/[?#].*/s, '').replace(/\/\/.*@(?!\d+$)/s, '//');
+}
+
+/** Takes passwords on the command line out of the list of processes. */
 export function hidePasswords(args: readonly string[]): void {
   const shown = shownArguments(args);
   if (shown.join() !== args.join()) process.title = ['daybook', ...shown].join(' ');

@@ -4,15 +4,15 @@
  *
  * A key has a partition and an order within it. Every read names one partition. Parts are big-endian, so that the order
  * of bytes is the order of numbers. All partitions of a column are equally long, so that an engine with plain keys only
- * (LMDB) can store partition ‖ order.
+ * can store partition ‖ order.
  */
 
 /** The layout this program reads and writes; goes up with every change that an older or newer program misreads. */
-export const STORE_FORMAT_VERSION = 7;
+export const STORE_FORMAT_VERSION = 1;
 
 /**
  * Longest order part of a key, in bytes. Longer state keys are cut into segments of this size (state-key-column.ts).
- * LMDB takes keys of 1,978 bytes, B-trees of SQL servers about 2,700.
+ * An entry of a sorted run fits into a page of 4 KiB, B-trees of SQL servers take about 2,700 bytes.
  */
 export const MAX_ORDER_BYTES = 1_024;
 
@@ -43,10 +43,6 @@ export interface Row {
 
 export interface ScannedRow extends Row {
   readonly partition: Buffer;
-}
-
-export interface StoredRow extends ScannedRow {
-  readonly column: Column;
 }
 
 const columns: Column[] = [];

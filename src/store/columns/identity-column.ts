@@ -1,10 +1,8 @@
 /**
  * The identity of a store: its format (row 0, from its creation on), its ledger (row 1, from genesis on; it never
- * changes), while an upgrade is unfinished the format that it comes from (row 2) and how far a step is (row 4), and
- * while a state is being imported how far that is (row 3).
+ * changes), and while a state is being imported how far that is (row 3).
  */
 import { readHash, writeHash } from '../../move/bcs/fixed-bytes.ts';
-import type { StoreReader } from '../store.ts';
 import { StoreError } from '../store-error.ts';
 import { IDENTITY, type RowKey, STORE_FORMAT_VERSION } from './columns.ts';
 import { isForkFormat, isFormat } from './fork-columns.ts';
@@ -13,11 +11,9 @@ import { RowCodec } from './row-codec.ts';
 
 /** The key of the format row: the one thing that every format has in the same place. */
 export const FORMAT_KEY: RowKey = { partition: Buffer.of(0), order: NO_ORDER };
-const UPGRADED_FROM_KEY: RowKey = { partition: Buffer.of(2), order: NO_ORDER };
 const IMPORT_KEY: RowKey = { partition: Buffer.of(3), order: NO_ORDER };
-const UPGRADE_PROGRESS_KEY: RowKey = { partition: Buffer.of(4), order: NO_ORDER };
 /** The key of the ledger's row: whoever writes a head has written it. */
-export const LEDGER_KEY: RowKey = { partition: Buffer.of(1), order: NO_ORDER };
+const LEDGER_KEY: RowKey = { partition: Buffer.of(1), order: NO_ORDER };
 
 export interface LedgerIdentity {
   /** u8. */
@@ -54,22 +50,6 @@ export const FORMAT = new RowCodec<void, number>(
   },
 );
 
-/** While an upgrade is unfinished: the format that the contents of the store still have (src/store/upgrade). */
-export const UPGRADED_FROM = new RowCodec<void, number>(
-  IDENTITY,
-  () => UPGRADED_FROM_KEY,
-  (writer, version) => writer.u32(version),
-  (reader) => reader.u32(),
-);
-
-/** While a step of an upgrade reads a column that stays: the last row of it that is done. */
-export const UPGRADE_PROGRESS = new RowCodec<void, RowKey>(
-  IDENTITY,
-  () => UPGRADE_PROGRESS_KEY,
-  (writer, { partition, order }) => writer.bytes(partition).bytes(order),
-  (reader) => ({ partition: reader.bytes(), order: reader.bytes() }),
-);
-
 interface ImportProgress {
   /** What is imported: 32 bytes that identify it. */
   readonly source: Buffer;
@@ -90,23 +70,11 @@ export const IMPORT = new RowCodec<void, ImportProgress>(
   (reader) => ({ source: readHash(reader), parts: reader.u64(), root: reader.bytes() }),
 );
 
-/** The oldest format that `daybook upgrade` takes. */
-const OLDEST_FORMAT = 3;
-
-/**
- * The format of a store's contents: older than the format row says while an upgrade is unfinished.
- * @throws RowDamagedError
- */
-export async function formatOf(store: StoreReader): Promise<number> {
-  return (await UPGRADED_FROM.get(store)) ?? (await FORMAT.get(store)) ?? STORE_FORMAT_VERSION;
-}
-
-/** What reads one row of the column of identities before the store is open. */
+/** What reads one row of the column of identities. */
 type ReadRow = (key: RowKey) => Uint8Array | undefined;
 
 /**
  * Checks that this program can read a store.
- * @param isUpgrade whether older formats are taken too
  * @param expected the format that is asked for
  * @returns false when the store has no format row yet.
  * @throws StoreError `store_format_mismatch`, `store_is_fork`, `store_not_fork`; RowDamagedError.
@@ -114,31 +82,20 @@ type ReadRow = (key: RowKey) => Uint8Array | undefined;
 export function checkFormat(
   read: ReadRow,
   where: string,
-  isUpgrade = false,
   expected = STORE_FORMAT_VERSION,
 ): boolean {
-  const format = read(FORMAT_KEY);
-  if (format === undefined) return false;
-  const named = FORMAT.decode(FORMAT_KEY, format);
-  if (isForkFormat(named) !== isForkFormat(expected)) throw wrongKind(where, isForkFormat(named));
-  const upgraded = read(UPGRADED_FROM_KEY);
-  const found = upgraded === undefined ? named : UPGRADED_FROM.decode(UPGRADED_FROM_KEY, upgraded);
-  const isUpgradable = named <= expected && found >= OLDEST_FORMAT && found < expected;
-  if (named === expected && found === expected) return true;
-  if (isUpgradable && isUpgrade) return true;
-  const holds =
-    upgraded === undefined
-      ? `holds store format ${named}`
-      : `is being upgraded from store format ${found} to ${named}`;
+  const row = read(FORMAT_KEY);
+  if (row === undefined) return false;
+  const found = FORMAT.decode(FORMAT_KEY, row);
+  if (isForkFormat(found) !== isForkFormat(expected)) throw wrongKind(where, isForkFormat(found));
+  if (found === expected) return true;
   const remedy =
-    named > expected
+    found > expected
       ? 'install the newer Daybook that wrote it'
-      : isUpgradable
-        ? `run daybook upgrade --data ${where}`
-        : 'use the older Daybook that wrote it, or build the store again';
+      : 'make the ledger again in another place (daybook init, daybook follow)';
   throw new StoreError(
     'store_format_mismatch',
-    `${where} ${holds}, this program reads format ${expected}: ${remedy}`,
+    `${where} holds store format ${found}, this program reads format ${expected}: ${remedy}`,
     { found, expected },
   );
 }

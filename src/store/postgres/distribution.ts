@@ -7,7 +7,7 @@
  * when no worker has a part of a commit that it does not show.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Column, EPOCHS, HEAD, IDENTITY, PRUNING } from '../columns/columns.ts';
+import { COLUMNS, type Column, EPOCHS, HEAD, IDENTITY, PRUNING } from '../columns/columns.ts';
 import { StoreError } from '../store-error.ts';
 import type { PostgresConnection, Statement } from './connection.ts';
 import {
@@ -28,9 +28,11 @@ const SETTLE_REST_MS = 50;
 const ANY_SESSION = 'citus\\_%';
 const RECOVER: Statement = { name: 'recover', text: 'select recover_prepared_transactions()' };
 
-/** Only ledgers on Citus have this table. */
-function stagedName(schema: string): string {
-  return quotedName(schema, 'staged');
+/** Only ledgers on Citus have this table: rows of commits that are not shown yet. */
+export const STAGED_TABLE = 'staged';
+
+export function stagedName(schema: string): string {
+  return quotedName(schema, STAGED_TABLE);
 }
 
 export async function isDistributed(
@@ -42,14 +44,13 @@ export async function isDistributed(
 }
 
 /**
- * Distributes new tables of columns, in the transaction that makes them.
+ * Distributes the tables of columns, in the transaction that makes them.
  * @throws StoreError `store_not_distributable`
  */
 export async function distributeTables(
   connection: PostgresConnection,
   schema: string,
   shown: string,
-  columns: readonly Column[],
 ): Promise<void> {
   const citus = await connection.run("select from pg_extension where extname = 'citus'");
   if (citus.rows.length === 0) {
@@ -61,10 +62,9 @@ export async function distributeTables(
   }
   const staged = stagedName(schema);
   await connection.run(
-    `create table if not exists ${staged} ` +
-      '(c int2, p bytea, o bytea, v bytea, primary key (c, p, o))',
+    `create table ${staged} ` + '(c int2, p bytea, o bytea, v bytea, primary key (c, p, o))',
   );
-  for (const column of columns) {
+  for (const column of COLUMNS) {
     if (LOCAL.includes(column)) continue;
     const { name } = statementsOf(schema, column);
     await connection.run("select create_distributed_table($1::text::regclass, 'p')", [name]);

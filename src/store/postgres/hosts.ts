@@ -42,7 +42,7 @@ export const MAX_UNCONFIRMED_MS = READER_GRACE_MS / 2;
 
 export class PostgresHosts {
   /** As in ConnectionTarget. */
-  readonly owner = randomBytes(4).toString('hex');
+  readonly owner: string;
   readonly #attributes: SessionAttributes;
   readonly #shown: string;
   readonly #hosts: readonly PostgresHost[];
@@ -63,7 +63,12 @@ export class PostgresHosts {
   #doubtfulMoveMs = -Infinity;
   #waiting = 0;
 
-  constructor(location: PostgresLocation, attributes = location.attributes) {
+  constructor(
+    location: PostgresLocation,
+    attributes = location.attributes,
+    owner = randomBytes(4).toString('hex'),
+  ) {
+    this.owner = owner;
     this.#attributes = attributes;
     this.#shown = location.shown;
     this.#hosts = location.urls.map((url) => new PostgresHost(url, location, this.owner));

@@ -21,8 +21,8 @@ const ATTRIBUTES_PARAMETER = 'target_session_attrs';
 /** The schema of a ledger whose location names none. */
 const DEFAULT_SCHEMA = 'daybook';
 const SCHEMA_PARAMETER = 'schema';
-/** Leaves room for the suffix of an unfinished ledger: PostgreSQL cuts names after 63 bytes. */
-const MAX_SCHEMA_CHARACTERS = 48;
+/** PostgreSQL cuts longer names. */
+export const MAX_SCHEMA_CHARACTERS = 63;
 const PREFIX = /^postgres(?:ql)?:\/\//i;
 const PARTS = /^postgres(?:ql)?:\/\/(?:([^/?#]*)@)?([^@/?#]*)(\/[^@?#]*)?(?:\?([^@#]*))?$/i;
 const HOST = /^(?:\[[0-9a-f:.]*\]|[^[\]:]*)(?::\d{1,5})?$/i;

@@ -65,21 +65,12 @@ export class PostgresReads implements StoreReader {
   #head: KnownHead | undefined;
   #closing: Promise<void> | undefined;
 
-  /**
-   * @param isDistributed whether the tables are those of Citus
-   * @param oldColumns columns of older formats
-   */
-  constructor(
-    hosts: PostgresHosts,
-    schema: string,
-    shown: string,
-    isDistributed: boolean,
-    oldColumns: readonly Column[] = [],
-  ) {
+  /** @param isDistributed whether the tables are those of Citus */
+  constructor(hosts: PostgresHosts, schema: string, shown: string, isDistributed: boolean) {
     this.hosts = hosts;
     this.shown = shown;
     const statements = isDistributed ? distributedStatements : statementsOf;
-    for (const column of [...COLUMNS, ...oldColumns]) {
+    for (const column of COLUMNS) {
       this.#statements.set(column.number, statements(schema, column));
     }
   }

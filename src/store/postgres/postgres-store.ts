@@ -1,6 +1,6 @@
 /** The store in PostgreSQL: any number of processes read, one writes (writer-session.ts). */
 import type { Batch, BatchOperation } from '../batch.ts';
-import { COLUMNS, type Column, HEAD } from '../columns/columns.ts';
+import { type Column, HEAD } from '../columns/columns.ts';
 import { standBy } from '../standby.ts';
 import type {
   MakeOptions,
@@ -10,7 +10,7 @@ import type {
   StoreSnapshot,
   WritingOptions,
 } from '../store.ts';
-import { isStoreError, StoreError } from '../store-error.ts';
+import { StoreError } from '../store-error.ts';
 import { encodeByteArrays } from './byte-arrays.ts';
 import { CommitWatch } from './commit-watch.ts';
 import { PostgresConnection, type Statement } from './connection.ts';
@@ -26,9 +26,11 @@ import {
   dropSchema,
   hasSchema,
   makeSchema,
-  refuseUsed,
-  renameSchema,
-  unfinishedSchema,
+  makeWay,
+  newSchemaName,
+  publishSchema,
+  resumableSchema,
+  unfinishedSchemas,
 } from './schema.ts';
 import { WriterSession } from './writer-session.ts';
 
@@ -43,9 +45,16 @@ const BEGIN: Statement = { name: 'begin', text: 'begin' };
 
 /** Whether there is a store. @throws StoreError `store_unreachable`, `store_refused` */
 export async function hasPostgresStore(location: PostgresLocation): Promise<boolean> {
+  return await look(location, (connection) => hasSchema(connection, location.schema));
+}
+
+async function look(
+  location: PostgresLocation,
+  ask: (connection: PostgresConnection) => Promise<boolean>,
+): Promise<boolean> {
   const hosts = new PostgresHosts(location);
   try {
-    return await withConnection(hosts, (connection) => hasSchema(connection, location.schema));
+    return await withConnection(hosts, ask);
   } finally {
     await hosts.close();
   }
@@ -81,7 +90,7 @@ async function checkStore(
   { schema, shown }: PostgresLocation,
 ): Promise<boolean> {
   return await withConnection(hosts, async (connection) => {
-    if (!(await checkSchema(connection, schema, shown, false))) throw notFound(shown);
+    if (!(await checkSchema(connection, schema, shown))) throw notFound(shown);
     return await isDistributed(connection, schema);
   });
 }
@@ -94,109 +103,96 @@ export async function openPostgresStore(
   location: PostgresLocation,
   options: WritingOptions = {},
 ): Promise<Store> {
-  return await standBy(() => openForWriting(location, options, undefined), options.standby);
-}
-
-/**
- * Opens a store for an upgrade: also one of an older format.
- * @param oldColumns columns that older formats have
- * @throws StoreError as `openPostgresStore`; `store_not_found`
- */
-export async function openPostgresUpgrade(
-  location: PostgresLocation,
-  oldColumns: readonly Column[],
-): Promise<Store> {
-  if (!(await hasPostgresStore(location))) throw notFound(location.shown);
-  return openForWriting(location, {}, oldColumns);
+  return await standBy(() => openForWriting(location, options), options.standby);
 }
 
 /**
  * Runs `work` with a new store, empty unless resumed, which is at the location when `work` is done, not before:
- * whatever ends this process meanwhile leaves none.
- * @throws StoreError `store_locked` when another process is making one, `store_foreign`, `store_not_distributable`;
- *   what `work` throws
+ * whatever ends this process meanwhile leaves none. A store without a head makes way.
+ * @throws StoreError `store_locked` when another process writes or makes one there, `store_exists`, `store_foreign`,
+ *   `store_not_distributable`; what `work` throws
  */
 export async function makePostgresStore<T>(
   location: PostgresLocation,
   work: (store: Store) => Promise<T>,
   { resumes = false, distribute = false }: MakeOptions = {},
 ): Promise<T> {
-  const { shown, schema } = location;
-  const making = { ...location, schema: unfinishedSchema(schema) };
-  const session = await WriterSession.acquire(making);
-  const drop = async () => dropSchema(await session.reconnected(), making.schema);
-  const store = await releasedOnFailure(session, async () => {
-    await refuseUsed(session.connection, schema, shown);
-    if (!(resumes && (await isReadable(session.connection, making)))) await drop();
-    return await openWith(session, making, [], { distribute });
+  const { shown, schema: target } = location;
+  const session = await WriterSession.acquire(location);
+  const { store, schema } = await releasedOnFailure(session, async () => {
+    const { connection } = session;
+    await makeWay(connection, target, shown);
+    const unfinished = await unfinishedSchemas(connection, target);
+    const resumed = resumes ? await resumableSchema(connection, unfinished, shown) : undefined;
+    for (const other of unfinished) if (other !== resumed) await dropSchema(connection, other);
+    const schema = resumed ?? newSchemaName(target);
+    await session.moveTo(schema);
+    const make = () => makeSchema(connection, schema, shown, { target, distribute });
+    const store = await openWith(session, { ...location, schema }, resumed ? undefined : make);
+    return { store, schema };
   });
   try {
     const result = await work(store);
-    await renameSchema(await session.reconnected(), making.schema, schema, shown);
+    await publishSchema(await session.reconnected(), schema, target, shown);
     return result;
   } catch (error) {
-    // Another process drops it if this one cannot.
-    if (!resumes) await drop().catch(() => undefined);
+    // The next one that makes a ledger there drops it if this one cannot.
+    if (!resumes) {
+      await session
+        .reconnected()
+        .then((connection) => dropSchema(connection, schema))
+        .catch(() => undefined);
+    }
     throw error;
   } finally {
     await store.close();
   }
 }
 
-/** Whether what a killed process left is a store of this program. @throws StoreError when that cannot be known */
-async function isReadable(
-  connection: PostgresConnection,
-  { schema, shown }: PostgresLocation,
-): Promise<boolean> {
-  try {
-    return await checkSchema(connection, schema, shown, false);
-  } catch (error) {
-    const isOther =
-      isStoreError(error, 'store_format_mismatch') || isStoreError(error, 'row_damaged');
-    if (isOther) return false;
-    throw error;
-  }
+/** Whether making a store there has begun and not ended. @throws StoreError `store_unreachable`, `store_refused` */
+export async function isPostgresUnfinished(location: PostgresLocation): Promise<boolean> {
+  return await look(location, async (connection) => {
+    return (await unfinishedSchemas(connection, location.schema)).length > 0;
+  });
 }
 
-/** Removes a store in which no ledger was ever committed. @throws StoreError `store_locked` */
-export async function removePostgresStore(location: PostgresLocation): Promise<void> {
+/** Removes what attempts to make a store have left. @throws StoreError `store_locked` */
+export async function removePostgresUnfinished(location: PostgresLocation): Promise<void> {
   const session = await WriterSession.acquire(location);
   try {
-    await dropSchema(session.connection, location.schema);
+    const { connection } = session;
+    for (const schema of await unfinishedSchemas(connection, location.schema)) {
+      await dropSchema(connection, schema);
+    }
   } finally {
     await session.release();
   }
 }
 
-/** @param oldColumns for an upgrade */
-async function openForWriting(
-  location: PostgresLocation,
-  options: WritingOptions,
-  oldColumns: readonly Column[] | undefined,
-): Promise<Store> {
+async function openForWriting(location: PostgresLocation, options: WritingOptions): Promise<Store> {
   const { schema, shown } = location;
   const session = await WriterSession.acquire(location, options.standby);
   return await releasedOnFailure(session, async () => {
-    await checkSchema(session.connection, schema, shown, oldColumns !== undefined);
-    return await openWith(session, location, oldColumns ?? [], options);
+    const { connection } = session;
+    const isThere = await checkSchema(connection, schema, shown);
+    const make = () => makeSchema(connection, schema, shown);
+    return await openWith(session, location, isThere ? undefined : make, options);
   });
 }
 
-/** Opens a store whose lock is held; makes its schema if it does not exist. */
+/** Opens a store whose lock is held. @param make makes its schema; absent: it is there */
 async function openWith(
   session: WriterSession,
-  location: PostgresLocation,
-  oldColumns: readonly Column[],
-  { distribute = false, onCommitsWait }: WritingOptions & MakeOptions = {},
+  { schema, shown }: PostgresLocation,
+  make: (() => Promise<void>) | undefined,
+  { onCommitsWait }: WritingOptions = {},
 ): Promise<Store> {
-  const { schema, shown } = location;
-  const { connection } = session;
   const watch = new CommitWatch(session.hosts, onCommitsWait);
-  await watch.during(connection, async () => {
-    await makeSchema(connection, schema, shown, [...COLUMNS, ...oldColumns], distribute);
+  await watch.during(session.connection, async () => {
+    await make?.();
     await session.beginTerm();
   });
-  return new PostgresStore(session, location, oldColumns, watch);
+  return new PostgresStore(session, schema, shown, watch);
 }
 
 /** A statement of a commit. */
@@ -211,14 +207,8 @@ class PostgresStore extends PostgresReads implements Store {
   /** Settles, never rejects, when all commits begun so far have settled. */
   #lastCommit: Promise<unknown> = Promise.resolve();
 
-  constructor(
-    session: WriterSession,
-    location: PostgresLocation,
-    oldColumns: readonly Column[],
-    watch: CommitWatch,
-  ) {
-    const { schema, shown } = location;
-    super(session.hosts, schema, shown, session.isDistributed, oldColumns);
+  constructor(session: WriterSession, schema: string, shown: string, watch: CommitWatch) {
+    super(session.hosts, schema, shown, session.isDistributed);
     this.#session = session;
     this.#watch = watch;
   }

@@ -1,31 +1,33 @@
 /**
  * A ledger's schema: made in one transaction, so that it is there with all tables and its format or not at all. A new
- * ledger is made in a schema of another name, which is renamed when it is complete.
+ * ledger is made in a schema of its own, whose comment names the schema that it is for. When it is complete it loses
+ * the comment and gets that name in one transaction. Names mean nothing: what has no such comment is never removed.
  */
-import { type Column, IDENTITY, STORE_FORMAT_VERSION } from '../columns/columns.ts';
+import { randomBytes } from 'node:crypto';
+import { COLUMNS, HEAD, IDENTITY, STORE_FORMAT_VERSION } from '../columns/columns.ts';
 import { checkFormat, FORMAT, FORMAT_KEY } from '../columns/identity-column.ts';
-import { StoreError } from '../store-error.ts';
+import { isStoreError, StoreError } from '../store-error.ts';
 import type { PostgresConnection } from './connection.ts';
-import { distributeTables, isDistributed } from './distribution.ts';
+import { distributeTables, isDistributed, STAGED_TABLE, stagedName } from './distribution.ts';
+import { MAX_SCHEMA_CHARACTERS } from './location.ts';
 import { quotedName, statementsOf, tableDefinition, WRITER_TABLE } from './statements.ts';
 
-/** The schema in which a new ledger is made. */
-export function unfinishedSchema(schema: string): string {
-  return `${schema}_unfinished`;
-}
+/** The comment on a schema in which a ledger is being made; behind it is the schema that it is for. */
+const MAKING = 'daybook: a ledger in the making for ';
+/** What of a schema is the store's: its tables, their indexes, and what Citus calls the parts of both. */
+const OWN_NAMES = new RegExp(
+  `^(?:${[...COLUMNS.map((column) => statementsOf('', column).table), WRITER_TABLE, STAGED_TABLE].join('|')})` +
+    '(?:_pkey)?(?:_\\d+)?$',
+);
 
-/** Whether there is a schema of this name that contains a store. */
+/** Whether there is a schema of this name that contains a store, which is not in the making. */
 export async function hasSchema(connection: PostgresConnection, schema: string): Promise<boolean> {
   const { name } = statementsOf(schema, IDENTITY);
-  return isThere(connection, 'to_regclass', name);
-}
-
-async function isThere(
-  connection: PostgresConnection,
-  lookup: 'to_regclass' | 'to_regnamespace',
-  name: string,
-): Promise<boolean> {
-  const { rows } = await connection.run(`select ${lookup}($1) is not null`, [name]);
+  const { rows } = await connection.run(
+    'select to_regclass($1) is not null and ' +
+      `obj_description(to_regnamespace($2)::oid, 'pg_namespace') like '${MAKING}%' is not true`,
+    [name, `"${schema}"`],
+  );
   return rows[0]![0]![0] === 1;
 }
 
@@ -37,128 +39,176 @@ export async function checkSchema(
   connection: PostgresConnection,
   schema: string,
   shown: string,
-  isUpgrade: boolean,
 ): Promise<boolean> {
-  if (!(await hasSchema(connection, schema))) return false;
+  return (await hasSchema(connection, schema)) && (await checkTables(connection, schema, shown));
+}
+
+async function checkTables(
+  connection: PostgresConnection,
+  schema: string,
+  shown: string,
+): Promise<boolean> {
   const { name } = statementsOf(schema, IDENTITY);
   const { rows } = await connection.run(`select p, v from ${name}`);
   const values = new Map(rows.map(([p, value]) => [p![0], value!]));
-  return checkFormat(({ partition }) => values.get(partition[0]), shown, isUpgrade);
+  return checkFormat(({ partition }) => values.get(partition[0]), shown);
+}
+
+interface MakeSchemaOptions {
+  /** The schema whose place it takes when it is complete; absent: it is complete at once. */
+  readonly target?: string;
+  /** Whether over the workers of Citus. */
+  readonly distribute?: boolean;
 }
 
 /**
- * Makes a schema, and the tables that are missing in it. Tables that are there are not touched: a lock on one would
- * wait for the longest read, and every other read for the lock.
- * @param distribute over the workers of Citus; a schema that exists stays as it is
+ * Makes the schema of a store; one that is empty may be there.
  * @throws StoreError `store_foreign` when it contains something else, `store_not_distributable`
  */
 export async function makeSchema(
   connection: PostgresConnection,
   schema: string,
   shown: string,
-  columns: readonly Column[],
-  distribute: boolean,
+  { target, distribute = false }: MakeSchemaOptions = {},
 ): Promise<void> {
-  const isStore = await hasSchema(connection, schema);
-  if (!isStore) await refuseOthers(connection, schema, shown);
-  const present = await relationsIn(connection, schema);
-  const missing = columns.filter((column) => !present.includes(statementsOf(schema, column).table));
-  if (isStore && missing.length === 0) return;
-  await connection.run('begin');
-  try {
-    if (!(await isThere(connection, 'to_regnamespace', `"${schema}"`))) {
-      await connection.run(`create schema "${schema}"`);
+  await refuseOthers(connection, schema, shown);
+  await inTransaction(connection, async () => {
+    // Creating schemas takes a right that a writer need not have where its schema is there.
+    const { rows } = await connection.run('select to_regnamespace($1)::text', [`"${schema}"`]);
+    if (rows[0]![0] === null) await connection.run(`create schema "${schema}"`);
+    if (target !== undefined) {
+      await connection.run(`comment on schema "${schema}" is '${MAKING}${target}'`);
     }
-    const definitions = missing.flatMap((column) => tableDefinition(statementsOf(schema, column)));
+    const definitions = COLUMNS.flatMap((column) => tableDefinition(statementsOf(schema, column)));
     await Promise.all(definitions.map((definition) => connection.run(definition)));
-    if (isStore ? await isDistributed(connection, schema) : distribute) {
-      await distributeTables(connection, schema, shown, missing);
+    if (distribute) await distributeTables(connection, schema, shown);
+    const writer = quotedName(schema, WRITER_TABLE);
+    await connection.run(`create table ${writer} (term bigint not null)`);
+    await connection.run(`insert into ${writer} values (0)`);
+    const { name } = statementsOf(schema, IDENTITY);
+    const { partition, order } = FORMAT_KEY;
+    const format = FORMAT.encode(STORE_FORMAT_VERSION);
+    await connection.run(`insert into ${name} values ($1, $2, $3)`, [
+      Buffer.from(partition),
+      Buffer.from(order),
+      format,
+    ]);
+  });
+}
+
+/** A name that no other schema has, for a ledger in the making. */
+export function newSchemaName(target: string): string {
+  const ending = `_new_${randomBytes(8).toString('hex')}`;
+  return target.slice(0, MAX_SCHEMA_CHARACTERS - ending.length) + ending;
+}
+
+/** Schemas in which the making of a ledger for a schema has begun and not ended. */
+export async function unfinishedSchemas(
+  connection: PostgresConnection,
+  target: string,
+): Promise<readonly string[]> {
+  const { rows } = await connection.run(
+    "select nspname::text from pg_namespace where obj_description(oid, 'pg_namespace') = $1",
+    [MAKING + target],
+  );
+  return rows.map(([name]) => String(name));
+}
+
+/** The first of unfinished schemas that this program reads. @throws StoreError when that cannot be known */
+export async function resumableSchema(
+  connection: PostgresConnection,
+  unfinished: readonly string[],
+  shown: string,
+): Promise<string | undefined> {
+  for (const schema of unfinished) {
+    try {
+      if (await checkTables(connection, schema, shown)) return schema;
+    } catch (error) {
+      const isOther =
+        isStoreError(error, 'store_format_mismatch') || isStoreError(error, 'row_damaged');
+      if (!isOther) throw error;
     }
-    if (!isStore) {
-      const writer = quotedName(schema, WRITER_TABLE);
-      await connection.run(`create table ${writer} (term bigint not null)`);
-      await connection.run(`insert into ${writer} values (0)`);
-      const { name } = statementsOf(schema, IDENTITY);
-      const { partition, order } = FORMAT_KEY;
-      const format = FORMAT.encode(STORE_FORMAT_VERSION);
-      await connection.run(`insert into ${name} values ($1, $2, $3)`, [
-        Buffer.from(partition),
-        Buffer.from(order),
-        format,
-      ]);
-    }
-    await connection.run('commit');
-  } catch (error) {
-    await connection.run('rollback').catch(() => undefined);
-    throw error;
   }
+  return undefined;
 }
 
 export async function dropSchema(connection: PostgresConnection, schema: string): Promise<void> {
   await connection.run(`drop schema if exists "${schema}" cascade`);
 }
 
-/**
- * Gives a schema another name: what it contains is there from now on. An empty schema of that name makes way.
- * @throws StoreError `store_foreign` when there is another store, or something else
- */
-export async function renameSchema(
+/** Gives a complete ledger its place. @throws StoreError as `makeWay` */
+export async function publishSchema(
   connection: PostgresConnection,
-  from: string,
-  to: string,
+  schema: string,
+  target: string,
   shown: string,
 ): Promise<void> {
-  await refuseOthers(connection, to, shown);
-  await connection.run('begin');
-  try {
-    await connection.run(`drop schema if exists "${to}" restrict`);
-    await connection.run(`alter schema "${from}" rename to "${to}"`);
-    await connection.run('commit');
-  } catch (error) {
-    await connection.run('rollback').catch(() => undefined);
-    throw error;
-  }
+  await inTransaction(connection, async () => {
+    await makeWay(connection, target, shown);
+    await connection.run(`comment on schema "${schema}" is null`);
+    await connection.run(`alter schema "${schema}" rename to "${target}"`);
+  });
 }
 
 /**
- * Accepts a schema that does not exist, is empty, or is an unfinished store.
- * @throws StoreError `store_foreign`
+ * Removes a schema that is empty, or contains a store without a head and nothing else.
+ * @throws StoreError `store_exists`, `store_foreign`, `store_format_mismatch`, RowDamagedError
  */
-export async function refuseUsed(
+export async function makeWay(
   connection: PostgresConnection,
   schema: string,
   shown: string,
 ): Promise<void> {
-  await refuseOthers(connection, schema, shown);
-  const unfinished = unfinishedSchema(schema);
-  if (!(await hasSchema(connection, unfinished))) await refuseOthers(connection, unfinished, shown);
+  const isStore = await checkSchema(connection, schema, shown);
+  if (isStore && (await hasHead(connection, schema))) {
+    throw new StoreError('store_exists', `${shown} holds a ledger already`);
+  }
+  await refuseOthers(connection, schema, shown, isStore);
+  await dropSchema(connection, schema);
 }
 
+async function hasHead(connection: PostgresConnection, schema: string): Promise<boolean> {
+  const heads = [`select from ${statementsOf(schema, HEAD).name}`];
+  if (await isDistributed(connection, schema)) {
+    heads.push(`select from ${stagedName(schema)} where c = ${HEAD.number}`);
+  }
+  const { rows } = await connection.run(`select exists (${heads.join(' union all ')})`);
+  return rows[0]![0]![0] === 1;
+}
+
+/** @param isStore whether a store is there, besides which nothing may be */
 async function refuseOthers(
   connection: PostgresConnection,
   schema: string,
   shown: string,
+  isStore = false,
 ): Promise<void> {
   const { rows } = await connection.run(
     `with s as (select to_regnamespace($1)::oid as s)
     select relname::text from pg_class, s where relnamespace = s
     union select proname::text from pg_proc, s where pronamespace = s
-    union select typname::text from pg_type, s where typnamespace = s and typelem = 0 limit 3`,
+    union select typname::text from pg_type, s where typnamespace = s and typelem = 0`,
     [`"${schema}"`],
   );
-  if (rows.length === 0) return;
-  const names = rows.map(([name]) => String(name)).join(', ');
+  const names = rows.map(([name]) => String(name));
+  const others = isStore ? names.filter((name) => !OWN_NAMES.test(name)) : names;
+  if (others.length === 0) return;
   throw new StoreError(
     'store_foreign',
-    `schema ${schema} of ${shown} holds something else (${names}): give another ?schema=NAME`,
+    `schema ${schema} of ${shown} holds something else (${others.slice(0, 3).join(', ')}): give another ?schema=NAME`,
   );
 }
 
-/** Names of the tables in a schema, and of all that is stored like one. */
-async function relationsIn(connection: PostgresConnection, schema: string): Promise<string[]> {
-  const { rows } = await connection.run(
-    'select relname::text from pg_class where relnamespace = to_regnamespace($1)',
-    [`"${schema}"`],
-  );
-  return rows.map(([name]) => String(name));
+async function inTransaction(
+  connection: PostgresConnection,
+  work: () => Promise<void>,
+): Promise<void> {
+  await connection.run('begin');
+  try {
+    await work();
+    await connection.run('commit');
+  } catch (error) {
+    await connection.run('rollback').catch(() => undefined);
+    throw error;
+  }
 }

@@ -5,6 +5,9 @@
  * four times a second (hosts.ts): as long as it lives, the server notes a change of one of them. How long there was
  * none is measured by the clock of the one who waits, and no clocks are compared. Ending the session of a process that
  * lives after all does no harm: each commit checks the writer's term (writer-session.ts).
+ *
+ * A server that takes the place of another one knows nothing of its locks. The process that wrote takes the lock there
+ * with its next commit; until then whoever waits leaves it to that process, as long as it lives.
  */
 import type { Standby } from '../standby.ts';
 import { isStoreError, StoreError } from '../store-error.ts';
@@ -39,9 +42,14 @@ interface LockHolder {
   readonly place: string;
   /** As in ConnectionTarget; `undefined` for a process of another program. */
   readonly owner: string | undefined;
-  /** Changes as long as the process lives; `undefined` for those who may not see it. */
+  /** Changes as long as the process lives, empty where it has no session; `undefined` for those who may not see it. */
   readonly sign: string | undefined;
 }
+
+/** The sign of the process that a text of SQL names. */
+const signOf = (owner: string): string =>
+  "(select case when count(*) = 0 then '' else max(s.state_change)::text end from pg_stat_activity s " +
+  `where s.application_name like 'daybook % ' || ${owner})`;
 
 export async function tryLock(connection: PostgresConnection, schema: string): Promise<boolean> {
   const { rows } = await connection.run(`select pg_try_advisory_lock(${LOCK_KEY})`, [schema]);
@@ -58,8 +66,7 @@ export async function holderOf(
 ): Promise<LockHolder | undefined> {
   const place =
     "case when a.backend_start is null then a.usename else coalesce(host(a.client_addr), 'the same machine') end";
-  const sign = `(select max(s.state_change)::text from pg_stat_activity s where s.application_name like 'daybook % ' || ${OWNER})`;
-  const text = `select l.pid::text, ${place}, ${OWNER}, ${sign} ${HOLDERS}`;
+  const text = `select l.pid::text, ${place}, ${OWNER}, ${signOf(OWNER)} ${HOLDERS}`;
   const { rows } = await connection.run(text, [schema]);
   if (rows.length === 0) return undefined;
   const [sessionId, found, owner, changed] = rows[0]!.map((field) => field?.toString());
@@ -82,6 +89,8 @@ export class WriterClaim {
   readonly #location: PostgresLocation;
   readonly #standby: Standby | undefined;
   #connection: PostgresConnection | undefined;
+  /** Who had the lock when it was looked at last, and through which connection that was. */
+  #writer: { readonly owner: string | undefined; readonly on: PostgresConnection } | undefined;
   #sign: string | undefined;
   /** When the sign had just changed, and when it was looked at last, as `performance.now()` gives it. */
   #changedMs = 0;
@@ -117,14 +126,16 @@ export class WriterClaim {
 
   async #lock(connection: PostgresConnection): Promise<void> {
     const { schema, shown } = this.#location;
-    if (await tryLock(connection, schema)) return;
+    const isLeft = await this.#isLeftToWriter(connection);
+    if (!isLeft && (await tryLock(connection, schema))) return;
     const holder = await holderOf(connection, schema);
+    if (holder !== undefined) this.#writer = { owner: holder.owner, on: connection };
     const who = holder ? `session ${holder.sessionId} of ${holder.place}` : 'another process';
     const locked = new StoreError(
       'store_locked',
       `${shown} is being written by ${who}: stop it first, or open it for reading`,
     );
-    if (holder === undefined || this.#standby === undefined || !this.#isSilent(holder))
+    if (holder === undefined || this.#standby === undefined || !this.#isSilent(holder.sign))
       throw locked;
     try {
       await endHolder(connection, schema, holder);
@@ -136,7 +147,15 @@ export class WriterClaim {
     this.#standby.onSilent(locked);
   }
 
-  #isSilent({ sign }: LockHolder): boolean {
+  /** Whether the process that wrote through another connection lives, and may take the lock here. */
+  async #isLeftToWriter(connection: PostgresConnection): Promise<boolean> {
+    const { owner, on } = this.#writer ?? {};
+    if (owner === undefined || on === connection) return false;
+    const { rows } = await connection.run(`select ${signOf('$1::text')}`, [owner]);
+    return !this.#isSilent(rows[0]![0]?.toString());
+  }
+
+  #isSilent(sign: string | undefined): boolean {
     const nowMs = performance.now();
     const hasMissed = nowMs - this.#lookedMs > MAX_LOOK_GAP_MS;
     if (sign === undefined || sign !== this.#sign || hasMissed) this.#changedMs = nowMs;

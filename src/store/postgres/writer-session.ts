@@ -31,12 +31,11 @@ const COMMIT: Statement = { name: 'commit', text: 'commit' };
 const ROLLBACK: Statement = { name: 'rollback', text: 'rollback' };
 
 export class WriterSession {
-  /** The servers, of which one can be written. */
-  readonly hosts: PostgresHosts;
+  readonly #location: PostgresLocation;
   readonly #shown: string;
-  readonly #schema: string;
-  /** Reads the writer's row if the term in it is the parameter; no other writer can begin until the commit. */
-  readonly fence: Statement;
+  #hosts: PostgresHosts;
+  /** What is written: that of the location, or one that will take its place. The lock is always the location's. */
+  #schema: string;
   #connection: PostgresConnection;
   #isDistributed = false;
   #term: string | undefined;
@@ -45,15 +44,14 @@ export class WriterSession {
 
   private constructor(
     hosts: PostgresHosts,
-    { schema, shown }: PostgresLocation,
+    location: PostgresLocation,
     connection: PostgresConnection,
   ) {
-    this.hosts = hosts;
-    this.#schema = schema;
-    this.#shown = shown;
+    this.#hosts = hosts;
+    this.#location = location;
+    this.#schema = location.schema;
+    this.#shown = location.shown;
     this.#connection = connection;
-    const text = `select 1 from ${this.#table} where term = $1::text::int8 for share`;
-    this.fence = { name: 'fence', text };
   }
 
   /**
@@ -74,6 +72,17 @@ export class WriterSession {
     }
   }
 
+  /** The servers, of which one can be written. */
+  get hosts(): PostgresHosts {
+    return this.#hosts;
+  }
+
+  /** Reads the writer's row if the term in it is the parameter; no other writer can begin until the commit. */
+  get fence(): Statement {
+    const text = `select 1 from ${this.#table} where term = $1::text::int8 for share`;
+    return { name: 'fence', text };
+  }
+
   /** While the lock is held and nothing is being committed. */
   get connection(): PostgresConnection {
     return this.#connection;
@@ -88,6 +97,14 @@ export class WriterSession {
   /** Whether the ledger is on Citus; known when the term has begun. */
   get isDistributed(): boolean {
     return this.#isDistributed;
+  }
+
+  /** Before the term begins: another schema is written, and the servers are judged by the head there. */
+  async moveTo(schema: string): Promise<void> {
+    const { owner } = this.#hosts;
+    await this.#hosts.close();
+    this.#hosts = new PostgresHosts({ ...this.#location, schema }, 'read-write', owner);
+    this.#schema = schema;
   }
 
   /** From now on no earlier writer commits. */
@@ -159,6 +176,7 @@ export class WriterSession {
     let found: Head | undefined;
     try {
       await this.#lockAgain(connection);
+      await this.#assertTerm(connection);
       await this.#publishStaged(connection);
       found = await this.#readHead(connection);
       if (isOlder(found, this.hosts.seen)) throw this.hosts.lostCommitsError();
@@ -178,20 +196,30 @@ export class WriterSession {
 
   /** @throws StoreError `store_lock_lost`; `store_unreachable` while a former session of this process has the lock */
   async #lockAgain(connection: PostgresConnection): Promise<void> {
-    const { rows } = await connection.run(`select term::text from ${this.#table}`);
-    if (String(rows[0]?.[0]) !== this.#term) throw this.lostError();
-    if (await tryLock(connection, this.#schema)) return;
+    const { schema } = this.#location;
+    if (await tryLock(connection, schema)) return;
     // The server may not have noticed yet that an earlier session is over.
-    const holder = await holderOf(connection, this.#schema);
+    const holder = await holderOf(connection, schema);
     if (holder !== undefined) {
       if (holder.owner !== this.hosts.owner) throw this.lostError();
-      await endHolder(connection, this.#schema, holder);
+      await endHolder(connection, schema, holder);
     }
-    if (await tryLock(connection, this.#schema)) return;
+    if (await tryLock(connection, schema)) return;
     throw new StoreError(
       'store_unreachable',
       `an earlier session of this process with ${this.#shown} has not ended yet: it is waited for`,
     );
+  }
+
+  /** @throws StoreError `store_lock_lost` when another writer has begun, or removed a ledger in the making */
+  async #assertTerm(connection: PostgresConnection): Promise<void> {
+    try {
+      const { rows } = await connection.run(`select term::text from ${this.#table}`);
+      if (String(rows[0]?.[0]) === this.#term) return;
+    } catch (error) {
+      if (!isStoreError(error, 'store_not_found')) throw error;
+    }
+    throw this.lostError();
   }
 
   async #readHead(connection: PostgresConnection): Promise<Head | undefined> {
@@ -214,7 +242,7 @@ export class WriterSession {
     // A server that hangs would be waited for as long as for a commit.
     const cut = setTimeout(() => connection.abandon(), RELEASE_LIMIT_MS);
     // Closing alone lets the server end the session a moment later.
-    await unlock(connection, this.#schema).catch(() => undefined);
+    await unlock(connection, this.#location.schema).catch(() => undefined);
     clearTimeout(cut);
     await connection.close();
     await this.hosts.close();

@@ -3,26 +3,45 @@
  * than a machine has. The others wait, with the little that they have.
  */
 
-/** A run that has made more than this is large, in bytes. */
+/** A run that has made more than this is large, in bytes. One that needs more than a turn counts as much. */
 export const LARGE_RUN_BYTES = 4 * 1024 * 1024;
 /** Large runs of this process that go on at once. */
 export const MAX_LARGE_RUNS = 3;
 
 class LargeRuns {
   #running = 0;
-  readonly #waiting: (() => void)[] = [];
+  /** In the order in which they came. */
+  readonly #waiting = new Set<() => void>();
 
-  /** Resolves when one more may go on; `leave` is called when it is over. */
-  async enter(): Promise<void> {
-    if (this.#running < MAX_LARGE_RUNS) this.#running += 1;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  /** Resolves when one more may go on; `leave` is called when it is over. Rejects when the signal is aborted first. */
+  async enter(signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    if (this.#running < MAX_LARGE_RUNS) {
+      this.#running += 1;
+      return;
+    }
+    await new Promise<void>((resolve, reject) => {
+      const begin = (): void => {
+        signal?.removeEventListener('abort', giveUp);
+        resolve();
+      };
+      const giveUp = (): void => {
+        this.#waiting.delete(begin);
+        reject(signal?.reason);
+      };
+      signal?.addEventListener('abort', giveUp, { once: true });
+      this.#waiting.add(begin);
+    });
   }
 
   /** The place of one that is over is that of the one that waited longest. */
   leave(): void {
-    const next = this.#waiting.shift();
+    const [next] = this.#waiting;
     if (next === undefined) this.#running -= 1;
-    else next();
+    else {
+      this.#waiting.delete(next);
+      next();
+    }
   }
 }
 

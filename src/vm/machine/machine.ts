@@ -29,7 +29,7 @@ import type { TransactionFacts } from '../transaction-facts.ts';
 import { Reference, type Value } from '../value.ts';
 import { decodeValue } from '../values/bcs.ts';
 import { refusedCode, VmError, type VmLocation } from '../vm-error.ts';
-import type { World } from '../world.ts';
+import type { RunTurns, World } from '../world.ts';
 import { type CallKind, checkEntry, checkResource } from './reentrancy.ts';
 
 /** Most values on the stack of one run. */
@@ -59,6 +59,8 @@ export interface MachineParts {
   readonly limits: RunLimits;
   /** The transaction that the run is for; absent: a view, whose changes are dropped. */
   readonly transaction?: TransactionFacts | undefined;
+  /** Absent: the run goes on until it is over. */
+  readonly turns?: RunTurns | undefined;
 }
 
 /** A resource that a run for a transaction has looked at. */
@@ -82,6 +84,7 @@ export class Machine {
   readonly world: World;
   readonly meter: Meter;
   readonly transaction: TransactionFacts | undefined;
+  readonly turns: RunTurns | undefined;
   /** In the order in which they were read; none in a view. */
   readonly seenResources: SeenResource[] = [];
   readonly stack: Value[] = [];
@@ -101,10 +104,11 @@ export class Machine {
   #dynamicFrames = 0;
   readonly #globals = new Map<VmType, Map<Address, Value[]>>();
 
-  constructor({ program, world, natives, limits, transaction }: MachineParts) {
+  constructor({ program, world, natives, limits, transaction, turns }: MachineParts) {
     this.transaction = transaction;
+    this.turns = turns;
     this.program = program;
-    this.world = new CountedWorld(world, limits.maxReads);
+    this.world = new RunWorld(world, limits.maxReads, turns);
     this.meter = new Meter(limits);
     this.#natives = natives;
     this.#maxFrames = limits.maxFrames;
@@ -294,20 +298,22 @@ export class Machine {
   }
 }
 
-/** A world of which only so much may be read. */
-class CountedWorld implements World {
+/** A world of which one run may read only so much. */
+class RunWorld implements World {
   readonly modules: ModuleLookup;
   readonly #world: World;
+  readonly #turns: Pick<RunTurns, 'nextTurn'>;
   #readsLeft: number;
 
-  constructor(world: World, maxReads: number) {
+  constructor(world: World, maxReads: number, turns: RunTurns | undefined) {
     this.modules = world.modules;
     this.#world = world;
+    this.#turns = turns ?? world;
     this.#readsLeft = maxReads;
   }
 
   nextTurn(): Promise<void> {
-    return this.#world.nextTurn();
+    return this.#turns.nextTurn();
   }
 
   isFeatureEnabled(flag: number): boolean {

@@ -22,6 +22,10 @@ const BATCH = 1_024;
 /** Runs of this process that were not over within their first slice. */
 let longRuns = 0;
 
+export function longRunCount(): number {
+  return longRuns;
+}
+
 /** The limits of a view function: about two seconds of work. */
 export const VIEW_LIMITS: RunLimits = {
   maxUnits: 100_000_000,
@@ -56,8 +60,8 @@ export function run(
   call: Call,
   limits: RunLimits = VIEW_LIMITS,
 ): MaybePromise<readonly Value[]> {
-  const { program, world, natives } = parts;
-  return runIn(new Machine({ program, world, natives, limits }), call);
+  const { program, world, natives, turns } = parts;
+  return runIn(new Machine({ program, world, natives, limits, turns }), call);
 }
 
 /** The same in a machine in which no run has failed: it has the effects of all its runs afterwards. */
@@ -87,7 +91,7 @@ async function resume(machine: Machine): Promise<readonly Value[]> {
       if (waiting === undefined) await machine.world.nextTurn();
       else await located(machine, waiting);
       if (!isLarge && machine.meter.allocatedBytes > LARGE_RUN_BYTES) {
-        await LARGE_RUNS.enter();
+        await LARGE_RUNS.enter(machine.turns?.signal);
         isLarge = true;
       }
       runSlice(machine);

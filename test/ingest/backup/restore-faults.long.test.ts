@@ -372,6 +372,20 @@ describe('the transactions after a snapshot', () => {
     expect(await refusal(few)).toEqual({ code: UNPROVED, file });
   });
 
+  it('are not proved by a ledger info of an older epoch, or of other versions', async () => {
+    const swapped = async (backup: WrittenBackup, from: string, to: string) => {
+      const file = fileOf(backup, 'transaction_1-', to);
+      const source = fileOf(backup, 'transaction_', from);
+      cpSync(join(backup.folder, source), join(backup.folder, file));
+      return { found: await refusal(backup), file };
+    };
+    const older = await swapped(forFaults(), '/0-0.proof', '/31-60.proof');
+    expect(older.found).toEqual({ code: UNPROVED, file: older.file });
+    // Of an epoch whose validators the backup does not name: that alone only ends the ledger.
+    const later = await swapped(withoutLastEpoch(), '/31-60.proof', '/1-30.proof');
+    expect(later.found).toEqual({ code: UNPROVED, file: later.file });
+  });
+
   it('follow what the snapshot has before them', async () => {
     // Another history that the same validators have signed.
     const [backup, other] = [forFaults(), forFaults({}, withoutAuxiliaryInfos(shortChain()))];
@@ -384,13 +398,17 @@ describe('the transactions after a snapshot', () => {
   });
 
   it('end where the ends of epochs do', async () => {
-    const backup = newBackup({ ...SHAPE_OF_FAULTS, epochsPerBackup: 1 }, shortChain());
+    expect(await refusal(withoutLastEpoch())).toBeUndefined();
+  });
+
+  /** Nothing says who signs in epoch 2; the snapshot is of epoch 1, whose validators epoch 0 names. */
+  function withoutLastEpoch(): WrittenBackup {
+    const backup = forFaults({ epochsPerBackup: 1 });
     for (const name of backup.files.filter((file) =>
       /^metadata.*(ending_1-|compacted)/.test(file),
     )) {
       rmSync(join(backup.folder, name));
     }
-    // Nothing says who signs in epoch 2; the snapshot is of epoch 1, whose validators epoch 0 names.
-    expect(await refusal(backup)).toBeUndefined();
-  });
+    return backup;
+  }
 });

@@ -1,8 +1,8 @@
 /** Backups of the reference’s chain, restored: what the ledgers hold. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openHead } from '../../../src/store/columns/head.ts';
-import { openLmdbStore } from '../../../src/store/lmdb/lmdb-store.ts';
 import { Pruner } from '../../../src/store/pruning/prune.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { LedgerWriter } from '../../../src/store/writer.ts';
 import { verifyLedger } from '../../../src/verify/ledger.ts';
@@ -20,7 +20,7 @@ const { epochEnds } = backupChain();
 const SHAPE = { snapshotEpochs: [1, 2], transactionsPerBackup: 1_000 };
 
 async function withStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openLmdbStore({ directory: newFolder() });
+  const store = await openSqliteStore({ directory: newFolder() });
   return await work(store).finally(() => store.close());
 }
 
@@ -35,7 +35,7 @@ describe('a backup', () => {
   beforeAll(async () => {
     const folder = newFolder();
     await storeReferenceChain(folder);
-    original = await openLmdbStore({ directory: folder });
+    original = await openSqliteStore({ directory: folder });
     feed = await startReferenceFeed();
   });
   afterAll(async () => {

@@ -2,9 +2,9 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { encodeProcessIdentity, ownIdentity } from '../../../src/node/process-identity.ts';
 import { snapshotLedger } from '../../../src/node/snapshot.ts';
 import { withSnapshotLock } from '../../../src/node/snapshot-lock.ts';
-import { encodeProcessIdentity, ownIdentity } from '../../../src/store/lmdb/lmdb-writer-lock.ts';
 import { temporaryFolder } from './snapshots.ts';
 
 const lockOf = (identity: ReturnType<typeof ownIdentity>) =>

@@ -4,17 +4,35 @@
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { Committer } from '../../../src/ingest/committer.ts';
 import { PageError } from '../../../src/ingest/feed/feed-error.ts';
 import { checkpointUpTo, stateRootAt } from '../../../src/ingest/snapshot/checkpoint.ts';
-import { MAX_CHUNK_BYTES } from '../../../src/ingest/snapshot/chunk-file.ts';
+import {
+  ChunkContent,
+  MAX_CHUNK_BYTES,
+  PART_RECORDS,
+} from '../../../src/ingest/snapshot/chunk-file.ts';
 import { SnapshotLoad, type SnapshotSource } from '../../../src/ingest/snapshot/load-snapshot.ts';
 import { makeSnapshot } from '../../../src/ingest/snapshot/make-snapshot.ts';
-import { encodeManifest, parseManifest } from '../../../src/ingest/snapshot/manifest.ts';
+import {
+  encodeManifest,
+  MAX_MANIFEST_BYTES,
+  parseManifest,
+} from '../../../src/ingest/snapshot/manifest.ts';
 import { SnapshotError } from '../../../src/ingest/snapshot/snapshot-error.ts';
 import { openSnapshotFiles, packSnapshot } from '../../../src/ingest/snapshot/snapshot-files.ts';
 import { openLedger } from '../../../src/ledger/open.ts';
+import { StateRootBuilder } from '../../../src/move/crypto/sparse-merkle.ts';
+import { encodeTransactionInfo } from '../../../src/move/transactions/transaction-info.ts';
+import { ADDRESS_ONE } from '../../../src/move/types/address.ts';
+import { CHAIN_ID_TAG } from '../../../src/move/types/framework-tag.ts';
+import {
+  physicalStateKey,
+  resourceStateKey,
+  stateKeyHash,
+} from '../../../src/move/types/state-key.ts';
+import { stateValueHash } from '../../../src/move/types/state-value.ts';
 import { parseStructTag } from '../../../src/move/types/type-parser.ts';
 import { sampleChunks } from '../../../src/sample/sample.ts';
 import { EVENTS } from '../../../src/store/columns/columns.ts';
@@ -232,6 +250,71 @@ describe('a snapshot', () => {
   });
 });
 
+describe('a chunk of more records than are read together', () => {
+  const CHAIN_ID = 4;
+
+  /** A snapshot of one chunk, of that many values. */
+  async function snapshotOfValues(count: number): Promise<SnapshotSource> {
+    const ofChain = physicalStateKey(resourceStateKey(ADDRESS_ONE, CHAIN_ID_TAG));
+    const values = Array.from({ length: count }, (_, index) => {
+      const raw = Buffer.alloc(5, 0xff);
+      raw.writeUInt32BE(index, 1);
+      const key = index === 0 ? ofChain : raw;
+      return { key, hash: stateKeyHash(key), bytes: Buffer.of(CHAIN_ID), metadata: undefined };
+    }).sort((left, right) => Buffer.compare(left.hash, right.hash));
+    const content = new ChunkContent();
+    const root = new StateRootBuilder();
+    for (const value of values) {
+      content.addValue(value.key, value);
+      root.add(value.hash, stateValueHash(value));
+    }
+    const { entry, file } = await content.take('state', 0);
+    const none = Buffer.alloc(32);
+    const info = encodeTransactionInfo({
+      ...{ kind: 'v0', gasUsed: 0n, status: { kind: 'success' }, transactionHash: none },
+      ...{ eventRootHash: none, stateChangeHash: none, auxiliaryInfoHash: undefined },
+      stateCheckpointHash: root.rootHash(),
+    });
+    const manifest = encodeManifest({
+      ...{ chainId: CHAIN_ID, genesisWaypointHash: none, version: 0n, newestVersion: 0n, info },
+      ...{ timestampUsecs: 0n, epoch: 0n, blockHeight: 0n, rootsBefore: [], chunks: [entry] },
+    });
+    return {
+      manifest: async () => manifest,
+      chunk: async () => file,
+      close: async () => undefined,
+    };
+  }
+
+  it.each([
+    [PART_RECORDS - 1, 1],
+    [PART_RECORDS, 1],
+    [PART_RECORDS + 1, 2],
+    [2 * PART_RECORDS + 1, 3],
+  ])('%i: stored in %i parts, and continued after each', async (count, parts) => {
+    const source = await snapshotOfValues(count);
+    const whole = new MemoryStore();
+    const commit = vi.spyOn(whole, 'commit');
+    expect((await loadFrom(source, whole)).keys).toBe(count);
+    // The head, and the end of the import.
+    expect(commit).toHaveBeenCalledTimes(parts + 2);
+    const resumed = new MemoryStore();
+    const commitTo = resumed.commit.bind(resumed);
+    for (let part = 1; part <= parts + 1; part += 1) {
+      let commits = 0;
+      resumed.commit = async (batch) => {
+        commits += 1;
+        if (commits > 1) throw new Error('cut');
+        return await commitTo(batch);
+      };
+      await expect(loadFrom(source, resumed)).rejects.toThrow('cut');
+    }
+    resumed.commit = commitTo;
+    expect((await loadFrom(source, resumed)).keys).toBe(count);
+    expect(await digests(resumed)).toEqual(await digests(whole));
+  });
+});
+
 describe('making a snapshot', () => {
   const ignore = (): void => undefined;
 
@@ -358,9 +441,11 @@ describe('what has no snapshot', () => {
     await expect(open(text.replace('snapshot-1', 'snapshot-2'))).rejects.toMatchObject({
       code: 'unknown_format',
     });
-    await expect(open(Buffer.alloc(64 * 1024 * 1024 + 1))).rejects.toMatchObject({
+    await expect(open(Buffer.alloc(MAX_MANIFEST_BYTES + 1))).rejects.toMatchObject({
       code: 'too_large',
     });
+    // One that is not too long is read.
+    await expect(open(Buffer.alloc(MAX_MANIFEST_BYTES))).rejects.toMatchObject({ code: 'damaged' });
     for (const malformed of ['', '[]', 'null', '{}', text.trim(), ` ${text}`, text.toUpperCase()]) {
       await expect(open(malformed)).rejects.toBeInstanceOf(SnapshotError);
     }

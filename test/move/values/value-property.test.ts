@@ -10,12 +10,16 @@ import { parseJson } from '../../../src/move/json/json-text.ts';
 import { formatJson } from '../../../src/move/json/json-text-print.ts';
 import { parseAddress } from '../../../src/move/types/address.ts';
 import type { TypeTag } from '../../../src/move/types/type-tag.ts';
-import { LayoutError } from '../../../src/move/values/layout.ts';
+import { type DecodeLayout, LayoutError, objectTemplate } from '../../../src/move/values/layout.ts';
 import { resolveDecodeLayout } from '../../../src/move/values/layout-decode.ts';
 import { resolveEncodeLayout } from '../../../src/move/values/layout-encode.ts';
 import { decodeArgument } from '../../../src/move/values/value-decode.ts';
 import { ValueEncodeError } from '../../../src/move/values/value-error.ts';
-import { renderValue } from '../../../src/move/values/value-json.ts';
+import {
+  JSON_PIECE_BYTES,
+  renderInTurns,
+  renderValue,
+} from '../../../src/move/values/value-json.ts';
 import { Random, testSeed } from '../../random.ts';
 import {
   encodeValueBytes,
@@ -220,6 +224,33 @@ function refused(run: () => void): boolean {
   }
 }
 
+/** The pieces of `renderInTurns` as texts. */
+function piecesOf(layout: DecodeLayout, bytes: Uint8Array): string[] {
+  const pieces: string[] = [];
+  const steps = renderInTurns(layout, bytes, '');
+  for (let step = steps.next(); ; step = steps.next()) {
+    pieces.push(Buffer.from(step.value, 'latin1').toString());
+    if (step.done) return pieces;
+  }
+}
+
+/** Whether no piece is much longer than one should be, with the whole text. */
+function lengthsAndText(pieces: readonly string[]): [boolean, string] {
+  return [
+    pieces.length > 1 && pieces.every((one) => one.length < 3 * JSON_PIECE_BYTES),
+    pieces.join(''),
+  ];
+}
+
+function outcome(render: () => string): unknown {
+  try {
+    return render();
+  } catch (error) {
+    if (!(error instanceof BcsError)) throw error;
+    return [error.code, error.detail];
+  }
+}
+
 const WORLDS = 800;
 const VALUES = 5;
 /** Far above what is needed: other tests run beside this one. */
@@ -245,6 +276,7 @@ describe('random types and values', () => {
         for (let count = 0; count < VALUES; count += 1) {
           const { bytes, argument, shown } = world.value(type, []);
           expect(renderValue(decodeLayout, bytes)).toBe(shown);
+          expect(piecesOf(decodeLayout, bytes).join('')).toBe(shown);
           if (encodeLayout === undefined) continue;
           const written = encodeValueBytes(encodeLayout, parseJson(Buffer.from(argument)));
           expect(written.toString('hex')).toBe(bytes.toString('hex'));
@@ -254,6 +286,39 @@ describe('random types and values', () => {
       }
       expect(encoded).toBeGreaterThan(WORLDS);
       expect(tooLarge).toBeLessThan(WORLDS / 10);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'come in pieces where they are long',
+    async () => {
+      const random = new Random(testSeed('long values'));
+      for (let round = 0; round < WORLDS / 20; round += 1) {
+        const world = new World(random);
+        const type = world.type(3, 0);
+        const element = await resolveDecodeLayout(tagOf(type), moduleLookup(world.source));
+        const { bytes, shown } = world.value(type, []);
+        const count = Math.ceil((3 * JSON_PIECE_BYTES) / shown.length);
+        const list: DecodeLayout = { kind: 'vector', element, tagBytes: 0 };
+        const value = encodeBcs((writer) => {
+          writer.uleb32(count);
+          for (let index = 0; index < count; index += 1) writer.fixed(bytes);
+        });
+        const items = `[${Array.from({ length: count }, () => shown).join(',')}]`;
+        expect(lengthsAndText(piecesOf(list, value))).toEqual([true, items]);
+        const fields = ['b', 'a'].map((name) => ({ name, layout: list }));
+        const template = objectTemplate(fields, undefined, 0);
+        const pair = piecesOf(
+          { kind: 'struct', template, tagBytes: 0 },
+          Buffer.concat([value, value]),
+        );
+        expect(lengthsAndText(pair)).toEqual([true, `{"a":${items},"b":${items}}`]);
+      }
+      const digits = JSON_PIECE_BYTES * 3;
+      const value = encodeBcs((writer) => writer.bytes(Buffer.alloc(digits / 2, 0xab)));
+      const pieces = piecesOf({ kind: 'bytes' }, value);
+      expect(lengthsAndText(pieces)).toEqual([true, `"0x${'ab'.repeat(digits / 2)}"`]);
     },
     TIMEOUT_MS,
   );
@@ -274,6 +339,9 @@ describe('random types and values', () => {
           const noise = random.bytes(random.below(40));
           if (random.below(2) === 0) noise.fill(random.pick([0, 1, 0xff]), random.below(40));
           const other = world.value(world.type(3, 0), []).argument;
+          expect(outcome(() => piecesOf(decodeLayout, noise).join(''))).toEqual(
+            outcome(() => renderValue(decodeLayout, noise)),
+          );
           const runs = [
             () => JSON.parse(renderValue(decodeLayout, noise)),
             () => {

@@ -1,12 +1,12 @@
 /**
- * A process of its own for the tests of an LMDB store: `node store-process.js ROLE DIRECTORY`. It
+ * A process of its own for the tests of a SQLite store: `node store-process.js ROLE DIRECTORY`. It
  * speaks in lines. `write` appends chunks as fast as it can and says each version that was
  * acknowledged; `append` appends one version; `hold` opens the store for writing and waits; `read` opens it for reading and
  * answers every line it gets with what it sees.
  */
 import { createInterface } from 'node:readline';
 import { hashedPhysicalKey } from '../../../src/move/types/state-key.ts';
-import { openLmdbReader, openLmdbStore } from '../../../src/store/lmdb/lmdb-store.ts';
+import { openSqliteReader, openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
 import { openView } from '../../../src/store/view.ts';
 import { LedgerWriter } from '../../../src/store/writer.ts';
 import { chunk, plainChunk, resourceKey, transaction, write } from '../chunks.ts';
@@ -20,7 +20,7 @@ function say(line: string): void {
 
 /** Version v writes `v` under key v % KEYS, so that everything can be checked from the outside. */
 async function writeForEver(): Promise<void> {
-  const store = await openLmdbStore({ directory });
+  const store = await openSqliteStore({ directory });
   const writer = await LedgerWriter.open(store);
   say(`open ${writer.head?.version ?? -1n}`);
   for (let version = Number(writer.head?.version ?? -1n) + 1; ; ) {
@@ -37,20 +37,20 @@ async function writeForEver(): Promise<void> {
 }
 
 async function append(): Promise<void> {
-  const store = await openLmdbStore({ directory });
+  const store = await openSqliteStore({ directory });
   const writer = await LedgerWriter.open(store);
   await writer.append(plainChunk(Number(writer.head?.version ?? -1n) + 1, 1));
   await store.close();
 }
 
 async function hold(): Promise<void> {
-  await openLmdbStore({ directory });
+  await openSqliteStore({ directory });
   say('open');
   setInterval(() => undefined, 1_000);
 }
 
 async function read(): Promise<void> {
-  const store = openLmdbReader({ directory });
+  const store = openSqliteReader({ directory });
   say('open');
   for await (const _ of createInterface({ input: process.stdin })) {
     const view = await openView(store);

@@ -62,11 +62,11 @@ export const balanceHistoryEndpoint = defineRead({
     bcs: 'A vector of version, amount and timestamp, a u64 each.',
   },
   hasCursor: true,
-  answer({ parameters, view, format }) {
+  answer({ parameters, view, format, pace }) {
     const { address, asset_type: asset, from_version: from, to_version: to, start } = parameters;
     const limit = pageSize(parameters.limit, DEFAULT_CHANGES_PER_PAGE, MAX_CHANGES_PER_PAGE);
     const isDescending = parameters.order === 'desc';
-    const request = { address, asset, from, to, start, limit, isDescending };
+    const request = { address, asset, from, to, start, limit, isDescending, pace };
     return andThen(view.balanceHistory(request), ({ changes, next, isFinal }) => ({
       body: format === 'json' ? changesJson(changes) : changesBcs(changes),
       cursor: next?.toString(),

@@ -46,11 +46,12 @@ export const balancesEndpoint = defineRead({
       'name (string), symbol (string) and number of decimals (u8).',
   },
   hasCursor: true,
-  answer({ parameters, view, format }) {
+  answer({ parameters, view, format, pace }) {
     const { address, start, ledger_version: asked } = parameters;
     const version = view.resolveVersion(asked, address);
     const limit = pageSize(parameters.limit, MAX_BALANCES_PER_PAGE, MAX_BALANCES_PER_PAGE);
-    return andThen(view.balances({ address, version, start, limit }), ({ balances, next }) => ({
+    const page = view.balances({ address, version, start, limit, pace });
+    return andThen(page, ({ balances, next }) => ({
       body: format === 'json' ? JSON.stringify(balances.map(heldJson)) : heldBcs(balances),
       cursor: next && formatAddress(next),
       pinned: asked !== undefined,

@@ -6,6 +6,8 @@ import { nextTurn } from '../../../ledger/pace.ts';
 import { andThen, type MaybePromise, together } from '../../../maybe-promise.ts';
 import { ApiError, errorBody, errorContentType, frameworkError } from '../../http/error-table.ts';
 import type { Format } from '../../http/negotiation.ts';
+import { hasLeft } from '../../load/request-client.ts';
+import type { Held } from '../../load/unsent-answers.ts';
 import type { OtherAnswer, OtherRead, OtherReads, ReadCall } from '../endpoint.ts';
 import { embedded } from './batch-answers.ts';
 
@@ -58,9 +60,8 @@ export class BatchRun {
   readonly #startedMs: number;
   #turnBeganMs: number;
   #bytesLeft = MAX_BATCH_BYTES;
-  /** Bytes that are counted as unsent until the batch is answered: many batches are put together at a time. */
-  #heldBytes = 0;
-  #isOver = false;
+  /** The bytes so far count as unsent until the batch is answered: many batches are put together at a time. */
+  readonly #held: Held;
   #begun = 0;
   readonly #answers: OtherAnswer[];
 
@@ -72,6 +73,7 @@ export class BatchRun {
   ) {
     this.#reads = reads;
     this.#call = call;
+    this.#held = call.others.unsent.hold(call.client.req, 0);
     this.#clock = clock;
     this.#startedMs = clock();
     this.#turnBeganMs = this.#startedMs;
@@ -90,13 +92,11 @@ export class BatchRun {
 
   /** The answers are sent now, or nobody wants them. */
   end(): void {
-    this.#isOver = true;
-    this.#call.others.unsent.release(this.#heldBytes);
-    this.#heldBytes = 0;
+    this.#call.others.unsent.release(this.#held);
   }
 
   get #hasGone(): boolean {
-    return this.#call.client.destroyed;
+    return hasLeft(this.#call.client.req);
   }
 
   /** Answers one read after the other. */
@@ -122,7 +122,7 @@ export class BatchRun {
   #answer(read: OtherRead, nowMs: number): MaybePromise<OtherAnswer> {
     if (this.#bytesLeft <= 0) return TOO_LARGE;
     if (nowMs - this.#startedMs >= MAX_BATCH_MS) return TOO_LATE;
-    if (this.#heldBytes >= LARGE_BATCH_BYTES && this.#call.others.unsent.isFull) return TOO_FULL;
+    if (this.#held.bytes >= LARGE_BATCH_BYTES && this.#call.others.unsent.isFull) return TOO_FULL;
     return this.#call.others.answer(read, this.#call);
   }
 
@@ -132,10 +132,7 @@ export class BatchRun {
     const bytes = Buffer.byteLength(shown.body);
     this.#bytesLeft -= bytes;
     if (this.#bytesLeft < 0) return TOO_LARGE;
-    if (!this.#isOver) {
-      this.#heldBytes += bytes;
-      this.#call.others.unsent.hold(bytes);
-    }
+    this.#call.others.unsent.grow(this.#held, bytes);
     return shown;
   }
 }

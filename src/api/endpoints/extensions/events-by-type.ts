@@ -58,19 +58,19 @@ export const eventsByTypeEndpoint = defineRead({
     bcs: 'A vector of the u64 version, the u32 index and the event.',
   },
   hasCursor: true,
-  async answer({ parameters, view, format, settings }) {
+  async answer({ parameters, view, format, settings, pace }) {
     const { type, start, ledger_version: asked } = parameters;
     requireShallow('type', type);
     const version = view.resolveVersion(asked);
     const limit = pageSize(parameters.limit, DEFAULT_PAGE_SIZE, settings.maxEventsPageSize);
-    const { events, next } = await view.typedEvents.page({ type, start, version, limit });
+    const { events, next } = await view.typedEvents.page({ type, start, version, limit }, pace);
     const cursor = next && `${next.version}:${next.index}`;
     // Without a start, a page begins where pruning has come to.
     const isFixed = asked !== undefined && start !== undefined;
     if (format === 'bcs') return { body: typedEventsBcs(events), cursor, pinned: isFixed };
-    const rendered = await view.typedEvents.render(events);
+    const rendered = await view.typedEvents.render(events, pace);
     const areFinal = rendered.every(({ isFinal }) => isFinal);
-    const answer = await joinedAnswer(typedEventsJson(rendered));
+    const answer = await joinedAnswer(typedEventsJson(rendered), pace);
     return { ...answer, cursor, pinned: isFixed && areFinal };
   },
   stream({ parameters, headers, view, settings }) {

@@ -1,0 +1,98 @@
+/**
+ * The files of a store's folder. A new store is made in a file with a name of its own and gets its place, with all that
+ * is in it, in one step.
+ *
+ * A process must not open and close these files itself while it has them open through SQLite: the operating system
+ * would release SQLite's locks.
+ */
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { LOCK_FILE, PROCESS_FILE } from './writer-lock.ts';
+
+const FILE = 'ledger.db';
+/** SQLite's log and the memory that processes share. */
+const COMPANIONS = ['-wal', '-shm'];
+const NEW_FILE = /^ledger-[0-9a-f]{16}\.new$/;
+const OWN_NAMES = [FILE, LOCK_FILE, PROCESS_FILE];
+
+export function storeFileOf(folder: string): string {
+  return join(folder, FILE);
+}
+
+/** Whether a file of a folder is one that a store has there. */
+export function isStoreFile(name: string): boolean {
+  const [file] = name.split(/-(?:wal|shm|journal)$/);
+  return OWN_NAMES.includes(file!) || NEW_FILE.test(file!);
+}
+
+/** Bytes of a store's file with its log; 0 when there is none. */
+export function storeFileBytes(folder: string): number {
+  let bytes = 0;
+  for (const path of [storeFileOf(folder), `${storeFileOf(folder)}-wal`]) {
+    bytes += statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  }
+  return bytes;
+}
+
+/** The path of a file in which a store can be made. */
+export function newStoreFile(folder: string): string {
+  return join(folder, `ledger-${randomBytes(8).toString('hex')}.new`);
+}
+
+/** Files of stores whose making has begun and not ended. */
+export function unfinishedFiles(folder: string): readonly string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((name) => NEW_FILE.test(name))
+    .map((name) => join(folder, name));
+}
+
+export function removeStoreFile(path: string): void {
+  for (const ending of ['', ...COMPANIONS, '-journal']) rmSync(path + ending, { force: true });
+}
+
+/**
+ * Gives a finished store, whose log is in the file on disk, its place in the folder, instead of the one that is there.
+ * SQLite may have it open still: then every later connection of this process uses the shared memory that SQLite has, so
+ * that has to be where other processes look for it.
+ */
+export function moveIntoPlace(path: string, folder: string): void {
+  const logBytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  if (logBytes > 0) throw new Error(`${path} has a log of ${logBytes} bytes`);
+  const place = storeFileOf(folder);
+  removeStoreFile(place);
+  for (const ending of [...COMPANIONS, '']) {
+    if (existsSync(path + ending)) renameSync(path + ending, place + ending);
+  }
+  syncToDisk(folder);
+}
+
+/** Makes folders as far as they are missing, on disk. */
+export function makeFolders(folder: string): void {
+  const first = mkdirSync(folder, { recursive: true });
+  if (first === undefined) return;
+  for (let made = resolve(folder); made !== dirname(resolve(first)); made = dirname(made)) {
+    syncToDisk(dirname(made));
+  }
+}
+
+/** Puts a file on disk, which nobody has open, or the names in a folder. */
+export function syncToDisk(path: string): void {
+  const file = openSync(path, 'r');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * Where the values of rows in sorted runs are. An entry has a short value itself; it refers to a long one, so that
+ * merging does not write it again. Values of state are in the record of their version, if it has room.
+ *
+ * The value of an entry is a byte for the kind of place, then: IN_ENTRY: the row's value; IN_RECORD: the index of the
+ * row in the record, u32; IN_BLOB: the id of the blob, u48. A blob is a checksum and the compressed value.
+ */
+import { STATE } from '../columns/columns.ts';
+import { versionOf } from './runs/block.ts';
+import { EMPTY_MANIFEST } from './runs/manifest.ts';
+import type { SqliteDatabase } from './sqlite-database.ts';
+import {
+  CHECKSUM_BYTES,
+  checkValue,
+  markOf,
+  putChecksum,
+  StoredValueError,
+} from './stored-value.ts';
+import { TRANSACTION_DICTIONARY } from './transaction-dictionary.ts';
+import { ValueCompressor } from './value-compression.ts';
+import { STATE_PLACE } from './version-record.ts';
+import { readInRecord } from './version-records.ts';
+
+/** Longest value that an entry has, in bytes; of state, whose values are longer and rarely listed. */
+export const MAX_ENTRY_VALUE_BYTES = 1_024;
+export const MAX_ENTRY_STATE_BYTES = 64;
+
+export const IN_ENTRY = 0;
+const IN_RECORD = 1;
+const IN_BLOB = 2;
+const BLOB_ID_BYTES = 6;
+const BLOB_MARK = 0x626c_6f62;
+
+const compressor = new ValueCompressor(TRANSACTION_DICTIONARY);
+const blobHead = Buffer.alloc(CHECKSUM_BYTES);
+
+/** Whether an entry of a column may have a value itself. */
+export function isShort(column: number, { length }: Uint8Array): boolean {
+  return length <= (column === STATE.number ? MAX_ENTRY_STATE_BYTES : MAX_ENTRY_VALUE_BYTES);
+}
+
+export function inRecord(index: number): Buffer {
+  const placed = Buffer.allocUnsafe(5);
+  placed[0] = IN_RECORD;
+  placed.writeUInt32LE(index, 1);
+  return placed;
+}
+
+export function inBlob(id: number): Buffer {
+  const placed = Buffer.allocUnsafe(1 + BLOB_ID_BYTES);
+  placed[0] = IN_BLOB;
+  placed.writeUIntLE(id, 1, BLOB_ID_BYTES);
+  return placed;
+}
+
+export function encodeBlob(value: Uint8Array, id: number): Buffer {
+  const blob = compressor.compress([value], blobHead);
+  putChecksum(blob, markOf(id, BLOB_MARK));
+  return blob;
+}
+
+/** The index of a row of state in the record of its version; `undefined` when it is not there. */
+export function recordIndex(placed: Buffer): number | undefined {
+  return placed[0] === IN_RECORD ? placed.readUInt32LE(1) : undefined;
+}
+
+export function blobId(placed: Buffer): number | undefined {
+  return placed[0] === IN_BLOB ? placed.readUIntLE(1, BLOB_ID_BYTES) : undefined;
+}
+
+/** The value of a row, as a copy. @throws StoredValueError */
+export function readPlaced(database: SqliteDatabase, key: Buffer, placed: Buffer): Buffer {
+  if (placed[0] === IN_ENTRY) return Buffer.from(placed.subarray(1));
+  const index = recordIndex(placed);
+  const value =
+    index === undefined
+      ? readBlob(database, blobId(placed)!)
+      : readInRecord(database, EMPTY_MANIFEST, versionOf(key), { place: STATE_PLACE, index });
+  if (value === undefined) throw new StoredValueError('its value is missing');
+  return value;
+}
+
+function readBlob(database: SqliteDatabase, id: number): Buffer | undefined {
+  const blob = database.readBlob(id);
+  if (blob === undefined) return undefined;
+  checkValue(blob, markOf(id, BLOB_MARK));
+  return compressor.expand(blob, CHECKSUM_BYTES);
+}

@@ -1,0 +1,213 @@
+/**
+ * Blocks of sorted runs: entries in the order of their keys, with a checksum over all of it. A block fills one page of
+ * the database. Every answer about a key, also that there is none, comes from a block whose checksum was compared.
+ *
+ * A block is its checksum; the number of entries, u16; the entries; where each begins, u16. An entry is the length of
+ * its key, u16; the length of its value, u16, or 0xffff for a key that was deleted; key; value. Numbers are
+ * little-endian.
+ */
+import {
+  CHECKSUM_BYTES,
+  checkValue,
+  markOf,
+  putChecksum,
+  StoredValueError,
+} from '../stored-value.ts';
+
+/** A page of 4 KiB has room for a row of this many bytes. */
+export const MAX_BLOCK_BYTES = 4_050;
+const COUNT_BYTES = 2;
+const FIRST_ENTRY = CHECKSUM_BYTES + COUNT_BYTES;
+const HEAD_BYTES = 4;
+const OFFSET_BYTES = 2;
+const DELETED = 0xffff;
+const LOG_MARK = 0x6c6f_6720;
+/** Of blocks, and of the rows of indexes between them. */
+export const BLOCK_MARK = 0x626c_6f63;
+
+/** A key and its value; without one, the key was deleted. Keys begin with the number of the column. */
+export interface Entry {
+  readonly key: Buffer;
+  readonly value: Buffer | undefined;
+}
+
+/** Bytes of an entry in a block. */
+export function entryBytes(keyBytes: number, valueBytes: number): number {
+  return HEAD_BYTES + keyBytes + valueBytes + OFFSET_BYTES;
+}
+
+/** The version in a key of state. */
+export function versionOf(key: Buffer): number {
+  return key.readUInt32BE(key.length - 8) * 0x1_0000_0000 + key.readUInt32BE(key.length - 4);
+}
+
+/** Compares parts of two buffers. Keys differ so early that a call into the runtime takes longer. */
+export function compareBytes(
+  a: Uint8Array,
+  aFrom: number,
+  aTo: number,
+  b: Uint8Array,
+  bFrom: number,
+  bTo: number,
+): number {
+  const length = Math.min(aTo - aFrom, bTo - bFrom);
+  for (let at = 0; at < length; at += 1) {
+    const difference = a[aFrom + at]! - b[bFrom + at]!;
+    if (difference !== 0) return difference;
+  }
+  return aTo - aFrom - (bTo - bFrom);
+}
+
+/** Below zero: the first key comes before the second. */
+export function compareKeys(a: Uint8Array, b: Uint8Array): number {
+  return compareBytes(a, 0, a.length, b, 0, b.length);
+}
+
+/** A block whose checksum holds. */
+export class Block {
+  readonly bytes: Buffer;
+  readonly count: number;
+  readonly #offsetsAt: number;
+
+  /** @throws StoredValueError */
+  constructor(bytes: Buffer, id: number) {
+    checkValue(bytes, markOf(id, BLOCK_MARK));
+    this.bytes = bytes;
+    this.count = bytes.readUInt16LE(CHECKSUM_BYTES);
+    this.#offsetsAt = bytes.length - this.count * OFFSET_BYTES;
+    if (this.#offsetsAt < FIRST_ENTRY) throw new StoredValueError('its entries are cut short');
+  }
+
+  entryStart(at: number): number {
+    const offset = this.#offsetsAt + at * OFFSET_BYTES;
+    return this.bytes[offset]! | (this.bytes[offset + 1]! << 8);
+  }
+
+  entryEnd(at: number): number {
+    return at + 1 < this.count ? this.entryStart(at + 1) : this.#offsetsAt;
+  }
+
+  keyAt(at: number): Buffer {
+    const start = this.entryStart(at);
+    return this.bytes.subarray(start + HEAD_BYTES, start + HEAD_BYTES + this.keyBytes(start));
+  }
+
+  valueAt(at: number): Buffer | undefined {
+    const start = this.entryStart(at);
+    if (this.isDeletedAt(at)) return undefined;
+    return this.bytes.subarray(start + HEAD_BYTES + this.keyBytes(start), this.entryEnd(at));
+  }
+
+  isDeletedAt(at: number): boolean {
+    const start = this.entryStart(at);
+    return this.bytes[start + 2] === 0xff && this.bytes[start + 3] === 0xff;
+  }
+
+  /** Below zero: the entry's key comes before the other key; zero: it is the same. */
+  compareAt(at: number, key: Uint8Array): number {
+    const start = this.entryStart(at);
+    const from = start + HEAD_BYTES;
+    return compareBytes(this.bytes, from, from + this.keyBytes(start), key, 0, key.length);
+  }
+
+  /** The first entry whose key is at or above a key; `count` if none is. */
+  firstAtOrAbove(key: Uint8Array): number {
+    let low = 0;
+    let high = this.count;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.compareAt(middle, key) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  keyBytes(start: number): number {
+    return this.bytes[start]! | (this.bytes[start + 1]! << 8);
+  }
+}
+
+/** Writes entries into blocks. */
+export class BlockWriter {
+  readonly #bytes = Buffer.alloc(MAX_BLOCK_BYTES);
+  readonly #offsets: number[] = [];
+  #end = FIRST_ENTRY;
+
+  get count(): number {
+    return this.#offsets.length;
+  }
+
+  hasRoomFor(bytes: number): boolean {
+    return this.#end + this.#offsets.length * OFFSET_BYTES + bytes <= MAX_BLOCK_BYTES;
+  }
+
+  add({ key, value }: Entry): void {
+    const bytes = this.#bytes;
+    const at = this.#end;
+    this.#offsets.push(at);
+    bytes.writeUInt16LE(key.length, at);
+    bytes.writeUInt16LE(value === undefined ? DELETED : value.length, at + 2);
+    bytes.set(key, at + HEAD_BYTES);
+    if (value !== undefined) bytes.set(value, at + HEAD_BYTES + key.length);
+    this.#end = at + HEAD_BYTES + key.length + (value?.length ?? 0);
+  }
+
+  /** Copies an entry of another block. */
+  copy(block: Block, at: number): void {
+    const end = block.entryEnd(at);
+    this.#offsets.push(this.#end);
+    this.#end += block.bytes.copy(this.#bytes, this.#end, block.entryStart(at), end);
+  }
+
+  /** The block of what was added; the next one is empty. */
+  finish(id: number): Buffer {
+    const bytes = this.#bytes;
+    bytes.writeUInt16LE(this.#offsets.length, CHECKSUM_BYTES);
+    for (const offset of this.#offsets) {
+      bytes.writeUInt16LE(offset, this.#end);
+      this.#end += OFFSET_BYTES;
+    }
+    const block = Buffer.from(bytes.subarray(0, this.#end));
+    putChecksum(block, markOf(id, BLOCK_MARK));
+    this.#offsets.length = 0;
+    this.#end = FIRST_ENTRY;
+    return block;
+  }
+}
+
+/** A block without entries: the place of one that is lost. */
+export function emptyBlock(id: number): Buffer {
+  return new BlockWriter().finish(id);
+}
+
+/** Entries of any number as one value: what a commit adds to the log. */
+export function encodeEntries(entries: readonly Entry[], id: number): Buffer {
+  let length = CHECKSUM_BYTES;
+  for (const { key, value } of entries) length += HEAD_BYTES + key.length + (value?.length ?? 0);
+  const bytes = Buffer.allocUnsafe(length);
+  let at = CHECKSUM_BYTES;
+  for (const { key, value } of entries) {
+    at = bytes.writeUInt16LE(key.length, at);
+    at = bytes.writeUInt16LE(value === undefined ? DELETED : value.length, at);
+    bytes.set(key, at);
+    at += key.length;
+    if (value !== undefined) bytes.set(value, at);
+    at += value?.length ?? 0;
+  }
+  putChecksum(bytes, markOf(id, LOG_MARK));
+  return bytes;
+}
+
+/** @throws StoredValueError */
+export function decodeEntries(bytes: Buffer, id: number): Entry[] {
+  checkValue(bytes, markOf(id, LOG_MARK));
+  const entries: Entry[] = [];
+  for (let at = CHECKSUM_BYTES; at < bytes.length; ) {
+    const keyEnd = at + HEAD_BYTES + bytes.readUInt16LE(at);
+    const valueBytes = bytes.readUInt16LE(at + 2);
+    const key = bytes.subarray(at + HEAD_BYTES, keyEnd);
+    at = keyEnd + (valueBytes === DELETED ? 0 : valueBytes);
+    entries.push({ key, value: valueBytes === DELETED ? undefined : bytes.subarray(keyEnd, at) });
+  }
+  return entries;
+}

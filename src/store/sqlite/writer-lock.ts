@@ -1,0 +1,63 @@
+/**
+ * One process writes a folder. Its lock is a transaction of SQLite on a file beside the store, which the operating
+ * system ends with the process, however it ends. So it is held from the first look at the folder on, also while there
+ * is no store yet.
+ */
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
+import { StoreError } from '../store-error.ts';
+import { isBusy, isPageDamage } from './sqlite-database.ts';
+
+export const LOCK_FILE = 'writer.lock';
+/** Says who has the lock, for messages only. */
+export const PROCESS_FILE = 'writer.pid';
+
+export class WriterLock {
+  readonly #database: DatabaseSyncInstance;
+  readonly #folder: string;
+
+  /** @throws StoreError `store_locked` when another process, or this one, writes the folder */
+  constructor(folder: string) {
+    this.#folder = folder;
+    this.#database = new DatabaseSync(join(folder, LOCK_FILE), { timeout: 0 });
+    try {
+      // A journal in a file would stay behind when the process is killed.
+      this.#database.exec('pragma journal_mode = memory; begin exclusive');
+    } catch (error) {
+      this.#database.close();
+      if (isBusy(error)) throw lockedBy(folder);
+      if (isPageDamage(error)) {
+        const message = `${LOCK_FILE} in ${folder} is no lock: remove it`;
+        throw new StoreError('store_damaged', message, { cause: error });
+      }
+      throw error;
+    }
+    try {
+      writeFileSync(join(folder, PROCESS_FILE), `${process.pid}\n`);
+    } catch {
+      // Another user's process has left it: only a message lacks the number of this one.
+    }
+  }
+
+  release(): void {
+    if (!this.#database.isOpen) return;
+    rmSync(join(this.#folder, PROCESS_FILE), { force: true });
+    this.#database.close();
+  }
+}
+
+function lockedBy(folder: string): StoreError {
+  let pid = '';
+  try {
+    pid = readFileSync(join(folder, PROCESS_FILE), 'utf8').trim();
+  } catch {
+    // It was written a moment later.
+  }
+  const by = pid === '' ? 'another process' : `process ${pid}`;
+  return new StoreError(
+    'store_locked',
+    `${folder} is being written by ${by}: stop it first, or open the store for reading`,
+    pid === '' ? {} : { pid: Number(pid) },
+  );
+}

@@ -1,0 +1,97 @@
+/** Starts process.mjs beside the compiled store, and holds everything against it that it must not do. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+/** What a process has done so far, by name. */
+export type Done = Readonly<Record<string, number>>;
+
+export class Attacker {
+  readonly role: string;
+  done: Done = {};
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<void>;
+  readonly #lines: string[] = [];
+  #stderr = '';
+  #isKilled = false;
+  #wake: () => void = () => undefined;
+
+  /** @param script beside this file @param options of Node */
+  constructor(
+    script: string,
+    role: string,
+    args: readonly (string | number)[],
+    options: readonly string[] = [],
+  ) {
+    this.role = role;
+    const path = fileURLToPath(new URL(script, import.meta.url));
+    this.#child = spawn(process.execPath, [...options, path, role, ...args.map(String)]);
+    running.add(this);
+    // It may have ended when it is asked.
+    this.#child.stdin!.on('error', () => undefined);
+    let rest = '';
+    this.#child.stdout!.setEncoding('utf8').on('data', (text: string) => {
+      const lines = (rest + text).split('\n');
+      rest = lines.pop()!;
+      for (const line of lines) this.#take(line);
+    });
+    this.#child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+      this.#stderr += text;
+    });
+    this.#ended = once(this.#child, 'close').then(([code, signal]) => {
+      running.delete(this);
+      if (rest !== '') this.#take(rest);
+      this.#wake();
+      const isOurs = signal === 'SIGKILL' && this.#isKilled;
+      if (isOurs || (code === 0 && this.#stderr === '')) return;
+      this.#lines.push(`fault ${role}: ended by ${signal ?? code}: ${this.#stderr}`);
+    });
+  }
+
+  /** What is wrong so far. */
+  get faults(): readonly string[] {
+    return this.#lines.filter((line) => !line.startsWith('{'));
+  }
+
+  get hasEnded(): boolean {
+    return !running.has(this);
+  }
+
+  /** Ends it without warning. */
+  kill(): Promise<void> {
+    this.#isKilled = true;
+    this.#child.kill('SIGKILL');
+    return this.#ended;
+  }
+
+  /** Its end, which it reaches by itself. */
+  async end(): Promise<Done> {
+    await this.#ended;
+    return this.done;
+  }
+
+  /** Asks it, and waits for the next line; `undefined` when it has ended. */
+  async ask(line: string): Promise<Done | undefined> {
+    this.done = {};
+    this.#child.stdin!.write(`${line}\n`);
+    while (Object.keys(this.done).length === 0 && !this.hasEnded) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    return Object.keys(this.done).length === 0 ? undefined : this.done;
+  }
+
+  #take(line: string): void {
+    if (!line.startsWith('{')) this.#lines.push(line);
+    else if (line.endsWith('}')) this.done = JSON.parse(line) as Done;
+    this.#wake();
+  }
+}
+
+const running = new Set<Attacker>();
+
+/** For `afterEach`: nothing goes on behind a test that failed. */
+export async function killLeftAttackers(): Promise<void> {
+  await Promise.all([...running].map((attacker) => attacker.kill()));
+}

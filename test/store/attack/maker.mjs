@@ -1,0 +1,127 @@
+/**
+ * A process that makes ledgers, or looks at folders in which others do: `node maker.mjs maker`. It takes lines, `WHAT
+ * FOLDER SEED`, and answers each with a line. What a ledger has follows from its seed.
+ */
+import { readdirSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Batch } from '../../../dist/store/batch.js';
+import { HEAD, STATE, TRANSACTION_INFOS } from '../../../dist/store/columns/columns.js';
+import { HEAD_KEY } from '../../../dist/store/columns/head.js';
+import { encodeU64Key, NO_ORDER } from '../../../dist/store/columns/order-key.js';
+import {
+  makeSqliteStore,
+  openSqliteReader,
+  openSqliteStore,
+} from '../../../dist/store/sqlite/sqlite-store.js';
+
+const COMMITS = 4;
+const ROWS_OF_COMMIT = 8;
+const ROWS = COMMITS * ROWS_OF_COMMIT;
+/** For how long a reader looks at a folder, in milliseconds. */
+const LOOK_MS = 60;
+
+const rowsOf = (seed, index) => {
+  const version = encodeU64Key(BigInt(index));
+  return [
+    [TRANSACTION_INFOS, version.subarray(0, 6), version.subarray(6), Buffer.from(`info ${seed}`)],
+    [STATE, Buffer.alloc(32, index), version, Buffer.from(`state ${index} of ${seed} `.repeat(20))],
+  ];
+};
+
+async function commit(store, seed, from, to) {
+  const batch = new Batch();
+  for (let index = from; index < to; index += 1) {
+    for (const row of rowsOf(seed, index)) batch.put(...row);
+  }
+  await store.commit(
+    batch.publish(HEAD, HEAD_KEY.partition, NO_ORDER, Buffer.from(`${seed} ${to}`)),
+  );
+}
+
+/** The seed of the ledger that a store has; `undefined` for none. */
+function seedOf(store) {
+  const head = store.get(HEAD, HEAD_KEY.partition, NO_ORDER);
+  if (head === undefined) return undefined;
+  const [seed, rows] = String(head).split(' ').map(Number);
+  if (rows !== ROWS) throw new Error(`a ledger of ${rows} rows is there`);
+  for (let index = 0; index < ROWS; index += 1) {
+    for (const [column, partition, order, value] of rowsOf(seed, index)) {
+      const found = store.get(column, partition, order);
+      if (found?.equals(value) !== true) throw new Error(`row ${index} of ${seed} is ${found}`);
+    }
+  }
+  return seed;
+}
+
+/** As `daybook sample` and `daybook init` do. */
+async function make(directory, seed) {
+  await makeSqliteStore({ directory, resumes: false }, async (store) => {
+    for (let done = 0; done < ROWS; done += ROWS_OF_COMMIT) {
+      await commit(store, seed, done, done + ROWS_OF_COMMIT);
+      if (seed % 3 === 0) await sleep(seed % 7);
+    }
+  });
+  return { made: seed };
+}
+
+/** As `daybook follow` does. */
+async function create(directory, seed) {
+  const store = await openSqliteStore({ directory });
+  try {
+    const found = seedOf(store);
+    if (found !== undefined) return { error: 'store_exists', found };
+    if (seed % 2 === 0) await sleep(seed % 11);
+    await commit(store, seed, 0, ROWS);
+    return { made: seed };
+  } finally {
+    await store.close();
+  }
+}
+
+/** What is there: a seed, `null` for a store without a ledger, or an error. */
+async function look(directory) {
+  let store;
+  try {
+    store = openSqliteReader({ directory });
+    return { found: seedOf(store) ?? null };
+  } catch (error) {
+    if (error.code === undefined) throw error;
+    return { error: error.code };
+  } finally {
+    await store?.close();
+  }
+}
+
+/** Looks again and again; a ledger that was there once stays. */
+async function watch(directory) {
+  let seen;
+  let looks = 0;
+  for (const endMs = performance.now() + LOOK_MS; performance.now() < endMs; looks += 1) {
+    const { found, error } = await look(directory);
+    if (error !== undefined && error !== 'store_not_found') throw new Error(`reading: ${error}`);
+    if (seen !== undefined && found !== seen) throw new Error(`${seen} has become ${found}`);
+    seen = found ?? undefined;
+    await sleep(0);
+  }
+  return { looks };
+}
+
+/** What is there, and the names of the files. */
+async function list(directory) {
+  return { ...(await look(directory)), files: readdirSync(directory) };
+}
+
+const works = { make, create, look, watch, list };
+for await (const line of createInterface({ input: process.stdin })) {
+  const [what, directory, seed] = line.split(' ');
+  try {
+    console.log(JSON.stringify(await works[what](directory, Number(seed))));
+  } catch (error) {
+    if (error.code === undefined || what === 'watch') {
+      console.log(`fault ${what}: ${error.stack}`);
+      process.exit(3);
+    }
+    console.log(JSON.stringify({ error: error.code, message: error.message }));
+  }
+}
