@@ -2,7 +2,8 @@
  * Verifies pages in a second thread, so that decoding and hashing cost nothing in the thread that commits and may be
  * serving requests. Measured: docs/follow.md.
  */
-import { Worker } from 'node:worker_threads';
+
+import { HAS_THREADS, startThread } from '../../thread.ts';
 import { PageError } from './feed-error.ts';
 import { PageVerifier, type VerifierStart } from './page-verifier.ts';
 import type { VerifiedPage } from './verified-page.ts';
@@ -17,13 +18,11 @@ export interface Verifier {
   close(): Promise<void>;
 }
 
-/** The worker's file. Only compiled code has one: Node 20 cannot run TypeScript. */
 const WORKER_URL = new URL('./verifier-worker.js', import.meta.url);
-const IS_COMPILED = import.meta.url.endsWith('.js');
 
 /** A verifier in a separate thread, or from source (in tests) in this one. */
 export function openVerifier(): Verifier {
-  return IS_COMPILED ? new ThreadVerifier() : localVerifier();
+  return HAS_THREADS ? new ThreadVerifier() : localVerifier();
 }
 
 export function localVerifier(): Verifier {
@@ -43,7 +42,7 @@ interface Waiting {
 }
 
 class ThreadVerifier implements Verifier {
-  readonly #worker = new Worker(WORKER_URL);
+  readonly #worker = startThread(WORKER_URL);
   readonly #waiting: Waiting[] = [];
   #failure: Error | undefined;
 

@@ -3,7 +3,7 @@
  * next ones. With two cores that is nearly twice as fast as one after the other, and the bytes are the same.
  */
 import { on } from 'node:events';
-import { Worker } from 'node:worker_threads';
+import { HAS_THREADS, startThread } from '../../thread.ts';
 import { SampleError, type SampleErrorCode } from '../settings.ts';
 import { type DraftRequest, type DraftStep, decodeDrafts, makeDrafts } from './drafts.ts';
 
@@ -12,7 +12,6 @@ import { type DraftRequest, type DraftStep, decodeDrafts, makeDrafts } from './d
  * are made in this thread instead.
  */
 const WORKER_URL = new URL('./draft-worker.js', import.meta.url);
-const IS_COMPILED = import.meta.url.endsWith('.js');
 
 export interface DraftWork {
   readonly request: DraftRequest;
@@ -33,13 +32,13 @@ export type DraftMessage =
 export async function* makeDraftsInParallel(
   request: DraftRequest,
 ): AsyncGenerator<DraftStep, void, undefined> {
-  if (!IS_COMPILED) {
+  if (!HAS_THREADS) {
     yield* makeDrafts(request);
     return;
   }
   const taken = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   const work: DraftWork = { request, taken };
-  const worker = new Worker(WORKER_URL, { workerData: work });
+  const worker = startThread(WORKER_URL, work);
   try {
     for await (const [received] of on(worker, 'message', { close: ['exit'] })) {
       const message: DraftMessage = received;

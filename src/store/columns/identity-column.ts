@@ -13,7 +13,7 @@ import { RowCodec } from './row-codec.ts';
 export const FORMAT_KEY: RowKey = { partition: Buffer.of(0), order: NO_ORDER };
 const IMPORT_KEY: RowKey = { partition: Buffer.of(3), order: NO_ORDER };
 /** The key of the ledger's row: whoever writes a head has written it. */
-const LEDGER_KEY: RowKey = { partition: Buffer.of(1), order: NO_ORDER };
+export const LEDGER_KEY: RowKey = { partition: Buffer.of(1), order: NO_ORDER };
 
 export interface LedgerIdentity {
   /** u8. */

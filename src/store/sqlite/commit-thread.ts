@@ -3,7 +3,8 @@
  * a process that answers requests.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
+import { HAS_THREADS, startThread } from '../../thread.ts';
 import { Committer } from './committer.ts';
 import { isDiskFull, isStoredDamage, reasonOf } from './sqlite-database.ts';
 import { DamagedRecordError } from './version-records.ts';
@@ -26,13 +27,11 @@ export interface CommitThread {
   end(): Promise<void>;
 }
 
-/** The worker's file. Only compiled code has one: Node 20 cannot run TypeScript. */
 const WORKER_URL = new URL('./commit-worker.js', import.meta.url);
-const IS_COMPILED = import.meta.url.endsWith('.js');
 
 /** A thread that commits to a file, or from source (in tests) this one. */
 export function openCommitThread(path: string): CommitThread {
-  return IS_COMPILED ? new OtherThread(path) : new SameThread(path);
+  return HAS_THREADS ? new OtherThread(path) : new SameThread(path);
 }
 
 export function failureOf(error: unknown): CommitFailure {
@@ -86,7 +85,7 @@ class OtherThread implements CommitThread {
   #failure: Error | undefined;
 
   constructor(path: string) {
-    this.#worker = new Worker(WORKER_URL, { workerData: path });
+    this.#worker = startThread(WORKER_URL, path);
     // Only a request keeps the process alive.
     this.#worker.unref();
     this.#worker.on('message', (answer: CommitAnswer) => {
