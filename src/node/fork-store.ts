@@ -19,7 +19,7 @@ import { isPostgresUrl } from '../store/postgres/location.ts';
 import { openSqliteReader, openSqliteStore } from '../store/sqlite/sqlite-store.ts';
 import type { Store, StoreReader } from '../store/store.ts';
 import { NodeError } from './node-error.ts';
-import { emptyStoreError, hasStore, refuseNoFolder, refuseUsedLocation } from './open-store.ts';
+import { emptyStoreError, hasStore, refuseNoLocation, refuseUsedLocation } from './open-store.ts';
 import type { NodeSettings } from './settings/settings.ts';
 import type { StopList } from './shutdown.ts';
 
@@ -134,7 +134,7 @@ function forkRequest(settings: NodeSettings): ForkRequest | undefined {
 /** @throws NodeError `bad_setting` */
 export function refuseDatabase(data: string): void {
   if (isPostgresUrl(data)) throw refused('a fork is a folder: it cannot be in PostgreSQL');
-  refuseNoFolder(data);
+  refuseNoLocation(data);
 }
 
 function refused(message: string): NodeError {

@@ -18,10 +18,8 @@ import { NodeError, type NodeErrorCode } from './node-error.ts';
 
 /** @param data a folder, or `postgres://…` @throws NodeError `bad_setting` */
 async function locationOf(data: string): Promise<LedgerLocation> {
-  if (!isPostgresUrl(data)) {
-    refuseNoFolder(data);
-    return new FolderLocation(data);
-  }
+  refuseNoLocation(data);
+  if (!isPostgresUrl(data)) return new FolderLocation(data);
   // Loaded here: most ledgers are in folders.
   const { SchemaLocation } = await import('./locations/postgres-location.ts');
   return await withNodeErrors(async () => new SchemaLocation(data));
@@ -32,7 +30,8 @@ async function locationOf(data: string): Promise<LedgerLocation> {
  * password.
  * @throws NodeError `bad_setting`
  */
-export function refuseNoFolder(data: string): void {
+export function refuseNoLocation(data: string): void {
+  if (isPostgresUrl(data)) return;
   // Schemes may be nested, as in jdbc:postgresql://….
   if (data !== '' && !/^\s*(?:postgres(?:ql)?:|[^/]*:\/\/)/i.test(data)) return;
   const what = data === '' ? 'empty' : 'neither a folder nor postgres://USER@HOST:PORT/DATABASE';

@@ -8,7 +8,7 @@ import type { ForkOverrides } from '../fork/fork-overrides.ts';
 import type { WorkerPool } from './cluster/worker-pool.ts';
 import { createLogger } from './metrics/log.ts';
 import type { ProcessMetrics } from './metrics/process-metrics.ts';
-import { asNodeError } from './open-store.ts';
+import { asNodeError, refuseNoLocation } from './open-store.ts';
 import { isSampleLedger } from './sample-resource.ts';
 import { checkFree, interfaceUrl, parseListenAddress } from './settings/listen-address.ts';
 import { unknownVariables } from './settings/setting-sources.ts';
@@ -68,6 +68,7 @@ async function start(
   isOverridable: boolean,
 ): Promise<RunningNode> {
   const address = parseListenAddress(settings.listen);
+  refuseNoLocation(settings.data);
   const upstream = upstreamBase(settings);
   const logger = createLogger(settings.logLevel);
   for (const unknown of unknownVariables(NODE_SETTINGS, process.env)) {
