@@ -13,6 +13,7 @@ import {
   sampleLedger,
   TRANSACTIONS,
   temporaryFolder,
+  UNBOUNDED,
 } from './sample-ledger.mjs';
 import { ratioSummary, shownSummary, summary } from './statistics.mjs';
 
@@ -26,7 +27,7 @@ const WARM_UP_SECONDS = 5;
 function serve(program, data) {
   return startChild([
     ...[program, 'serve', '--data', data, '--listen', '127.0.0.1:0'],
-    ...['--workers', '1', '--log-level', 'warn'],
+    ...['--workers', '1', '--log-level', 'warn', ...UNBOUNDED],
   ]);
 }
 

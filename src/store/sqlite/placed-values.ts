@@ -19,7 +19,7 @@ import {
 import { TRANSACTION_DICTIONARY } from './transaction-dictionary.ts';
 import { ValueCompressor } from './value-compression.ts';
 import { STATE_PLACE } from './version-record.ts';
-import { readInRecord } from './version-records.ts';
+import type { RecordReader } from './version-records.ts';
 
 /** Longest value that an entry has, in bytes; of state, whose values are longer and rarely listed. */
 export const MAX_ENTRY_VALUE_BYTES = 1_024;
@@ -69,13 +69,18 @@ export function blobId(placed: Buffer): number | undefined {
 }
 
 /** The value of a row, as a copy. @throws StoredValueError */
-export function readPlaced(database: SqliteDatabase, key: Buffer, placed: Buffer): Buffer {
+export function readPlaced(
+  database: SqliteDatabase,
+  records: RecordReader,
+  key: Buffer,
+  placed: Buffer,
+): Buffer {
   if (placed[0] === IN_ENTRY) return Buffer.from(placed.subarray(1));
   const index = recordIndex(placed);
   const value =
     index === undefined
       ? readBlob(database, blobId(placed)!)
-      : readInRecord(database, EMPTY_MANIFEST, versionOf(key), { place: STATE_PLACE, index });
+      : records.value(EMPTY_MANIFEST, versionOf(key), { place: STATE_PLACE, index });
   if (value === undefined) throw new StoredValueError('its value is missing');
   return value;
 }

@@ -29,11 +29,6 @@ const TABLES = `
   create table log (id integer primary key, v blob not null);
   create table manifest (id integer primary key, v blob not null);`;
 
-export interface StoredRecord {
-  readonly version: number;
-  readonly record: Buffer;
-}
-
 /** A connection. Its methods throw SQLite's errors: see `storeFailure`. */
 export class SqliteDatabase implements WritableRunRows {
   readonly path: string;
@@ -113,16 +108,13 @@ export class SqliteDatabase implements WritableRunRows {
     return this.#get('select v from versions where version = ?', version);
   }
 
-  /**
-   * The record with the lowest version between two bounds, or the highest. Many are read one by one: the package
-   * (1.2.1) does not tell what went wrong when it reads more than one row.
-   */
-  readNextRecord(from: number, to: number, reverse: boolean): StoredRecord | undefined {
+  /** The lowest version between two bounds that has a record, or the highest. */
+  nextRecord(from: number, to: number, reverse: boolean): number | undefined {
     const order = reverse ? 'desc' : 'asc';
     const between = 'version >= ? and version <= ?';
-    const text = `select version, v from versions where ${between} order by version ${order} limit 1`;
-    const row = this.#statement(text).get(from, to) as [number, unknown] | undefined;
-    return row && { version: row[0], record: blobOf(row[1]) };
+    const text = `select version from versions where ${between} order by version ${order} limit 1`;
+    const row = this.#statement(text).get(from, to) as [number] | undefined;
+    return row?.[0];
   }
 
   /** Lowest and highest version that has a record; `undefined` when none has. */

@@ -36,13 +36,7 @@ import { SortedRuns, type SoughtKey } from './runs/sorted-runs.ts';
 import { isSqliteError, isStoredDamage, reasonOf, SqliteDatabase } from './sqlite-database.ts';
 import { columnStatistics } from './store-statistics.ts';
 import { StoredValueError } from './stored-value.ts';
-import {
-  DamagedRecordError,
-  lastKeyOf,
-  placeOf,
-  readVersionRow,
-  versionRows,
-} from './version-records.ts';
+import { DamagedRecordError, lastKeyOf, placeOf, RecordReader } from './version-records.ts';
 
 /** Rows with whole keys, as a walk gives them. */
 interface KeyedRow {
@@ -58,6 +52,7 @@ export class SqliteReads implements StoreReader {
   protected readonly database: SqliteDatabase;
   readonly #layout: StoreLayout;
   readonly #runs: SortedRuns;
+  readonly #records: RecordReader;
   /** Of a snapshot the transaction never ends. */
   readonly #isSnapshot: boolean;
   #seenVersion = -1;
@@ -71,6 +66,7 @@ export class SqliteReads implements StoreReader {
     this.#layout = layout;
     this.where = where;
     this.#runs = new SortedRuns(database, new BlockCache());
+    this.#records = new RecordReader(database);
     this.#isSnapshot = isSnapshot;
   }
 
@@ -80,11 +76,11 @@ export class SqliteReads implements StoreReader {
     return this.#read(column, { partition, order }, () => {
       if (column === HEAD) this.#beginAgain();
       if (place !== undefined) {
-        return readVersionRow(this.database, this.#runs.manifest, place, { partition, order });
+        return this.#records.row(this.#runs.manifest, place, { partition, order });
       }
       const sought = soughtKey(column, partition, order);
       const placed = this.#runs.get(sought)?.value;
-      return placed && readPlaced(this.database, sought.key, placed);
+      return placed && readPlaced(this.database, this.#records, sought.key, placed);
     });
   }
 
@@ -223,6 +219,7 @@ export class SqliteReads implements StoreReader {
   protected endRead(): void {
     if (!this.#isReading || this.#isClosed) return;
     this.#isReading = false;
+    this.#records.forget();
     this.database.rollback();
   }
 
@@ -261,7 +258,7 @@ export class SqliteReads implements StoreReader {
   ): Generator<KeyedRow> {
     const place = placeOf(column);
     if (place !== undefined) {
-      yield* versionRows(this.database, this.#runs.manifest, { place, from, to, reverse });
+      yield* this.#records.rows(this.#runs.manifest, { place, from, to, reverse });
       return;
     }
     const number = Buffer.of(column.number);
@@ -275,7 +272,10 @@ export class SqliteReads implements StoreReader {
   #valued({ key, value }: Entry): KeyedRow {
     try {
       // Copies: entries of the log stay in memory.
-      return { key: Buffer.from(key.subarray(1)), value: readPlaced(this.database, key, value!) };
+      return {
+        key: Buffer.from(key.subarray(1)),
+        value: readPlaced(this.database, this.#records, key, value!),
+      };
     } catch (error) {
       if (isStoredDamage(error)) throw new DamagedEntryError(key.subarray(1), error);
       throw error;

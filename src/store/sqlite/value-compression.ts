@@ -51,6 +51,9 @@ export class ValueCompressor {
   readonly #inDictionary = new Uint16Array(1 << HASH_BITS);
   readonly #inValue = new Uint16Array(1 << HASH_BITS);
   #written = 0;
+  /** What was expanded last, as far as it was: an answer takes several rows of one record. */
+  #expanded: Uint8Array | undefined;
+  #expandedBytes = 0;
 
   constructor(dictionary: Uint8Array) {
     this.#dictionaryBytes = dictionary.length;
@@ -76,6 +79,7 @@ export class ValueCompressor {
     let length = 0;
     for (const part of parts) length += part.length;
     if (length > this.maxBytes) return asIs(parts, head, length);
+    this.#expanded = undefined;
     let end = this.#dictionaryBytes;
     for (const part of parts) {
       this.#window.set(part, end);
@@ -193,10 +197,17 @@ export class ValueCompressor {
     if (length > this.maxBytes) throw new CompressedValueError('that is too long');
     const storedBytes = bytes.length - at;
     if (wanted > length || storedBytes > this.#stored.length - WORD_BYTES) throw cutShort();
-    // Whole words are read: up to three bytes too many.
-    this.#stored.set(at === 0 ? bytes : bytes.subarray(at));
     const start = this.#dictionaryBytes;
-    this.#expandBlock(storedBytes, start + length, start + wanted);
+    const isSame = this.#expanded === bytes;
+    if (!isSame || wanted > this.#expandedBytes) {
+      this.#expanded = undefined;
+      // Whole words are read: up to three bytes too many.
+      this.#stored.set(at === 0 ? bytes : bytes.subarray(at));
+      // Whoever comes back for more will come for the rest too.
+      this.#expandedBytes = isSame ? length : wanted;
+      this.#expandBlock(storedBytes, start + length, start + this.#expandedBytes);
+      this.#expanded = bytes;
+    }
     return copied(this.#window, start + from, start + wanted);
   }
 

@@ -5,7 +5,7 @@
 import { BUCKET_PARTITION_BYTES, type Column, type RowKey } from '../columns/columns.ts';
 import { U64_BYTES } from '../columns/order-key.ts';
 import type { RecordRange } from './runs/manifest.ts';
-import type { SqliteDatabase, StoredRecord } from './sqlite-database.ts';
+import type { SqliteDatabase } from './sqlite-database.ts';
 import { checkValue, markOf, StoredValueError } from './stored-value.ts';
 import {
   encodeRecord,
@@ -58,89 +58,99 @@ export class DamagedRecordError extends Error {
   }
 }
 
-/** @returns undefined for numbers that no record can have @throws StoredValueError */
-export function readVersionRow(
-  database: SqliteDatabase,
-  range: RecordRange,
-  place: number,
-  { partition, order }: RowKey,
-): Buffer | undefined {
-  const version = versionOfParts(partition, order);
-  const index = isIndexed(place) ? uint32At(order, VERSION_ORDER_BYTES) : 0;
-  return readInRecord(database, range, version, { place, index });
-}
+/**
+ * Reads records. It keeps the last one: an answer takes several rows of one record, which is read and checked once.
+ * Whoever reads with it ends a transaction of SQLite with `forget`.
+ */
+export class RecordReader {
+  readonly #database: SqliteDatabase;
+  #lastVersion = -1;
+  #last: Buffer | undefined;
 
-/** @throws StoredValueError, also for a record that is missing */
-export function readInRecord(
-  database: SqliteDatabase,
-  range: RecordRange,
-  version: number,
-  { place, index }: { readonly place: number; readonly index: number },
-): Buffer | undefined {
-  if (!Number.isSafeInteger(version)) return undefined;
-  const record = database.readRecord(version);
-  if (record === undefined) {
-    if (hasRecord(range, version)) throw new StoredValueError(MISSING);
+  constructor(database: SqliteDatabase) {
+    this.#database = database;
+  }
+
+  forget(): void {
+    this.#lastVersion = -1;
+    this.#last = undefined;
+  }
+
+  /** @returns undefined for numbers that no record can have @throws StoredValueError */
+  row(records: RecordRange, place: number, { partition, order }: RowKey): Buffer | undefined {
+    const version = versionOfParts(partition, order);
+    const index = isIndexed(place) ? uint32At(order, VERSION_ORDER_BYTES) : 0;
+    return this.value(records, version, { place, index });
+  }
+
+  /** @throws StoredValueError, also for a record that is missing */
+  value(
+    records: RecordRange,
+    version: number,
+    { place, index }: { readonly place: number; readonly index: number },
+  ): Buffer | undefined {
+    if (!Number.isSafeInteger(version)) return undefined;
+    const record = this.#read(version);
+    if (record !== undefined) return valueInRecord(record, place, index);
+    if (hasRecord(records, version)) throw new StoredValueError(MISSING);
     return undefined;
   }
-  checkValue(record, markOf(version));
-  return valueInRecord(record, place, index);
-}
 
-/** @throws DamagedRecordError */
-export function* versionRows(
-  database: SqliteDatabase,
-  records: RecordRange,
-  { place, reverse, from, to }: VersionRange,
-): Generator<VersionRow> {
-  for (const { version, record } of recordsBetween(database, records, { from, to, reverse })) {
-    let rows: { key: Buffer; value: Buffer }[];
-    try {
-      checkValue(record, markOf(version));
-      rows = rowsOfRecord(record, place).map((row) => {
-        return { key: keyOf(place, version, row.index), value: valuesOf(record, row.from, row.to) };
-      });
-    } catch (cause) {
-      throw new DamagedRecordError(version, cause);
-    }
-    for (const row of reverse ? rows.reverse() : rows) {
-      const isInside = Buffer.compare(row.key, from) >= 0 && Buffer.compare(row.key, to) <= 0;
-      if (isInside) yield row;
-    }
-  }
-}
-
-/**
- * The records of versions that may have rows between two keys.
- * @throws DamagedRecordError for one that is missing
- */
-function* recordsBetween(
-  database: SqliteDatabase,
-  { recordsFrom, recordsTo }: RecordRange,
-  { from, to, reverse }: Omit<VersionRange, 'place'>,
-): Generator<StoredRecord> {
-  let low = versionOfKey(from);
-  let high = versionOfKey(to);
-  while (low <= high) {
-    const record = database.readNextRecord(low, high, reverse);
-    // A damaged page may lead anywhere, also back.
-    if (record !== undefined && (record.version < low || record.version > high)) {
-      throw new StoredValueError('versions are not in their order');
-    }
-    const [lowest, highest] = [Math.max(low, recordsFrom), Math.min(high, recordsTo)];
-    if (lowest <= highest) {
-      const isMissing = reverse
-        ? highest > (record?.version ?? -1)
-        : lowest < (record?.version ?? Number.POSITIVE_INFINITY);
-      if (isMissing) {
-        const version = reverse ? highest : lowest;
-        throw new DamagedRecordError(version, new StoredValueError(MISSING));
+  /** @throws DamagedRecordError */
+  *rows(records: RecordRange, { place, reverse, from, to }: VersionRange): Generator<VersionRow> {
+    for (const version of this.versions(records, { from, to, reverse })) {
+      let rows: { key: Buffer; value: Buffer }[];
+      try {
+        const record = this.#read(version);
+        if (record === undefined) throw new StoredValueError(MISSING);
+        rows = rowsOfRecord(record, place).map((row) => {
+          const value = valuesOf(record, row.from, row.to);
+          return { key: keyOf(place, version, row.index), value };
+        });
+      } catch (cause) {
+        throw new DamagedRecordError(version, cause);
+      }
+      for (const row of reverse ? rows.reverse() : rows) {
+        const isInside = Buffer.compare(row.key, from) >= 0 && Buffer.compare(row.key, to) <= 0;
+        if (isInside) yield row;
       }
     }
-    if (record === undefined) return;
-    if (reverse) high = record.version - 1;
-    else low = record.version + 1;
-    yield record;
+  }
+
+  /** The versions that have, or must have, records with rows between two keys. @throws StoredValueError */
+  *versions(
+    { recordsFrom, recordsTo }: RecordRange,
+    { from, to, reverse }: Omit<VersionRange, 'place'>,
+  ): Generator<number> {
+    let low = versionOfKey(from);
+    let high = versionOfKey(to);
+    while (low <= high) {
+      const next = reverse ? high : low;
+      let found: number | undefined = next;
+      let [least, most] = [next, next];
+      if (next < recordsFrom || next > recordsTo) {
+        // Outside of the range there are gaps.
+        least = reverse && next > recordsTo ? Math.max(low, recordsTo + 1) : low;
+        most = !reverse && next < recordsFrom ? Math.min(high, recordsFrom - 1) : high;
+        found = this.#database.nextRecord(least, most, reverse);
+        // A damaged page may lead anywhere, also back.
+        if (found !== undefined && (found < least || found > most)) {
+          throw new StoredValueError('versions are not in their order');
+        }
+      }
+      if (reverse) high = (found ?? least) - 1;
+      else low = (found ?? most) + 1;
+      if (found !== undefined) yield found;
+    }
+  }
+
+  #read(version: number): Buffer | undefined {
+    if (version === this.#lastVersion) return this.#last;
+    const record = this.#database.readRecord(version);
+    if (record !== undefined) checkValue(record, markOf(version));
+    this.#lastVersion = version;
+    this.#last = record;
+    return record;
   }
 }
 
@@ -223,7 +233,7 @@ export class RecordChanges {
   /** @throws StoredValueError */
   deleteRange(place: number, from: Uint8Array, to: Uint8Array): void {
     const range = { from, to, reverse: false };
-    for (const { version } of [...recordsBetween(this.#database, this.#range, range)]) {
+    for (const version of [...new RecordReader(this.#database).versions(this.#range, range)]) {
       for (const name of this.#record(version).rows.keys()) {
         const index = Math.floor(name / PLACES_IN_NAME);
         const key = keyOf(place, version, index);
