@@ -73,8 +73,8 @@ export class SqliteReads implements StoreReader {
   get(column: Column, partition: Uint8Array, order: Uint8Array): Buffer | undefined {
     assertKeyShape(column, partition, order);
     const place = placeOf(column);
+    if (column === HEAD && !this.#isSnapshot) this.endRead();
     return this.#read(column, { partition, order }, () => {
-      if (column === HEAD) this.#beginAgain();
       if (place !== undefined) {
         return this.#records.row(this.#runs.manifest, place, { partition, order });
       }
@@ -221,12 +221,6 @@ export class SqliteReads implements StoreReader {
     this.#isReading = false;
     this.#records.forget();
     this.database.rollback();
-  }
-
-  #beginAgain(): void {
-    if (this.#isSnapshot) return;
-    this.endRead();
-    this.#begin();
   }
 
   #begin(): void {
