@@ -29,16 +29,10 @@ const shared = {
 /** One process runs many files: to start one and import the sources for each took as long as its tests. */
 const quick = { ...shared, isolate: false };
 
-/**
- * Tests of the API for which one store engine is enough: the SDKs' start the built program, which has its own store; some
- * are of connections, clients and caches; the others send bodies that are refused, nearly all before anything is read, or more of
- * what transactions-requests.test.ts sends.
- */
-const NOT_OF_ENGINES = [
-  'test/api/sdk-*',
-  'test/api/{connection,client-quota,fair-share,long-views,unsent-answers}.test.ts',
-  'test/api/{encode,decode}-hostile.long.test.ts',
-  'test/api/{event-pages-cached,transactions-requests}.long.test.ts',
+/** Tests of the API that ask for something of every kind, also over other engines than SQLite. */
+const OVER_ENGINES = [
+  'test/api/{account-content,balance-history,balances,batch,events-by-type,history,listings}.test.ts',
+  'test/api/{pending,state-items,transaction-lookups,version-times,waiting}.test.ts',
 ];
 
 /** Over PostgreSQL, where it is installed. */
@@ -46,8 +40,7 @@ const API_POSTGRES = {
   test: {
     ...quick,
     name: 'api-postgres',
-    include: ['test/api/**/*.test.ts'],
-    exclude: [...NOT_OF_ENGINES, ...SLOW],
+    include: OVER_ENGINES,
     env: { TESTED_STORE: 'postgres' },
   },
 };
@@ -70,8 +63,7 @@ export default defineConfig({
         test: {
           ...quick,
           name: 'api-later',
-          include: ['test/api/**/*.test.ts', 'test/reference/simulate.test.ts'],
-          exclude: NOT_OF_ENGINES,
+          include: [...OVER_ENGINES, 'test/reference/simulate.test.ts'],
           // Over a store that answers later, as a distributed engine does (test/api/tested-ledger.ts).
           env: { TESTED_STORE: 'later' },
         },
