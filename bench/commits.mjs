@@ -13,7 +13,7 @@ export const title = 'Commits: processor time and written bytes while a store gr
 
 const TRANSACTIONS = Number(process.env.BENCH_TRANSACTIONS ?? 100_000);
 const COMMIT_TRANSACTIONS = 2_500;
-const PARTS = 5;
+const PARTS = 10;
 const STATE_KEYS = 400_000;
 const SENDERS = 200_000;
 const HASH_BYTES = 32;

@@ -121,5 +121,5 @@ function failureOf(error: unknown): Failure {
 function usageText(text: string): string {
   // An option that does not exist is repeated with its value.
   const [what] = shownArguments(text.replace(/^error: /, '').split('\n'));
-  return `${what}; --help shows all options`;
+  return `${what}; --help shows the options`;
 }

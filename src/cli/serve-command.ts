@@ -1,7 +1,7 @@
 /** `daybook serve`: answers over HTTP from the ledger in a folder until a signal stops it. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Command } from 'commander';
-import { settingFlags } from '../node/settings/settings.ts';
+import { type Command, Help, Option } from 'commander';
+import { FIRST_GROUP, settingFlags } from '../node/settings/settings.ts';
 import { stopSignal } from '../node/shutdown.ts';
 import { addCommand, collected, settingsOf } from './command-line.ts';
 
@@ -40,14 +40,28 @@ export function addServeCommand(program: Command): void {
       'serve --config /etc/daybook.yaml',
     ],
   }).option('--config <file>', 'YAML or JSON file of settings (env DAYBOOK_CONFIG)');
-  for (const { flag, help } of settingFlags()) command.option(flag, help);
+  const all = new Option('--help-all', 'show the options of all settings');
+  const isAll = () => command.opts()['helpAll'] === true;
+  for (const { flag, help, group } of settingFlags()) {
+    command.addOption(new Option(flag, help).helpGroup(group));
+  }
   command
     .option('--keep <versions>', 'short for --keep-versions')
     .option(
       '--keep-account <address>',
       'retain the whole history of this account from now on; may be given again',
       collected,
-    );
+    )
+    .addOption(all)
+    .on('option:help-all', () => command.help())
+    .configureHelp({
+      visibleOptions: (shown) =>
+        new Help()
+          .visibleOptions(shown)
+          .filter(
+            ({ helpGroupHeading: group }) => isAll() || [undefined, FIRST_GROUP].includes(group),
+          ),
+    });
   command.action(async ({ config, ...given }: ServeFlags) => {
     const settings = await settingsOf(withShortForms(given), config);
     // Before the start: a signal that comes while the ledger opens must end in a clean stop too.

@@ -208,7 +208,7 @@ describe('what is refused', () => {
 
 describe('help', () => {
   it('shows every setting with its flag, variable and default, durations and sizes with units', async () => {
-    const { code, stdout, stderr } = await runCommand(['serve', '--help']);
+    const { code, stdout, stderr } = await runCommand(['serve', '--help-all']);
     expect([code, stderr]).toEqual([0, '']);
     const text = stdout.replaceAll(/\s+/g, ' ');
     for (const [name, property] of Object.entries(NODE_SETTINGS)) {
@@ -222,6 +222,14 @@ describe('help', () => {
       if (name.endsWith('Ms')) expect(description).toContain('milliseconds');
       if (name.endsWith('Bytes')) expect(description).toContain('bytes');
     }
+  });
+
+  it('begins with the ten settings that one needs first, and shows no others', async () => {
+    const { code, stdout } = await runCommand(['serve', '--help']);
+    expect(code).toBe(0);
+    const shown = stdout.match(/^ {2}--[a-z-]+ [<[]value/gm)!.map((line) => line.split(/ +/)[1]);
+    expect(shown).toHaveLength(10);
+    expect(shown).toEqual(expect.arrayContaining(['--data', '--listen', '--follow', '--sample']));
   });
 
   it('lists the commands; each has a purpose, its options, examples and the exit codes', async () => {

@@ -165,14 +165,45 @@ export function packageVersion(): string {
   return (JSON.parse(text) as { version: string }).version;
 }
 
+/** How `--help-all` groups settings; `--help` shows the first group only. Those of no group are limits. */
+const SETTING_GROUPS: Readonly<Record<string, readonly (keyof NodeSettings)[]>> = {
+  'Options needed first:': [
+    ...(['data', 'listen', 'sample', 'follow', 'fork', 'upstream', 'produce'] as const),
+    ...(['keepVersions', 'workers', 'headerPrefix'] as const),
+  ],
+  'Replication and forks:': [
+    ...(['waypoint', 'bootstrap', 'snapshots', 'standby', 'offline'] as const),
+    ...(['forkRequestsPerSecond', 'maxLagSeconds'] as const),
+  ],
+  'Pruning:': ['keepSeconds', 'pruneGraceSeconds', 'keepAccounts', 'keepAccountsFile'],
+  'Logs and metrics:': ['metricsListen', 'accessLog', 'logLevel'],
+  'What the API answers:': [
+    ...(['jsonOutputEnabled', 'bcsOutputEnabled', 'encodeSubmissionEnabled'] as const),
+    ...(['compressionEnabled', 'nodeRole', 'gitHash', 'signingDomainPrefix', 'clock'] as const),
+    ...(['maxEventsPageSize', 'maxTransactionsPageSize', 'maxBlockTransactionsPageSize'] as const),
+    ...(['maxAccountResourcesPageSize', 'maxAccountModulesPageSize'] as const),
+  ],
+};
+export const [FIRST_GROUP] = Object.keys(SETTING_GROUPS) as [string];
+
+interface SettingFlag {
+  readonly flag: string;
+  readonly help: string;
+  /** The heading of its group. */
+  readonly group: string;
+}
+
 /** Every setting as a command-line flag, with its allowed values, default and variable; a bare boolean is true. */
-export function settingFlags(): readonly { readonly flag: string; readonly help: string }[] {
+export function settingFlags(): readonly SettingFlag[] {
+  const groups = Object.entries(SETTING_GROUPS);
   return Object.entries(NODE_SETTINGS).map(([name, setting]) => {
     const { flag, variable } = outsideNames(name);
     const facts = `${allowedText(setting)}; default ${JSON.stringify(setting.default)}`;
+    const found = groups.find(([, names]) => names.includes(name as keyof NodeSettings));
     return {
       flag: `${flag} ${setting.type === 'boolean' ? '[value]' : '<value>'}`,
       help: `${setting.description} (${facts}; env ${variable})`,
+      group: found?.[0] ?? 'Limits and time-outs:',
     };
   });
 }
