@@ -6,6 +6,12 @@ import { findPostgres } from './test/postgres/cluster.ts';
 /** Tests that start other processes or a browser, and long ones (random histories, hostile input at its limits). */
 const SLOW = ['test/process/**/*.test.ts', 'test/**/*.long.test.ts'];
 
+/** Of those, the ones that `npm test` runs too: every command, settings, and one page in a browser. */
+const COMMANDS = [
+  'test/process/{docs-examples,exit-codes,init,page-overview,reports}.test.ts',
+  'test/process/{serve,settings,view-command}.test.ts',
+];
+
 /** Of those, the ones that take over a minute. They start first: one that started last would run alone. */
 const LONGEST =
   /\/(?:attack\/commits\.long|attack\/flips\.long|crash|crash-servers\.long|fork\.long|page-views|process\/postgres|schemathesis|take-over\.long)\.test\.ts$/;
@@ -24,6 +30,11 @@ const shared = {
   hookTimeout: 180_000,
   pool: 'forks' as const,
   globalSetup: ['test/postgres/run.ts'],
+};
+
+const withSamples = {
+  ...shared,
+  globalSetup: [...shared.globalSetup, 'test/process/samples-of-run.ts'],
 };
 
 /** One process runs many files: to start one and import the sources for each took as long as its tests. */
@@ -69,14 +80,8 @@ export default defineConfig({
         },
       },
       ...(findPostgres() === undefined ? [] : [API_POSTGRES]),
-      {
-        test: {
-          ...shared,
-          globalSetup: [...shared.globalSetup, 'test/process/samples-of-run.ts'],
-          name: 'process',
-          include: SLOW,
-        },
-      },
+      { test: { ...withSamples, name: 'commands', include: COMMANDS } },
+      { test: { ...withSamples, name: 'process', include: SLOW, exclude: COMMANDS } },
     ],
   },
 });
