@@ -6,8 +6,34 @@ import pg from 'pg';
 import pgpass from 'pgpass';
 import { StoreError } from '../store-error.ts';
 import { asStoreError } from './postgres-error.ts';
-import { readRowsAsBytes } from './row-messages.ts';
-import { type Answer, type Parameter, RowsQuery } from './rows-query.ts';
+
+/** Of a statement: bytes, or the text of anything else. */
+export type Parameter = Buffer | string;
+
+/** A field of a row: the bytes of `bytea`, the text of anything else as bytes; `null` for SQL's null. */
+export type Field = Buffer | null;
+
+export interface Answer {
+  readonly rows: readonly (readonly Field[])[];
+}
+
+/** The first byte of the field for SQL's true. */
+const TRUE = 't'.charCodeAt(0);
+
+export function isTrue(field: Field | undefined): boolean {
+  return field?.[0] === TRUE;
+}
+
+/** The number of the type `bytea` in every server. */
+const BYTEA = 17;
+const FIELD_TYPES = {
+  getTypeParser: (type: number) => (type === BYTEA ? bytesOf : (text: string) => Buffer.from(text)),
+} as pg.CustomTypesConfig;
+
+/** @param text `\\x` and hexadecimal digits (`bytea_output`, which the session sets) */
+function bytesOf(text: string): Buffer {
+  return Buffer.from(text.slice(2), 'hex');
+}
 
 /** A prepared statement; its text is parsed once in a connection. */
 export interface Statement {
@@ -40,6 +66,7 @@ const KEEPALIVE_DELAY_MS = 10_000;
  * takes longer than running them. What a server or a pooler refuses is left as it is.
  */
 const SESSION_SETTINGS = [
+  'bytea_output = hex',
   'jit = off',
   'enable_seqscan = off',
   'enable_sort = off',
@@ -116,7 +143,6 @@ export class PostgresConnection {
     let connection: PostgresConnection | undefined;
     try {
       const client = newClient(url);
-      readRowsAsBytes(client.connection);
       connection = new PostgresConnection(client, shown, limitMs);
       await client.connect();
       const opened = connection;
@@ -188,15 +214,25 @@ export class PostgresConnection {
     if (this.#pending === 0) this.#progressMs = performance.now();
     this.#pending += 1;
     this.#writeLater();
-    return new Promise((resolve, reject) => {
-      const settle = (error: Error | undefined, answer: Answer): void => {
-        this.#pending -= 1;
-        this.#progressMs = performance.now();
-        if (error === undefined && !this.#isLost) resolve(answer);
-        else reject(this.#failure(error ?? new Error('the connection is lost')));
-      };
-      this.#client.query(new RowsQuery(name, text, values, settle));
-    });
+    const settled = (): void => {
+      this.#pending -= 1;
+      this.#progressMs = performance.now();
+    };
+    const query = {
+      ...{ text, values: [...values], rowMode: 'array' as const, types: FIELD_TYPES },
+      ...(name !== '' && { name }),
+    };
+    return this.#client.query<Field[]>(query).then(
+      (answer) => {
+        settled();
+        if (this.#isLost) throw this.#failure(new Error('the connection is lost'));
+        return answer;
+      },
+      (error: Error) => {
+        settled();
+        throw this.#failure(error);
+      },
+    );
   }
 
   /** What is sent in one turn of the event loop is one write: writing costs more than all else of a small read. */

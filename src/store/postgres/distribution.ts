@@ -9,7 +9,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { COLUMNS, type Column, EPOCHS, HEAD, IDENTITY, PRUNING } from '../columns/columns.ts';
 import { StoreError } from '../store-error.ts';
-import type { PostgresConnection, Statement } from './connection.ts';
+import { isTrue, type PostgresConnection, type Statement } from './connection.ts';
 import {
   type ColumnStatements,
   countOf,
@@ -40,7 +40,7 @@ export async function isDistributed(
   schema: string,
 ): Promise<boolean> {
   const { rows } = await connection.run('select to_regclass($1) is not null', [stagedName(schema)]);
-  return rows[0]![0]![0] === 1;
+  return isTrue(rows[0]![0]);
 }
 
 /**
@@ -172,5 +172,5 @@ async function publish(
   prepared: string,
 ): Promise<boolean> {
   const { rows } = await connection.query(publication(schema), [term, prepared]);
-  return rows[0]![0]![0] === 1;
+  return isTrue(rows[0]![0]);
 }

@@ -2,7 +2,7 @@
 import { HEAD } from '../columns/columns.ts';
 import { HEAD_KEY, HEAD_ROW, type Head } from '../columns/head.ts';
 import { isStoreError } from '../store-error.ts';
-import { type ConnectionTarget, PostgresConnection, type Statement } from './connection.ts';
+import { type ConnectionTarget, isTrue, PostgresConnection, type Statement } from './connection.ts';
 import type { PostgresLocation, SessionAttributes } from './location.ts';
 import { PostgresPool } from './pool.ts';
 import { statementsOf } from './statements.ts';
@@ -82,7 +82,7 @@ export class PostgresHost {
       this.#connection.query(ROLE, []),
       this.#connection.query(this.#head, key).catch(noSuchTable),
     ]);
-    const [isStandby, isReadOnly] = role.rows[0]!.map((field) => field?.[0] === 1);
+    const [isStandby, isReadOnly] = role.rows[0]!.map(isTrue);
     this.standing = {
       askedMs,
       isStandby: isStandby!,

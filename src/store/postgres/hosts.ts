@@ -10,12 +10,11 @@ import type { Head } from '../columns/head.ts';
 import { READER_GRACE_MS } from '../columns/pruning-column.ts';
 import type { ReadServer } from '../store.ts';
 import { isStoreError, isTransient, StoreError } from '../store-error.ts';
-import type { ConnectionTarget, Statement } from './connection.ts';
+import type { Answer, ConnectionTarget, Parameter, Statement } from './connection.ts';
 import { fitOf, isOlder, PostgresHost, type Standing } from './host.ts';
 import type { PostgresLocation, SessionAttributes } from './location.ts';
 import type { Pace } from './pool.ts';
 import { ReplicaLag } from './replica-lag.ts';
-import type { Answer, Parameter } from './rows-query.ts';
 
 /** Statements of a process that may wait for answers; more are refused. */
 export const MAX_WAITING_STATEMENTS = 2_000;

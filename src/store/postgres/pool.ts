@@ -4,8 +4,13 @@
  * its own, so that nothing quick waits behind it.
  */
 import { StoreError } from '../store-error.ts';
-import { type ConnectionTarget, PostgresConnection, type Statement } from './connection.ts';
-import type { Answer, Parameter } from './rows-query.ts';
+import {
+  type Answer,
+  type ConnectionTarget,
+  type Parameter,
+  PostgresConnection,
+  type Statement,
+} from './connection.ts';
 
 /** Connections for quick reads. */
 const QUICK_CONNECTIONS = 2;

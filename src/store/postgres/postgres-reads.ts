@@ -27,12 +27,10 @@ import {
 } from '../store.ts';
 import { StoreError } from '../store-error.ts';
 import { encodeByteArrays } from './byte-arrays.ts';
-import type { Statement } from './connection.ts';
+import type { Answer, Field, Parameter, Statement } from './connection.ts';
 import { distributedStatements } from './distribution.ts';
 import { headOf, isOlder } from './host.ts';
 import { MAX_UNCONFIRMED_MS, type PostgresHosts } from './hosts.ts';
-import type { Field } from './row-messages.ts';
-import type { Answer, Parameter } from './rows-query.ts';
 import { type ColumnStatements, MAX_COUNTED_ROWS, statementsOf } from './statements.ts';
 
 /**
@@ -231,7 +229,7 @@ export class PostgresReads implements StoreReader {
     const partitions = encodeByteArrays(keys.map(({ partition }) => partition));
     const orders = encodeByteArrays(keys.map(({ order }) => order));
     const { rows } = await this.hosts.query('quick', statement, [partitions, orders]);
-    for (const row of rows) found[row[0]!.readInt32BE() - 1] = make(row);
+    for (const row of rows) found[Number(row[0]) - 1] = make(row);
     return found;
   }
 
@@ -246,7 +244,7 @@ export class PostgresReads implements StoreReader {
       ...boundArrays(ranges),
       `{${ranges.map(({ limit, reverse }) => (reverse === true ? -limit : limit))}}`,
     ]);
-    for (const [number, ...row] of rows) found[number!.readInt32BE() - 1]!.push(rowOf(row));
+    for (const [number, ...row] of rows) found[Number(number) - 1]!.push(rowOf(row));
     return found;
   }
 
@@ -286,14 +284,14 @@ export class PostgresReads implements StoreReader {
     const { name, statistics } = this.statements(column);
     const { rows } = await this.askLong(statistics, [name]);
     const [counted, bytes, estimated, estimatedPages, pages] = rows[0]!;
-    const rowCount = Number(counted!.readBigInt64BE());
-    const density = estimated!.readDoubleBE() / Math.max(1, estimatedPages!.readInt32BE());
-    const estimate = Math.round(density * Number(pages!.readBigInt64BE()));
+    const rowCount = Number(counted);
+    const density = Number(estimated) / Math.max(1, Number(estimatedPages));
+    const estimate = Math.round(density * Number(pages));
     const isCounted = rowCount <= MAX_COUNTED_ROWS;
     return {
       column,
       rows: isCounted ? rowCount : Math.max(rowCount, estimate),
-      bytes: Number(bytes!.readBigInt64BE()),
+      bytes: Number(bytes),
     };
   }
 

@@ -1,10 +1,9 @@
 /** A store in PostgreSQL as it is at one moment: everything is read in one transaction. */
-import { PostgresConnection, type Statement } from './connection.ts';
+import { type Answer, type Parameter, PostgresConnection, type Statement } from './connection.ts';
 import { PostgresHosts } from './hosts.ts';
 import type { PostgresLocation } from './location.ts';
 import { LONG_LIMIT_MS } from './pool.ts';
 import { PostgresReads } from './postgres-reads.ts';
-import type { Answer, Parameter } from './rows-query.ts';
 
 /** For scans and statistics; other reads are not of the moment. */
 export class PostgresSnapshot extends PostgresReads {

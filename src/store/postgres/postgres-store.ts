@@ -13,14 +13,13 @@ import type {
 import { StoreError } from '../store-error.ts';
 import { encodeByteArrays } from './byte-arrays.ts';
 import { CommitWatch } from './commit-watch.ts';
-import { PostgresConnection, type Statement } from './connection.ts';
+import { type Answer, type Parameter, PostgresConnection, type Statement } from './connection.ts';
 import { isDistributed } from './distribution.ts';
 import { headOf } from './host.ts';
 import { PostgresHosts } from './hosts.ts';
 import type { PostgresLocation } from './location.ts';
 import { boundArrays, PostgresReads } from './postgres-reads.ts';
 import { PostgresSnapshot } from './postgres-snapshot.ts';
-import type { Answer, Parameter } from './rows-query.ts';
 import {
   checkSchema,
   dropSchema,

@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { COLUMNS, HEAD, IDENTITY, STORE_FORMAT_VERSION } from '../columns/columns.ts';
 import { checkFormat, FORMAT, FORMAT_KEY } from '../columns/identity-column.ts';
 import { isStoreError, StoreError } from '../store-error.ts';
-import type { PostgresConnection } from './connection.ts';
+import { isTrue, type PostgresConnection } from './connection.ts';
 import { distributeTables, isDistributed, STAGED_TABLE, stagedName } from './distribution.ts';
 import { MAX_SCHEMA_CHARACTERS } from './location.ts';
 import { quotedName, statementsOf, tableDefinition, WRITER_TABLE } from './statements.ts';
@@ -28,7 +28,7 @@ export async function hasSchema(connection: PostgresConnection, schema: string):
       `obj_description(to_regnamespace($2)::oid, 'pg_namespace') like '${MAKING}%' is not true`,
     [name, `"${schema}"`],
   );
-  return rows[0]![0]![0] === 1;
+  return isTrue(rows[0]![0]);
 }
 
 /**
@@ -173,7 +173,7 @@ async function hasHead(connection: PostgresConnection, schema: string): Promise<
     heads.push(`select from ${stagedName(schema)} where c = ${HEAD.number}`);
   }
   const { rows } = await connection.run(`select exists (${heads.join(' union all ')})`);
-  return rows[0]![0]![0] === 1;
+  return isTrue(rows[0]![0]);
 }
 
 /** @param isStore whether a store is there, besides which nothing may be */

@@ -11,7 +11,7 @@
  */
 import type { Standby } from '../standby.ts';
 import { isStoreError, StoreError } from '../store-error.ts';
-import { PostgresConnection } from './connection.ts';
+import { isTrue, PostgresConnection } from './connection.ts';
 import type { PostgresHosts } from './hosts.ts';
 import type { PostgresLocation } from './location.ts';
 
@@ -53,7 +53,7 @@ const signOf = (owner: string): string =>
 
 export async function tryLock(connection: PostgresConnection, schema: string): Promise<boolean> {
   const { rows } = await connection.run(`select pg_try_advisory_lock(${LOCK_KEY})`, [schema]);
-  return rows[0]![0]![0] === 1;
+  return isTrue(rows[0]![0]);
 }
 
 export async function unlock(connection: PostgresConnection, schema: string): Promise<void> {
