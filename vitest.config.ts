@@ -2,9 +2,16 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { findPostgres } from './test/postgres/cluster.ts';
+import { IS_LONG } from './test/random.ts';
 
-/** Tests that start other processes or a browser, and long ones (random histories, hostile input at its limits). */
-const SLOW = ['test/process/**/*.test.ts', 'test/**/*.long.test.ts'];
+/** Long tests, which `npm test` leaves out: random histories, hostile input at its limits, whole recorded chains. */
+const LONG = ['test/**/*.long.test.ts'];
+
+/** Tests that start other processes or a browser. */
+const PROCESSES = [
+  'test/process/**/*.test.ts',
+  'test/{citus,fuzz,postgres,store/attack}/**/*.long.test.ts',
+];
 
 /** Of those, the ones that `npm test` runs too: every command, settings, and one page in a browser. */
 const COMMANDS = [
@@ -26,7 +33,7 @@ class LongestFirst extends BaseSequencer {
 
 const shared = {
   // A command takes seconds to start when the machine is busy.
-  testTimeout: 180_000,
+  testTimeout: IS_LONG ? 24 * 3_600_000 : 180_000,
   hookTimeout: 180_000,
   pool: 'forks' as const,
   globalSetup: ['test/postgres/run.ts'],
@@ -67,7 +74,7 @@ export default defineConfig({
           ...quick,
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: SLOW,
+          exclude: [...LONG, ...PROCESSES],
         },
       },
       {
@@ -81,7 +88,8 @@ export default defineConfig({
       },
       ...(findPostgres() === undefined ? [] : [API_POSTGRES]),
       { test: { ...withSamples, name: 'commands', include: COMMANDS } },
-      { test: { ...withSamples, name: 'process', include: SLOW, exclude: COMMANDS } },
+      { test: { ...quick, name: 'long', include: LONG, exclude: PROCESSES } },
+      { test: { ...withSamples, name: 'process', include: PROCESSES, exclude: COMMANDS } },
     ],
   },
 });

@@ -178,7 +178,7 @@ const SHOWN_WAYS = {
 
 /** @param {{rounds: number, seconds: number, log: (line: string) => void}} options */
 export async function run(options) {
-  const { encodeSubmission: encodeJson } = await import('../dist/ledger/encode/index.js');
+  const { encodeSubmission: encodeJson } = await import('../dist/submission/encode/index.js');
   const { encodeSubmission: encodeObject } = await import('../dist/index.js');
   const { openLedger } = await import('../dist/ledger/open.js');
   const { openSqliteReader } = await import('../dist/store/sqlite/sqlite-store.js');

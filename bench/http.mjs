@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cpuSeconds, startChild } from './child.mjs';
-import { coldAndWarmKeys } from './http-keys.mjs';
 import {
   accountAddresses,
   eventStreams,
@@ -24,6 +23,7 @@ import {
   MODULE_REQUEST,
   PAGE_EVENTS,
   transactionRequest,
+  viewRequest,
 } from './requests.mjs';
 import { ratioSummary, shownSummary, summary } from './statistics.mjs';
 
@@ -65,6 +65,8 @@ export async function operations(dataFolder, log) {
   const byVersion = transactions.map(({ version }) => transactionRequest(`by_version/${version}`));
   const byHash = transactions.map(({ hash }) => transactionRequest(`by_hash/${hash}`));
   const encodings = holders.slice(0, 1_000).map(encodeRequest);
+  const coin = '0x1::aptos_coin::AptosCoin';
+  const views = holders.map((holder) => viewRequest('0x1::coin::balance', [coin], [`0x${holder}`]));
   return [
     { operation: 'balance', form: 'json', requests: balances },
     { operation: 'balance', form: 'bcs', requests: asBcs(balances) },
@@ -74,6 +76,7 @@ export async function operations(dataFolder, log) {
     { operation: 'events', form: 'bcs', requests: asBcs(pages) },
     { operation: 'pages', form: 'json', requests: shortPages },
     { operation: 'encode', form: 'json', requests: encodings },
+    { operation: 'view', form: 'json', requests: views },
     { operation: 'by_version', form: 'json', requests: byVersion },
     { operation: 'by_version', form: 'bcs', requests: asBcs(byVersion) },
     { operation: 'by_hash', form: 'json', requests: byHash },
@@ -218,10 +221,7 @@ export async function run(options) {
     const dataFolder = await prepareLedger(folder);
     const serveArguments = servingOf(dataFolder);
     const asked = await operations(dataFolder, options.log);
-    const results = await measureAll(folder, serveArguments, asked, options);
-    const manyKeys = asked.filter(({ operation }) => ['balance', 'events'].includes(operation));
-    const keys = await coldAndWarmKeys(serveArguments, manyKeys, options);
-    return { loadGenerator, results, keys };
+    return { loadGenerator, results: await measureAll(folder, serveArguments, asked, options) };
   } finally {
     rmSync(folder, { recursive: true });
   }

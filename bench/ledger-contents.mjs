@@ -4,8 +4,8 @@ import { decodeBcs } from '../dist/move/bcs/bcs-reader.js';
 import { readTransactionInfo } from '../dist/move/transactions/transaction-info.js';
 import { parsePhysicalStateKey } from '../dist/move/types/state-key.js';
 import { ACCOUNT_KEYS, EVENTS } from '../dist/store/columns/columns.js';
+import { openView } from '../dist/store/read/view.js';
 import { openSqliteReader } from '../dist/store/sqlite/sqlite-store.js';
-import { openView } from '../dist/store/view.js';
 
 const PAGE = { maxRows: 5_000, maxBytes: 8 * 1024 * 1024 };
 

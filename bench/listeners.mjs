@@ -167,7 +167,7 @@ export async function run(options) {
     ...[PROGRAM, 'serve', '--data', dataFolder, '--listen', '127.0.0.1:0', '--log-level', 'warn'],
     ...['--workers', '1', '--produce', String(PRODUCED_PER_SECOND)],
     // What is refused in overload would count as answered quickly.
-    ...['--max-listeners', String(LISTENERS), '--max-read-backlog-ms', '0'],
+    ...['--max-backlog-ms', '0'],
   ]);
   try {
     const heard = await listen(node, store, Math.round(MINUTES * 60));

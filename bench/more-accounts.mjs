@@ -22,9 +22,9 @@ import {
   objectCoreCodec,
 } from '../dist/move/values/framework-resource.js';
 import { frozenRootCount } from '../dist/store/columns/head.js';
+import { openView } from '../dist/store/read/view.js';
 import { openSqliteStore } from '../dist/store/sqlite/sqlite-store.js';
-import { openView } from '../dist/store/view.js';
-import { LedgerWriter } from '../dist/store/writer.js';
+import { LedgerWriter } from '../dist/store/write/writer.js';
 
 const ACCOUNTS_IN_A_VERSION = 500;
 const VERSIONS_IN_A_COMMIT = 20;

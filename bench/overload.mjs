@@ -24,8 +24,8 @@ const BALANCE = '/v1/accounts/0x1/balance/0x1::aptos_coin::AptosCoin';
  * client, too, needs a core.
  */
 const KINDS = [
-  { kind: 'listing', path: '/v1/accounts/0x1/modules', bound: '--max-listing-backlog-ms' },
-  { kind: 'read', path: BALANCE, bound: '--max-read-backlog-ms' },
+  { kind: 'listing', path: '/v1/accounts/0x1/modules' },
+  { kind: 'read', path: BALANCE },
 ];
 const BACKLOG_MS = { listing: 50, read: 10 };
 const OVERLOAD_FACTOR = 4;
@@ -39,7 +39,7 @@ const IDLE_CONNECTIONS = 10_000;
 const OPENED_AT_ONCE = 250;
 /** What a node is started with to see what it costs. */
 const COSTS = {
-  bare: ['--max-read-backlog-ms', '0'],
+  bare: ['--max-backlog-ms', '0'],
   bounded: [],
   metered: ['--metrics-listen', '127.0.0.1:0'],
   logged: ['--access-log', 'sampled'],
@@ -71,10 +71,10 @@ async function capacity(node, path, backlogMs) {
   return Math.max(4, Math.min(connections, MAX_CONNECTIONS));
 }
 
-async function latency(dataFolder, { kind, path, bound }, { rounds, seconds, log }) {
+async function latency(dataFolder, { kind, path }, { rounds, seconds, log }) {
   const backlogMs = BACKLOG_MS[kind];
   const [bounded, unbounded] = await Promise.all(
-    [backlogMs, 0].map((value) => serve(dataFolder, [bound, String(value)])),
+    [backlogMs, 0].map((value) => serve(dataFolder, ['--max-backlog-ms', String(value)])),
   );
   try {
     const connections = await capacity(unbounded, path, backlogMs);
@@ -116,8 +116,8 @@ async function latency(dataFolder, { kind, path, bound }, { rounds, seconds, log
 
 /** A client with many connections and one with one, from different addresses. */
 async function fairness(dataFolder, { rounds, seconds, log }) {
-  const { path, bound, kind } = KINDS[0];
-  const node = await serve(dataFolder, [bound, String(BACKLOG_MS[kind])]);
+  const { path, kind } = KINDS[0];
+  const node = await serve(dataFolder, ['--max-backlog-ms', String(BACKLOG_MS[kind])]);
   const runs = { many: [], one: [] };
   try {
     for (let round = 0; round < rounds; round += 1) {

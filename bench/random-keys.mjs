@@ -1,7 +1,6 @@
 // Random rows of a ledger of any size: each is found by seeking a random place in its column, so that nothing of the
 // column is held. Keys are hashes or addresses made of hashes, so all parts of a column are equally likely.
-import { ACCOUNT_KEYS, EVENTS, STATE } from '../dist/store/columns/columns.js';
-import { decodeU64Key } from '../dist/store/columns/order-key.js';
+import { ACCOUNT_KEYS, EVENTS } from '../dist/store/columns/columns.js';
 import { accountOf } from './ledger-contents.mjs';
 
 /** A seeded source of numbers below 2^32. */
@@ -67,14 +66,5 @@ export function randomStreams(store, most) {
     const key = partition.toString('hex');
     const address = key.slice(0, 64);
     return { key, value: { partition, address, creationNumber: partition.readBigUInt64BE(32) } };
-  });
-}
-
-/** @returns {Promise<{keyHash: Buffer, version: bigint}[]>} rows of state: a key's hash, a version that wrote it */
-export function randomStateRows(store, most) {
-  return sampled(store, STATE, most, ({ partition, order }) => {
-    const version = decodeU64Key(order);
-    const key = `${partition.toString('latin1')}${version}`;
-    return { key, value: { keyHash: partition, version } };
   });
 }

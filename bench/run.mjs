@@ -3,37 +3,25 @@
 import { writeFileSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
-import * as backup from './backup.mjs';
-import * as batch from './batch.mjs';
 import * as codec from './codec.mjs';
 import * as commits from './commits.mjs';
 import * as encode from './encode.mjs';
-import * as engineMemory from './engine-memory.mjs';
-import * as engines from './engines.mjs';
-import * as fork from './fork.mjs';
-import * as forkPack from './fork-pack.mjs';
-import * as fresh from './fresh.mjs';
-import * as growth from './growth.mjs';
-import * as history from './history.mjs';
+import * as execute from './execute.mjs';
 import * as http from './http.mjs';
 import * as ingest from './ingest.mjs';
 import * as instead from './instead/instead.mjs';
 import * as listeners from './listeners.mjs';
+import * as localnet from './localnet.mjs';
 import * as memory from './memory.mjs';
 import * as overload from './overload.mjs';
-import * as reads from './reads.mjs';
 import * as start from './start.mjs';
-import * as store from './store.mjs';
 import * as versus from './versus.mjs';
-import * as view from './view.mjs';
-import * as waiting from './waiting.mjs';
 import * as workers from './workers.mjs';
 
 /** In-process ones first; those that take long, last. */
 const BENCHMARKS = [
-  ...[codec, waiting, encode, store, reads, backup, start, forkPack, fresh, http, view, batch],
-  ...[history, fork, workers, overload, listeners, ingest, commits, versus, growth, instead],
-  ...[engines, memory, engineMemory],
+  ...[codec, encode, execute, localnet, start, http, workers, overload, listeners, ingest],
+  ...[commits, versus, instead, memory],
 ];
 
 const { values, positionals } = parseArgs({

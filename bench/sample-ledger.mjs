@@ -10,10 +10,7 @@ import { anonymousBytes, cpuMs } from './process-figures.mjs';
 export const PROGRAM = fileURLToPath(new URL('../bin/daybook', import.meta.url));
 
 /** Settings of a server that refuses nothing: the machine may be busy. */
-export const UNBOUNDED = ['read', 'listing', 'body'].flatMap((kind) => [
-  `--max-${kind}-backlog-ms`,
-  '0',
-]);
+export const UNBOUNDED = ['--max-backlog-ms', '0'];
 
 /** Size of the ledgers that benchmarks make. */
 export const TRANSACTIONS = Number(process.env.BENCH_TRANSACTIONS ?? 100_000);

@@ -1,8 +1,8 @@
 /** Requests as bytes: every endpoint with values that are right, almost right and wrong; bytes that are no request. */
 import fc from 'fast-check';
 import type { AnyEndpoint } from '../src/api/endpoints/endpoint.ts';
-import { ENDPOINTS } from '../src/api/endpoints/endpoint-list.ts';
 import type { Parameters } from '../src/api/endpoints/parameters.ts';
+import { ENDPOINTS } from '../src/api/http/endpoint-list.ts';
 import { encodeBcs } from '../src/move/bcs/bcs-writer.ts';
 import { GOOD_REQUEST } from '../test/api/hostile-bodies.ts';
 import { almost, damaged, json } from '../test/api/hostile-json.ts';

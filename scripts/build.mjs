@@ -1,7 +1,7 @@
 /**
  * Builds dist/ if something that the build reads is newer, or if something is missing: the program with Oxc, the page with
- * Vite, which brings Oxc, and type declarations with tsc where it is installed (scripts/install-tools.mjs). Types are
- * checked by `npm run typecheck`.
+ * Vite, which brings Oxc, the default genesis with the program itself, and type declarations with tsc where it is
+ * installed (scripts/install-tools.mjs). Types are checked by `npm run typecheck`.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,6 +16,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildDefaultGenesis, DEFAULT_GENESIS } from './build-genesis.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const SOURCES = [
@@ -74,7 +75,11 @@ if (!isBuilt) rmSync(DIST, { recursive: true, force: true });
 if (existsSync(COMPILER) && isOld(BUILT_TYPES)) work.push(buildTypes());
 if (!isBuilt) {
   const vite = await import('vite');
-  work.push(buildProgram(vite), vite.build({ root: join(ROOT, 'web') }));
+  const program = buildProgram(vite);
+  work.push(program.then(buildDefaultGenesis), vite.build({ root: join(ROOT, 'web') }));
+} else if (!existsSync(DEFAULT_GENESIS)) {
+  // What it is made of was not installed before.
+  work.push(buildDefaultGenesis());
 }
 await Promise.all(work);
 if (!isBuilt) writeFileSync(BUILT, '');

@@ -9,13 +9,16 @@ import { fileURLToPath } from 'node:url';
 const ROOT = new URL('..', import.meta.url);
 const readJson = (path) => JSON.parse(readFileSync(new URL(path, ROOT), 'utf8'));
 
-const { devDependencies } = readJson('test/tools/package.json');
+// What the build needs is there after `npm ci`, but not yet where package.json is newer than that.
+const needed = ['package.json', 'test/tools/package.json'].flatMap((path) =>
+  Object.entries(readJson(path).devDependencies),
+);
 const isInstalled = ([name, version]) => {
   const path = `node_modules/${name}/package.json`;
   return existsSync(new URL(path, ROOT)) && readJson(path).version === version;
 };
 
-if (!Object.entries(devDependencies).every(isInstalled)) {
+if (!needed.every(isInstalled)) {
   const command = 'npm install --no-save --workspaces --include-workspace-root';
   const { status } = spawnSync(command, {
     cwd: fileURLToPath(ROOT),

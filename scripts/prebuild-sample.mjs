@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { copyLedger } from '../dist/node/copy.js';
+import { copyLedger } from '../dist/node/commands/copy.js';
 import { writePrebuiltSample } from '../dist/node/prebuilt-sample.js';
 import { makeSample, SMALL_SAMPLE } from '../dist/node/sample.js';
 

@@ -3,52 +3,55 @@
  * list. A cache holds values that never change and can be computed again, by a key that describes the value. So no
  * cache is needed for a correct answer, and none depends on object identity.
  *
- * Remembered elsewhere: the pruner's addresses of primary stores of pinned accounts
- * (src/ledger/balances/pinned-stores.ts, about 100 MB at its limit); the modules that one view has looked up
- * (src/ledger/modules/module-view.ts); what follows from the modules of the newest view when their code runs
- * (src/vm/program/program.ts, about 40 MB at its limit), and what it reads of the chain's own addresses
- * (src/ledger/views/ledger-world.ts, 1 MiB); what belongs to a cached value and is freed with it, such as
- * the tag bytes of a type (src/ledger/encode/parameters.ts) and the checked code of a module
- * (src/vm/code/function-code.ts).
+ * Remembered elsewhere:
+ * - the modules that one view has looked up (src/state/module-view.ts): dropped with the view, a few hundred at most;
+ * - the code of the newest view's modules that runs (src/vm/program/program.ts, 40 MB), the values that it reads at the
+ *   chain's own addresses, with a few state keys (src/execution/ledger-world.ts, 1 MiB), and the gas schedule
+ *   (src/ledger/ledger-view.ts): a call would load the framework each time;
+ * - what was read or written lately while a ledger is run again (src/execution/recent-state.ts, 32 MiB): only in
+ *   the threads of `daybook verify --execute`;
+ * - the pruner's addresses of primary stores of pinned accounts (src/ledger/balances/pinned-stores.ts, 100 MB): only in
+ *   a process that prunes, and a row of the state does not name its owner;
+ * - what belongs to a cached value and is freed with it, such as the checked code of a module
+ *   (src/vm/code/function-code.ts).
  */
 import { andThen, type MaybePromise } from './maybe-promise.ts';
 
-const KIB = 1024;
-const MIB = 1024 * KIB;
+const MIB = 1024 * 1024;
 
-/** Maximum memory of each cache in bytes, estimated; each process of a node has all of them. */
+/** Maximum memory of each instance in bytes, estimated; each process of a node has all of them. */
 export const CACHE_BUDGETS = {
-  /** Modules with their loaded form and their JSON: many times the whole framework. */
+  /**
+   * Modules with their loaded form and their JSON: many times the whole framework. Most reads need some, and loading
+   * one takes a millisecond. Owner: src/state/module-view.ts.
+   */
   modules: 64 * MIB,
-  /** Layouts of event and resource types: about ten thousand types. */
-  layouts: 16 * MIB,
-  /** Rendered pages of event streams: about 10,000 pages of 25 events. */
+  /**
+   * Layouts of types and of the arguments of functions, about five thousand in each of four instances: events and
+   * resources (src/state/module-view.ts), transactions and their calls (src/ledger/transactions/decoding.ts), calls
+   * that are encoded (src/submission/encode/entry-function.ts). Making one takes longer than using it.
+   */
+  layouts: 12 * MIB,
+  /**
+   * What short texts and keys mean, in instances of some thousands each: types and function names of requests
+   * (src/submission/encode/fields.ts), assets (src/api/endpoints/parameters.ts), keys of balances
+   * (src/move/values/balance-values.ts), blocks for gas prices (src/ledger/gas-price.ts). The same few come again and
+   * again, and parsing is a good part of a balance, of an encoded request and of a commit.
+   */
+  parsed: 4 * MIB,
+  /** Rendered pages of event streams, about 10,000 of 25 events. Owner: src/ledger/events/stream-pages.ts. */
   event_pages: 64 * MIB,
-  /** Entry functions with the layouts of their parameters: about a thousand functions. */
-  functions: 8 * MIB,
-  function_names: 2 * MIB,
-  /** Layouts of the types in transactions, by versions: about five thousand types. */
-  transaction_types: 8 * MIB,
-  /** Layouts of the arguments of calls in transactions, by versions: about a thousand functions. */
-  transaction_calls: 4 * MIB,
-  /** Committed transactions as JSON: about three thousand. */
+  /** Committed transactions as JSON, about three thousand. Owner: src/ledger/transactions/renderer.ts. */
   transactions: 32 * MIB,
-  type_texts: 4 * MIB,
-  assets: 1 * MIB,
-  /** Paths of state keys with the balance that they hold: about five thousand paths. */
-  balance_paths: 2 * MIB,
-  /** Forms of object groups, to find a balance without decoding: one for each length up to 1 KiB. */
-  group_shapes: 4 * MIB,
-  /** Whole answers of the newest view, each up to 64 KiB. */
+  /** Answers of the newest view, of up to 64 KiB, that are asked for again. Owner: src/api/http/caches.ts. */
   answers: 32 * MIB,
-  /** Events as they are sent to listeners that begin at the same place. */
+  /**
+   * Bodies that are the same at many views, such as modules and the API document, and their compressed forms: to
+   * compress takes longer than to make. Owner: src/api/http/caches.ts.
+   */
+  bodies: 64 * MIB,
+  /** Events as they are sent to listeners that begin at the same place. Owner: src/api/push/push-hub.ts. */
   event_batches: 8 * MIB,
-  /** What blocks say about gas prices: about three thousand blocks. */
-  block_prices: 1 * MIB,
-  /** Bodies that are the same at many views: modules, the API document. */
-  bodies: 32 * MIB,
-  /** Compressed forms of such bodies and of the page's files. */
-  compressed: 32 * MIB,
 } as const;
 
 /** The name of a cache. Metrics show modules, layouts, event_pages and transactions. */
@@ -116,7 +119,7 @@ export class Cache<V> {
    * Notes that a key is asked for. Where a value is made about as fast as it is cached, only what is asked for again is
    * worth caching. @returns whether it was asked for before, as far as is remembered
    */
-  isAskedAgain(key: string): boolean {
+  wasRequestedBefore(key: string): boolean {
     let hash = 0x811c_9dc5;
     for (let index = 0; index < key.length; index += 1) {
       hash = Math.imul(hash ^ key.charCodeAt(index), 0x0100_0193);

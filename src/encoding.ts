@@ -2,31 +2,20 @@
  * `daybook/encoding`: signing messages without a server, from module bytes that the caller has (docs/encode.md).
  * Opens no file and no connection, and runs in Node and in browsers.
  */
+
+import { byteTools } from './move/bcs/bytes.ts';
+import { jsonOfPlain, type PlainJson, plainJson } from './move/json/json-plain.ts';
 import {
   type DecodeContext,
   decodeSubmission as decodeMessage,
   parseMessageText,
   type SubmissionNotes,
-} from './ledger/decode/index.ts';
-import { type EncodeContext, encodeSubmission as encodeRequest } from './ledger/encode/index.ts';
-import { byteTools } from './move/bcs/bytes.ts';
-import { jsonOfPlain, type PlainJson, plainJson } from './move/json/json-plain.ts';
-
-export {
-  type DecodeContext,
-  DecodeError,
-  type DecodeErrorCode,
-  MAX_SIGNING_MESSAGE_BYTES,
-  type SubmissionNotes,
-  type Warning,
-  type WarningCode,
-} from './ledger/decode/index.ts';
-export {
+} from './submission/decode/index.ts';
+import {
   type EncodeContext,
-  EncodeError,
-  type EncodeErrorCode,
-  type EncodeStage,
-} from './ledger/encode/index.ts';
+  encodeSubmission as encodeRequest,
+} from './submission/encode/index.ts';
+
 export type { MaybePromise } from './maybe-promise.ts';
 export { type PlainJson, PlainJsonError, type PlainJsonErrorCode } from './move/json/json-plain.ts';
 export type { CompiledModule, LoaderLimits } from './move/modules/compiled.ts';
@@ -35,6 +24,21 @@ export type { ModuleLookup } from './move/modules/lookup.ts';
 export { DuplicateModuleError, modulesFrom } from './move/modules/module-set.ts';
 export { loadModule as readModule } from './move/modules/read.ts';
 export type { ModuleId } from './move/types/module-id.ts';
+export {
+  type DecodeContext,
+  DecodeError,
+  type DecodeErrorCode,
+  MAX_SIGNING_MESSAGE_BYTES,
+  type SubmissionNotes,
+  type Warning,
+  type WarningCode,
+} from './submission/decode/index.ts';
+export {
+  type EncodeContext,
+  EncodeError,
+  type EncodeErrorCode,
+  type EncodeStage,
+} from './submission/encode/index.ts';
 
 /** u8 to u32 as numbers, u64 and larger as decimal text or bigint, addresses and bytes as hex. */
 export type ArgumentValue =

@@ -1,25 +1,34 @@
 /**
- * Daybook as a library: everything of `daybook/encoding`, and `startNode`, which runs a whole node inside the caller's
- * process.
+ * Daybook as a library: everything of `daybook/encoding`; `startNode`, which runs a whole node inside the caller's
+ * process; and `startLocalnet`, which runs a chain of its own there.
  */
+import type { Localnet } from './node/localnet/localnet.ts';
+import type { LocalnetOptions } from './node/localnet/start-localnet.ts';
 import type {
   EmbeddedNode,
   EmbeddedNodeOptions,
   ForkedNode,
   ForkedNodeOptions,
-} from './node/embedded.ts';
+} from './node/serve/embedded.ts';
 
 export * from './encoding.ts';
-export type { AppendedEvent, ForkOverrides, OverrideSnapshot } from './fork/fork-overrides.ts';
-export { OverrideError } from './fork/override-error.ts';
+export { OverrideError } from './ledger/overrides/override-error.ts';
+export type {
+  AppendedEvent,
+  OverrideSnapshot,
+  Overrides as ForkOverrides,
+} from './ledger/overrides/overrides.ts';
+export type { LocalAccount } from './node/localnet/branch.ts';
+export type { Localnet } from './node/localnet/localnet.ts';
+export type { LocalnetOptions } from './node/localnet/start-localnet.ts';
 export type {
   EmbeddedNode,
   EmbeddedNodeOptions,
   ForkedNode,
   ForkedNodeOptions,
   PackedFork,
-} from './node/embedded.ts';
-export { ViewCallError, type ViewFunctionCall } from './node/view-call.ts';
+} from './node/serve/embedded.ts';
+export { ViewCallError, type ViewFunctionCall } from './node/serve/view-call.ts';
 
 /**
  * A real node for tests, on a free port, by default with the small sample ledger, which the package brings. Other
@@ -30,6 +39,17 @@ export function startNode(options: ForkedNodeOptions): Promise<ForkedNode>;
 export function startNode(options?: EmbeddedNodeOptions): Promise<EmbeddedNode>;
 export async function startNode(options: EmbeddedNodeOptions = {}): Promise<EmbeddedNode> {
   // Loaded here: encoding alone needs no HTTP server and no store.
-  const { startEmbeddedNode } = await import('./node/embedded.ts');
+  const { startEmbeddedNode } = await import('./node/serve/embedded.ts');
   return startEmbeddedNode(options);
+}
+
+/**
+ * A chain for tests, with accounts that have coins, the interface, and a faucet, on free ports. Any number of them run
+ * in one process, and `stop` leaves nothing behind.
+ * @throws NodeError as `daybook localnet` does
+ */
+export async function startLocalnet(options: LocalnetOptions = {}): Promise<Localnet> {
+  // Loaded here for the same reason.
+  const localnet = await import('./node/localnet/start-localnet.ts');
+  return localnet.startLocalnet(options);
 }

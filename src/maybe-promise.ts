@@ -2,7 +2,7 @@
  * The one way this program waits. An embedded store answers at once, a distributed one answers later, so a read gives
  * a `MaybePromise`. Code that runs for every request or every row composes reads with the functions below: on the
  * embedded store they never use the microtask queue, and on any other store they wait once per read. All other code
- * simply awaits. Measured in docs/benchmarks.md, "Waiting".
+ * simply awaits. Measured in docs/benchmarks.md, "What was tried".
  *
  * Nothing outside this file asks whether a value is a promise (test/repo/waiting.test.ts).
  */

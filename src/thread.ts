@@ -9,3 +9,56 @@ export const HAS_THREADS = import.meta.url.endsWith('.js');
 export function startThread(file: URL, workerData?: unknown): Worker {
   return new Worker(file, { workerData, execArgv: [] });
 }
+
+interface Waiting<Answer> {
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** A thread that answers requests in their order. Only a request without an answer keeps the process alive. */
+export class RequestThread<Request, Answer> {
+  readonly #worker: Worker;
+  readonly #waiting: Waiting<Answer>[] = [];
+  #failure: Error | undefined;
+
+  constructor(file: URL, workerData?: unknown) {
+    this.#worker = startThread(file, workerData);
+    this.#worker.unref();
+    this.#worker.on('message', (answer: Answer) => {
+      this.#waiting.shift()!.resolve(answer);
+      if (this.#waiting.length === 0) this.#worker.unref();
+    });
+    let cause: Error | undefined;
+    this.#worker.on('error', (error: Error) => {
+      cause = error;
+    });
+    // All answers of the thread have come before.
+    this.#worker.on('exit', (code) => {
+      this.#failure = cause ?? new Error(`exit code ${code}`);
+      for (const { reject } of this.#waiting.splice(0)) reject(this.#failure);
+    });
+  }
+
+  get hasEnded(): boolean {
+    return this.#failure !== undefined;
+  }
+
+  /** @throws what has ended the thread */
+  send(request: Request, moved: readonly ArrayBuffer[] = []): Promise<Answer> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ resolve, reject });
+      this.#worker.ref();
+      this.#worker.postMessage(request, moved);
+    });
+  }
+
+  /** Sends a request that has no answer. */
+  post(request: Request): void {
+    this.#worker.postMessage(request);
+  }
+
+  async close(): Promise<void> {
+    await this.#worker.terminate();
+  }
+}

@@ -5,6 +5,14 @@
 
 const DEFAULT_SEED = 20_261_122;
 
+/** Whether tests repeat for hours what they otherwise do a few times (`npm run test:long`). */
+export const IS_LONG = process.env['LONG'] === '1';
+
+/** How often a test repeats something: `few` times, `many` times in a long run, or as the variable `name` says. */
+export function roundsOf(name: string, few: number, many: number): number {
+  return Number(process.env[name] ?? (IS_LONG ? many : few));
+}
+
 /** The seed of this run, printed with the name of what it is used for. */
 export function testSeed(what = 'tests'): number {
   const asked = process.env['SEED'] ?? String(DEFAULT_SEED);

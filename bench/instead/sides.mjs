@@ -8,7 +8,7 @@ import { startChild } from '../child.mjs';
 import { startPostgres } from '../postgres-server.mjs';
 import { cpuMsOfAll, withChildren } from '../process-figures.mjs';
 import { PROGRAM, TRANSACTIONS_PER_ACCOUNT, UNBOUNDED } from '../sample-ledger.mjs';
-import { commitChunks } from '../store.mjs';
+import { commitChunks } from './commit-chunks.mjs';
 import { TABLES } from './rows.mjs';
 
 const API = fileURLToPath(new URL('./api.mjs', import.meta.url));

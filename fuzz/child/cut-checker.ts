@@ -11,7 +11,7 @@ import { readHead } from '../../src/store/columns/head.ts';
 import { storeFileOf } from '../../src/store/sqlite/files.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { type Store, scanPages } from '../../src/store/store.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { verifyLedger } from '../../src/verify/ledger.ts';
 import { Random } from '../../test/random.ts';
 import { decodeCut, RecordedFiles } from '../recorded-file.ts';

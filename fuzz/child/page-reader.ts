@@ -11,7 +11,7 @@ import {
 } from '../../src/store/columns/columns.ts';
 import { storeFileOf } from '../../src/store/sqlite/files.ts';
 import { openSqliteReader } from '../../src/store/sqlite/sqlite-store.ts';
-import { placeOf } from '../../src/store/sqlite/version-records.ts';
+import { placeOf } from '../../src/store/sqlite/version-record.ts';
 import { type StoreReader, scanPages } from '../../src/store/store.ts';
 import { keyText, RowDamagedError, StoreError } from '../../src/store/store-error.ts';
 import { verifyLedger } from '../../src/verify/ledger.ts';

@@ -1,6 +1,6 @@
 /** The ledger whose writes are recorded. */
 import { sampleChunks } from '../../src/sample/sample.ts';
-import type { Chunk } from '../../src/store/chunk.ts';
+import type { Chunk } from '../../src/store/write/chunk.ts';
 
 const CONTENTS = { transactions: 80, accounts: 10, chunkTransactions: 20 };
 

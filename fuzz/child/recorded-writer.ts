@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { pinnedPrimaryStores } from '../../src/ledger/balances/pinned-stores.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { recordedChunks } from './recorded-ledger.ts';
 
 /** Chunks after which everything but the newest versions is pruned. */

@@ -1,4 +1,9 @@
-/** Compiled modules and scripts: they load and can be written again, or are refused. */
+/** Compiled modules and scripts: they load, can be written again and are verified, or are refused. */
+import { readModule } from '../../src/move/modules/read.ts';
+import { checkComplexity } from '../../src/vm/publish/complexity.ts';
+import { VmError } from '../../src/vm/status/vm-error.ts';
+import { moduleChecks } from '../../src/vm/verifier/verify.ts';
+import { doInTurns } from '../../src/yield-budget.ts';
 import { survivesAsModule, survivesAsScript } from '../../test/move/modules/damaged-binaries.ts';
 import {
   fullModule,
@@ -7,11 +12,12 @@ import {
   SMALL_SCRIPT,
 } from '../../test/move/modules/module-samples.ts';
 import { writeModule, writeScript } from '../../test/move/modules/write-module.ts';
-import { decoderTarget } from './decoders.ts';
+import { frameworkBytecodes } from '../../test/vm/framework.ts';
+import { type Decoder, decoderTarget } from './decoders.ts';
 
 const VERSIONS = [5, 6, 7, 8, 9, 10];
 
-export const modulesTarget = decoderTarget('modules', 'compiled modules and scripts', [
+const DECODERS: readonly Decoder[] = [
   {
     name: 'module',
     samples: () => [SMALL_MODULE, ...VERSIONS.map((version) => writeModule(fullModule(version)))],
@@ -22,4 +28,20 @@ export const modulesTarget = decoderTarget('modules', 'compiled modules and scri
     samples: () => [SMALL_SCRIPT, ...VERSIONS.map((version) => writeScript(fullScript(version)))],
     run: (bytes) => void survivesAsScript(bytes),
   },
-]);
+  {
+    name: 'verifier',
+    samples: () => frameworkBytecodes().map((bytes) => Buffer.from(bytes)),
+    run: async (bytes) => {
+      const module = readModule(bytes);
+      checkComplexity(module, bytes.length);
+      await doInTurns(moduleChecks(module));
+    },
+  },
+];
+
+export const modulesTarget = decoderTarget(
+  'modules',
+  'compiled modules and scripts',
+  DECODERS,
+  (error) => error instanceof VmError,
+);

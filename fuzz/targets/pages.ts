@@ -8,7 +8,7 @@ import { Committer } from '../../src/ingest/committer.ts';
 import { sampleChunks } from '../../src/sample/sample.ts';
 import { storeFileOf } from '../../src/store/sqlite/files.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import type { Random } from '../../test/random.ts';
 import { moveIntoRun } from '../../test/store/move-into-run.ts';
 import { PAGE_BYTES } from '../../test/store/stored-rows.ts';

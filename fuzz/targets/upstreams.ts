@@ -6,12 +6,13 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
-import { ApiError } from '../../src/api/http/error-table.ts';
+import { ApiError } from '../../src/api/error-table.ts';
 import { FeedClient } from '../../src/ingest/feed/feed-client.ts';
-import { FeedError, PageError } from '../../src/ingest/feed/feed-error.ts';
+import { PageError } from '../../src/ingest/feed/page-error.ts';
 import { checkItem, itemsOf } from '../../src/ingest/feed/page-verifier.ts';
 import { MoveError } from '../../src/move/errors.ts';
-import { HttpUpstream } from '../../src/node/upstream.ts';
+import { HttpUpstream } from '../../src/node/serve/upstream.ts';
+import { RemoteError } from '../../src/remote/remote-error.ts';
 import { pageOf, randomChain } from '../../test/ingest/feed-chain.ts';
 import type { Random } from '../../test/random.ts';
 import { Finding, mutate, type OpenTarget, type Target } from '../target.ts';
@@ -99,7 +100,7 @@ class UpstreamsTarget implements OpenTarget {
   }
 
   async #ask(ask: (typeof ASKS)[number]): Promise<string> {
-    const feed = new FeedClient(this.#base, TIMEOUTS, 1);
+    const feed = new FeedClient(this.#base, 1, TIMEOUTS);
     const upstream = new HttpUpstream(this.#base, SILENT_LOGGER, LIMITS);
     try {
       if (ask === 'state') await feed.state(NEVER);
@@ -113,7 +114,7 @@ class UpstreamsTarget implements OpenTarget {
       return 'taken';
     } catch (error) {
       const isOfPage = error instanceof PageError || error instanceof MoveError;
-      if (error instanceof FeedError) return error.code;
+      if (error instanceof RemoteError) return error.code;
       if (error instanceof ApiError) return error.code;
       if (isOfPage) return 'bad_page';
       throw error;

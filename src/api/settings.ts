@@ -1,17 +1,13 @@
 /**
- * Settings of the HTTP interface: a table of names, types, limits, defaults and descriptions. src/node/settings reads
- * and checks their values.
+ * Settings of the HTTP interface: a table of names, types, limits, defaults and descriptions, whose values
+ * src/node/settings reads and checks; and constants.
  */
 import { DEFAULT_DOMAIN_PREFIX } from '../move/crypto/hash.ts';
 
-/** 8 MiB: the largest request body, decompressed (docs/spec/http.md §10.3). */
-export const DEFAULT_CONTENT_LENGTH_LIMIT_BYTES = 8 * 1024 * 1024;
 /** Events or transactions on a page when `limit` is absent (docs/spec/http.md §7.1, §11.1). */
 export const DEFAULT_PAGE_SIZE = 25;
-/** `limit` is a u16. */
-const MAX_PAGE_LIMIT = 65_535;
 /** Maximum rows that the store returns at once. */
-const MAX_TRANSACTIONS_PAGE_SIZE = 10_000;
+const MAX_STORED_ROWS = 10_000;
 
 /** The kinds of settings. The names are those of JSON Schema. */
 export interface Setting {
@@ -43,13 +39,6 @@ function enabled(description: string) {
   return { type: 'boolean', description, default: true } as const;
 }
 
-function backlogSetting(work: string) {
-  const description =
-    `milliseconds of work on ${work} per turn of the event loop; ` +
-    'in lasting overload further requests get 503; 0 for no limit';
-  return { description, ...integer(100, 0, 60_000) };
-}
-
 /** Every setting of the interface, in the order in which `--help` shows them. */
 export const API_SETTINGS = {
   headerPrefix: {
@@ -58,49 +47,13 @@ export const API_SETTINGS = {
     default: 'X-NODE',
     pattern: '^[A-Za-z][A-Za-z0-9-]{0,63}$',
   },
-  jsonOutputEnabled: enabled(
-    'allow JSON responses; when off, requests for JSON get 403 api_disabled',
-  ),
-  bcsOutputEnabled: enabled('allow BCS responses; when off, requests for BCS get 403 api_disabled'),
   encodeSubmissionEnabled: enabled('serve POST /v1/transactions/encode_submission'),
   compressionEnabled: enabled(
     'compress responses and decompress request bodies (br, gzip, deflate)',
   ),
-  contentLengthLimitBytes: {
-    description: 'maximum request body in bytes, both as sent and decompressed',
-    ...integer(DEFAULT_CONTENT_LENGTH_LIMIT_BYTES, 0, 1024 * 1024 * 1024),
-  },
-  maxEventsPageSize: {
-    description: 'maximum events per page; larger limits are reduced to it',
-    ...integer(100, 1, MAX_PAGE_LIMIT),
-  },
-  maxTransactionsPageSize: {
-    description: 'maximum transactions per page; larger limits are reduced to it',
-    ...integer(100, 1, MAX_TRANSACTIONS_PAGE_SIZE),
-  },
-  maxBlockTransactionsPageSize: {
-    description: 'maximum transactions returned with a block; request the others by version',
-    ...integer(10_000, 1, MAX_TRANSACTIONS_PAGE_SIZE),
-  },
-  maxAccountResourcesPageSize: {
-    description: 'maximum state keys per page of resources, a group counting once',
-    ...integer(9_999, 1, MAX_PAGE_LIMIT),
-  },
-  maxAccountModulesPageSize: {
-    description: 'maximum modules per page',
-    ...integer(9_999, 1, MAX_PAGE_LIMIT),
-  },
-  nodeRole: {
-    type: 'string',
-    enum: ['validator', 'full_node'],
-    description: 'node_role in the ledger info',
-    default: 'full_node',
-  },
-  gitHash: {
-    type: 'string',
-    description: 'git_hash in the ledger info',
-    default: '',
-    maxLength: 64,
+  maxPageSize: {
+    description: 'maximum events or transactions per page; larger limits are reduced to it',
+    ...integer(100, 1, MAX_STORED_ROWS),
   },
   signingDomainPrefix: {
     type: 'string',
@@ -108,25 +61,16 @@ export const API_SETTINGS = {
     default: DEFAULT_DOMAIN_PREFIX,
     maxLength: 64,
   },
-  maxHeaderBytes: {
+  maxBacklogMs: {
     description:
-      'maximum total size of request line and headers, in bytes (type names in paths can be long)',
-    ...integer(80 * 1024, 4096, 1024 * 1024),
+      'milliseconds of work per turn of the event loop; in lasting overload further requests get 503; 0 for no limit',
+    ...integer(100, 0, 60_000),
   },
-  maxReadBacklogMs: backlogSetting('single items (balances, modules, resources, blocks)'),
-  maxListingBacklogMs: backlogSetting('listings and pages (events, transactions, resources)'),
-  maxBodyBacklogMs: backlogSetting('request bodies (encode and decode)'),
   maxUnsentBytes: {
     description:
-      'bytes of responses not yet read by clients; above it listings get 503, above twice as much all requests; ' +
-      '0 for no limit',
+      'bytes of answers being made or not yet read, and of bodies being received; above it listings and bodies get ' +
+      '503, above twice as much all requests; 0 for no limit',
     ...integer(256 * 1024 * 1024, 0, Number.MAX_SAFE_INTEGER),
-  },
-  maxClientRequests: {
-    description:
-      'requests of one client in 10 seconds to one process; further ones get 429; answers have the headers ' +
-      'RateLimit-Policy and RateLimit; 0 for neither limit nor headers',
-    ...integer(0, 0, 1_000_000_000),
   },
   trustedProxies: {
     type: 'string',
@@ -136,53 +80,66 @@ export const API_SETTINGS = {
     default: '',
     maxLength: 4096,
   },
-  maxCompressions: {
-    description:
-      'responses being compressed at the same time; others are sent uncompressed; 0 for no limit',
-    ...integer(64, 0, 1_000_000),
-  },
-  maxReceivingBytes: {
-    description:
-      'bytes of request bodies being received at the same time; more wait; 0 for no limit',
-    ...integer(64 * 1024 * 1024, 0, Number.MAX_SAFE_INTEGER),
-  },
-  maxWaitingBodies: {
-    description: 'request bodies waiting to be received; further ones get 503; 0 for no limit',
-    ...integer(1_024, 0, 1_000_000),
-  },
   minVersionWaitMs: {
     description:
       'maximum wait for the version that a request requires, in milliseconds; 0 does not wait',
     ...integer(5_000, 0, 60_000),
   },
-  maxVersionWaiters: {
-    description: 'requests waiting for a version at the same time; further ones get 503',
-    ...integer(1_000, 0, 1_000_000),
-  },
-  maxListeners: {
-    description: 'event streams open at the same time; further ones get 503',
-    ...integer(10_000, 0, 1_000_000),
-  },
-  maxLagSeconds: {
-    description:
-      'lag of the ledger above which /v1/-/ready answers 503, in seconds; 0 for no limit',
-    ...integer(0, 0, 1_000_000_000),
-  },
-  headersTimeoutMs: {
-    description: 'maximum time to receive the headers of a request, in milliseconds',
-    ...integer(15_000, 1, 3_600_000),
-  },
   requestTimeoutMs: {
     description:
-      'maximum time to receive a request, and for a client to read any part of a response, ' +
-      'in milliseconds',
+      'maximum time to receive a request, and for a client to read any part of a response, in milliseconds',
     ...integer(60_000, 1, 3_600_000),
   },
   keepAliveTimeoutMs: {
     description: 'time an idle connection is kept open, in milliseconds',
     ...integer(72_000, 1, 3_600_000),
   },
+  maxLagSeconds: {
+    description:
+      'lag of the ledger above which /v1/-/ready answers 503, in seconds; 0 for no limit',
+    ...integer(0, 0, 1_000_000_000),
+  },
 } as const satisfies SettingTable;
 
-/** Settings of the HTTP interface, all present. */
-export type ApiSettings = SettingValues<typeof API_SETTINGS>;
+/** Values that no operator has to set; tests give others. */
+interface ApiConstants {
+  /** What the ledger info says of the node. */
+  readonly nodeRole: 'validator' | 'full_node';
+  readonly gitHash: string;
+  /** What clients may ask for; requests for other output get 403 `api_disabled`. */
+  readonly jsonOutputEnabled: boolean;
+  readonly bcsOutputEnabled: boolean;
+  /** The largest request body, as sent and decompressed (docs/spec/http.md §10.3). */
+  readonly contentLengthLimitBytes: number;
+  /** Request line and headers together: type names in paths can be long. */
+  readonly maxHeaderBytes: number;
+  /** Transactions that are returned with a block; a client requests the others by version. */
+  readonly maxBlockTransactionsPageSize: number;
+  /** State keys of an account on a page of resources or modules; a group counts once. */
+  readonly maxAccountPageSize: number;
+  /** Responses being compressed at the same time; others are sent uncompressed. */
+  readonly maxCompressions: number;
+  /** Requests waiting for a version at the same time; further ones get 503. */
+  readonly maxVersionWaiters: number;
+  /** Event streams open at the same time; further ones get 503. */
+  readonly maxListeners: number;
+  /** Time to receive the headers of a request. */
+  readonly headersTimeoutMs: number;
+}
+
+export const API_CONSTANTS: ApiConstants = {
+  nodeRole: 'full_node',
+  gitHash: '',
+  jsonOutputEnabled: true,
+  bcsOutputEnabled: true,
+  contentLengthLimitBytes: 8 * 1024 * 1024,
+  maxHeaderBytes: 80 * 1024,
+  maxBlockTransactionsPageSize: MAX_STORED_ROWS,
+  maxAccountPageSize: 9_999,
+  maxCompressions: 64,
+  maxVersionWaiters: 1_000,
+  maxListeners: 10_000,
+  headersTimeoutMs: 15_000,
+};
+
+export type ApiSettings = SettingValues<typeof API_SETTINGS> & ApiConstants;

@@ -3,7 +3,6 @@
 export interface OfferedSnapshot {
   readonly name: string;
   readonly chainId: number;
-  /** Of the state. */
   readonly version: bigint;
   /** The last one with a transaction. */
   readonly newestVersion: bigint;
@@ -16,10 +15,11 @@ export interface OfferedFile {
   readonly tagCore: string;
 }
 
-/** Where the snapshots are. */
 export interface SnapshotOffer {
   /** The newest first. */
   list(): Promise<readonly OfferedSnapshot[]>;
+  /** Names of the metadata files of a snapshot; `undefined` if there is no such snapshot. */
+  metadataNames(snapshot: string): Promise<readonly string[] | undefined>;
   /** `undefined` if there is no such file. @throws ApiError 503 when too many are being read */
-  file(snapshot: string, name: string): Promise<OfferedFile | undefined>;
+  file(snapshot: string, folder: string, name: string): Promise<OfferedFile | undefined>;
 }

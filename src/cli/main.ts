@@ -3,23 +3,54 @@
  * 1 failed, 2 wrong usage. With `--json` an error is a JSON object on stdout too.
  */
 import { Command, CommanderError } from 'commander';
+import { jsonText, ReportedFailure } from '../node/commands/command-line.ts';
 import { hidePasswords, shownArguments } from '../node/locations/shown-location.ts';
 import { NodeError } from '../node/node-error.ts';
 import { packageVersion } from '../node/settings/settings.ts';
-import { jsonText, ReportedFailure } from './command-line.ts';
-import { addCompareCommand } from './compare-command.ts';
-import { addCopyCommand } from './copy-command.ts';
-import { addDecodeCommand, addEncodeCommand } from './encode-command.ts';
-import { addFollowCommand } from './follow-command.ts';
-import { addForkCommand } from './fork-command.ts';
-import { addInitCommand } from './init-command.ts';
-import { addPruneCommand } from './prune-command.ts';
-import { addSampleCommand } from './sample-command.ts';
-import { addServeCommand } from './serve-command.ts';
-import { addSnapshotCommand } from './snapshot-command.ts';
-import { addStatusCommand } from './status-command.ts';
-import { addVerifyCommand } from './verify-command.ts';
-import { addViewCommand } from './view-command.ts';
+
+interface CommandModule {
+  /** Gives the command its options and its work. */
+  define(command: Command): void;
+}
+
+/** Only the command that runs is loaded. */
+const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = {
+  serve: () => import('../node/commands/serve.ts'),
+  init: () => import('../node/commands/init.ts'),
+  localnet: () => import('../node/commands/localnet.ts'),
+  follow: () => import('../node/commands/follow.ts'),
+  sample: () => import('../node/commands/sample.ts'),
+  prune: () => import('../node/commands/prune.ts'),
+  fork: () => import('../node/commands/fork.ts'),
+  copy: () => import('../node/commands/copy.ts'),
+  snapshot: () => import('../node/commands/snapshot.ts'),
+  status: () => import('../node/commands/status.ts'),
+  verify: () => import('../node/commands/verify.ts'),
+  compare: () => import('../node/commands/compare.ts'),
+  encode: () => import('../node/commands/encode.ts'),
+  decode: () => import('../node/commands/decode.ts'),
+  view: () => import('../node/commands/view.ts'),
+};
+
+const SUMMARIES: Readonly<Record<keyof typeof COMMANDS, string>> = {
+  serve: 'Serve a ledger over HTTP.',
+  init: 'Make a ledger from a genesis file, snapshot or backup.',
+  localnet: 'Run a whole local network: chain, REST, faucet.',
+  follow: 'Replicate another node, every byte verified.',
+  sample: 'Make a deterministic sample ledger of any size.',
+  prune: 'Delete old history, except for selected accounts.',
+  fork: 'Pack a fork into one file, or unpack it.',
+  copy: 'Copy a ledger, also while a node serves and writes it.',
+  snapshot: 'Write the state at a version, to make ledgers from.',
+  status: 'Show what a ledger is and how much it contains.',
+  verify: 'Check a whole ledger for corruption.',
+  compare: 'Compare the answers of this ledger and of another node.',
+  encode: 'Read a transaction request, print the bytes to sign.',
+  decode: 'Read bytes to sign (hex), print the request with notes.',
+  view: 'Call a view function, print the values it returns.',
+};
+
+const WITHOUT_OPTIONS: readonly string[] = ['fork', 'help'];
 
 /** Exit code of a wrong command line. */
 const EXIT_USAGE = 2;
@@ -37,7 +68,7 @@ Exit codes:
   2         wrong usage or setting
   130, 143  ended by SIGINT or SIGTERM`;
 
-function buildProgram(): Command {
+async function buildProgram(args: readonly string[]): Promise<Command> {
   const program = new Command('daybook')
     .description('A ledger node: a Move ledger in its own store, served over HTTP.')
     .version(packageVersion())
@@ -51,24 +82,14 @@ function buildProgram(): Command {
       sortSubcommands: false,
       // Without arguments: those of one command would leave no room for what the others do.
       subcommandTerm: (command) =>
-        command.options.length === 0 ? command.name() : `${command.name()} [options]`,
+        WITHOUT_OPTIONS.includes(command.name()) ? command.name() : `${command.name()} [options]`,
     })
     .addHelpText('after', EXAMPLES)
     .addHelpText('afterAll', EXIT_CODES);
-  addServeCommand(program);
-  addInitCommand(program);
-  addFollowCommand(program);
-  addSampleCommand(program);
-  addPruneCommand(program);
-  addForkCommand(program);
-  addCopyCommand(program);
-  addSnapshotCommand(program);
-  addStatusCommand(program);
-  addVerifyCommand(program);
-  addCompareCommand(program);
-  addEncodeCommand(program);
-  addDecodeCommand(program);
-  addViewCommand(program);
+  for (const [name, load] of Object.entries(COMMANDS)) {
+    const command = program.command(name).summary(SUMMARIES[name]!);
+    if (args.includes(name)) (await load()).define(command);
+  }
   return program;
 }
 
@@ -78,24 +99,31 @@ function buildProgram(): Command {
  */
 export async function main(args: readonly string[]): Promise<number> {
   hidePasswords(args);
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosedPipe);
   try {
-    await buildProgram().parseAsync([...args], { from: 'user' });
+    const program = await buildProgram(args);
+    await program.parseAsync([...args], { from: 'user' });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     const { exitCode, line, object } = failureOf(error);
     if (line !== undefined) process.stderr.write(`daybook: ${line}\n`);
-    // Looked for here, so that a wrong command line counts too.
+    // Commander does not know the option if the command line is wrong.
     if (args.includes('--json')) process.stdout.write(`${jsonText(object)}\n`);
     return exitCode;
   }
 }
 
+/** A reader that has read enough, such as `head`, is no failure: what is left is not printed. */
+function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
+}
+
 interface Failure {
   readonly exitCode: 1 | 2;
-  /** For stderr; absent: commander has printed it. */
+  /** The line on stderr; absent if commander has printed it. */
   readonly line?: string;
-  /** For `--json`. */
+  /** The object that `--json` prints. */
   readonly object: Readonly<Record<string, unknown>>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Chunks for the store from versions as they are on the wire: the one way in for genesis, a feed and the sample
- * ledger. Blocks and epochs are read off the framework's events (docs/spec/ledger.md §2.3).
+ * Makes chunks for the store from versions in their wire bytes. Genesis, feeds and sample ledgers all take this way.
+ * Blocks and epochs come from the framework's events (docs/spec/ledger.md §2.3).
  */
 import { BcsError, BcsReader } from '../move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../move/bcs/bcs-writer.ts';
@@ -15,9 +15,9 @@ import {
   newBlockEventCodec,
   newEpochEventCodec,
 } from '../move/values/framework-resource.ts';
-import type { Chunk, ChunkTransaction } from '../store/chunk.ts';
 import type { Block, EpochEnd } from '../store/columns/block-column.ts';
 import type { LedgerIdentity } from '../store/columns/identity-column.ts';
+import type { Chunk, ChunkTransaction } from '../store/write/chunk.ts';
 import {
   type EventMarks,
   placeEvent,
@@ -46,7 +46,7 @@ export interface EncodedVersion {
   readonly transaction: Buffer | undefined;
 }
 
-/** A ledger with only genesis is in epoch 0, at time 0, whatever the chain's own resources say (§2.1). */
+/** A ledger with only genesis is in epoch 0, at time 0, even if the chain's own resources differ (§2.1). */
 const GENESIS_BLOCK: Block = {
   height: 0n,
   firstVersion: 0n,
@@ -68,7 +68,7 @@ const NEW_EPOCH_MODULE_PREFIX = Buffer.concat([
   encodeTypeTag({ kind: 'struct', struct: NEW_EPOCH_TAG }),
 ]);
 
-/** Which of a version's events begins a block, as one of the stream of blocks does (§2.3), and which ends an epoch. */
+/** Finds the event that begins a block (one of the stream of blocks, §2.3) and the one that ends an epoch. */
 export function marksOf(events: readonly Buffer[]): EventMarks {
   return {
     block: events.findIndex((event) => startsWith(event, NEW_BLOCK_PREFIX)),
@@ -84,7 +84,7 @@ function isEpochEvent(event: Buffer): boolean {
   return startsWith(event, NEW_EPOCH_PREFIX) || startsWith(event, NEW_EPOCH_MODULE_PREFIX);
 }
 
-/** Compares from the end, where most other events differ: a native comparison costs more than all of this. */
+/** Compares from the end, where most other events differ. This is faster than a native comparison. */
 function startsWith(bytes: Buffer, prefix: Buffer): boolean {
   if (bytes.length < prefix.length) return false;
   for (let at = prefix.length - 1; at >= 0; at -= 1) if (bytes[at] !== prefix[at]) return false;
@@ -106,7 +106,6 @@ export class ChunkBuilder {
     return this.#firstVersion + BigInt(this.#transactions.length);
   }
 
-  /** Versions so far. */
   get length(): number {
     return this.#transactions.length;
   }
@@ -143,7 +142,7 @@ export class ChunkBuilder {
   }
 }
 
-/** Finds the parts of a version, in a copy of what of its bytes is stored. @throws ChunkDataError */
+/** Copies the bytes of a version that are stored, and finds its parts in them. @throws ChunkDataError */
 function partsOf(
   version: bigint,
   { info, events, writeSet, transaction }: EncodedVersion,

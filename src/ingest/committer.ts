@@ -2,10 +2,11 @@
  * The commit pipeline of `init`, `sample`, `follow` and `--produce`. Each chunk is translated and passed to the
  * writer, which builds its rows while the previous chunk is being written.
  */
-import type { Chunk } from '../store/chunk.ts';
+
 import type { Head } from '../store/columns/head.ts';
 import { isStoreError, isTransient, type StoreError } from '../store/store-error.ts';
-import type { LedgerWriter } from '../store/writer.ts';
+import type { Chunk } from '../store/write/chunk.ts';
+import type { LedgerWriter } from '../store/write/writer.ts';
 import { ChunkTranslator } from './translate/chunk-translator.ts';
 
 /**
@@ -17,18 +18,16 @@ const MAX_COMMITS_WAITING = 1;
 export interface Commit {
   readonly head: Head;
   readonly transactions: number;
-  /** Time spent adding translated events. */
   readonly translateMs: number;
-  /** From passing the chunk to the writer until it is on disk. */
+  /** Time between passing the chunk to the writer and its end on disk. */
   readonly commitMs: number;
 }
 
 export interface CommitterOptions {
-  /** Called after each commit, in order. */
   readonly onCommit?: (commit: Commit) => void;
   /**
-   * Called when the disk is full, or the store cannot be reached; the same chunks are committed again when it resolves.
-   * Absent: that is an error.
+   * Called when the disk is full or the store cannot be reached. The same chunks are committed again when it resolves.
+   * Without it that is an error.
    */
   readonly onTrouble?: (error: StoreError) => Promise<void>;
 }
@@ -79,7 +78,7 @@ export class Committer {
 
   /**
    * Commits all chunks. @returns the head once they are on disk
-   * @throws what the chunks or the writer throw; everything reported before is on disk
+   * @throws errors of the chunks or the writer; everything reported before is on disk
    */
   async pushAll(chunks: AsyncIterable<Chunk> | Iterable<Chunk>): Promise<Head | undefined> {
     try {

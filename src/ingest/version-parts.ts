@@ -1,5 +1,5 @@
 /**
- * The parts of a version by their places in its wire bytes. Whoever checks the bytes finds the places, once; they pass
+ * The parts of a version by their places in its wire bytes. The check of the bytes finds the places, once; they pass
  * between threads as numbers. The store's form of events and writes is made when it is asked for, as views on the
  * bytes: a chunk that waits to be written is bytes and numbers, which cost the garbage collector nothing.
  */
@@ -15,7 +15,7 @@ import type {
   ChunkStreamEvent,
   ChunkTransaction,
   StateWrite,
-} from '../store/chunk.ts';
+} from '../store/write/chunk.ts';
 
 type ChunkEvent = ChunkStreamEvent | ChunkModuleEvent;
 
@@ -31,9 +31,12 @@ const WRITE_OP_VARIANTS = 6;
 const DELETION_VARIANT = 2;
 const FIRST_VARIANT_WITH_METADATA = 3;
 
-/** Numbers of one event: its variant; type from and to; data from and to. */
+/** The numbers of an event are its variant, where its type begins and ends, and where its data begins and ends. */
 const EVENT_NUMBERS = 5;
-/** Numbers of one write: key from and to; value from and to, 0 for a deletion; metadata from, 0 where there is none. */
+/**
+ * The numbers of a write are where its key begins and ends, where its value begins and ends (0 for a deletion), and
+ * where its metadata begins (0 without metadata).
+ */
 const WRITE_NUMBERS = 5;
 /** Numbers before those of events and writes: see `versionPlaces`. */
 const HEAD_NUMBERS = 8;
@@ -91,8 +94,8 @@ function skipStateKey(reader: BcsReader): void {
 }
 
 /**
- * The numbers of a version: item from and to, info from and to; the event that begins a block and the one that ends an
- * epoch, counted from 1, or 0; how many events and writes; then these.
+ * The numbers of a version say where its item and its info begin and end, which event begins a block and which ends an
+ * epoch (counted from 1; 0 for neither), and how many events and writes follow; then come their numbers.
  */
 export function versionPlaces(
   spans: readonly [itemAt: number, itemEnd: number, infoAt: number, infoEnd: number],
@@ -104,7 +107,7 @@ export function versionPlaces(
   return [...spans, marks.block + 1, marks.epoch + 1, ...counts, ...events, ...writes];
 }
 
-/** The indexes of events that mean more, -1 where there is none. */
+/** Indexes of the event that begins a block and of the one that ends an epoch; -1 if the version has no such event. */
 export interface EventMarks {
   readonly block: number;
   readonly epoch: number;

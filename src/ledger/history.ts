@@ -1,20 +1,21 @@
 /** Reads of the ledger's history: blocks and transactions (docs/spec/ledger.md §3.1, §3.2). */
+
+import type { SimulatedItem } from '../execution/simulated-transaction.ts';
 import { andThen, type MaybePromise, mapInOrder, settle } from '../maybe-promise.ts';
+import { U64_MAX } from '../move/bcs/bcs-reader.ts';
 import { BcsWriter, encodeBcs } from '../move/bcs/bcs-writer.ts';
 import { writeHash } from '../move/bcs/fixed-bytes.ts';
 import { formatHex } from '../move/bcs/hex.ts';
 import type { ReplayProtector } from '../move/transactions/transaction-origin.ts';
 import { type Address, addressBytes, formatAddress } from '../move/types/address.ts';
+import { LedgerError, versionPruned } from '../state/ledger-error.ts';
+import type { PruningGuard } from '../state/pruning-guard.ts';
+import type { HistorySource, LedgerSource } from '../state/source.ts';
 import type { Block } from '../store/columns/block-column.ts';
 import { type Head, oldestTransaction } from '../store/columns/head.ts';
-import { U64_MAX } from '../store/columns/order-key.ts';
-import type { TransactionSummary } from '../store/transaction-lookup.ts';
-import type { StoreView } from '../store/view.ts';
+import type { TransactionSummary } from '../store/read/transaction-lookup.ts';
+import { YieldBudget } from '../yield-budget.ts';
 import { storedAccount } from './accounts/accounts.ts';
-import { LedgerError, versionPruned } from './ledger-error.ts';
-import { Pace } from './pace.ts';
-import type { PruningGuard } from './pruning-guard.ts';
-import type { SimulatedItem } from './simulation/simulated-transaction.ts';
 import {
   type RenderedTransaction,
   TransactionArray,
@@ -60,19 +61,21 @@ interface SummariesRequest {
 }
 
 export class History {
-  readonly #view: StoreView;
+  readonly #head: Head;
+  readonly #source: HistorySource;
   readonly #hasTransactions: boolean;
   readonly #guard: PruningGuard;
   readonly #renderer: TransactionRenderer;
 
   /** @param hasTransactions whether the store has whole transactions */
   constructor(
-    view: StoreView,
+    source: LedgerSource,
     hasTransactions: boolean,
     guard: PruningGuard,
     renderer: TransactionRenderer,
   ) {
-    this.#view = view;
+    this.#head = source.head;
+    this.#source = source.history;
     this.#hasTransactions = hasTransactions;
     this.#guard = guard;
     this.#renderer = renderer;
@@ -80,8 +83,8 @@ export class History {
 
   /** Throws `block_pruned`, `block_not_found`. */
   async blockByHeight(height: bigint): Promise<BlockAnswer> {
-    if (height < this.#view.head.oldestBlockHeight) throw blockPruned(height);
-    const block = await this.#view.blockByHeight(height);
+    if (height < this.#head.oldestBlockHeight) throw blockPruned(height);
+    const block = await this.#source.blockByHeight(height);
     if (block === undefined) {
       if (await this.#guard.isBlockPruned(height)) throw blockPruned(height);
       throw new LedgerError('block_not_found', `Block not found by Block height(${height})`);
@@ -92,8 +95,8 @@ export class History {
   /** Throws `version_pruned`, `version_not_found`, `block_not_found`. */
   async blockByVersion(version: bigint): Promise<BlockAnswer> {
     const resolved = this.#guard.resolveVersion(version);
-    if (version < oldestTransaction(this.#view.head)) throw versionPruned(version);
-    const block = await this.#view.blockOfVersion(resolved);
+    if (version < oldestTransaction(this.#head)) throw versionPruned(version);
+    const block = await this.#source.blockOfVersion(resolved);
     await this.#guard.assertRetained(version);
     if (block === undefined) {
       throw new LedgerError('block_not_found', `Block not found by Ledger version(${version})`);
@@ -103,7 +106,7 @@ export class History {
 
   async #answer(block: Block): Promise<BlockAnswer> {
     const { height, id, timestampUsecs, firstVersion } = block;
-    const lastVersion = await this.#view.lastVersionOfBlock(block);
+    const lastVersion = await this.#source.lastVersionOfBlock(block);
     if (lastVersion === undefined) throw blockPruned(height);
     return { height, hash: id, timestampUsecs, firstVersion, lastVersion };
   }
@@ -118,9 +121,9 @@ export class History {
     start: bigint | undefined,
     limit: number,
     operation: string,
-    pace = new Pace(),
+    pace = new YieldBudget(),
   ): Promise<readonly Buffer[]> {
-    const { version } = this.#view.head;
+    const { version } = this.#head;
     const first = this.#firstOfPage(start, limit, operation);
     const count = Math.min(limit, Number(version - first) + 1);
     const found: Buffer[] = [];
@@ -142,9 +145,9 @@ export class History {
     start: bigint | undefined,
     limit: number,
     operation: string,
-    pace?: Pace,
+    pace?: YieldBudget,
   ): Promise<readonly Buffer[]> {
-    const { version } = this.#view.head;
+    const { version } = this.#head;
     const array = new TransactionArray(this.#renderer, pace);
     let next = this.#firstOfPage(start, limit, operation);
     for (let left = limit; left > 0 && next <= version && !array.isFull; ) {
@@ -160,7 +163,7 @@ export class History {
   }
 
   #firstOfPage(start: bigint | undefined, limit: number, operation: string): bigint {
-    const { head } = this.#view;
+    const head = this.#head;
     if (start !== undefined) requireStart(start, head);
     this.#requireTransactions(operation);
     const newest = head.version - BigInt(limit) + 1n;
@@ -169,7 +172,7 @@ export class History {
   }
 
   async #read(first: bigint, limit: number): Promise<readonly Buffer[]> {
-    const found = await this.#view.transactions(first, limit);
+    const found = await this.#source.transactions(first, limit);
     if (found.length === 0) {
       await this.#guard.assertRetained(first);
       throw missing(first);
@@ -179,7 +182,7 @@ export class History {
 
   /** The same of one version. Throws `transaction_not_found`, `version_pruned`, `transactions_not_kept`. */
   transaction(version: bigint, operation: string): MaybePromise<Buffer> {
-    const { head } = this.#view;
+    const head = this.#head;
     if (version > head.version) {
       throw new LedgerError(
         'transaction_not_found',
@@ -188,7 +191,7 @@ export class History {
     }
     if (version < oldestTransaction(head)) throw versionPruned(version);
     this.#requireTransactions(operation);
-    return andThen(this.#view.transaction(version), (found) => {
+    return andThen(this.#source.transaction(version), (found) => {
       if (found !== undefined) return found;
       return andThen(this.#guard.assertRetained(version), () => {
         throw missing(version);
@@ -199,7 +202,7 @@ export class History {
   /** The same of the transaction with a hash of 32 bytes. Throws `transaction_not_found`, `transactions_not_kept`. */
   transactionByHash(hash: Uint8Array, operation: string): MaybePromise<Buffer> {
     this.#requireTransactions(operation);
-    return andThen(this.#view.versionOfHash(hash), (version) =>
+    return andThen(this.#source.versionOfHash(hash), (version) =>
       // A pruned transaction is answered as long as its rows are there (docs/spec/transactions.md §1.5).
       andThen(version === undefined ? undefined : this.#retained(version), (found) => {
         if (found !== undefined) return found;
@@ -211,12 +214,12 @@ export class History {
 
   /**
    * The same of the transactions that an account has sent with sequence numbers from `start` on; without it, of the
-   * newest ones. Pruned ones are left out. Throws `transactions_not_kept`, `internal_error`.
+   * newest ones that are retained. Throws `version_pruned`, `transactions_not_kept`, `internal_error`.
    */
   async accountTransactions(
     { address, start, limit }: AccountTransactionsRequest,
     operation: string,
-    pace?: Pace,
+    pace?: YieldBudget,
   ): Promise<readonly Buffer[]> {
     this.#requireTransactions(operation);
     const first = start ?? (await this.#firstOfNewest(address, BigInt(limit)));
@@ -225,8 +228,10 @@ export class History {
       const detail = `Too many items requested: at least ${first} requested, max is ${limit}`;
       throw new LedgerError('internal_error', `${ACCOUNT_LIST_FAILURE}${detail}`);
     }
-    const sent = await this.#view.sender(address).bySequenceNumber(first, last, limit);
+    const sent = await this.#source.sender(address).bySequenceNumber(first, last, limit);
     const items = await mapInOrder(sent, ({ version }) => this.#retained(version));
+    const isStartFound = sent[0]?.replayProtector.value === start && items[0] !== undefined;
+    if (start !== undefined && !isStartFound) await this.#requireNotPruned(address, start);
     const found = items.filter((item) => item !== undefined);
     pace?.hold(bytesOf(found));
     return found;
@@ -234,20 +239,20 @@ export class History {
 
   /** The user transactions that an account has sent, ascending. Throws `transactions_not_kept`. */
   async transactionSummaries(
-    { address, from, to = this.#view.head.version, limit }: SummariesRequest,
+    { address, from, to = this.#head.version, limit }: SummariesRequest,
     operation: string,
   ): Promise<readonly TransactionSummary[]> {
     this.#requireTransactions(operation);
     if (limit === 0) return [];
-    return this.#view.sender(address).byVersion(from === undefined ? { to } : { from }, limit);
+    return this.#source.sender(address).byVersion(from === undefined ? { to } : { from }, limit);
   }
 
   /** The transaction of a version that an index names; `undefined` if it has been pruned. */
   #retained(version: bigint): MaybePromise<Buffer | undefined> {
     // Until it is deleted it may be there without its block, which shows its time.
-    if (version < oldestTransaction(this.#view.head)) return undefined;
+    if (version < oldestTransaction(this.#head)) return undefined;
     return andThen(
-      this.#view.transaction(version),
+      this.#source.transaction(version),
       (found) => found ?? this.#unlessMissing(version),
     );
   }
@@ -258,19 +263,33 @@ export class History {
 
   /** The first of the newest sequence numbers that an account has used. */
   async #firstOfNewest(address: Address, limit: bigint): Promise<bigint> {
-    const account = await storedAccount(this.#guard, address, this.#view.head.version);
-    const next = account?.sequenceNumber ?? 0n;
+    const next = await this.#nextSequenceNumber(address);
     return next > limit ? next - limit : 0n;
   }
 
+  /** Refuses a page that would begin later than asked for. */
+  async #requireNotPruned(address: Address, sequenceNumber: bigint): Promise<void> {
+    if (oldestTransaction(this.#head) === 0n) return;
+    if (sequenceNumber >= (await this.#nextSequenceNumber(address))) return;
+    throw new LedgerError(
+      'version_pruned',
+      `Transaction ${sequenceNumber} of ${formatAddress(address)} has been pruned`,
+    );
+  }
+
+  async #nextSequenceNumber(address: Address): Promise<bigint> {
+    const account = await storedAccount(this.#guard, address, this.#head.version);
+    return account?.sequenceNumber ?? 0n;
+  }
+
   /** A stored transaction as JSON: the answer for its version, an item of lists and blocks. */
-  rendered(item: Buffer, pace?: Pace): MaybePromise<RenderedTransaction> {
+  rendered(item: Buffer, pace?: YieldBudget): MaybePromise<RenderedTransaction> {
     return this.#renderer.render(item, pace);
   }
 
-  /** A pending transaction as JSON; `signed` is BCS of its SignedTransaction. */
-  renderedPending(signed: Buffer, hash: Uint8Array): MaybePromise<Buffer> {
-    return this.#renderer.renderPending(signed, hash);
+  /** A pending transaction as JSON; `signed` is BCS of its SignedTransaction. @param hasType of a union or not */
+  renderedPending(signed: Buffer, hash: Uint8Array, hasType = true): MaybePromise<Buffer> {
+    return this.#renderer.renderPending(signed, hash, hasType);
   }
 
   /** A simulated transaction as JSON; `item` is BCS of its TransactionOnChainData. */
@@ -282,7 +301,7 @@ export class History {
    * Transactions of an account as a JSON array, in pieces of UTF-8; ends as that of `transactionsJson`. Those that are
    * pruned before their turn comes are left out, like those pruned before.
    */
-  renderedArray(items: readonly Buffer[], pace?: Pace): MaybePromise<readonly Buffer[]> {
+  renderedArray(items: readonly Buffer[], pace?: YieldBudget): MaybePromise<readonly Buffer[]> {
     const array = new TransactionArray(this.#renderer, pace);
     const added = mapInOrder(items, (item) =>
       settle<unknown, unknown>(

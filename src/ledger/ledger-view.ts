@@ -1,17 +1,39 @@
 /** A ledger as one head shows it, which never changes. Methods throw LedgerError. */
+
+import { callView, type ViewAnswer } from '../execution/call-view.ts';
+import { largestGasAmount } from '../execution/gas-checks.ts';
+import { gasSchedule, viewPrices } from '../execution/gas-settings.ts';
+import { openWorld, type SeenModules } from '../execution/ledger-world.ts';
+import { worldWithSeed } from '../execution/randomness-seed.ts';
+import { SharedProgram } from '../execution/shared-program.ts';
+import { type Simulated, simulate } from '../execution/simulate.ts';
+import {
+  type GasEstimates,
+  readSubmitted,
+  type SimulatedItem,
+  simulatedItem,
+  withGas,
+} from '../execution/simulated-transaction.ts';
+import type { ViewRequest } from '../execution/view-request.ts';
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { ModuleLookup } from '../move/modules/lookup.ts';
 import type { SignedTransaction } from '../move/transactions/user-transaction.ts';
 import { type Address, formatAddress } from '../move/types/address.ts';
 import { APTOS_COIN_TAG } from '../move/types/framework-tag.ts';
 import type { HashedStateKey } from '../move/types/state-key.ts';
+import { LedgerError } from '../state/ledger-error.ts';
+import { type ModuleCaches, ModuleView } from '../state/module-view.ts';
+import type { PruningGuard } from '../state/pruning-guard.ts';
+import type { LedgerSource, OverrideReads } from '../state/source.ts';
+import type { StoredModule } from '../state/stored-module.ts';
 import type { Head } from '../store/columns/head.ts';
 import type { LedgerIdentity } from '../store/columns/identity-column.ts';
-import type { EmittedPart } from '../store/emitted-events.ts';
-import type { OverrideReads, StoreView } from '../store/view.ts';
+import type { EmittedPart } from '../store/read/emitted-events.ts';
+import type { InstructionPrices } from '../vm/gas/instruction-prices.ts';
 import { LARGE_RUN_BYTES } from '../vm/machine/large-runs.ts';
 import { Program } from '../vm/program/program.ts';
 import type { World } from '../vm/world.ts';
+import { YieldBudget } from '../yield-budget.ts';
 import { Accounts } from './accounts/accounts.ts';
 import { type Asset, balanceAt, CoinAsset } from './balances/balance.ts';
 import {
@@ -35,31 +57,12 @@ import {
   StreamPages,
 } from './events/stream-pages.ts';
 import { TypedEvents } from './events/typed-events.ts';
-import { type BlockPriceCache, estimateGasPrices, type GasPrices } from './gas/gas-price.ts';
-import { gasSchedule } from './gas/gas-settings.ts';
+import { type BlockPriceCache, estimateGasPrices, type GasPrices } from './gas-price.ts';
 import { History } from './history.ts';
-import { LedgerError } from './ledger-error.ts';
-import { type ModuleCaches, ModuleView } from './modules/module-view.ts';
-import type { StoredModule } from './modules/stored-module.ts';
-import { Pace } from './pace.ts';
-import type { PruningGuard } from './pruning-guard.ts';
-import { largestGasAmount } from './simulation/gas-checks.ts';
-import { type Simulated, simulate } from './simulation/simulate.ts';
-import {
-  type GasEstimates,
-  readSubmitted,
-  type SimulatedItem,
-  simulatedItem,
-  withGas,
-} from './simulation/simulated-transaction.ts';
 import { StateItems } from './state/state-items.ts';
 import { type TransactionCaches, TransactionRenderer } from './transactions/renderer.ts';
 import { transactionIndexes } from './transactions/transaction-index.ts';
 import { type VersionAtTime, versionAtTime } from './version-times.ts';
-import { callView, type ViewAnswer } from './views/call-view.ts';
-import { openWorld } from './views/ledger-world.ts';
-import { SharedProgram } from './views/shared-program.ts';
-import type { ViewRequest } from './views/view-request.ts';
 
 /** The ledger's state as the response headers show it. */
 export interface LedgerState extends Omit<Head, 'frozenRoots'>, Pick<LedgerIdentity, 'chainId'> {
@@ -85,7 +88,7 @@ export class LedgerView {
   readonly history: History;
   readonly typedEvents: TypedEvents;
   readonly stateItems: StateItems;
-  readonly #view: StoreView;
+  readonly #source: LedgerSource;
   readonly #caches: LedgerCaches;
   readonly #guard: PruningGuard;
   readonly #modules: ModuleView;
@@ -94,28 +97,29 @@ export class LedgerView {
   #gasPrices: Promise<GasPrices> | undefined;
   #program: SharedProgram | undefined;
   #world: World | undefined;
+  #viewPrices: InstructionPrices | undefined;
 
   constructor(
-    view: StoreView,
+    source: LedgerSource,
     { chainId, keepsTransactions }: LedgerIdentity,
     caches: LedgerCaches,
     guard: PruningGuard,
   ) {
-    const { frozenRoots: _, ...state } = view.head;
+    const { frozenRoots: _, ...state } = source.head;
     this.state = { chainId, ...state };
-    this.isPinned = view.isPinned;
-    this.#view = view;
+    this.isPinned = source.isPinned;
+    this.#source = source;
     this.#caches = caches;
     this.#guard = guard;
     this.#keepsTransactions = keepsTransactions;
-    const modules = new ModuleView(caches, guard, view.head.version);
+    const modules = new ModuleView(caches, guard, source.head.version);
     this.#modules = modules;
-    this.#pages = new StreamPages({ store: view, guard, modules, pages: caches.pages });
+    this.#pages = new StreamPages({ source, guard, modules, pages: caches.pages });
     const modulesAt = (at: bigint): ModuleView => this.#modulesAt(at);
-    this.accounts = new Accounts({ store: view, guard, modulesAt });
+    this.accounts = new Accounts({ source, guard, modulesAt });
     this.stateItems = new StateItems({ guard, modulesAt });
     const renderer = new TransactionRenderer({
-      store: view,
+      source,
       guard,
       modules,
       // A module that is the same before and after was the same for every transaction in between.
@@ -123,13 +127,13 @@ export class LedgerView {
       moduleCache: caches.modules,
       caches: caches.transactions,
     });
-    this.history = new History(view, keepsTransactions, guard, renderer);
-    this.typedEvents = new TypedEvents(view, guard, renderer);
+    this.history = new History(source, keepsTransactions, guard, renderer);
+    this.typedEvents = new TypedEvents(source, guard, renderer);
   }
 
   /** What has been read of overrides so far; absent where nothing can be overridden. */
   get overrides(): OverrideReads | undefined {
-    return this.#view.overrides;
+    return this.#source.overrides;
   }
 
   /** The state for the headers of an answer that was made from this view. */
@@ -167,7 +171,7 @@ export class LedgerView {
   balance(account: Address, asset: Asset, version: bigint): MaybePromise<bigint> {
     const guard = this.#guard;
     const sources = {
-      view: this.#view,
+      index: this.#source.state,
       state: (key: HashedStateKey, at: bigint) => guard.state(account, key, at),
     };
     return balanceAt(sources, account, asset, version);
@@ -175,12 +179,12 @@ export class LedgerView {
 
   /** A page of all that an account holds. Rejects with LedgerError. */
   balances(request: BalanceListRequest): Promise<BalancePage> {
-    return listBalances({ view: this.#view, guard: this.#guard }, request);
+    return listBalances({ source: this.#source.state, guard: this.#guard }, request);
   }
 
   /** A page of the changes of a balance. Rejects with LedgerError. */
   balanceHistory(request: BalanceHistoryRequest): Promise<BalanceHistoryPage> {
-    return balanceHistory({ view: this.#view, guard: this.#guard }, request);
+    return balanceHistory({ source: this.#source, guard: this.#guard }, request);
   }
 
   /**
@@ -188,33 +192,41 @@ export class LedgerView {
    * `version_not_found` before the first version.
    */
   versionAtTime(timeUsecs: bigint): Promise<VersionAtTime> {
-    return versionAtTime(this.#view, this.#guard, timeUsecs);
+    return versionAtTime(this.#source, this.#guard, timeUsecs);
   }
 
   /** What a view function returns, asked for in JSON or in BCS. Throws ViewError. */
   callView(
     request: ViewRequest | Uint8Array,
     version: bigint,
-    pace = new Pace(),
+    pace = new YieldBudget(),
   ): MaybePromise<ViewAnswer> {
     pace.hold(LARGE_RUN_BYTES);
     const modules = this.#modulesAt(version);
     const openWorld = () => this.#worldOf(modules);
+    const gasPrices = () => this.#viewPricesAt(version);
     return this.#newestProgram().useAt(modules, (program) =>
-      callView(request, { modules, program, pace, openWorld }),
+      callView(request, { modules, program, pace, openWorld, gasPrices }),
     );
   }
 
   /** What a transaction would do at a version. Rejects with ViewError, LedgerError. */
-  simulate(transaction: SignedTransaction, version: bigint, pace = new Pace()): Promise<Simulated> {
+  simulate(
+    transaction: SignedTransaction,
+    version: bigint,
+    pace = new YieldBudget(),
+    sizeBytes?: number,
+  ): Promise<Simulated> {
     pace.hold(LARGE_RUN_BYTES);
     const modules = this.#modulesAt(version);
     return simulate(transaction, {
       modules,
       guard: this.#guard,
       program: this.#programOf(modules),
+      places: new WeakMap(),
       pace,
-      openWorld: () => this.#worldOf(modules),
+      sizeBytes,
+      openWorld: (seen = modules) => andThen(this.#worldOf(seen), worldWithSeed),
     });
   }
 
@@ -222,7 +234,7 @@ export class LedgerView {
   async simulateSubmitted(
     signed: Buffer,
     estimates: GasEstimates,
-    pace: Pace,
+    pace: YieldBudget,
   ): Promise<SimulatedItem> {
     const { version } = this.state;
     const submitted = readSubmitted(signed);
@@ -237,13 +249,14 @@ export class LedgerView {
         )
       : undefined;
     const changed = withGas(submitted, { maxGasAmount, gasUnitPrice });
+    const sizeBytes = changed.rawBytes.length + changed.authenticatorBytes.length;
     return simulatedItem(changed, version, (transaction) =>
-      this.simulate(transaction, version, pace),
+      this.simulate(transaction, version, pace, sizeBytes),
     );
   }
 
   /** What code sees at a version, the same for all calls of the newest one. */
-  #worldOf(modules: ModuleView): MaybePromise<World> {
+  #worldOf(modules: SeenModules): MaybePromise<World> {
     if (modules !== this.#modules) return openWorld(this.#guard, modules);
     return (
       this.#world ??
@@ -254,13 +267,26 @@ export class LedgerView {
     );
   }
 
+  /** What views are charged by, read once at the newest version: it is the largest value that they need. */
+  #viewPricesAt(version: bigint): MaybePromise<InstructionPrices | undefined> {
+    if (version !== this.state.version) return viewPrices(this.#guard, version);
+    return (
+      this.#viewPrices ??
+      andThen(viewPrices(this.#guard, version), (prices) => {
+        this.#viewPrices = prices;
+        return prices;
+      })
+    );
+  }
+
   /** Modules as they are linked to run, once for the newest version. */
   #programOf(modules: ModuleView): Program {
     return modules === this.#modules ? this.#newestProgram().program : new Program(modules.lookup);
   }
 
   #newestProgram(): SharedProgram {
-    if (this.#program?.program.isWorn !== false) this.#program = new SharedProgram(this.#modules);
+    if (this.#program?.program.isOverBudget !== false)
+      this.#program = new SharedProgram(this.#modules);
     return this.#program;
   }
 
@@ -286,7 +312,7 @@ export class LedgerView {
 
   /** Streams and types of the events of versions from one on, a part of them; `undefined` where they are not known. */
   async emitted(first: bigint): Promise<EmittedPart | undefined> {
-    const part = await this.#view.emitted(first);
+    const part = await this.#source.history.emitted(first);
     return part === undefined || (await this.#guard.isPruned(first)) ? undefined : part;
   }
 
@@ -294,7 +320,7 @@ export class LedgerView {
   gasPrices(): Promise<GasPrices> {
     if (this.#gasPrices !== undefined) return this.#gasPrices;
     const made = estimateGasPrices({
-      store: this.#view,
+      source: this.#source,
       guard: this.#guard,
       blocks: this.#caches.blockPrices,
       hasTransactions: this.#keepsTransactions,
@@ -313,13 +339,13 @@ export class LedgerView {
   transactionIndexes(
     start: bigint,
     limit: number,
-    pace?: Pace,
+    pace?: YieldBudget,
   ): Promise<readonly (number | undefined)[]> {
-    return transactionIndexes(this.#view, this.#guard, start, limit, pace);
+    return transactionIndexes(this.#source, this.#guard, start, limit, pace);
   }
 
-  #modulesAt(version: bigint, mayBeBetween = false): ModuleView {
+  #modulesAt(version: bigint, canInterpolate = false): ModuleView {
     if (version === this.state.version) return this.#modules;
-    return new ModuleView(this.#caches, this.#guard, version, this.#modules, mayBeBetween);
+    return new ModuleView(this.#caches, this.#guard, version, this.#modules, canInterpolate);
   }
 }

@@ -1,17 +1,17 @@
 /** Opens a stored ledger for reads. */
 import { Cache, type CacheSize } from '../cache.ts';
 import { andThen, type MaybePromise, settle } from '../maybe-promise.ts';
+import { asLedgerFailure, LedgerError } from '../state/ledger-error.ts';
+import { ModuleCache, TypeCache } from '../state/module-view.ts';
+import { PruningGuard } from '../state/pruning-guard.ts';
+import { type OpenSource, storedSource } from '../state/source.ts';
 import { type Head, HeadReader } from '../store/columns/head.ts';
 import { LEDGER_IDENTITY, type LedgerIdentity } from '../store/columns/identity-column.ts';
 import { type PinnedAccounts, readPinnedAccounts } from '../store/columns/pruning-column.ts';
 import type { StoreReader } from '../store/store.ts';
 import { isTransient, StoreError } from '../store/store-error.ts';
-import { StoreView } from '../store/view.ts';
-import { BlockPriceCache } from './gas/gas-price.ts';
-import { asLedgerFailure, LedgerError } from './ledger-error.ts';
+import { BlockPriceCache } from './gas-price.ts';
 import { type LedgerCaches, LedgerView } from './ledger-view.ts';
-import { ModuleCache, TypeCache } from './modules/module-view.ts';
-import { PruningGuard } from './pruning-guard.ts';
 import { TransactionCaches } from './transactions/renderer.ts';
 
 export interface LedgerReader {
@@ -38,34 +38,31 @@ export function newCaches(): LedgerCaches {
   };
 }
 
-/** The reads of a store at a head. */
-export type OpenStoreView = (store: StoreReader, head: Head) => StoreView;
-
-/** A ledger over a store; the store stays the caller's to close. @param openView how the store is read */
+/** A ledger over a store; the store stays the caller's to close. @param openSource how the store is read */
 export function openLedger(
   store: StoreReader,
   caches = newCaches(),
-  openView: OpenStoreView = (of, head) => new StoreView(of, head),
+  openSource = storedSource,
 ): StoredLedger {
-  return new StoredLedger(store, caches, openView);
+  return new StoredLedger(store, caches, openSource);
 }
 
 class StoredLedger implements LedgerReader {
   readonly #store: StoreReader;
-  readonly #openView: OpenStoreView;
+  readonly #openSource: OpenSource;
   readonly #heads: HeadReader;
   readonly #caches: LedgerCaches;
   #identity: LedgerIdentity | undefined;
   #newest: OpenView | undefined;
   /** The view that requests of this turn of the event loop get. */
-  #ofThisTurn: LedgerView | undefined;
+  #viewThisTick: LedgerView | undefined;
   readonly #endTurn = (): void => {
-    this.#ofThisTurn = undefined;
+    this.#viewThisTick = undefined;
   };
 
-  constructor(store: StoreReader, caches: LedgerCaches, openView: OpenStoreView) {
+  constructor(store: StoreReader, caches: LedgerCaches, openSource: OpenSource) {
     this.#store = store;
-    this.#openView = openView;
+    this.#openSource = openSource;
     this.#heads = new HeadReader(store);
     this.#caches = caches;
   }
@@ -80,11 +77,11 @@ class StoredLedger implements LedgerReader {
   }
 
   view(): MaybePromise<LedgerView> {
-    if (this.#ofThisTurn !== undefined) return this.#ofThisTurn;
+    if (this.#viewThisTick !== undefined) return this.#viewThisTick;
     return settle(
       () => this.#open(),
       (view) => {
-        this.#ofThisTurn = view;
+        this.#viewThisTick = view;
         setImmediate(this.#endTurn);
         return view;
       },
@@ -124,9 +121,9 @@ class StoredLedger implements LedgerReader {
         : await readPinnedAccounts(this.#store);
     // An opening that took its time never replaces a newer view.
     if (this.#newest !== undefined && !isNewer(head, this.#newest.head)) return this.#newest.view;
-    const storeView = this.#openView(this.#store, head);
-    const guard = new PruningGuard(this.#store, storeView, pinned, this.#confirmedMs(askedMs));
-    const view = new LedgerView(storeView, this.#identity, this.#caches, guard);
+    const source = this.#openSource(this.#store, head);
+    const guard = new PruningGuard(this.#store, source, pinned, this.#confirmedMs(askedMs));
+    const view = new LedgerView(source, this.#identity, this.#caches, guard);
     this.#newest = { view, head, guard, pinned };
     return view;
   }

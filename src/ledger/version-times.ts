@@ -1,10 +1,11 @@
 /** Versions by time: all transactions of a block have the timestamp of the block. */
-import { firstBlockAfter } from '../store/block-search.ts';
+
+import { LedgerError } from '../state/ledger-error.ts';
+import type { PruningGuard } from '../state/pruning-guard.ts';
+import type { LedgerSource } from '../state/source.ts';
 import type { Block } from '../store/columns/block-column.ts';
 import { isBareState } from '../store/columns/head.ts';
-import type { StoreView } from '../store/view.ts';
-import { LedgerError } from './ledger-error.ts';
-import type { PruningGuard } from './pruning-guard.ts';
+import { firstBlockAfter } from '../store/read/block-search.ts';
 
 export interface VersionAtTime {
   readonly version: bigint;
@@ -21,18 +22,17 @@ export interface VersionAtTime {
  * @throws LedgerError `version_pruned`; `version_not_found` for a time before the first version
  */
 export async function versionAtTime(
-  view: StoreView,
+  { head, history }: LedgerSource,
   guard: PruningGuard,
   timeUsecs: bigint,
 ): Promise<VersionAtTime> {
-  const { head } = view;
   if (timeUsecs >= head.timestampUsecs) {
     const { version, timestampUsecs, blockHeight, epoch } = head;
     return { version, timestampUsecs, blockHeight, epoch, isFinal: false };
   }
   if (isBareState(head)) throw pruned(timeUsecs);
   const blockAt = async (height: bigint): Promise<Block> => {
-    const block = await view.blockByHeight(height);
+    const block = await history.blockByHeight(height);
     if (block !== undefined) return block;
     if (await guard.isBlockPruned(height)) throw pruned(timeUsecs);
     const message = `Failed to find a version by timestamp: there is no block ${height}`;

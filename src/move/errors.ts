@@ -13,8 +13,8 @@ export abstract class MoveError<Code extends string = string> extends Error {
   }
 }
 
-/** What `read` gives; `undefined` when it refuses its input with a MoveError. */
-export function unlessRefused<T>(read: () => T): T | undefined {
+/** The result of `read`; `undefined` if its input is malformed: it throws a MoveError. */
+export function tryParse<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch (error) {

@@ -1,14 +1,19 @@
-/** `daybook init --backup`: a ledger from a backup of the reference. */
+/** `daybook init --backup` and `--snapshot`: a ledger from a backup of the reference, or a snapshot of Daybook. */
 import { existsSync } from 'node:fs';
 import { BackupError } from '../ingest/backup/backup-error.ts';
 import { type BackupSource, FolderSource } from '../ingest/backup/backup-source.ts';
-import { HttpSource } from '../ingest/backup/http-source.ts';
+import { HttpSource, newestSnapshotOf } from '../ingest/backup/http-source.ts';
 import {
-  BackupRestore,
+  type BackupTrust,
   type RestoredBackup,
   type RestoreProgress,
+  restoreBackup,
+  verifyBackup,
 } from '../ingest/backup/restore.ts';
+import { parseTrustedRoots } from '../ingest/feed/known-history.ts';
 import { openVerifier } from '../ingest/feed/verifier.ts';
+import { interfaceBase, urlOf } from '../remote/node-url.ts';
+import { wellFormed } from './follow.ts';
 import { readWaypoint } from './init.ts';
 import { NodeError } from './node-error.ts';
 import { withResumedStore } from './open-store.ts';
@@ -16,10 +21,14 @@ import { withResumedStore } from './open-store.ts';
 export type { RestoredBackup, RestoreProgress };
 
 interface BackupInit {
-  /** Of genesis or of the end of a later epoch, or a file that contains it. */
-  readonly waypoint: string;
+  /** Whether validators must have signed the root of the state, which needs `waypoint`. */
+  readonly isSigned: boolean;
+  /** The waypoint of genesis (with signatures also that of a later epoch's end), or a file that contains it. */
+  readonly waypoint?: string | undefined;
+  /** Trusted roots, `VERSION:ROOT`, where nobody has signed. */
+  readonly trust?: readonly string[] | undefined;
   /** Over the workers of Citus. */
-  readonly distribute: boolean;
+  readonly distribute?: boolean | undefined;
 }
 
 /**
@@ -29,28 +38,63 @@ interface BackupInit {
  */
 export async function initFromBackup(
   data: string,
-  backup: string,
-  { waypoint: waypointOrFile, distribute }: BackupInit,
+  location: string,
+  init: BackupInit,
   onProgress: (progress: RestoreProgress) => void,
 ): Promise<RestoredBackup> {
-  const waypoint = readWaypoint(waypointOrFile);
-  const source = sourceOf(backup);
+  const trust = trustOf(init);
+  const source = sourceOf(location);
   const verifier = openVerifier();
   // Ends what was requested ahead when the work ends early.
   const abort = new AbortController();
-  try {
-    const options = { waypoint, verifier, onProgress };
-    const restore = await BackupRestore.open(source, options, abort.signal);
-    return await withResumedStore(data, (store) => restore.into(store), isRefusal, distribute);
-  } catch (cause) {
-    if (!(cause instanceof BackupError)) throw cause;
-    const code = cause.code === 'waypoint_mismatch' ? cause.code : 'backup_refused';
-    throw new NodeError(code, cause.message, { cause });
-  } finally {
-    abort.abort();
-    source.close();
-    await verifier.close();
+  return await withBackupErrors(async () => {
+    try {
+      const options = { trust, verifier, onProgress };
+      const backup = await verifyBackup(source, options, abort.signal);
+      return await withResumedStore(
+        data,
+        (store) => restoreBackup(backup, store),
+        isRefusal,
+        init.distribute,
+      );
+    } finally {
+      abort.abort();
+      source.close();
+      await verifier.close();
+    }
+  });
+}
+
+/**
+ * Makes a ledger of the newest snapshot that a node offers; a run that was cut off is continued if that snapshot is
+ * still the newest.
+ * @param onFound gets its URL
+ * @throws NodeError as `initFromBackup`; `snapshot_unavailable` if the node offers none
+ */
+export async function initFromNode(
+  data: string,
+  { node, waypoint }: { readonly node: string; readonly waypoint?: string | undefined },
+  onFound: (url: string) => void,
+  onProgress: (progress: RestoreProgress) => void,
+): Promise<RestoredBackup> {
+  const base = wellFormed('--follow', () => interfaceBase(node));
+  const url = await withBackupErrors(() => newestSnapshotOf(base));
+  if (url === undefined) {
+    const message = `${node} offers no snapshot: start without --bootstrap to replicate from genesis`;
+    throw new NodeError('snapshot_unavailable', message);
   }
+  onFound(url.href);
+  return await initFromBackup(data, url.href, { isSigned: false, waypoint }, onProgress);
+}
+
+function trustOf({ isSigned, waypoint: textOrFile, trust = [] }: BackupInit): BackupTrust {
+  const waypoint = textOrFile === undefined ? undefined : readWaypoint(textOrFile);
+  if (!isSigned) {
+    const roots = wellFormed('--trust', () => parseTrustedRoots(trust));
+    return { kind: 'roots', roots, genesis: waypoint };
+  }
+  if (waypoint === undefined) throw new RangeError('signatures need a waypoint');
+  return { kind: 'signatures', waypoint };
 }
 
 /** Files that are missing or do not come now may be there later; what they contain does not change. */
@@ -59,12 +103,20 @@ function isRefusal(error: unknown): boolean {
   return error.code !== 'backup_unreachable' && error.code !== 'backup_incomplete';
 }
 
-/** @throws NodeError `bad_input`, `file_not_readable` */
-function sourceOf(backup: string): BackupSource {
-  if (/^https?:\/\//i.test(backup)) {
-    if (URL.canParse(backup)) return new HttpSource(new URL(backup));
-    throw new NodeError('bad_input', `--backup: ${backup} is not a URL`, { exitCode: 2 });
+/** @throws NodeError `file_not_readable`, `bad_input` */
+function sourceOf(location: string): BackupSource {
+  if (/^https?:/i.test(location))
+    return new HttpSource(wellFormed('the URL', () => urlOf(location)));
+  if (existsSync(location)) return new FolderSource(location);
+  throw new NodeError('file_not_readable', `there is no backup ${location}`);
+}
+
+async function withBackupErrors<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (!(cause instanceof BackupError)) throw cause;
+    const code = cause.code === 'waypoint_mismatch' ? cause.code : 'backup_refused';
+    throw new NodeError(code, cause.message, { cause });
   }
-  if (existsSync(backup)) return new FolderSource(backup);
-  throw new NodeError('file_not_readable', `there is no backup ${backup}`);
 }

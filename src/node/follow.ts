@@ -1,37 +1,35 @@
 /** `daybook follow` and `serve --follow`: follows another node into the ledger of a store. */
 import type { Logger } from 'pino';
 import { ChunkDataError } from '../ingest/chunk-builder.ts';
-import { FeedError } from '../ingest/feed/feed-error.ts';
 import {
-  type FollowCounters,
+  FollowCounters,
   Follower,
   type FollowObserver,
   type FollowOptions,
-  newFollowCounters,
 } from '../ingest/feed/follower.ts';
-import { interfaceBase } from '../ingest/feed/interface-url.ts';
 import { parseTrustedRoots, TrustTextError } from '../ingest/feed/known-history.ts';
 import { DEFAULT_PAGE_TRANSACTIONS } from '../ingest/feed/page-source.ts';
 import { openVerifier } from '../ingest/feed/verifier.ts';
 import { formatWaypoint, WaypointTextError } from '../move/transactions/waypoint.ts';
+import { interfaceBase } from '../remote/node-url.ts';
+import { RemoteError } from '../remote/remote-error.ts';
 import type { Head } from '../store/columns/head.ts';
 import type { Standby } from '../store/standby.ts';
 import type { Store } from '../store/store.ts';
 import { isWritingLost } from '../store/store-error.ts';
-import type { LedgerWriter } from '../store/writer.ts';
+import type { Chunk } from '../store/write/chunk.ts';
+import type { LedgerWriter } from '../store/write/writer.ts';
+import { ExecutionDifference, FollowedExecution } from '../verify/execution/followed-execution.ts';
 import { readWaypoint } from './init.ts';
 import { NodeError } from './node-error.ts';
 import { asNodeError, openStoreWriter, refuseUsedLocation, withWriter } from './open-store.ts';
 import { durationText, grouped, LINE_INTERVAL_MS, type ProgressLine } from './progress.ts';
+import { PendingFailure } from './shutdown.ts';
 
 /** Shortest time over which a rate is measured, in milliseconds: commits come in chunks. */
 const RATE_INTERVAL_MS = 1_000;
 /** How often an upstream that has nothing new is polled, in milliseconds. */
 const POLL_INTERVAL_MS = 250;
-/** Maximum silence of an upstream in the middle of a response, in milliseconds. */
-export const SILENCE_TIMEOUT_MS = 15_000;
-/** Maximum time for a page, in milliseconds. */
-export const TOTAL_TIMEOUT_MS = 120_000;
 
 const STANDBYS_AWAY = {
   remedy:
@@ -51,18 +49,19 @@ export interface FollowRequest {
   readonly trust?: readonly string[] | undefined;
   /** The genesis waypoint's text, or a file that contains it. */
   readonly waypoint?: string | undefined;
-  /** For a new ledger: whether it stores whole transactions, so that other nodes can replicate it; true when absent. */
+  /** Whether a new ledger stores whole transactions, so that other nodes can replicate it; true when absent. */
   readonly keepsTransactions?: boolean | undefined;
   readonly pageTransactions?: number | undefined;
   /** Whether to wait for the right to write while another process has it. */
   readonly standby?: boolean | undefined;
+  /** Whether to execute each transaction before it is committed. */
+  readonly execute?: boolean | undefined;
 }
 
 export interface FollowReport {
   readonly head: Head | undefined;
   readonly chainId: number | undefined;
   readonly counters: FollowCounters;
-  readonly seconds: number;
 }
 
 /** A follower that runs in a serving node. */
@@ -100,16 +99,15 @@ export async function followIntoFolder(
 ): Promise<FollowReport> {
   const options = followOptions(request);
   await refuseUsedLocation(data);
-  const startedMs = performance.now();
-  const counters = newFollowCounters();
+  const counters = new FollowCounters();
   const context = { logger, line, signal };
   try {
     return await withWriter(
       data,
       async (writer) => {
-        const head = await follow(writer, options, counters, context);
-        const seconds = (performance.now() - startedMs) / 1000;
-        return { head, chainId: writer.identity?.chainId, counters, seconds };
+        const check = checkOf(writer, request);
+        const head = await follow(writer, options, counters, { ...context, check });
+        return { head, chainId: writer.identity?.chainId, counters };
       },
       (location) => openToWrite(location, request.standby === true, logger, signal),
     );
@@ -155,7 +153,7 @@ export function startFollowing(
 ): Following {
   const options = followOptions(request);
   const abort = new AbortController();
-  const counters = newFollowCounters();
+  const counters = new FollowCounters();
   let hasLedger: () => void;
   const started = new Promise<void>((resolve) => {
     hasLedger = resolve;
@@ -171,18 +169,15 @@ export function startFollowing(
     if (head !== undefined) hasLedger();
     now.upstreamVersion = upstreamVersion;
   };
-  const context = { logger, signal: abort.signal, onProgress };
-  let lose: (error: unknown) => void;
-  const lost = new Promise<never>((_, reject) => {
-    lose = reject;
-  });
-  lost.catch(() => undefined);
+  const check = checkOf(writer, request);
+  const context = { logger, signal: abort.signal, onProgress, check };
+  const loss = new PendingFailure();
   const ended = follow(writer, options, counters, context)
     .then((head) => logger.info({ version: String(head?.version) }, 'following ended'))
     .catch((cause: unknown) => {
       now.failure = asFollowError(cause);
       logger.error({ err: now.failure }, 'following stopped: the ledger stays as it is');
-      if (isWritingLost(cause)) lose(now.failure);
+      if (isWritingLost(cause)) loss.fail(now.failure);
     })
     .finally(() => {
       now.isRunning = false;
@@ -191,7 +186,7 @@ export function startFollowing(
     abort.abort();
     await ended;
   };
-  return { counters, now, started, ended, lost, stop };
+  return { counters, now, started, ended, lost: loss.promise, stop };
 }
 
 interface FollowContext {
@@ -199,13 +194,24 @@ interface FollowContext {
   readonly line?: ProgressLine | undefined;
   readonly signal: AbortSignal;
   readonly onProgress?: FollowObserver['progress'];
+  readonly check?: FollowedExecution | undefined;
+}
+
+/** @throws NodeError `bad_setting` for a ledger without transactions, which could not be executed later */
+function checkOf(writer: LedgerWriter, request: FollowRequest): FollowedExecution | undefined {
+  if (request.execute !== true) return undefined;
+  const keeps = writer.identity?.keepsTransactions ?? request.keepsTransactions ?? true;
+  if (keeps) return new FollowedExecution(writer);
+  const message =
+    'a ledger that does not store transactions cannot be executed: leave out --execute';
+  throw new NodeError('bad_setting', message, { exitCode: 2 });
 }
 
 async function follow(
   writer: LedgerWriter,
   options: FollowOptions,
   counters: FollowCounters,
-  { logger, line, signal, onProgress }: FollowContext,
+  { logger, line, signal, onProgress, check }: FollowContext,
 ): Promise<Head | undefined> {
   const startedMs = performance.now();
   const verifier = openVerifier();
@@ -217,6 +223,7 @@ async function follow(
         hadLedger = true;
         logGenesis(writer, options, logger);
       }
+      if (head !== undefined) check?.stored(head);
       onProgress?.(head, upstreamVersion);
       progress.update(head?.version, upstreamVersion);
     },
@@ -237,10 +244,11 @@ async function follow(
     'following',
   );
   try {
-    const head = await new Follower(writer, verifier, options, observer, counters).run(signal);
+    const checked = { ...options, check: check && ((chunk: Chunk) => check.check(chunk)) };
+    const head = await new Follower(writer, verifier, checked, observer, counters).run(signal);
     const seconds = (performance.now() - startedMs) / 1000;
     const rate = Math.round(counters.transactions / seconds);
-    const split = splitOf(counters, newFollowCounters());
+    const split = splitOf(counters, new FollowCounters());
     logger.info({ transactions_per_second: rate, ...split }, 'followed');
     return head;
   } finally {
@@ -272,7 +280,6 @@ function followOptions(request: FollowRequest): FollowOptions {
     keepsTransactions,
     pageTransactions: request.pageTransactions ?? DEFAULT_PAGE_TRANSACTIONS,
     pollIntervalMs: POLL_INTERVAL_MS,
-    timeouts: { silenceTimeoutMs: SILENCE_TIMEOUT_MS, totalTimeoutMs: TOTAL_TIMEOUT_MS },
   };
 }
 
@@ -282,13 +289,17 @@ export function wellFormed<T>(flag: string, read: () => T): T {
     return read();
   } catch (cause) {
     const isText = cause instanceof WaypointTextError || cause instanceof TrustTextError;
-    if (!(isText || cause instanceof FeedError)) throw cause;
+    if (!(isText || cause instanceof RemoteError)) throw cause;
     throw new NodeError('bad_input', `${flag}: ${cause.message}`, { cause, exitCode: 2 });
   }
 }
 
 function asFollowError(cause: unknown): unknown {
-  if (!(cause instanceof FeedError || cause instanceof ChunkDataError)) return asNodeError(cause);
+  const isRefused =
+    cause instanceof RemoteError ||
+    cause instanceof ChunkDataError ||
+    cause instanceof ExecutionDifference;
+  if (!isRefused) return asNodeError(cause);
   const message = `cannot follow: ${cause.message}; what was committed before stays as it is`;
   return new NodeError('follow_stopped', message, { cause });
 }
@@ -352,7 +363,7 @@ function showFollowProgress(
   };
 }
 
-/** Where the time between two states of the counters went, in milliseconds. */
+/** Time of each stage between two states of the counters, in milliseconds. */
 function splitOf(now: FollowCounters, before: FollowCounters): Record<string, number> {
   const spent = (name: keyof FollowCounters): number => Math.round(now[name] - before[name]);
   return {

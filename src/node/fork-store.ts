@@ -1,19 +1,11 @@
 /** The store of a node that serves a fork (docs/fork.md): made if it does not exist, with or without its upstream. */
 import type { Logger } from 'pino';
-import { FORK_LIMITS, ForkClient } from '../fork/fork-client.ts';
-import {
-  type ForkAnchor,
-  ForkRecorder,
-  type ForkSource,
-  OfflineSource,
-} from '../fork/fork-recorder.ts';
-import { ForkView } from '../fork/fork-view.ts';
-import { forkAnchor, makeFork } from '../fork/make-fork.ts';
-import { type OverriddenFork, openOverriddenFork } from '../fork/overridden-fork.ts';
-import { FeedError } from '../ingest/feed/feed-error.ts';
-import { interfaceBase } from '../ingest/feed/interface-url.ts';
-import { LedgerError } from '../ledger/ledger-error.ts';
-import type { OpenStoreView } from '../ledger/open.ts';
+import { FORK_LIMITS, ForkClient } from '../state/fork/fork-client.ts';
+import { forkSource } from '../state/fork/fork-source.ts';
+import { forkAnchor, makeFork } from '../state/fork/make-fork.ts';
+import { type ForkAnchor, ForkRecorder, offlineSource } from '../state/fork/recorder.ts';
+import { LedgerError } from '../state/ledger-error.ts';
+import type { OpenSource } from '../state/source.ts';
 import { FORK_LAYOUT } from '../store/columns/fork-columns.ts';
 import { isPostgresUrl } from '../store/postgres/location.ts';
 import { openSqliteReader, openSqliteStore } from '../store/sqlite/sqlite-store.ts';
@@ -21,12 +13,12 @@ import type { Store, StoreReader } from '../store/store.ts';
 import { NodeError } from './node-error.ts';
 import { emptyStoreError, hasStore, refuseNoLocation, refuseUsedLocation } from './open-store.ts';
 import type { NodeSettings } from './settings/settings.ts';
+import { namedBase } from './settings/upstream-url.ts';
 import type { StopList } from './shutdown.ts';
 
 interface ForkStore {
   readonly store: StoreReader;
-  readonly openView: OpenStoreView;
-  readonly openOverridden: () => OverriddenFork;
+  readonly openSource: OpenSource;
 }
 
 /** A node and a version of its ledger. */
@@ -56,7 +48,7 @@ export async function openForkStore(
     const anchor = await forkAnchor(store);
     if (anchor === undefined) throw emptyStoreError(data);
     checkVersion(data, anchor, request?.version);
-    return forkOf(store, new OfflineSource(data));
+    return { store, openSource: forkSource(offlineSource(data)) };
   }
   if (!(await hasStore(data))) await refuseUsedLocation(data);
   const store = await openSqliteStore({ directory: data, layout: FORK_LAYOUT });
@@ -70,7 +62,7 @@ export async function openForkStore(
     { upstream: origin },
     'serving a fork: what it does not have is asked of its upstream',
   );
-  return forkOf(store, recorder);
+  return { store, openSource: forkSource(recorder) };
 }
 
 async function openRecorder(
@@ -104,14 +96,6 @@ function checkVersion(data: string, anchor: ForkAnchor, asked: bigint | undefine
   );
 }
 
-function forkOf(store: StoreReader, source: ForkSource): ForkStore {
-  return {
-    store,
-    openView: (of, head) => new ForkView(of, head, source),
-    openOverridden: () => openOverriddenFork(store, source),
-  };
-}
-
 /** @returns `undefined` where no node is named: a fork without its upstream needs none */
 function forkRequest(settings: NodeSettings): ForkRequest | undefined {
   const { fork, data, workers } = settings;
@@ -121,14 +105,9 @@ function forkRequest(settings: NodeSettings): ForkRequest | undefined {
   if (workers > 1) throw refused('a fork is served by one process: --workers 1');
   if (fork === '') return undefined;
   const [, url = '', version] = /^(.*?)(?:@(\d{1,20}))?$/s.exec(fork) ?? [];
-  try {
-    const base = interfaceBase(url);
-    if (/@[^/]*$/.test(url)) throw refused('fork: after the @ there must be a version, a number');
-    return { base, version: version === undefined ? undefined : BigInt(version) };
-  } catch (cause) {
-    if (!(cause instanceof FeedError)) throw cause;
-    throw refused(`fork: ${cause.message}`);
-  }
+  const base = namedBase(url, 'fork: ');
+  if (/@[^/]*$/.test(url)) throw refused('fork: after the @ there must be a version, a number');
+  return { base, version: version === undefined ? undefined : BigInt(version) };
 }
 
 /** @throws NodeError `bad_setting` */

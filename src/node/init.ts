@@ -17,12 +17,12 @@ import {
   type Waypoint,
   WaypointTextError,
 } from '../move/transactions/waypoint.ts';
-import type { LedgerWriter } from '../store/writer.ts';
+import type { LedgerWriter } from '../store/write/writer.ts';
 import { NodeError, type NodeErrorCode } from './node-error.ts';
 import { withNewLedger } from './open-store.ts';
 import { readInputFile } from './settings/input.ts';
 
-/** Most bytes read of a waypoint file. */
+/** Maximum size of a waypoint file, in bytes. */
 const MAX_WAYPOINT_FILE_BYTES = 4096;
 
 export interface InitReport {

@@ -10,7 +10,7 @@ import type {
   WritingOptions,
 } from '../store/store.ts';
 import { isStoreError, StoreError } from '../store/store-error.ts';
-import { LedgerWriter } from '../store/writer.ts';
+import { LedgerWriter } from '../store/write/writer.ts';
 import { FolderLocation } from './locations/folder-location.ts';
 import type { LedgerLocation } from './locations/location.ts';
 import { shownLocation } from './locations/shown-location.ts';
@@ -21,8 +21,17 @@ async function locationOf(data: string): Promise<LedgerLocation> {
   refuseNoLocation(data);
   if (!isPostgresUrl(data)) return new FolderLocation(data);
   // Loaded here: most ledgers are in folders.
-  const { SchemaLocation } = await import('./locations/postgres-location.ts');
-  return await withNodeErrors(async () => new SchemaLocation(data));
+  const { schemaLocation } = await import('./locations/postgres-location.ts');
+  return schemaLocation(data);
+}
+
+/** Works with a location. @throws NodeError in place of StoreError; what else `work` throws */
+async function at<T>(data: string, work: (location: LedgerLocation) => Promise<T>): Promise<T> {
+  try {
+    return await work(await locationOf(data));
+  } catch (cause) {
+    throw asNodeError(cause);
+  }
 }
 
 /**
@@ -39,33 +48,27 @@ export function refuseNoLocation(data: string): void {
   throw new NodeError('bad_setting', message, { exitCode: 2 });
 }
 
-/** @throws NodeError `data_not_usable` when that cannot be known */
-export async function hasStore(data: string): Promise<boolean> {
-  const location = await locationOf(data);
-  return await withNodeErrors(() => location.hasStore());
+/** @throws NodeError `data_not_usable` if the location cannot be read */
+export function hasStore(data: string): Promise<boolean> {
+  return at(data, (location) => location.hasStore());
 }
 
 /** Bytes that a store takes. @param columns its statistics */
-export async function storeBytes(
-  data: string,
-  columns: readonly ColumnStatistics[],
-): Promise<number> {
-  return (await locationOf(data)).storeBytes(columns);
+export function storeBytes(data: string, columns: readonly ColumnStatistics[]): Promise<number> {
+  return at(data, async (location) => location.storeBytes(columns));
 }
 
 /** Opens the store for reading. @throws NodeError `no_ledger`, `data_not_usable` */
-export async function openStoreReader(data: string): Promise<StoreReader> {
-  const location = await locationOf(data);
-  return await withNodeErrors(async () => {
+export function openStoreReader(data: string): Promise<StoreReader> {
+  return at(data, async (location) => {
     if (!(await location.hasStore())) throw await noLedgerAt(location);
     return await location.openReader();
   });
 }
 
 /** Opens the store for writing; creates it if it does not exist. @throws NodeError `data_not_usable` */
-export async function openStoreWriter(data: string, options?: WritingOptions): Promise<Store> {
-  const location = await locationOf(data);
-  return await withNodeErrors(() => location.openWriter(options));
+export function openStoreWriter(data: string, options?: WritingOptions): Promise<Store> {
+  return at(data, (location) => location.openWriter(options));
 }
 
 /** Runs `work` with a reader, then closes it. @throws NodeError `no_ledger`, `data_not_usable`; what `work` throws */
@@ -87,38 +90,43 @@ export async function withWriter<T>(
 }
 
 /**
- * Runs `work` with the writer of a new, empty ledger, which is there when `work` is done, not before: whatever ends
- * this process meanwhile leaves no ledger.
+ * Runs `work` with the writer of a new, empty ledger. The ledger appears when `work` is done; if the process ends
+ * before, it leaves no ledger.
  * @param distribute over the workers of Citus
  * @throws NodeError `ledger_exists`, `data_not_usable`; what `work` throws
  */
-export async function withNewLedger<T>(
+export function withNewLedger<T>(
   data: string,
   work: (writer: LedgerWriter) => Promise<T>,
   distribute = false,
 ): Promise<T> {
-  const location = await locationOf(data);
-  return await withNodeErrors(async () => {
-    const make = async (store: Store) => work(await LedgerWriter.open(store));
-    return await location.makeStore(make, { distribute });
-  });
+  const make = async (store: Store) => work(await LedgerWriter.open(store));
+  return withNewStore(data, make, distribute);
+}
+
+/** The same for what writes no chunks. */
+export function withNewStore<T>(
+  data: string,
+  work: (store: Store) => Promise<T>,
+  distribute = false,
+): Promise<T> {
+  return at(data, (location) => location.makeStore(work, { distribute }));
 }
 
 /**
- * Runs `work` with the store of a new ledger, which is there when `work` is done, not before. The store has what an
- * earlier attempt left; if that is of something else (StoreError `import_of_other`), `work` begins again without it.
+ * Runs `work` with the store of a new ledger, which appears when `work` is done. The store contains what an earlier
+ * attempt left; if that attempt imported something else (StoreError `import_of_other`), `work` starts again without it.
  * @param isFinal whether nothing is left for the next attempt after an error
  * @param distribute over the workers of Citus
  * @throws NodeError `ledger_exists`, `data_not_usable`; what `work` throws
  */
-export async function withResumedStore<T>(
+export function withResumedStore<T>(
   data: string,
   work: (store: Store) => Promise<T>,
   isFinal: (error: unknown) => boolean,
   distribute = false,
 ): Promise<T> {
-  const location = await locationOf(data);
-  return await withNodeErrors(async () => {
+  return at(data, async (location) => {
     for (;;) {
       try {
         return await location.makeStore(work, { resumes: true, distribute });
@@ -150,12 +158,11 @@ export async function copyStoreFile<T>(
   onBegin: (copiedBytes: () => number, neededBytes: number) => void,
   examine: (copy: StoreReader) => Promise<T>,
 ): Promise<CopiedFile<T> | undefined> {
-  const source = await locationOf(from);
-  const target = await locationOf(to);
-  if (!(source instanceof FolderLocation && target instanceof FolderLocation)) return undefined;
-  return await withNodeErrors(async () => {
+  return await at(from, async (source) => {
+    const target = await locationOf(to);
+    if (!(source instanceof FolderLocation && target instanceof FolderLocation)) return undefined;
     if (!(await source.hasStore())) throw await noLedgerAt(source);
-    // What cannot be opened is not copied.
+    // Fails early if the source cannot be opened.
     await (await source.openReader()).close();
     const found = await target.copyStore(from, onBegin, examine);
     return { found, fromBytes: storeFileBytes(from), toBytes: storeFileBytes(to) };
@@ -172,9 +179,8 @@ export async function withCopy<T>(
   to: string,
   work: (source: StoreSnapshot, copy: Store) => Promise<T>,
 ): Promise<T> {
-  const source = await locationOf(from);
-  const target = await locationOf(to);
-  return await withNodeErrors(async () => {
+  return await at(from, async (source) => {
+    const target = await locationOf(to);
     if (!(await source.hasStore())) throw await noLedgerAt(source);
     return await closing(await source.openSnapshot(), async (snapshot) => {
       const [head] = await snapshot.scan(HEAD, { maxRows: 1, maxBytes: 1 });
@@ -189,29 +195,26 @@ export async function withCopy<T>(
  * @returns what `examine` returns for it; `undefined`, and nothing is made, where ledgers are not files
  * @throws NodeError `ledger_exists`, `data_not_usable`
  */
-export async function restoreStore<T>(
+export function restoreStore<T>(
   data: string,
   bytes: Uint8Array,
   examine: (store: StoreReader) => Promise<T>,
 ): Promise<T | undefined> {
-  const location = await locationOf(data);
-  if (!(location instanceof FolderLocation)) return undefined;
-  return await withNodeErrors(async () => {
-    return await location.restoreStore(bytes, examine);
-  });
+  return at(data, async (location) =>
+    location instanceof FolderLocation ? location.restoreStore(bytes, examine) : undefined,
+  );
 }
 
-/** Accepts a place for a ledger that has none, or has one already. @throws NodeError `data_not_usable` */
-export async function refuseUsedLocation(data: string): Promise<void> {
-  const location = await locationOf(data);
-  await withNodeErrors(async () => {
+/** Accepts a location that is free or has a ledger. @throws NodeError `data_not_usable` */
+export function refuseUsedLocation(data: string): Promise<void> {
+  return at(data, async (location) => {
     if (!(await location.hasStore())) await location.refuseUsed();
   });
 }
 
 /** The error for a place without a store. */
-export async function noLedgerError(data: string): Promise<NodeError> {
-  return await noLedgerAt(await locationOf(data));
+export function noLedgerError(data: string): Promise<NodeError> {
+  return at(data, noLedgerAt);
 }
 
 async function noLedgerAt(location: LedgerLocation): Promise<NodeError> {
@@ -247,14 +250,6 @@ export function emptyStoreError(data: string): NodeError {
     `the store in ${shownLocation(data)} holds no ledger yet: ` +
       'a command that was to make one was cut off, run it again',
   );
-}
-
-async function withNodeErrors<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (cause) {
-    throw asNodeError(cause);
-  }
 }
 
 const CODES: Partial<Record<StoreError['code'], NodeErrorCode>> = {

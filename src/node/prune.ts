@@ -7,7 +7,7 @@ import { MAX_PINNED_ACCOUNTS, type PruneProgress } from '../store/columns/prunin
 import type { PrunePolicy } from '../store/pruning/prune.ts';
 import { OFFLINE_PRUNE_BOUNDS, type PruneReport, Pruner } from '../store/pruning/prune.ts';
 import { isStoreError, isTransient } from '../store/store-error.ts';
-import type { LedgerWriter } from '../store/writer.ts';
+import type { LedgerWriter } from '../store/write/writer.ts';
 import { NodeError } from './node-error.ts';
 import { emptyStoreError, openStoreReader, withWriter } from './open-store.ts';
 import { readInputFile } from './settings/input.ts';
@@ -29,7 +29,6 @@ type KeepSettings = Pick<
 export interface PruneFolderReport extends PruneReport {
   /** Accounts whose history is retained, in total. */
   readonly keptAccounts: number;
-  readonly seconds: number;
 }
 
 /** `undefined` when everything is retained. */
@@ -79,14 +78,13 @@ export async function pruneFolder(
   graceMs: number,
   onProgress: (progress: PruneProgress, oldestVersion: bigint) => void,
 ): Promise<PruneFolderReport> {
-  const startedMs = performance.now();
   const accounts = pinnedAccountsOf(keep);
   const policy = prunePolicyOf(keep);
   if (policy === undefined) {
     const message = 'say what to keep: --keep VERSIONS, --keep-seconds SECONDS';
     throw new NodeError('bad_setting', message, { exitCode: 2 });
   }
-  // A reader fails if there is no store; a writer would create one.
+  // A reader fails without a store; a writer would create one.
   await (await openStoreReader(data)).close();
   return await withWriter(data, async (writer) => {
     if (writer.head === undefined) throw emptyStoreError(data);
@@ -96,7 +94,7 @@ export async function pruneFolder(
     });
     const { size: keptAccounts } = await pruner.pinAccounts(accounts);
     const report = await pruner.run(policy);
-    return { ...report, keptAccounts, seconds: (performance.now() - startedMs) / 1000 };
+    return { ...report, keptAccounts };
   });
 }
 

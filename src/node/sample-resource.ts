@@ -2,8 +2,8 @@
 import { hashedStateKey, resourceStateKey, type StateKey } from '../move/types/state-key.ts';
 import { parseStructTag } from '../move/types/type-parser.ts';
 import { SAMPLE_RESOURCE } from '../sample/settings.ts';
+import { openView } from '../store/read/view.ts';
 import type { StoreReader } from '../store/store.ts';
-import { openView } from '../store/view.ts';
 
 /** Reads of a ledger's newest state: the value of a key, and of a resource at its own type's address. */
 export async function newestState(store: StoreReader) {

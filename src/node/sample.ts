@@ -1,13 +1,13 @@
 /** Sample ledgers: `daybook sample`, the small sample ledger of `serve --sample`, and `--produce`. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { Committer, type CommitterOptions } from '../ingest/committer.ts';
+import { Committer } from '../ingest/committer.ts';
 import { BcsError } from '../move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../move/bcs/bcs-writer.ts';
 import {
   CLOCK_RESOURCE,
   type ClockChange,
-  continueSampleInParallel,
+  continueSample,
   MAX_SAMPLE_TRANSACTIONS,
   readClock,
   readClockChange,
@@ -16,25 +16,25 @@ import {
   SAMPLE_RESOURCE,
   SampleError,
   type SampleHistory,
-  sampleChunksInParallel,
+  sampleChunks,
 } from '../sample/sample.ts';
-import type { Chunk } from '../store/chunk.ts';
 import { type Head, readHead } from '../store/columns/head.ts';
 import { LEDGER_IDENTITY } from '../store/columns/identity-column.ts';
 import type { StoreReader } from '../store/store.ts';
-import { isStoreError, isWritingLost } from '../store/store-error.ts';
-import type { LedgerWriter } from '../store/writer.ts';
+import { isWritingLost } from '../store/store-error.ts';
+import type { Chunk } from '../store/write/chunk.ts';
+import type { LedgerWriter } from '../store/write/writer.ts';
+import { waitInTrouble } from './commit-trouble.ts';
 import { NodeError } from './node-error.ts';
 import { asNodeError, restoreStore, withNewLedger } from './open-store.ts';
 import { readPrebuiltSample, type SampleRequest } from './prebuilt-sample.ts';
 import { newestState } from './sample-resource.ts';
+import { PendingFailure } from './shutdown.ts';
 
 /** How often a producing node commits, at most, in milliseconds. */
 const COMMIT_INTERVAL_MS = 250;
 /** How far the newest block may be ahead of the wall clock when blocks begin to follow it, in seconds. */
 const MAX_AHEAD_SECONDS = 60;
-/** How often a commit is tried again while the disk is full or the store away, in milliseconds. */
-const TROUBLE_INTERVAL_MS = 1_000;
 
 /** The ledger of `serve` in an empty folder. */
 export const SMALL_SAMPLE: SampleRequest = {
@@ -55,14 +55,12 @@ export async function makeSample(
   request: SampleRequest,
   onProgress: (transactions: number) => void = () => undefined,
 ) {
-  const startedMs = performance.now();
   try {
     const prebuilt = await readPrebuiltSample(request);
     const { chainId, head } =
       (prebuilt && (await restoreStore(data, prebuilt, newestFacts))) ??
       (await generate(data, request, onProgress));
-    const seconds = (performance.now() - startedMs) / 1000;
-    return { chainId, head, seconds, publisher: SAMPLE_PUBLISHER };
+    return { chainId, head, publisher: SAMPLE_PUBLISHER };
   } catch (cause) {
     if (!(cause instanceof SampleError)) throw cause;
     throw new NodeError('bad_input', cause.message, { cause, exitCode: 2 });
@@ -88,7 +86,7 @@ async function generate(
     const committer = new Committer(writer, {
       onCommit: ({ head }) => onProgress(Number(head.version) + 1),
     });
-    await committer.pushAll(sampleChunksInParallel(request));
+    await committer.pushAll(sampleChunks(request));
     return await newestFacts(writer.reader);
   });
 }
@@ -96,13 +94,13 @@ async function generate(
 interface Production {
   /** 1 or more; whole blocks are committed, so the rate is an average. */
   readonly transactionsPerSecond: number;
-  /** Whose time new blocks have. */
+  /** The clock that new blocks take their time from. */
   readonly clock: 'sample' | 'wall';
 }
 
-/** What adds to a sample ledger in a serving node. */
+/** A producer that adds to the sample ledger of a serving node. */
 interface Producing {
-  /** As in Following. */
+  /** Rejects when this process can no longer write the ledger. Never resolves. */
   readonly lost: Promise<never>;
   /** Ends it after the pending commits. */
   stop(): Promise<void>;
@@ -123,7 +121,7 @@ export async function startProducing(
   if (isByWall) checkNotAhead(writer.head!.timestampUsecs);
   const abort = new AbortController();
   const { signal } = abort;
-  const committer = new Committer(writer, waitInTrouble(logger, signal));
+  const committer = new Committer(writer, waitInTrouble('producing', logger, signal));
   const perCommit = Math.round((transactionsPerSecond * COMMIT_INTERVAL_MS) / 1000);
   const chunkTransactions = Math.max(1, perCommit);
   const wallRate = isByWall ? transactionsPerSecond : undefined;
@@ -131,26 +129,22 @@ export async function startProducing(
     ...{ transactions: MAX_SAMPLE_TRANSACTIONS, chunkTransactions, wallRate },
     store: writer.reader,
   };
-  const chunks = continueSampleInParallel(history, writer.head!, options);
+  const chunks = continueSample(history, writer.head!, options);
   const produce = () =>
     committer.pushAll(
       isByWall ? pacedByBlocks(chunks, signal) : paced(chunks, transactionsPerSecond, signal),
     );
-  let lose: (error: unknown) => void;
-  const lost = new Promise<never>((_, reject) => {
-    lose = reject;
-  });
-  lost.catch(() => undefined);
+  const loss = new PendingFailure();
   const done = produce().catch((error: unknown) => {
     if (signal.aborted) return;
     logger.error({ err: error }, 'producing stopped: it failed');
-    if (isWritingLost(error)) lose(asNodeError(error));
+    if (isWritingLost(error)) loss.fail(asNodeError(error));
   });
   const stop = async (): Promise<void> => {
     abort.abort();
     await done;
   };
-  return { lost, stop };
+  return { lost: loss.promise, stop };
 }
 
 /** Gives each chunk when it is due. @throws the signal's reason */
@@ -191,31 +185,7 @@ function checkNotAhead(newestUsecs: bigint): void {
   );
 }
 
-/** Waits for space, and for the store; logs the first attempt that fails, and the one that succeeds. */
-function waitInTrouble(logger: Logger, signal: AbortSignal): CommitterOptions {
-  let trouble: 'full' | 'away' | undefined;
-  const waits = {
-    full: ['producing waits: the disk is full', 'producing continues: there is space again'],
-    away: [
-      'producing waits: the store cannot be reached',
-      'producing continues: the store is reached again',
-    ],
-  } as const;
-  return {
-    onCommit: () => {
-      if (trouble !== undefined) logger.info(waits[trouble][1]);
-      trouble = undefined;
-    },
-    onTrouble: async (error) => {
-      const next = isStoreError(error, 'store_full') ? 'full' : 'away';
-      if (trouble !== next) logger.error({ err: error }, waits[next][0]);
-      trouble = next;
-      await sleep(TROUBLE_INTERVAL_MS, undefined, { signal });
-    },
-  };
-}
-
-/** How a sample ledger was made, from its own state. @throws NodeError `bad_setting` */
+/** Reads from the ledger how it was made. @throws NodeError `bad_setting` */
 async function sampleHistoryOf(store: StoreReader): Promise<SampleHistory> {
   const { stateOf, resourceOf } = await newestState(store);
   const settingsBytes = await resourceOf(SAMPLE_RESOURCE);

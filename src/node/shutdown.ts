@@ -32,6 +32,21 @@ export class StopList {
   }
 }
 
+/** A failure that may come at any time. */
+export class PendingFailure {
+  /** Rejects with the failure; never resolves. */
+  readonly promise: Promise<never>;
+  fail: (error: unknown) => void = () => undefined;
+
+  constructor() {
+    this.promise = new Promise((_, reject) => {
+      this.fail = reject;
+    });
+    // Nobody may be waiting when it comes.
+    this.promise.catch(() => undefined);
+  }
+}
+
 /** Resolves with the name of the first SIGTERM or SIGINT; a second one ends the process at once. */
 export function stopSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {

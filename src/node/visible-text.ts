@@ -2,7 +2,7 @@
 
 const INVISIBLE = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Cs}]/gu;
 
-/** Invisible characters but line feeds as `\uXXXX`: the terminal shows what is there and does not obey it. */
+/** Writes invisible characters, except line feeds, as `\uXXXX`, so that no text controls the terminal. */
 export function escapeInvisible(text: string): string {
   const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
   // A character beyond U+FFFF has two units.

@@ -34,7 +34,6 @@ const SPECIAL_UNITS = 1_000_000_000_000n;
 const ORDINARY_UNITS = 100_000_000_000n;
 const ISSUER_UNITS = 1_000_000_000_000_000_000n;
 
-/** A world with the chain it is on and the users in it. */
 export interface SampleWorld extends World {
   readonly chain: Chain;
   readonly clock: BlockClock;

@@ -10,7 +10,6 @@ export const GENERATOR_VERSION = 6;
 /** The resource of CAFE that states how a sample ledger was made. */
 export const SAMPLE_RESOURCE = `${CAFE_HEX}::sample::Sample`;
 
-/** Ordinary accounts of a sample ledger. */
 export const MAX_SAMPLE_ACCOUNTS = 5_000_000;
 export const MAX_SAMPLE_SEED = 0xffff_ffff_ffff_ffffn;
 
@@ -21,13 +20,13 @@ export interface SampleSettings {
   readonly accounts: number;
 }
 
-/** What a history follows from. */
+/** Everything that determines a history. */
 export interface SampleHistory extends SampleSettings {
-  /** Of the part that is replayed, in order; none when absent. */
+  /** Changes of the clock in the replayed part, in order; absent if it has none. */
   readonly clockChanges?: readonly ClockChange[];
 }
 
-export type SampleErrorCode = 'bad_sample_settings' | 'not_this_sample';
+type SampleErrorCode = 'bad_sample_settings' | 'not_this_sample';
 
 /** Settings that no sample ledger can have, or a ledger that is not the sample it is said to be. */
 export class SampleError extends MoveError<SampleErrorCode> {}

@@ -14,7 +14,6 @@ import { StoreError } from './store-error.ts';
 
 /** Longest value, in bytes: a genesis transaction with its writes is some megabytes. */
 export const MAX_VALUE_BYTES = 64 * 1024 * 1024;
-/** Maximum bytes of keys and values in one batch. */
 export const MAX_BATCH_BYTES = 512 * 1024 * 1024;
 
 /** One change; without a value it removes the row, if it exists. */
@@ -50,7 +49,6 @@ export class Batch {
     this.#maxBytes = maxBytes;
   }
 
-  /** Bytes of keys and values so far. */
   get byteLength(): number {
     return this.#byteLength;
   }
@@ -60,7 +58,6 @@ export class Batch {
     return this.#ranges.length + this.#rows.length + this.#published.length;
   }
 
-  /** Ranges that are deleted first. */
   get ranges(): readonly DeletedRange[] {
     return this.#ranges;
   }

@@ -86,7 +86,7 @@ export function isTransient(error: unknown): boolean {
 
 const DAMAGE: readonly StoreErrorCode[] = ['store_damaged', 'row_damaged', 'event_gap'];
 
-/** Whether what is stored is damaged where it was read: other reads may succeed. */
+/** Whether an error says that stored data is damaged where it was read: other reads may succeed. */
 export function isDamaged(error: unknown): error is StoreError {
   return error instanceof StoreError && DAMAGE.includes(error.code);
 }

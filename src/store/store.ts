@@ -29,16 +29,11 @@ import { StoreError } from './store-error.ts';
 
 export const MAX_RANGE_ROWS = 10_000;
 export const MAX_SCAN_ROWS = 10_000;
-/** Most keys one batch get may ask for. */
-export const MAX_GET_MANY_KEYS = 100_000;
-/** Most rows that the ranges of one `rangeMany` may ask for, all limits together. */
-export const MAX_RANGE_MANY_ROWS = 100_000;
 /** Rows that `rowsBetween` reads at once. */
 const PAGE_ROWS = 256;
 /** Bytes of rows that `scanPages` reads at once. */
 const PAGE_BYTES = 4 * 1024 * 1024;
 
-/** Which rows of a partition. */
 export interface RangeQuery extends OrderBounds {
   /** 1 to MAX_RANGE_ROWS. */
   readonly limit: number;
@@ -46,7 +41,6 @@ export interface RangeQuery extends OrderBounds {
   readonly reverse?: boolean | undefined;
 }
 
-/** A range of one partition among others. */
 export interface PartitionRange extends RangeQuery {
   readonly partition: Uint8Array;
 }
@@ -66,15 +60,17 @@ export interface ScanQuery extends ScanBounds {
 export interface ColumnStatistics {
   readonly column: Column;
   readonly rows: number;
+  /** False if every row was counted. */
+  readonly isEstimated: boolean;
   /** Bytes the column takes, as the engine counts them. */
   readonly bytes: number;
 }
 
-/** What a process knows of the server that it reads from. */
+/** A process knows this of the server that it reads from. */
 export interface ReadServer {
   /** Versions that it is behind the newest head that this process knows. */
   readonly behindVersions: bigint;
-  /** For how long this process has known a newer head, in milliseconds; 0 when the server is not behind. */
+  /** How long this process has known a newer head, in milliseconds; 0 when the server is not behind. */
   readonly behindMs: number;
   /** How long ago the head that it shows was the newest for certain, in milliseconds; 0 where commits are made. */
   readonly unconfirmedMs: number;
@@ -82,7 +78,7 @@ export interface ReadServer {
   readonly moves: number;
   /** How long ago it moved to one that was not known to be up to date, in milliseconds; Infinity if it never has. */
   readonly doubtfulMoveMs: number;
-  /** For how long a commit of this process has waited for a standby server, in milliseconds; 0 when none does. */
+  /** How long a commit of this process has waited for a standby server, in milliseconds; 0 when none waits. */
   readonly standbyWaitMs: number;
 }
 
@@ -120,15 +116,14 @@ export interface StoreReader {
 
   /**
    * Rows of a column in the order of their whole keys; an empty page is the end.
-   * @throws RowDamagedError for a row that is damaged, if it would be the first: whoever can do without it goes on
-   *   behind it
+   * @throws RowDamagedError for a damaged row, if it would be the first: a caller can go on behind it
    */
   scan(column: Column, query: ScanQuery): MaybePromise<readonly ScannedRow[]>;
 
   statistics(): MaybePromise<readonly ColumnStatistics[]>;
 
   /**
-   * Examines what the engine stores besides the rows, such as indexes of its own. Absent where it has none.
+   * Examines the engine's other data, such as indexes of its own. Absent if it has none.
    * @param onBlocks gets a column, and how much of it has been read
    */
   examine?(onBlocks: (column: Column, blocks: number) => void): Promise<readonly EngineDamage[]>;
@@ -140,10 +135,9 @@ export interface StoreReader {
   close(): Promise<void>;
 }
 
-/** A store as it was at one moment, whatever is committed meanwhile. */
+/** A store as it was at one moment; later commits do not change it. */
 export type StoreSnapshot = Pick<StoreReader, 'scan' | 'statistics' | 'close'>;
 
-/** What a process that opens a store for writing may ask for. */
 export interface WritingOptions {
   /** Given, it waits as long as another process writes. */
   readonly standby?: Standby | undefined;
@@ -151,7 +145,6 @@ export interface WritingOptions {
   readonly onCommitsWait?: ((isWaiting: boolean) => void) | undefined;
 }
 
-/** A store that this process may also write. */
 export interface Store extends StoreReader {
   /**
    * Stores a whole batch or nothing of it; settles when it is on disk. Ranges are deleted first, so that rows of the
@@ -170,61 +163,10 @@ export interface Store extends StoreReader {
   mend?(): Promise<number>;
 }
 
-/** How a new store is made. */
 export interface MakeOptions {
-  /** Whether what an earlier attempt left is gone on with, and what this one does stays when it fails. */
+  /** Whether an earlier attempt is continued, and this one can be continued after a failure. */
   readonly resumes?: boolean;
-  /** Over the workers of Citus. */
   readonly distribute?: boolean;
-}
-
-/** `getMany` for any number of keys. */
-export async function getAll(
-  store: StoreReader,
-  column: Column,
-  keys: readonly RowKey[],
-): Promise<(Buffer | undefined)[]> {
-  return inParts(keys, (part) => store.getMany(column, part));
-}
-
-/** `seekLastMany` for any number of keys. */
-export async function seekLastAll(
-  store: StoreReader,
-  column: Column,
-  keys: readonly RowKey[],
-): Promise<(Row | undefined)[]> {
-  return inParts(keys, (part) => store.seekLastMany(column, part));
-}
-
-async function inParts<T>(
-  keys: readonly RowKey[],
-  read: (part: readonly RowKey[]) => MaybePromise<readonly T[]>,
-): Promise<T[]> {
-  const found: T[] = [];
-  for (let at = 0; at < keys.length; at += MAX_GET_MANY_KEYS) {
-    for (const one of await read(keys.slice(at, at + MAX_GET_MANY_KEYS))) found.push(one);
-  }
-  return found;
-}
-
-/** `rangeMany` for ranges of any number of rows in all. */
-export async function rangeAll(
-  store: StoreReader,
-  column: Column,
-  ranges: readonly PartitionRange[],
-): Promise<(readonly Row[])[]> {
-  const found: (readonly Row[])[] = [];
-  let first = 0;
-  while (first < ranges.length) {
-    let end = first;
-    for (let rows = 0; end < ranges.length; end += 1) {
-      rows += ranges[end]!.limit;
-      if (rows > MAX_RANGE_MANY_ROWS) break;
-    }
-    for (const rows of await store.rangeMany(column, ranges.slice(first, end))) found.push(rows);
-    first = end;
-  }
-  return found;
 }
 
 /** All rows of a partition between two inclusive bounds, read one page at a time on demand. */
@@ -275,29 +217,10 @@ export function compareRowKeys(left: RowKey, right: RowKey): number {
   return Buffer.compare(left.partition, right.partition) || Buffer.compare(left.order, right.order);
 }
 
-/** @throws RangeError for too many keys. */
-export function assertKeyCount(keys: readonly RowKey[]): void {
-  if (keys.length > MAX_GET_MANY_KEYS) {
-    throw new RangeError(`${keys.length} keys at once, at most ${MAX_GET_MANY_KEYS} are read`);
-  }
-}
-
 /** @throws RangeError for a limit out of bounds, or bounds of another shape. */
 export function assertRange(column: Column, partition: Uint8Array, query: RangeQuery): void {
   assertLimit(query.limit, MAX_RANGE_ROWS, 'limit');
   assertBounds(column, partition, query);
-}
-
-/** @throws RangeError for too many rows in all, or a range that `assertRange` refuses. */
-export function assertRanges(column: Column, ranges: readonly PartitionRange[]): void {
-  let rows = 0;
-  for (const range of ranges) {
-    assertRange(column, range.partition, range);
-    rows += range.limit;
-  }
-  if (rows > MAX_RANGE_MANY_ROWS) {
-    throw new RangeError(`ranges of ${rows} rows, at most ${MAX_RANGE_MANY_ROWS} are read at once`);
-  }
 }
 
 /** @throws RangeError for a limit out of bounds, or a key of another shape. */

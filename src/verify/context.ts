@@ -7,9 +7,9 @@ import type { LedgerIdentity } from '../store/columns/identity-column.ts';
 import { decodeBucketKey } from '../store/columns/order-key.ts';
 import type { PinnedAccounts, PruneProgress } from '../store/columns/pruning-column.ts';
 import { type VersionWrites, WRITES_OF_VERSION } from '../store/columns/version-writes-column.ts';
+import type { StoreView } from '../store/read/view.ts';
 import { compareRowKeys, type StoreReader, scanPages } from '../store/store.ts';
 import { keyText, RowDamagedError, StoreError } from '../store/store-error.ts';
-import type { StoreView } from '../store/view.ts';
 
 /** Maximum number of listed damages, unless more are wanted; all are counted. */
 const MAX_LISTED_DAMAGES = 100;

@@ -16,10 +16,10 @@ import {
 import { type Head, oldestTransaction, openHead } from '../store/columns/head.ts';
 import { FORMAT, FORMAT_KEY, LEDGER_IDENTITY } from '../store/columns/identity-column.ts';
 import { readPinnedAccounts, readPruneProgress } from '../store/columns/pruning-column.ts';
-import { type ColumnDigest, columnDigest } from '../store/digest.ts';
+import { type ColumnDigest, columnDigest } from '../store/read/digest.ts';
+import { StoreView } from '../store/read/view.ts';
 import type { StoreReader } from '../store/store.ts';
 import { RowDamagedError, StoreError } from '../store/store-error.ts';
-import { StoreView } from '../store/view.ts';
 import { verifyBalances } from './balances.ts';
 import { verifyBlocks } from './blocks.ts';
 import {

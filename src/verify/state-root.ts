@@ -1,5 +1,5 @@
 /** Compares the state with the root that the newest checkpoint states: every value counts, however old it is. */
-import { checkpointUpTo, stateRootAt } from '../ingest/snapshot/checkpoint.ts';
+import { checkpointUpTo, stateRootAt } from '../ingest/checkpoint.ts';
 import { BcsError } from '../move/bcs/bcs-reader.ts';
 import { LeafOrderError } from '../move/crypto/sparse-merkle.ts';
 import { STATE } from '../store/columns/columns.ts';

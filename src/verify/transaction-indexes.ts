@@ -66,7 +66,7 @@ async function countRows(context: VerifyContext, { column, versionOf }: Index): 
 async function nameUnwrittenRows(context: VerifyContext, { column, versionOf }: Index) {
   const { damages, progress, view } = context;
   for await (const row of scanColumn(context, column)) {
-    // What does not decode is reported already.
+    // A row that does not decode is reported already.
     const version = await new DamageList().decoded(() => versionOf(row));
     if (version === undefined) continue;
     if (version < progress.clearedBelow || version > view.head.version) continue;

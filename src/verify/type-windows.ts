@@ -13,9 +13,9 @@ import {
   windowStart,
 } from '../store/columns/event-type-column.ts';
 import { decodeU64Key, encodeBucketKey } from '../store/columns/order-key.ts';
-import { getAll, rowsBetween } from '../store/store.ts';
+import { rowsBetween } from '../store/store.ts';
 import { isDamaged } from '../store/store-error.ts';
-import { type MadeWindow, TypeWindows } from '../store/type-windows.ts';
+import { type MadeWindow, TypeWindows } from '../store/write/type-windows.ts';
 import { DamageList, noteAbove, scanColumn, type VerifyContext } from './context.ts';
 
 export class EventTypesExaminer {
@@ -38,7 +38,7 @@ export class EventTypesExaminer {
     this.#types.add(version, typeTag);
   }
 
-  /** Compares what is left, when all events are there. */
+  /** Compares the last window, after all events. */
   async finish(): Promise<void> {
     await this.#compare();
     if ((await this.#countRows()) !== this.#reached) await this.#nameUnwrittenRows();
@@ -49,7 +49,7 @@ export class EventTypesExaminer {
     const { windows } = this.#types;
     this.#types = new TypeWindows();
     const keys = windows.map((window) => TYPE_WINDOW.keyOf(window));
-    const values = await getAll(this.#context.store, EVENT_TYPES, keys);
+    const values = await this.#context.store.getMany(EVENT_TYPES, keys);
     for (const [index, made] of windows.entries()) {
       await this.#compareRow(made, values[index]);
     }
@@ -108,7 +108,7 @@ export class EventTypesExaminer {
     const start = decodeU64Key(row.order);
     if (start !== windowStart(start) || version < progress.clearedBelow) return false;
     const [partition, bounds] = moduleEventBounds(encodeBucketKey(version));
-    // What cannot be read, or does not decode, is reported already.
+    // Rows that cannot be read or decoded are reported already.
     try {
       for await (const event of rowsBetween(store, MODULE_EVENTS, partition, bounds)) {
         const decode = () => decodeModuleEventRow({ partition, ...event });

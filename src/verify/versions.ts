@@ -4,7 +4,7 @@
  * with the stored one. Without them, the rows that each version is recorded to have written must exist.
  */
 import { ChunkBuilder, ChunkDataError } from '../ingest/chunk-builder.ts';
-import { PageError } from '../ingest/feed/feed-error.ts';
+import { PageError } from '../ingest/feed/page-error.ts';
 import { checkItem } from '../ingest/feed/page-verifier.ts';
 import { GenesisError, readGenesis } from '../ingest/genesis/genesis.ts';
 import { computeGenesisHashes } from '../ingest/genesis/genesis-waypoint.ts';
@@ -19,7 +19,6 @@ import {
   transactionInfoHash,
 } from '../move/transactions/transaction-info.ts';
 import type { BatchOperation } from '../store/batch.ts';
-import { type ChunkKey, type ChunkRows, chunkRows } from '../store/chunk-rows.ts';
 import {
   ACCOUNT_TRANSACTIONS,
   type Column,
@@ -50,6 +49,7 @@ import {
   WRITES_OF_VERSION,
 } from '../store/columns/version-writes-column.ts';
 import { rowsBetween } from '../store/store.ts';
+import { type ChunkKey, type ChunkRows, chunkRows } from '../store/write/chunk-rows.ts';
 import { recordedWrites, type VerifyContext } from './context.ts';
 
 const MODULE_EVENT_VARIANT = Buffer.of(1);

@@ -1,5 +1,5 @@
 /** What one run may use (docs/spec/vm.md §4): its work and the memory of what it makes. */
-import { VmError } from './vm-error.ts';
+import { VmError } from './status/vm-error.ts';
 
 export interface RunLimits {
   /** Work, in units: an instruction is one. */
@@ -55,14 +55,14 @@ export class Meter {
   /** Pays for work: one unit takes about as long as an instruction. @throws VmError OUT_OF_GAS */
   charge(units: number): void {
     this.#operationUnitsLeft -= units;
-    if (this.#operationUnitsLeft < 0) throw new VmError('OUT_OF_GAS');
+    if (this.#operationUnitsLeft < 0) throw new VmError('OUT_OF_GAS', { isOwnLimit: true });
     this.chargeInTurns(units);
   }
 
   /** Pays for work in which others get their turn every few milliseconds. @throws VmError OUT_OF_GAS */
   chargeInTurns(units: number): void {
     this.#unitsLeft -= units;
-    if (this.#unitsLeft < 0) throw new VmError('OUT_OF_GAS');
+    if (this.#unitsLeft < 0) throw new VmError('OUT_OF_GAS', { isOwnLimit: true });
   }
 
   /** Takes back an instruction that is not done yet. */
@@ -99,6 +99,6 @@ export class Meter {
 
   #take(bytes: number): void {
     this.#bytesLeft -= bytes;
-    if (this.#bytesLeft < 0) throw new VmError('MEMORY_LIMIT_EXCEEDED');
+    if (this.#bytesLeft < 0) throw new VmError('MEMORY_LIMIT_EXCEEDED', { isOwnLimit: true });
   }
 }

@@ -14,27 +14,30 @@
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Address } from '../move/types/address.ts';
 import type { ModuleId } from '../move/types/module-id.ts';
+import type { GasMeter } from './gas/gas-meter.ts';
+import type { ValueSizes } from './gas/value-size.ts';
 import type { Meter } from './meter.ts';
 import type { LoadedFunction } from './program/loaded-module.ts';
 import type { Program } from './program/program.ts';
 import type { VmType } from './program/vm-type.ts';
-import type { TransactionFacts } from './transaction-facts.ts';
-import type { Reference, Value } from './value.ts';
-import { VmError } from './vm-error.ts';
+import { VmError } from './status/vm-error.ts';
+import type { Session } from './transaction-facts.ts';
+import type { Value } from './value.ts';
 import type { World } from './world.ts';
 
 /** `[]`, the results, an abort, or a call that takes the place of this one. */
 export type NativeResult = readonly Value[] | NativeAbort | NativeCall;
 
-/** Ends the run as the instruction Abort does, at the module that declares the native. */
-export class NativeAbort {
+/** Given or thrown by a native: ends the run as the instruction Abort does, at the module that declares the native. */
+export class NativeAbort extends Error {
   readonly code: bigint;
   /** Shown in place of the description in the module's error map. */
-  readonly message: string | undefined;
+  readonly text: string | undefined;
 
-  constructor(code: bigint | number, message?: string) {
+  constructor(code: bigint | number, text?: string) {
+    super(text);
     this.code = BigInt(code);
-    this.message = message;
+    this.text = text;
   }
 }
 
@@ -59,27 +62,52 @@ export class NativeCall {
   }
 }
 
+/** State that natives have: one object of each class, made when it is first asked for. */
+export class Extensions {
+  readonly #parts = new Map<new () => unknown, unknown>();
+
+  of<T>(Part: new () => T): T {
+    let part = this.#parts.get(Part) as T | undefined;
+    if (part === undefined) {
+      part = new Part();
+      this.#parts.set(Part, part);
+    }
+    return part;
+  }
+}
+
+export interface NativeResource {
+  readonly isThere: boolean;
+  /** Bytes to charge for; `undefined` if it was read before. */
+  readonly loadedBytes: number | undefined;
+}
+
 export interface NativeContext {
   readonly typeArguments: readonly VmType[];
   readonly world: World;
   /** Modules, functions, types and layouts, as the world's version has them. */
   readonly program: Program;
-  /** State that natives have for one run, by a key of their own (tables that were read, aggregators, a counter). */
-  readonly extensions: Map<unknown, unknown>;
+  /** Of the run. */
+  readonly extensions: Extensions;
+  /** Of the session. */
+  readonly sessionExtensions: Extensions;
   /** Absent in a view. */
-  readonly transaction: TransactionFacts | undefined;
+  readonly session: Session | undefined;
+  /** Charges what the chain charges. */
+  readonly gas: GasMeter;
+  readonly sizes: ValueSizes;
   /** Pays for work that is not constant. */
   readonly meter: Meter;
   /**
-   * A place for the resource of an account, `undefined` when there is none; the same place as the code borrows.
+   * The place of a resource of an account, the same that code borrows; `undefined` if the resource does not exist.
    * @param type a struct with the ability key
    */
-  resource(address: Address, type: VmType): MaybePromise<Reference | undefined>;
+  resource(address: Address, type: VmType): MaybePromise<NativeResource>;
   /** Frames of the functions that run, the caller of this native last. */
   callers(): readonly LoadedFunction[];
 }
 
-/** `args` are as many as declared. @throws VmError; or rejects with it */
+/** `args` are as many as declared. @throws VmError, NativeAbort; or rejects with them */
 export type Native = (context: NativeContext, args: readonly Value[]) => MaybePromise<NativeResult>;
 
 /**

@@ -1,4 +1,5 @@
 /** What a run for a transaction changed (docs/spec/vm.md §8.2, §8.3). */
+import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import { encodeBcs } from '../move/bcs/bcs-writer.ts';
 import type { ContractEvent } from '../move/transactions/event.ts';
 import { type Address, addressBytes, padAddress } from '../move/types/address.ts';
@@ -7,17 +8,21 @@ import type { Machine } from './machine/machine.ts';
 import { TableAggregators } from './natives/aggregators.ts';
 import { EmittedEvents } from './natives/effects.ts';
 import { TableItems } from './natives/tables.ts';
+import type { Program } from './program/program.ts';
 import type { VmType } from './program/vm-type.ts';
-import type { Value } from './value.ts';
+import type { StoredPlace, Value } from './value.ts';
 import { encodeValue } from './values/bcs.ts';
+import type { World } from './world.ts';
 
-/** BCS before and after; `undefined` where there is none. They differ. */
+/** What was written or removed. */
 interface Change {
-  readonly before: Uint8Array | undefined;
+  /** BCS; `undefined`: it is removed. */
   readonly after: Buffer | undefined;
+  /** Whether nothing but aggregators was changed. */
+  readonly isAggregate: boolean;
 }
 
-export interface ResourceChange extends Change {
+interface ResourceChange extends Change {
   readonly address: Address;
   readonly tag: StructTag;
 }
@@ -26,6 +31,8 @@ interface ItemChange extends Change {
   readonly handle: Address;
   /** BCS. */
   readonly key: Buffer;
+  /** A number that was changed without being read: the change costs nothing. */
+  readonly isDelta: boolean;
 }
 
 export interface RunEffects {
@@ -34,43 +41,41 @@ export interface RunEffects {
   readonly events: readonly ContractEvent[];
 }
 
-/** What a run has done so far. */
-export interface RunWork {
-  /** Units of its limits that are left. */
-  readonly unitsLeft: number;
-  /** Resources and items of tables that were looked at. */
-  readonly reads: number;
-}
-
-export function workOf({ meter, seenResources, extensions }: Machine): RunWork {
-  const tables = extensions.get(TableItems) as TableItems | undefined;
-  const reads = seenResources.length + (tables?.seen.length ?? 0);
-  return { unitsLeft: meter.unitsLeft, reads };
-}
-
 /** The effects of a run that is over. Rejects with VmError for a value that cannot be written. */
 export async function effectsOf(machine: Machine): Promise<RunEffects> {
-  const { extensions, seenResources } = machine;
+  const { extensions, globals } = machine;
   const giveTurns = turnsOf(machine);
   const resources: ResourceChange[] = [];
-  for (const { address, type, place, before } of seenResources) {
+  for (const resource of globals.all()) {
+    const { address, type, place } = resource;
+    if (type.tag.kind !== 'struct' || !isChanged(resource, place[0])) continue;
     await giveTurns();
     const after = await written(machine, type, place[0]);
-    if (type.tag.kind !== 'struct' || isSame(before, after)) continue;
-    resources.push({ address, tag: type.tag.struct, before, after });
+    const isAggregate = isAggregateOnly(resource);
+    resources.push({ address, tag: type.tag.struct, after, isAggregate });
   }
   const items: ItemChange[] = [];
-  const tables = extensions.get(TableItems) as TableItems | undefined;
-  for (const { handle, key, type, place, before } of tables?.seen ?? []) {
+  for (const { handle, key, type, place, stored } of extensions.of(TableItems).seen) {
+    if (!isChanged(stored, place[0])) continue;
     await giveTurns();
     const after = await written(machine, type, place[0]);
-    if (!isSame(before, after)) items.push({ handle, key, before, after });
+    items.push({ handle, key, after, isDelta: false, isAggregate: isAggregateOnly(stored) });
   }
-  items.push(
-    ...aggregatorChanges(extensions.get(TableAggregators) as TableAggregators | undefined),
-  );
-  const emitted = extensions.get(EmittedEvents) as EmittedEvents | undefined;
-  return { resources, items, events: emitted?.events ?? [] };
+  items.push(...aggregatorChanges(extensions.of(TableAggregators)));
+  return { resources, items, events: extensions.of(EmittedEvents).events };
+}
+
+/**
+ * Lets a machine in which no function runs go on with other modules: types of one program are not those of another.
+ * @param world the state as these modules say where its resources are
+ */
+export function continueIn(machine: Machine, program: Program, world: World): void {
+  machine.program = program;
+  machine.world.seen = world;
+  machine.globals.adopt(program);
+  for (const item of machine.extensions.of(TableItems).seen) {
+    item.type = program.type(item.type.tag);
+  }
 }
 
 /** Work between two turns of the event loop, in units of the run's limits. */
@@ -91,32 +96,41 @@ function turnsOf({ meter, world }: Machine): () => Promise<void> | undefined {
   };
 }
 
-async function written(
+function written(
   { meter, program }: Machine,
   type: VmType,
   value: Value,
-): Promise<Buffer | undefined> {
+): MaybePromise<Buffer | undefined> {
   // Others get their turn between values, so the limit of one operation is that of each.
   meter.beginOperation();
-  return value === undefined ? undefined : encodeValue(await program.layout(type), value, meter);
+  if (value === undefined) return undefined;
+  return andThen(program.layout(type), (layout) => encodeValue(layout, value, meter));
 }
 
-function isSame(before: Uint8Array | undefined, after: Buffer | undefined): boolean {
-  return before === undefined ? after === undefined : after?.equals(before) === true;
+/** Whether something is written. What was made and removed again is not, what was assigned is. */
+function isChanged({ isAssigned, isAggregated, bytes }: StoredPlace, value: Value): boolean {
+  return value === undefined ? bytes !== undefined : isAssigned || isAggregated;
 }
 
-function aggregatorChanges(aggregators: TableAggregators | undefined): ItemChange[] {
-  if (aggregators === undefined) return [];
-  const bytesOf = (value: bigint | undefined): Buffer | undefined =>
-    value === undefined ? undefined : encodeBcs((writer) => writer.u128(value));
+function isAggregateOnly({ isAssigned, isAggregated }: StoredPlace): boolean {
+  return isAggregated && !isAssigned;
+}
+
+function aggregatorChanges(aggregators: TableAggregators): ItemChange[] {
   const changes: ItemChange[] = [];
   for (const id of new Set([...aggregators.before.keys(), ...aggregators.values.keys()])) {
-    const before = bytesOf(aggregators.before.get(id));
-    const after = bytesOf(aggregators.values.get(id));
-    if (isSame(before, after)) continue;
+    const value = aggregators.values.get(id);
+    if (value === aggregators.before.get(id) && !aggregators.changed.has(id)) continue;
+    const after = value === undefined ? undefined : encodeBcs((writer) => writer.u128(value));
     const handle = padAddress(id.slice(0, id.length / 2));
     const key = Buffer.from(addressBytes(padAddress(id.slice(id.length / 2))));
-    changes.push({ handle, key, before, after });
+    changes.push({
+      handle,
+      key,
+      after,
+      isDelta: !aggregators.read.has(id),
+      isAggregate: false,
+    });
   }
   return changes;
 }

@@ -1,6 +1,6 @@
 /**
  * Values as the machine computes with them. No value carries its type: the code was checked before it runs
- * (docs/spec/vm.md §3), so whoever takes a value knows what it is.
+ * (docs/spec/vm.md §3), so its type is known wherever it is used.
  *
  * | Move | here |
  * |---|---|
@@ -8,7 +8,7 @@
  * | u8 u16 u32 i8 i16 i32 | number |
  * | u64 u128 u256 i64 i128 i256 | bigint |
  * | address | `Address`, 64 hex digits |
- * | signer | `[address]`: a structure of one field |
+ * | signer | `[address]`, one with permissions `[address, where they are]` |
  * | struct | array of its fields |
  * | enum | array of the variant's index (a number) and its fields: field i is element i + 1 |
  * | vector\<u8> | `ByteVector` |
@@ -20,7 +20,8 @@
  * copies it (`copyValue`).
  */
 import type { ModuleId } from '../move/types/module-id.ts';
-import type { Layout, VmType } from './program/vm-type.ts';
+import type { Layout } from '../move/values/layout.ts';
+import type { VmType } from './program/vm-type.ts';
 
 export type Value =
   | boolean
@@ -78,29 +79,48 @@ export class ByteVector {
   }
 }
 
+/**
+ * A resource or an item of a table. A chain writes what was assigned, also where it is the same as before; whatever
+ * changes a value in place notes it here.
+ */
+export interface StoredPlace {
+  /** The length of its BCS before the run; absent where there was none. */
+  readonly bytes: number | undefined;
+  isAssigned: boolean;
+  /** Whether an aggregator in it was added to or subtracted from, which assigns nothing. */
+  isAggregated: boolean;
+}
+
 /** A place: element `index` of a container. */
 export class Reference {
   readonly container: Container;
   readonly index: number;
+  /** What it is a part of; absent for what is not in state. */
+  readonly stored: StoredPlace | undefined;
 
-  constructor(container: Container, index: number) {
+  constructor(container: Container, index: number, stored: StoredPlace | undefined = undefined) {
     this.container = container;
     this.index = index;
+    this.stored = stored;
+  }
+
+  /** Notes that what is at this place was assigned. */
+  assigned(): void {
+    if (this.stored !== undefined) this.stored.isAssigned = true;
   }
 
   /** The value there, not copied; `undefined` when there is nothing any more. */
   get(): Value {
     const { container, index } = this;
-    if (container instanceof ByteVector) {
-      return index < container.length ? container.data[index] : undefined;
-    }
-    return container[index];
+    if (Array.isArray(container)) return container[index];
+    return index < container.length ? container.data[index] : undefined;
   }
 
   set(value: Value): void {
     const { container, index } = this;
-    if (container instanceof ByteVector) container.data[index] = value as number;
-    else container[index] = value;
+    this.assigned();
+    if (Array.isArray(container)) container[index] = value;
+    else container.data[index] = value as number;
   }
 }
 
@@ -112,7 +132,10 @@ export class Closure {
   /** Bit i: argument i is captured. */
   readonly mask: bigint;
   readonly captured: readonly Value[];
-  /** Of one that was read from BCS, how its captured values were: what it names has not been compared with them. */
+  /**
+   * Layouts of the captured values, if the closure was read from BCS. The function that it names was not compared with
+   * them yet.
+   */
   readonly stored: readonly Layout[] | undefined;
 
   constructor(

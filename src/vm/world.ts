@@ -16,6 +16,12 @@ export interface RunTurns {
   readonly signal: AbortSignal | undefined;
 }
 
+/** How much state there is: values, and bytes of their keys and themselves. */
+export interface StateUsage {
+  readonly items: bigint;
+  readonly bytes: bigint;
+}
+
 export interface World {
   /** Loaded modules of that version. */
   readonly modules: ModuleLookup;
@@ -23,8 +29,15 @@ export interface World {
   nextTurn(): Promise<void>;
   /** The feature flags at that version. */
   isFeatureEnabled(flag: number): boolean;
-  /** The BCS of a resource, plain or member of a group; `undefined` when there is none. */
+  /** The BCS of a resource, plain or member of a group; `undefined` if it does not exist. */
   resource(address: Address, tag: StructTag): MaybePromise<Uint8Array | undefined>;
+  /** The group that a resource is in which was read before, and how many bytes all of it is; absent: none. */
+  groupOf?(
+    address: Address,
+    tag: StructTag,
+  ): { readonly id: string; readonly bytes: number } | undefined;
   /** The BCS of an item of a table. @param key its BCS */
   tableItem(handle: Address, key: Uint8Array): MaybePromise<Uint8Array | undefined>;
+  /** Absent where nobody counts. */
+  readonly stateUsage?: (() => MaybePromise<StateUsage>) | undefined;
 }

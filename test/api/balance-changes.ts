@@ -31,10 +31,10 @@ import {
   concurrentFungibleBalanceCodec,
   fungibleStoreCodec,
 } from '../../src/move/values/framework-resource.ts';
-import type { Chunk, StateWrite } from '../../src/store/chunk.ts';
 import type { Block } from '../../src/store/columns/block-column.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import type { Chunk, StateWrite } from '../../src/store/write/chunk.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import type { Random } from '../random.ts';
 import { block, chunk, transaction } from '../store/chunks.ts';
 import { TestApi } from './client.ts';

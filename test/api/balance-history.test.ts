@@ -1,4 +1,5 @@
 /** The history of a balance (docs/extensions.md): what reads of every version say, in one request. */
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ASSET_TYPE } from '../../src/api/endpoints/parameters.ts';
 import {
@@ -6,14 +7,15 @@ import {
   MAX_CHANGES_PER_PAGE,
   WRITES_PER_READ,
 } from '../../src/ledger/balances/balance-history.ts';
-import { PruningGuard } from '../../src/ledger/pruning-guard.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { formatAddress } from '../../src/move/types/address.ts';
 import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
 import { sampleChunks } from '../../src/sample/sample.ts';
-import type { Chunk } from '../../src/store/chunk.ts';
+import { PruningGuard } from '../../src/state/pruning-guard.ts';
+import { storedSource } from '../../src/state/source.ts';
 import type { Block } from '../../src/store/columns/block-column.ts';
-import { openView } from '../../src/store/view.ts';
+import { openHead } from '../../src/store/columns/head.ts';
+import type { Chunk } from '../../src/store/write/chunk.ts';
 import { Random, testSeed } from '../random.ts';
 import { block, chunk, transaction } from '../store/chunks.ts';
 import {
@@ -274,11 +276,12 @@ describe('the history of a balance with many writes', () => {
   it.each([WRITES_PER_READ - 1, WRITES_PER_READ, WRITES_PER_READ + 1])(
     'ends a page after %i writes that were looked at',
     async (maxWrites) => {
-      const view = await openView(opened.writer.reader);
-      const guard = new PruningGuard(opened.writer.reader, view, new Map(), performance.now());
+      const store = opened.writer.reader;
+      const source = storedSource(store, await openHead(store));
+      const guard = new PruningGuard(store, source, new Map(), performance.now());
       const request = { address: OTHER, asset: coin, from: undefined, to: BigInt(WRITES - 1) };
       const page = (isDescending: boolean, start?: bigint) =>
-        balanceHistory({ view, guard }, { ...request, start, limit: 5, isDescending }, maxWrites);
+        balanceHistory({ source, guard }, { ...request, start, limit: 5, isDescending }, maxWrites);
       const reads = Math.ceil(maxWrites / WRITES_PER_READ);
       const up = await page(false);
       expect(up.next).toBe(BigInt(reads * WRITES_PER_READ));

@@ -1,11 +1,11 @@
 /** Everything that an account holds (docs/extensions.md): the list says what single balances say, at every version. */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApi } from '../../src/api/http/server.ts';
 import { listBalances, MAX_BALANCES_PER_PAGE } from '../../src/ledger/balances/balance-list.ts';
-import { PruningGuard } from '../../src/ledger/pruning-guard.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { formatAddress, padAddress } from '../../src/move/types/address.ts';
@@ -32,9 +32,11 @@ import { formatStructTag, readStructTag } from '../../src/move/types/type-tag.ts
 import { coinStoreCodec, fungibleStoreCodec } from '../../src/move/values/framework-resource.ts';
 import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
 import { sampleChunks } from '../../src/sample/sample.ts';
-import type { Chunk, StateWrite } from '../../src/store/chunk.ts';
-import { openView } from '../../src/store/view.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import { PruningGuard } from '../../src/state/pruning-guard.ts';
+import { storedSource } from '../../src/state/source.ts';
+import { openHead } from '../../src/store/columns/head.ts';
+import type { Chunk, StateWrite } from '../../src/store/write/chunk.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { Random, testSeed } from '../random.ts';
 import { TestApi } from './client.ts';
 import { DocumentSchemas, type Json } from './document-schemas.ts';
@@ -252,11 +254,11 @@ describe('the list of balances of a ledger made by hand', () => {
     [3, 'Gold'],
     [4, 'Gold'],
   ])('looks at %i state keys for the types of coins: %s', async (maxKeys, found) => {
-    const view = await openView(ledger.store);
-    const guard = new PruningGuard(ledger.store, view, new Map(), performance.now());
+    const source = storedSource(ledger.store, await openHead(ledger.store));
+    const guard = new PruningGuard(ledger.store, source, new Map(), performance.now());
     const start = pairedMetadataAddress(GOLD);
     const request = { address: OWNER, version: 1n, start, limit: 1 };
-    const page = listBalances({ view, guard }, request, maxKeys);
+    const page = listBalances({ source: source.state, guard }, request, maxKeys);
     if (found === 'internal_error') await expect(page).rejects.toMatchObject({ code: found });
     else expect((await page).balances[0]!.unit!.name).toBe(found);
   });

@@ -1,7 +1,7 @@
 /** How much a batch may answer, for how long, and how many of its reads are waited for at once. */
 import { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import type { OtherAnswer } from '../../src/api/endpoints/endpoint.ts';
+import type { BatchAnswer } from '../../src/api/endpoints/endpoint.ts';
 import {
   BatchRun,
   LARGE_BATCH_BYTES,
@@ -9,7 +9,7 @@ import {
   MAX_BATCH_BYTES,
   MAX_BATCH_MS,
 } from '../../src/api/endpoints/extensions/batch-run.ts';
-import { Admission } from '../../src/api/load/overload.ts';
+import { Admission } from '../../src/api/load/admission.ts';
 import type { LedgerView } from '../../src/ledger/ledger-view.ts';
 import { from } from './loaded-process.ts';
 import { apiSettings } from './settings.ts';
@@ -32,17 +32,17 @@ function runOf(
   let waiting = 0;
   const facts = { mostWaiting: 0, asked: 0 };
   const admission = new Admission(apiSettings({ maxUnsentBytes }));
-  const { unsent } = admission;
+  const { held } = admission;
   const others = {
-    unsent,
-    areAwaited: () => isAwaited,
+    held,
+    isRemote: () => isAwaited,
     answer: ({ target }: { target: string }) => {
       facts.asked += 1;
-      const answer: OtherAnswer = { status: 200, contentType, body: bodies[Number(target)]! };
+      const answer: BatchAnswer = { status: 200, contentType, body: bodies[Number(target)]! };
       if (!isAwaited) return answer;
       waiting += 1;
       facts.mostWaiting = Math.max(facts.mostWaiting, waiting);
-      return new Promise<OtherAnswer>((resolve) => {
+      return new Promise<BatchAnswer>((resolve) => {
         setImmediate(() => {
           waiting -= 1;
           resolve(answer);
@@ -56,7 +56,7 @@ function runOf(
   }));
   const view = undefined as unknown as LedgerView;
   const call = { view, client, others, format: format as 'json' | 'bcs' };
-  return { run: new BatchRun(reads, call, clock), client, facts, unsent, admission };
+  return { run: new BatchRun(reads, call, clock), client, facts, held, admission };
 }
 
 describe('the bounds of a batch', () => {
@@ -110,14 +110,14 @@ describe('the bounds of a batch', () => {
     async (more, expected) => {
       const maxUnsentBytes = 4 * LARGE_BATCH_BYTES;
       const bodies = [LARGE_BATCH_BYTES, 1, 1].map((bytes) => Buffer.alloc(bytes));
-      const { run, unsent } = runOf(bodies, { maxUnsentBytes });
-      unsent.hold(from('10.0.0.2'), maxUnsentBytes - LARGE_BATCH_BYTES - 1 + more);
-      const before = unsent.bytes;
+      const { run, held } = runOf(bodies, { maxUnsentBytes });
+      held.hold(from('10.0.0.2'), maxUnsentBytes - LARGE_BATCH_BYTES - 1 + more);
+      const before = held.bytes;
       const answers = await run.run();
       expect(answers.map(({ status }) => status)).toEqual(expected);
-      expect(unsent.bytes).toBeGreaterThan(before + LARGE_BATCH_BYTES);
+      expect(held.bytes).toBeGreaterThan(before + LARGE_BATCH_BYTES);
       run.end();
-      expect(unsent.bytes).toBe(before);
+      expect(held.bytes).toBe(before);
     },
   );
 
@@ -128,15 +128,15 @@ describe('the bounds of a batch', () => {
     expect(one.admission.admits('listing', one.client.req)).toBe(false);
     expect(one.admission.admits('listing', from('10.0.0.2'))).toBe(true);
     one.client.req.socket.emit('close');
-    expect(one.unsent.bytes).toBe(0);
+    expect(one.held.bytes).toBe(0);
     one.run.end();
-    expect(one.unsent.bytes).toBe(0);
+    expect(one.held.bytes).toBe(0);
   });
 
   it('leave a small batch alone, whatever is unsent', async () => {
     const bodies = [LARGE_BATCH_BYTES - 1, 1, 1].map((bytes) => Buffer.alloc(bytes));
-    const { run, unsent } = runOf(bodies, { maxUnsentBytes: 1 });
-    unsent.hold(from('10.0.0.2'), 1);
+    const { run, held } = runOf(bodies, { maxUnsentBytes: 1 });
+    held.hold(from('10.0.0.2'), 1);
     expect((await run.run()).map(({ status }) => status)).toEqual([200, 200, 503]);
   });
 

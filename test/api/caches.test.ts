@@ -22,7 +22,7 @@ it('gives an answer for its view, format and URL only', () => {
 
 it('knows what was asked for before', () => {
   const cache = new AnswerCache();
-  expect(['/a', '/b', '/a', '/b', '/c'].map((url) => cache.isAskedAgain(url))).toEqual([
+  expect(['/a', '/b', '/a', '/b', '/c'].map((url) => cache.wasRequestedBefore(url))).toEqual([
     ...[false, false, true, true, false],
   ]);
 });

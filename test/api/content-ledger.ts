@@ -27,8 +27,8 @@ import {
   eventHandleCodec,
   featuresCodec,
 } from '../../src/move/values/framework-resource.ts';
-import type { ChunkStreamEvent, StateWrite } from '../../src/store/chunk.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import type { ChunkStreamEvent, StateWrite } from '../../src/store/write/chunk.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { writeModule } from '../move/modules/write-module.ts';
 import { moduleLookup, type Source } from '../move/values/layout-modules.ts';
 import { storedTransaction } from '../store/on-chain-data.ts';

@@ -1,7 +1,7 @@
 /** Decode submission over a real store: answers, refusals, headers, document (docs/extensions.md, docs/spec/decisions.md D1, D2). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ENDPOINTS } from '../../src/api/endpoints/endpoint-list.ts';
-import { openApiDocument } from '../../src/api/schemas/openapi.ts';
+import { ENDPOINTS } from '../../src/api/http/endpoint-list.ts';
+import { openApiDocument } from '../../src/api/http/openapi.ts';
 import type { TestApi } from './client.ts';
 import { DocumentSchemas, type Json } from './document-schemas.ts';
 import { postEncode, REQUEST } from './encode-request.ts';

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import promClient from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { ENDPOINTS } from '../../src/api/endpoints/endpoint-list.ts';
-import { ERROR_CODES } from '../../src/api/http/error-table.ts';
+import { ERROR_CODES } from '../../src/api/error-table.ts';
+import { ENDPOINTS } from '../../src/api/http/endpoint-list.ts';
 import { filesBelow, ROOT } from '../repo/source-tree.ts';
 
 const rowsOf = (file: string): string[] =>

@@ -9,10 +9,10 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { buildApi } from '../../src/api/http/server.ts';
 import { Cache } from '../../src/cache.ts';
 import type { CachedPage, EventPageForm } from '../../src/ledger/events/stream-pages.ts';
-import { BlockPriceCache } from '../../src/ledger/gas/gas-price.ts';
+import { BlockPriceCache } from '../../src/ledger/gas-price.ts';
 import type { LedgerView } from '../../src/ledger/ledger-view.ts';
-import { ModuleCache, TypeCache } from '../../src/ledger/modules/module-view.ts';
 import { TransactionCaches } from '../../src/ledger/transactions/renderer.ts';
+import { ModuleCache, TypeCache } from '../../src/state/module-view.ts';
 import type { Store } from '../../src/store/store.ts';
 import { randomSource, testSeed } from '../random.ts';
 import { temporarySqliteStore } from '../store/engines.ts';
@@ -67,7 +67,7 @@ async function node(store: Store, pagesBudgetBytes: number) {
   };
   const ledger = openTestedLedger(store, caches);
   const app = new TestApi(
-    buildApi(ledger, apiSettings({ ...NO_LOAD_BOUNDS, maxEventsPageSize: 60 }), new LogLines()),
+    buildApi(ledger, apiSettings({ ...NO_LOAD_BOUNDS, maxPageSize: 60 }), new LogLines()),
   );
   await app.port();
   const { port } = app.server.address() as AddressInfo;

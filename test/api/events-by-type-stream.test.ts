@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { sampleChunks } from '../../src/sample/sample.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
-import { Random, testSeed } from '../random.ts';
+import { Random, roundsOf, testSeed } from '../random.ts';
 import type { TestApi } from './client.ts';
 import { EventClient } from './event-client.ts';
 import { openChunks, type TypedEvent } from './typed-events.ts';
@@ -11,7 +11,7 @@ import { openChunks, type TypedEvent } from './typed-events.ts';
 const TYPE = '0x1::transaction_fee::FeeStatement';
 const PATH = `/v1/events/by_type/${encodeURIComponent(TYPE)}`;
 /** How often a listener is killed and resumed. */
-const KILLS = Number(process.env['KILLS'] ?? 100);
+const KILLS = roundsOf('KILLS', 40, 1_000);
 
 function idOf({ version, index }: TypedEvent): string {
   return `${version}:${index}`;

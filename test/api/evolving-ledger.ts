@@ -28,7 +28,7 @@ import {
 } from '../../src/move/types/state-key.ts';
 import type { StructTag } from '../../src/move/types/type-tag.ts';
 import { featuresCodec } from '../../src/move/values/framework-resource.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { writeModule } from '../move/modules/write-module.ts';
 import { writeOnChainData } from '../move/transactions/wire-writers.ts';
 import { moduleLookup, type Source } from '../move/values/layout-modules.ts';

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import type { TransactionPayload } from '../../src/move/transactions/payload.ts';
 import { padAddress } from '../../src/move/types/address.ts';
-import type { StateWrite } from '../../src/store/chunk.ts';
+import type { StateWrite } from '../../src/store/write/chunk.ts';
 import { expectError } from './error-answers.ts';
 import {
   callOf,

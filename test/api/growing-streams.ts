@@ -15,10 +15,14 @@ import {
 } from '../../src/move/types/state-key.ts';
 import { encodeTypeTag, type TypeTag } from '../../src/move/types/type-tag.ts';
 import { featuresCodec } from '../../src/move/values/framework-resource.ts';
-import type { ChunkStreamEvent, ChunkTransaction, StateWrite } from '../../src/store/chunk.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
 import type { Store } from '../../src/store/store.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import type {
+  ChunkStreamEvent,
+  ChunkTransaction,
+  StateWrite,
+} from '../../src/store/write/chunk.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { writeModule } from '../move/modules/write-module.ts';
 import { moduleLookup, type Source, type SourceFields } from '../move/values/layout-modules.ts';
 import { block, chunk, transaction } from '../store/chunks.ts';

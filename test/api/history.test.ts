@@ -12,10 +12,10 @@ import {
   readOnChainData,
 } from '../../src/move/transactions/transaction.ts';
 import { sampleChunks } from '../../src/sample/sample.ts';
-import type { Chunk } from '../../src/store/chunk.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
 import type { Store } from '../../src/store/store.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import type { Chunk } from '../../src/store/write/chunk.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { decodeOnChainDataPage, readTransactionData } from '../move/transactions/wire-answers.ts';
 import { temporaryDirectory } from '../store/engines.ts';
 import { TestApi } from './client.ts';
@@ -93,7 +93,7 @@ describe('the feed of a sample ledger', () => {
   });
 
   it('is the same where a page takes several reads', async () => {
-    const settings = apiSettings({ ...NO_LOAD_BOUNDS, maxTransactionsPageSize: 10_000 });
+    const settings = apiSettings({ ...NO_LOAD_BOUNDS, maxPageSize: 10_000 });
     const wide = new TestApi(buildApi(openTestedLedger(store), settings, new LogLines()));
     const all = stored();
     for (const [start, limit] of [
@@ -215,7 +215,7 @@ describe('the edges of the feed', () => {
   let ledger: ContentLedger;
   let pruned: ContentLedger;
   beforeAll(async () => {
-    ledger = await openContentLedger({ maxTransactionsPageSize: 3 });
+    ledger = await openContentLedger({ maxPageSize: 3 });
     pruned = await openContentLedger();
     await pruned.prune();
   });
@@ -250,7 +250,7 @@ describe('the edges of the feed', () => {
   it('has 25 to a page by default, fewer where the ledger is shorter', async () => {
     const wide = await openContentLedger();
     expectVersions(await bcs(wide.app, '/v1/transactions'), [0, 1, 2, 3, 4]);
-    expect(apiSettings().maxTransactionsPageSize).toBe(100);
+    expect(apiSettings().maxPageSize).toBe(100);
     await wide.close();
   });
 

@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ERROR_CODES } from '../../src/api/http/error-table.ts';
+import { ERROR_CODES } from '../../src/api/error-table.ts';
 import { parseJson } from '../../src/move/json/json-text.ts';
 import { BODY_LIMIT_BYTES, GOOD_REQUEST } from './hostile-bodies.ts';
 import { hostileModules } from './hostile-modules.ts';

@@ -189,7 +189,7 @@ describe('events', () => {
       'invalid_input',
       'Given limit value (0) must not be zero',
     );
-    const small = await openSmallLedger({ maxEventsPageSize: 3 });
+    const small = await openSmallLedger({ maxPageSize: 3 });
     for (const query of ['', '?limit=3', '?limit=4', '?start=0']) {
       const response = await small.app.request(`${EVENTS}${query}`);
       expect(response.json<unknown[]>().length).toBe(3);

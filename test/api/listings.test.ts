@@ -192,7 +192,7 @@ describe('resources', () => {
   });
 
   it('are pages of at most the node’s maximum, which is also the default', async () => {
-    const small = await openContentLedger({ maxAccountResourcesPageSize: 3 });
+    const small = await openContentLedger({ maxAccountPageSize: 3 });
     for (const query of ['', '?limit=3', '?limit=4', '?limit=65535']) {
       const response = await small.app.request(`${url}${query}`);
       expect(response.json()).toHaveLength(resourceNames(4).slice(0, 3).flat().length);

@@ -6,13 +6,11 @@ import {
   LASTING_OVERLOAD_MS,
   type OverloadSettings,
   type WorkKind,
-} from '../../src/api/load/overload.ts';
+} from '../../src/api/load/admission.ts';
 
 export const MAX_MS = 100;
 export const BOUNDS: OverloadSettings = {
-  maxReadBacklogMs: MAX_MS,
-  maxListingBacklogMs: MAX_MS,
-  maxBodyBacklogMs: MAX_MS,
+  maxBacklogMs: MAX_MS,
   maxUnsentBytes: 1_000,
   trustedProxies: '',
 };

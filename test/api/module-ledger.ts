@@ -9,7 +9,7 @@ import { moduleIdOf } from '../../src/move/modules/compiled.ts';
 import { readModule } from '../../src/move/modules/read.ts';
 import { moduleStateKey, physicalStateKey } from '../../src/move/types/state-key.ts';
 import type { Store } from '../../src/store/store.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { TestApi } from './client.ts';
 import { LogLines } from './error-answers.ts';
 import { apiSettings } from './settings.ts';

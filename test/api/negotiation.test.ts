@@ -5,7 +5,7 @@ import {
   chooseFormat,
   parseMediaType,
   splitList,
-} from '../../src/api/http/negotiation.ts';
+} from '../../src/api/negotiation.ts';
 import { propertySeed } from '../random.ts';
 
 const JSON_ACCEPTS: readonly (string | undefined)[] = [

@@ -2,9 +2,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
-import { ENDPOINTS } from '../../src/api/endpoints/endpoint-list.ts';
-import { ERROR_CODES } from '../../src/api/http/error-table.ts';
-import { openApiDocument } from '../../src/api/schemas/openapi.ts';
+import { ERROR_CODES } from '../../src/api/error-table.ts';
+import { ENDPOINTS } from '../../src/api/http/endpoint-list.ts';
+import { openApiDocument } from '../../src/api/http/openapi.ts';
 import { DocumentSchemas, type Json } from './document-schemas.ts';
 import { withoutLedger } from './error-answers.ts';
 

@@ -11,7 +11,7 @@ import {
   U32,
   U64,
 } from '../../src/api/endpoints/parameters.ts';
-import { Query } from '../../src/api/http/request-target.ts';
+import { Query } from '../../src/api/request-target.ts';
 
 const address = pathParameter(ADDRESS, '');
 const creationNumber = pathParameter(U64, '');

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { ApiError } from '../../src/api/http/error-table.ts';
-import { MAX_WAITING, PendingTransactions } from '../../src/api/http/pending-transactions.ts';
+import { MAX_WAITING, PendingTransactions } from '../../src/api/endpoints/pending-transactions.ts';
+import type { ApiError } from '../../src/api/error-table.ts';
 import { buildApi } from '../../src/api/http/server.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { formatHex } from '../../src/move/bcs/hex.ts';
 import { readOnChainData } from '../../src/move/transactions/transaction.ts';
-import { HttpUpstream, UPSTREAM_LIMITS } from '../../src/node/upstream.ts';
+import { HttpUpstream, UPSTREAM_LIMITS } from '../../src/node/serve/upstream.ts';
 import type { Store } from '../../src/store/store.ts';
 import { followerOf, NEVER } from '../ingest/feed-following.ts';
 import {

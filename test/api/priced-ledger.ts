@@ -11,10 +11,10 @@ import { writeRawTransaction } from '../../src/move/transactions/user-transactio
 import { ADDRESS_ONE, padAddress } from '../../src/move/types/address.ts';
 import { frameworkTag } from '../../src/move/types/framework-tag.ts';
 import { physicalStateKey, resourceStateKey } from '../../src/move/types/state-key.ts';
-import type { StateWrite } from '../../src/store/chunk.ts';
 import type { Block } from '../../src/store/columns/block-column.ts';
 import type { Store } from '../../src/store/store.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import type { StateWrite } from '../../src/store/write/chunk.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { rawTransaction } from '../ledger/signing-bytes.ts';
 import { TestApi } from './client.ts';
 import { LogLines } from './error-answers.ts';

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { buildApi } from '../../src/api/http/server.ts';
 import type { ApiSettings } from '../../src/api/settings.ts';
+import type { LedgerReader } from '../../src/ledger/open.ts';
 import { randomSource, testSeed } from '../random.ts';
 import { TestApi } from './client.ts';
 import { LogLines } from './error-answers.ts';
@@ -17,12 +18,16 @@ import { NO_LOAD_BOUNDS } from './unbounded.ts';
 /** The stream that grows most. */
 export const STREAM = `/v1/accounts/0x${STREAM_ACCOUNTS[0]}/events/2`;
 
-export async function growing(changes: Partial<ApiSettings> = {}) {
+export async function growing(
+  changes: Partial<ApiSettings> = {},
+  log = new LogLines(),
+  around: (ledger: LedgerReader) => LedgerReader = (ledger) => ledger,
+) {
   const directory = mkdtempSync(join(tmpdir(), 'daybook-push-'));
   const store = await openTestedStore({ directory });
   const streams = await GrowingStreams.open(store, randomSource(testSeed('push')));
   const settings = apiSettings({ ...NO_LOAD_BOUNDS, ...changes });
-  const app = new TestApi(buildApi(openTestedLedger(store), settings, new LogLines()));
+  const app = new TestApi(buildApi(around(openTestedLedger(store)), settings, log));
   const base = `http://127.0.0.1:${await app.port()}`;
   const clients: EventClient[] = [];
   onTestFinished(async () => {

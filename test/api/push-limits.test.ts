@@ -4,9 +4,12 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { recordsFrame } from '../../src/api/push/frames.ts';
-import { Listener, MAX_UNREAD_BYTES } from '../../src/api/push/listener.ts';
-import { ListenerTally } from '../../src/api/push/listener-tally.ts';
+import {
+  Listener,
+  ListenerTally,
+  MAX_UNREAD_BYTES,
+  recordsFrame,
+} from '../../src/api/push/listener.ts';
 import { EventClient } from './event-client.ts';
 import { growing, STREAM } from './push-ledger.ts';
 

@@ -4,20 +4,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { buildApi } from '../../src/api/http/server.ts';
-import { eventsKey } from '../../src/api/push/event-source.ts';
-import { HEADS_KEY } from '../../src/api/push/head-source.ts';
+import {
+  eventsKey,
+  HEADS_KEY,
+  MAX_TOUCHED_VERSIONS,
+  touchedKeys,
+  typeKey,
+} from '../../src/api/push/sources.ts';
 import { TimeShare } from '../../src/api/push/time-share.ts';
-import { MAX_TOUCHED_VERSIONS, touchedKeys } from '../../src/api/push/touched-keys.ts';
-import { typeKey } from '../../src/api/push/typed-event-source.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { MaybePromise } from '../../src/maybe-promise.ts';
 import { sampleChunks } from '../../src/sample/sample.ts';
-import type { Chunk, ChunkModuleEvent, ChunkTransaction } from '../../src/store/chunk.ts';
 import { VERSION_WRITES } from '../../src/store/columns/columns.ts';
 import { encodeBucketKey } from '../../src/store/columns/order-key.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
 import { RowDamagedError, StoreError } from '../../src/store/store-error.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import type { Chunk, ChunkModuleEvent, ChunkTransaction } from '../../src/store/write/chunk.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { Random, testSeed } from '../random.ts';
 import { AnsweringLater } from '../store/answering-later.ts';
 import { address, block, chunk, streamEvent, transaction } from '../store/chunks.ts';

@@ -1,6 +1,6 @@
 /**
  * A listener that is interrupted again and again, over a ledger that grows, is pruned and restarted meanwhile, gets
- * every event exactly once and in order, or is told that it has been pruned. RESUMES=1000 makes it longer.
+ * every event exactly once and in order, or is told that it has been pruned. RESUMES sets how many interruptions there are.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { buildApi } from '../../src/api/http/server.ts';
-import { Random, testSeed } from '../random.ts';
+import { Random, roundsOf, testSeed } from '../random.ts';
 import { TestApi } from './client.ts';
 import { LogLines } from './error-answers.ts';
 import { EventClient } from './event-client.ts';
@@ -17,7 +17,7 @@ import { apiSettings } from './settings.ts';
 import { openTestedLedger, openTestedStore } from './tested-ledger.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
-const RESUMES = Number(process.env['RESUMES'] ?? 50);
+const RESUMES = roundsOf('RESUMES', 20, 1_000);
 const TIMEOUT_MS = 60_000 + RESUMES * 500;
 const STREAM = `/v1/accounts/0x${STREAM_ACCOUNTS[0]}/events/2`;
 /** Listeners of streams that stand still: more than versions come at once, so that the others are told apart. */

@@ -10,7 +10,7 @@ import { type Genesis, readGenesis } from '../../src/ingest/genesis/genesis.ts';
 import { chunkOfGenesis, computeGenesisHashes } from '../../src/ingest/genesis/genesis-waypoint.ts';
 import { decodeBcs } from '../../src/move/bcs/bcs-reader.ts';
 import { readContractEvent } from '../../src/move/transactions/event.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 import { TestApi } from './client.ts';
 import { DocumentSchemas, type Json } from './document-schemas.ts';

@@ -2,11 +2,11 @@
 import { Readable } from 'node:stream';
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
-import { DEFAULT_CONTENT_LENGTH_LIMIT_BYTES } from '../../src/api/settings.ts';
+import { API_CONSTANTS } from '../../src/api/settings.ts';
 import { expectError, withoutLedger } from './error-answers.ts';
 
 const ENCODE = '/v1/transactions/encode_submission';
-const LIMIT = DEFAULT_CONTENT_LENGTH_LIMIT_BYTES;
+const LIMIT = API_CONSTANTS.contentLengthLimitBytes;
 
 const app = withoutLedger();
 afterAll(() => app.close());

@@ -5,7 +5,7 @@ import {
   isWellEncoded,
   Query,
   splitTarget,
-} from '../../src/api/http/request-target.ts';
+} from '../../src/api/request-target.ts';
 import { propertySeed } from '../random.ts';
 
 describe('request targets, docs/spec/http.md §1.7', () => {

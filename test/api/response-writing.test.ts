@@ -20,9 +20,9 @@ const BLOCK = { list: LEDGER, lines: headerLines(LEDGER) };
 
 type Body = WholeResponse['body'];
 
-function whole(body: Body, status = 200, hasForeignValues = false): WholeResponse {
+function whole(body: Body, status = 200, hasUntrustedValues = false): WholeResponse {
   const headers = ['vary', 'Origin', 'content-type', 'application/json'];
-  return { status, block: BLOCK, headers, hasForeignValues, body };
+  return { status, block: BLOCK, headers, hasUntrustedValues, body };
 }
 
 const writer = new ResponseWriter(KEEP_ALIVE_MS);
@@ -33,7 +33,7 @@ let server: Server;
 beforeAll(async () => {
   server = createServer((_request, response) => {
     // A value that may be foreign takes the public way, which is what the other is compared with.
-    writer.write(response, isPublic ? { ...next, hasForeignValues: true } : next);
+    writer.write(response, isPublic ? { ...next, hasUntrustedValues: true } : next);
   });
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.listen(0, '127.0.0.1');

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { LASTING_OVERLOAD_MS } from '../../src/api/load/overload.ts';
+import { LASTING_OVERLOAD_MS } from '../../src/api/load/admission.ts';
 import type { ApiSettings } from '../../src/api/settings.ts';
 import { LARGE_RUN_BYTES, LARGE_RUNS, MAX_LARGE_RUNS } from '../../src/vm/machine/large-runs.ts';
 import { longRunCount } from '../../src/vm/machine/run.ts';
@@ -127,10 +127,10 @@ describe('runs of more than one turn', () => {
     await runsAre(2);
   });
 
-  it('are work of their client, as request bodies are', async () => {
+  it('are work of their client', async () => {
     const process = new Process();
     const { admission } = process;
-    const run = admission.pending(from('10.0.0.1'), true);
+    const run = admission.pending(from('10.0.0.1'), 'run');
     const endMs = process.nowMs + LASTING_OVERLOAD_MS;
     while (process.nowMs < endMs) {
       run.check();
@@ -141,13 +141,12 @@ describe('runs of more than one turn', () => {
     process.nowMs += MAX_MS;
     expect(process.ask('body', 0, '10.0.0.1')).toBe(false);
     expect(process.ask('body', 0, '10.0.0.2')).toBe(true);
-    expect(process.ask('read', 0, '10.0.0.1')).toBe(true);
   });
 
   it('make way for older pages', () => {
     const { admission } = new Process();
-    const page = admission.pending(from('10.0.0.1'), false);
-    const run = admission.pending(from('10.0.0.2'), true);
+    const page = admission.pending(from('10.0.0.1'), 'listing');
+    const run = admission.pending(from('10.0.0.2'), 'run');
     page.hold(400);
     run.hold(400);
     page.hold(599);
@@ -160,29 +159,29 @@ describe('runs of more than one turn', () => {
   it('end when nobody reads their answers any more', () => {
     const { admission } = new Process();
     const request = from('10.0.0.1');
-    const run = admission.pending(request, true);
+    const run = admission.pending(request, 'run');
     run.hold(1);
     const { signal } = run;
     request.socket.end();
     expect(() => run.check()).toThrow('The client has left');
     request.socket.emit('close');
-    expect([signal.aborted, admission.unsentBytes]).toEqual([true, 0]);
+    expect([signal.aborted, admission.held.bytes]).toEqual([true, 0]);
   });
 
   it('end, or do not begin, when the node stops; pages are made', () => {
     const { admission } = new Process();
-    const [page, run, later] = [false, true, true].map((isRun) =>
-      admission.pending(from('10.0.0.1'), isRun),
+    const [page, run, later] = (['listing', 'run', 'run'] as const).map((work) =>
+      admission.pending(from('10.0.0.1'), work),
     );
     page!.hold(1);
     run!.hold(1);
     const { signal } = run!;
-    admission.unsent.stop();
-    expect([signal.aborted, admission.unsentBytes]).toEqual([true, 1]);
+    admission.held.stop();
+    expect([signal.aborted, admission.held.bytes]).toEqual([true, 1]);
     for (const step of [() => run!.check(), () => run!.hold(1), () => later!.hold(1)]) {
       expect(step).toThrow('The node is stopping');
     }
     page!.hold(1);
-    expect(admission.unsentBytes).toBe(2);
+    expect(admission.held.bytes).toBe(2);
   });
 });

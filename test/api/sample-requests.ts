@@ -17,7 +17,7 @@ import {
   writeRawTransaction,
 } from '../../src/move/transactions/user-transaction.ts';
 import { sampleChunks } from '../../src/sample/sample.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { TestApi } from './client.ts';
 import { DocumentSchemas, type Json } from './document-schemas.ts';
 import { postEncode } from './encode-request.ts';

@@ -18,9 +18,9 @@ import { type Path, parsePhysicalStateKey } from '../../src/move/types/state-key
 import { formatStructTag } from '../../src/move/types/type-tag.ts';
 import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
 import { sampleChunks } from '../../src/sample/sample.ts';
-import type { Chunk } from '../../src/store/chunk.ts';
 import type { Store } from '../../src/store/store.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import type { Chunk } from '../../src/store/write/chunk.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { TestApi } from './client.ts';
 import { LogLines } from './error-answers.ts';
 import { apiSettings } from './settings.ts';

@@ -1,5 +1,5 @@
 /** Settings of an interface under test. */
-import { API_SETTINGS, type ApiSettings } from '../../src/api/settings.ts';
+import { API_CONSTANTS, API_SETTINGS, type ApiSettings } from '../../src/api/settings.ts';
 import { isAllowed } from '../../src/node/settings/setting-sources.ts';
 
 /** The defaults, with `changes` over them. @throws TypeError for values that a node would refuse */
@@ -9,5 +9,5 @@ export function apiSettings(changes: Partial<ApiSettings> = {}): ApiSettings {
     if (!isAllowed(setting, value)) throw new TypeError(`${name}: ${JSON.stringify(value)}`);
     return [name, value];
   });
-  return Object.fromEntries(settings) as ApiSettings;
+  return { ...API_CONSTANTS, ...changes, ...Object.fromEntries(settings) } as ApiSettings;
 }

@@ -7,8 +7,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildApi } from '../../src/api/http/server.ts';
-import type { Upstream } from '../../src/api/http/upstream.ts';
 import type { ApiSettings } from '../../src/api/settings.ts';
+import type { Upstream } from '../../src/api/upstream.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { type Address, padAddress } from '../../src/move/types/address.ts';
 import { primaryStoreAddress } from '../../src/move/types/derived-address.ts';
@@ -28,8 +28,12 @@ import {
 } from '../../src/move/types/state-key.ts';
 import { encodeTypeTag, type TypeTag } from '../../src/move/types/type-tag.ts';
 import { coinStoreCodec, fungibleStoreCodec } from '../../src/move/values/framework-resource.ts';
-import type { ChunkStreamEvent, ChunkTransaction, StateWrite } from '../../src/store/chunk.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import type {
+  ChunkStreamEvent,
+  ChunkTransaction,
+  StateWrite,
+} from '../../src/store/write/chunk.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { SMALL_MODULE } from '../move/modules/module-samples.ts';
 import { TestApi } from './client.ts';
 import { LogLines } from './error-answers.ts';

@@ -8,7 +8,7 @@ import { decodeBcs } from '../../src/move/bcs/bcs-reader.ts';
 import { readTransactionInfo } from '../../src/move/transactions/transaction-info.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
 import type { Store } from '../../src/store/store.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { address, block, chunk, IDENTITY_OF_TESTS, transaction } from '../store/chunks.ts';
 import { nonce, sentBy, sequence, storedTransaction } from '../store/on-chain-data.ts';
 import { TestApi } from './client.ts';
@@ -54,7 +54,7 @@ async function serve(keepsTransactions = true): Promise<Served> {
   const identity = { ...IDENTITY_OF_TESTS, keepsTransactions };
   await writer.append(chunk(0, transactions, { blocks, identity }));
   const log = new LogLines();
-  const settings = apiSettings({ ...NO_LOAD_BOUNDS, maxTransactionsPageSize: 3 });
+  const settings = apiSettings({ ...NO_LOAD_BOUNDS, maxPageSize: 3 });
   const app = new TestApi(buildApi(openTestedLedger(store), settings, log));
   const close = async () => {
     await app.close();

@@ -3,13 +3,8 @@ import { connect } from 'node:net';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ApiSettings } from '../../src/api/settings.ts';
+import { HttpUpstream, MAX_HOPS, UPSTREAM_LIMITS } from '../../src/node/serve/upstream.ts';
 import { upstreamBase } from '../../src/node/settings/upstream-url.ts';
-import {
-  HttpUpstream,
-  MAX_HOPS,
-  UPSTREAM_LIMITS,
-  type UpstreamLimits,
-} from '../../src/node/upstream.ts';
 import type { TestApi, TestReply } from './client.ts';
 import { expectError } from './error-answers.ts';
 import { raw, type Script, ScriptedNode } from './scripted-node.ts';
@@ -37,7 +32,7 @@ interface Passing {
 /** A node with an upstream that answers as the script says. */
 async function passing(
   script: Script,
-  limits: Partial<UpstreamLimits> = {},
+  limits: Partial<typeof UPSTREAM_LIMITS> = {},
   settings: Partial<ApiSettings> = {},
 ): Promise<Passing> {
   const node = await ScriptedNode.start(CHAIN_ID, script);

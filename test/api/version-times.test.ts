@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseTimeText } from '../../src/api/endpoints/time-text.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { formatAddress } from '../../src/move/types/address.ts';
-import type { Chunk } from '../../src/store/chunk.ts';
 import type { Block } from '../../src/store/columns/block-column.ts';
+import type { Chunk } from '../../src/store/write/chunk.ts';
 import { Random, testSeed } from '../random.ts';
 import { block, chunk, transaction } from '../store/chunks.ts';
 import {

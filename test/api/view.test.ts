@@ -1,6 +1,6 @@
 /** View functions over the reference's chain: limits, switches, bad input, and balances against the other operation. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { MAX_CALL_ARGUMENTS, MAX_CALL_TYPES } from '../../src/ledger/views/view-request.ts';
+import { MAX_CALL_ARGUMENTS, MAX_CALL_TYPES } from '../../src/execution/view-request.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { ADDRESS_ONE, type Address, addressBytes } from '../../src/move/types/address.ts';
 import { parseTypeTag } from '../../src/move/types/type-parser.ts';
@@ -109,6 +109,41 @@ describe('calls in BCS', () => {
       expect([200, 400, 403], bytes.toString('hex')).toContain(statusCode);
     }
     expect(ledger.log.errors).toEqual([]);
+  });
+});
+
+describe('a parameter that is a reference', () => {
+  const option = [
+    `address: Address(${ADDRESS_ONE})`,
+    'module: IdentifierWrapper(Identifier("option"))',
+    'name: IdentifierWrapper(Identifier("Option"))',
+    'generic_type_params: [GenericTypeParam { index: 0 }]',
+  ].join(', ');
+  const types = ['u8'];
+
+  it.each([
+    ['vector::length', ['0x'], 'Vector { items: GenericTypeParam { index: 0 } }'],
+    ['option::is_none', [{ vec: [] }], `Struct(MoveStructTag { ${option} })`],
+  ])('is named as %s declares it', async (name, args, declared) => {
+    const reply = await postJson({
+      function: `0x1::${name}`,
+      type_arguments: types,
+      arguments: args,
+    });
+    const message =
+      'Invalid move type for converting into `TypeTag`: ' +
+      `Reference { mutable: false, to: ${declared} }`;
+    expect(reply.json()).toMatchObject({ message, error_code: 'invalid_input' });
+    expect(reply.statusCode).toBe(400);
+  });
+
+  it('is counted with its type arguments put in', async () => {
+    const reply = await postJson({
+      function: '0x1::vector::length',
+      type_arguments: types,
+      arguments: [],
+    });
+    expect(reply.json().message).toBe('expected 1 arguments [string<hex>], but got 0 ([])');
   });
 });
 

@@ -11,7 +11,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { buildApi } from '../../src/api/http/server.ts';
 import type { ApiSettings } from '../../src/api/settings.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { block, chunk, transaction } from '../store/chunks.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 import { TestApi, type TestReply } from './client.ts';

@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { COLUMNS } from '../../src/store/columns/columns.ts';
-import { columnDigest } from '../../src/store/digest.ts';
 import { parsePostgresUrl } from '../../src/store/postgres/location.ts';
 import {
   makePostgresStore,
   openPostgresReader,
   openPostgresStore,
 } from '../../src/store/postgres/postgres-store.ts';
+import { columnDigest } from '../../src/store/read/digest.ts';
 import { openSqliteReader } from '../../src/store/sqlite/sqlite-store.ts';
 import { isStoreError } from '../../src/store/store-error.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { CITUS_FOLDER } from '../postgres/cluster.ts';
 import { runCommand, ServedNode, temporaryFolder } from '../process/command.ts';
 import { until } from '../process/worker-processes.ts';

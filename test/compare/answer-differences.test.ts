@@ -2,10 +2,18 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Answer } from '../../src/ingest/feed/exchange.ts';
-import { differencesOf, MAX_PLACES } from '../../src/node/compare/answer-differences.ts';
-import { isExecution, isOfNewest, routed } from '../../src/node/compare/compared-request.ts';
-import { KNOWN_SUBJECTS, knownDifference } from '../../src/node/compare/known-differences.ts';
+import { differencesOf, MAX_PLACES } from '../../src/node/commands/compare/answer-differences.ts';
+import {
+  isExecution,
+  isOfNewest,
+  routed,
+} from '../../src/node/commands/compare/compared-request.ts';
+import {
+  KNOWN_SUBJECTS,
+  knownDifference,
+  PRUNED_BY_ONE,
+} from '../../src/node/commands/compare/known-differences.ts';
+import type { Answer } from '../../src/remote/answer.ts';
 import { ROOT } from '../repo/source-tree.ts';
 
 const JSON_TYPE = 'application/json';
@@ -16,7 +24,7 @@ function answer(
   headers: Record<string, string> = { 'content-type': JSON_TYPE },
   status = 200,
 ): Answer {
-  return { status, headers, body: new Uint8Array(Buffer.from(body)) };
+  return { status, headers, body: Buffer.from(body) as Buffer<ArrayBuffer> };
 }
 
 const places = (ours: Answer, theirs: Answer) =>
@@ -165,5 +173,29 @@ describe('known differences', () => {
     ],
   ])('%s', (subject, asked, ours, theirs) => {
     expect(knownDifference(asked, ours, theirs)).toBe(subject);
+  });
+
+  const ofNode = (oldest: number, text: string | Uint8Array, type = JSON_TYPE, status = 200) =>
+    answer(text, { 'content-type': type, 'x-node-ledger-oldest-version': `${oldest}` }, status);
+  const gone = ofNode(9, '{"error_code":"version_pruned"}', JSON_TYPE, 410);
+  it.each([
+    [true, '/v1/accounts/0x1', gone, ofNode(0, '{}')],
+    [true, '/v1/accounts/0x1', ofNode(0, '{}'), gone],
+    [false, '/v1/accounts/0x1', gone, ofNode(9, '{}')],
+    [false, '/v1/accounts/0x1', ofNode(0, '', JSON_TYPE, 410), ofNode(9, '{}')],
+    [true, '/v1/accounts/0x1/transaction_summaries', ofNode(9, '[3]'), ofNode(0, '[2,3]')],
+    [true, '/v1/accounts/0x1/transaction_summaries', ofNode(9, '[]'), ofNode(0, '[2,3]')],
+    [false, '/v1/accounts/0x1/transaction_summaries', ofNode(9, '[2]'), ofNode(0, '[2,3]')],
+    [false, '/v1/accounts/0x1/transaction_summaries', ofNode(9, '[2,3]'), ofNode(0, '[3]')],
+    [false, '/v1/accounts/0x1/resources', ofNode(9, '[3]'), ofNode(0, '[2,3]')],
+    [
+      true,
+      '/v1/accounts/0x1/events/2',
+      ofNode(9, Buffer.of(1, 7), BCS),
+      ofNode(0, Buffer.concat([Buffer.of(0x80, 1), Buffer.alloc(128, 7)]), BCS),
+    ],
+  ])('what one node has pruned: %s, %s', (isKnown, path, ours, theirs) => {
+    const subject = knownDifference(request(path), ours, theirs);
+    expect(subject).toBe(isKnown ? PRUNED_BY_ONE : undefined);
   });
 });

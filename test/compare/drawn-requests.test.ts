@@ -4,7 +4,7 @@ import {
   drawnRequests,
   MAX_OF_A_KIND,
   MAX_SAMPLED_VERSIONS,
-} from '../../src/node/compare/drawn-requests.ts';
+} from '../../src/node/commands/compare/drawn-requests.ts';
 
 const sender = (index: number) => `0x${(index + 4096).toString(16)}`;
 

@@ -2,11 +2,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { FORK_LIMITS, ForkClient } from '../../src/fork/fork-client.ts';
-import { ForkRecorder, OfflineSource } from '../../src/fork/fork-recorder.ts';
-import { ForkState } from '../../src/fork/fork-state.ts';
-import { ForkView } from '../../src/fork/fork-view.ts';
-import { forkAnchor } from '../../src/fork/make-fork.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { ADDRESS_ONE, addressBytes, parseAddress } from '../../src/move/types/address.ts';
 import {
@@ -14,6 +9,11 @@ import {
   hashedStateKey,
   moduleStateKey,
 } from '../../src/move/types/state-key.ts';
+import { FORK_LIMITS, ForkClient } from '../../src/state/fork/fork-client.ts';
+import { forkSource } from '../../src/state/fork/fork-source.ts';
+import { ForkState } from '../../src/state/fork/fork-state.ts';
+import { forkAnchor } from '../../src/state/fork/make-fork.ts';
+import { ForkRecorder, offlineSource } from '../../src/state/fork/recorder.ts';
 import type { Batch } from '../../src/store/batch.ts';
 import { FORK_LAYOUT, FORK_STATE } from '../../src/store/columns/fork-columns.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
@@ -156,7 +156,7 @@ describe('an upstream', () => {
     onTestFinished(() => client.close());
     const alwaysMs = 0;
     const source = new ForkRecorder(store, client, (await forkAnchor(store))!, alwaysMs);
-    const running = await serveStore(store, (of, head) => new ForkView(of, head, source));
+    const running = await serveStore(store, forkSource(source));
     expect((await running.app.request(`${RESOURCE}?ledger_version=5`)).statusCode).toBe(200);
     node.leadTo(other.url);
     const failed = await running.app.request(`${RESOURCE}?ledger_version=6`);
@@ -234,13 +234,13 @@ it('raw values that were hidden are asked for again after a while, by all views 
     node.interfere = ({ url }) => (url!.startsWith(RAW) ? hidden : undefined);
     // Requests with overrides have a view each.
     for (const module of ['chain_id', 'account', 'coin']) {
-      expect(await new ForkState(store, source).value(key(module), version)).toBeDefined();
+      expect(await new ForkState({ store, source }).state(key(module), version)).toBeDefined();
     }
     const whileHidden = asked();
     node.interfere = undefined;
     const withMetadata: HashedStateKey = { ...key('object'), needsMetadata: true };
     const value = await Promise.resolve(
-      new ForkState(store, source).value(withMetadata, version),
+      new ForkState({ store, source }).state(withMetadata, version),
     ).catch(({ message }: Error) => message);
     return { whileHidden, value };
   };
@@ -269,7 +269,7 @@ describe('what is asked for', () => {
         if (name !== 'commit') return typeof value === 'function' ? value.bind(target) : value;
         return async (batch: Batch) => {
           if (asking === undefined) {
-            asking = state.value(withMetadata, 9n) as Promise<unknown>;
+            asking = state.state(withMetadata, 9n) as Promise<unknown>;
             await Promise.race([asking, sleep(300)]);
           }
           await target.commit(batch);
@@ -277,12 +277,16 @@ describe('what is asked for', () => {
       },
     });
     const source = new ForkRecorder(slow, client, (await forkAnchor(store))!);
-    const state: ForkState = new ForkState(slow, source);
-    const keys = await state.accountKeys(ADDRESS_ONE, 9n, ['code']);
+    const state: ForkState = new ForkState({ store: slow, source });
+    const { keys } = await state.accountKeys(ADDRESS_ONE, {
+      version: 9n,
+      limit: 1_000,
+      kinds: ['code'],
+    });
     expect(keys).toContainEqual(Buffer.from(key.physical));
     await asking;
-    const offline = new ForkState(store, new OfflineSource(data));
-    expect(await offline.value(withMetadata, 9n)).toMatchObject({ version: 9n });
+    const offline = new ForkState({ store, source: offlineSource(data) });
+    expect(await offline.state(withMetadata, 9n)).toMatchObject({ version: 9n });
   });
 
   it('by a thousand requests at once is fetched once', async () => {

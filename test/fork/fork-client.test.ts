@@ -1,11 +1,6 @@
 /** Questions to an upstream: the bounds of their number, rate, size and time. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { FORK_LIMITS, ForkClient } from '../../src/fork/fork-client.ts';
-import { askResources } from '../../src/fork/state-answers.ts';
-import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
-import { ADDRESS_ONE } from '../../src/move/types/address.ts';
-import { frameworkTag } from '../../src/move/types/framework-tag.ts';
-import { encodeStructTag } from '../../src/move/types/resource-group.ts';
+import { FORK_LIMITS, ForkClient } from '../../src/state/fork/fork-client.ts';
 import { answer, NodeBetween } from './node-between.ts';
 
 const HEADERS = {
@@ -113,30 +108,5 @@ describe('a client of an upstream', () => {
       (error: { reason: string }) => error.reason,
     );
     expect(failure).toBe(reason);
-  });
-
-  it.each([
-    [99_999, false],
-    [100_000, false],
-    [100_001, true],
-  ])('takes a listing of up to 100,000 resources: %i', async (count, isRefused) => {
-    const { node, client } = await clientOf({});
-    node.interfere = ({ url }) => {
-      const start = Number(new URL(url!, node.url).searchParams.get('start') ?? 0);
-      const size = Math.min(count - start, 9_999);
-      const entries = Array.from({ length: size }, (_, at) => {
-        const name = `N${String(start + at).padStart(6, '0')}`;
-        return encodeStructTag(frameworkTag('m', name));
-      });
-      const page = encodeBcs((writer) =>
-        writer.vector(entries, (to, tag) => to.fixed(tag).bytes(Buffer.of(1))),
-      );
-      const next = start + size;
-      const cursor = next < count ? { 'x-node-cursor': String(next) } : {};
-      return answer(200, { ...HEADERS, ...cursor }, page);
-    };
-    const listed = askResources(client, ADDRESS_ONE, 1n);
-    if (isRefused) await expect(listed).rejects.toMatchObject({ reason: 'too_large' });
-    else expect((await listed).length).toBe(count);
   });
 });

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
-import { openView } from '../../src/store/view.ts';
+import { openView } from '../../src/store/read/view.ts';
 import type { TestApi } from '../api/client.ts';
 import { sampleStore } from '../ingest/feed-following.ts';
 import { serveFork, serveStore, temporaryFolder } from './forked-nodes.ts';

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { decodeStateKey } from '../../src/move/types/state-key.ts';
 import { formatStructTag } from '../../src/move/types/type-tag.ts';
+import { openView } from '../../src/store/read/view.ts';
 import type { Store } from '../../src/store/store.ts';
-import { openView } from '../../src/store/view.ts';
 import type { TestApi } from '../api/client.ts';
 import { EventClient } from '../api/event-client.ts';
 import { followerOf, sampleStore, upstreamOver } from '../ingest/feed-following.ts';
@@ -12,17 +12,9 @@ import { Random, testSeed } from '../random.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 import { serveFork, serveStore, temporaryFolder } from './forked-nodes.ts';
 import { NodeBetween } from './node-between.ts';
-import { type AnyRequest, RequestSource, subjectsOf } from './random-requests.ts';
+import { type AnyRequest, requestsFor } from './random-requests.ts';
 
 const seed = testSeed('fork');
-
-async function requestsFor(store: Store, count: number): Promise<readonly AnyRequest[]> {
-  const view = await openView(store);
-  const { version, blockHeight } = view.head;
-  const items = await view.transactions(0n, Number(version) + 1);
-  const source = new RequestSource(new Random(seed), subjectsOf(items), version, blockHeight);
-  return Array.from({ length: count }, () => source.next());
-}
 
 /** Status, headers and body of an answer. */
 async function answerOf(app: TestApi, { method, path, headers, body }: AnyRequest) {
@@ -47,7 +39,7 @@ describe(`a fork (seed ${seed})`, () => {
     const upstream = await serveStore(ledger);
     const data = join(temporaryFolder(), 'fork');
     const fork = await serveFork({ data, fork: upstream.url });
-    const requests = await requestsFor(ledger, 150);
+    const requests = await requestsFor(ledger, seed, 150);
     const expected: unknown[] = [];
     for (const request of requests) {
       const wanted = await answerOf(upstream.app, request);
@@ -88,7 +80,7 @@ describe(`a fork (seed ${seed})`, () => {
     const upstream = await serveStore(ledger);
     const data = join(temporaryFolder(), 'fork');
     const fork = await serveFork({ data, fork: `${upstream.url}@${version}` });
-    for (const request of await requestsFor(then, 150)) {
+    for (const request of await requestsFor(then, seed, 150)) {
       const wanted = await answerOf(truth.app, request);
       expect([request, await answerOf(fork.app, request)]).toEqual([request, wanted]);
     }

@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import { buildApi } from '../../src/api/http/server.ts';
-import { newCaches, type OpenStoreView, openLedger } from '../../src/ledger/open.ts';
+import { newCaches, openLedger } from '../../src/ledger/open.ts';
 import { openForkStore } from '../../src/node/fork-store.ts';
 import { type NodeSettings, nodeSettingsWith } from '../../src/node/settings/settings.ts';
 import { StopList } from '../../src/node/shutdown.ts';
+import type { OpenSource } from '../../src/state/source.ts';
 import type { StoreReader } from '../../src/store/store.ts';
 import { TestApi } from '../api/client.ts';
 import { LogLines } from '../api/error-answers.ts';
@@ -27,9 +28,9 @@ export interface ServedLedger {
 /** Serves a store until it is stopped, at the latest when the test has finished. */
 export async function serveStore(
   store: StoreReader,
-  openView?: OpenStoreView,
+  openSource?: OpenSource,
 ): Promise<ServedLedger> {
-  const ledger = openLedger(store, newCaches(), openView);
+  const ledger = openLedger(store, newCaches(), openSource);
   const app = new TestApi(buildApi(ledger, apiSettings(NO_LOAD_BOUNDS), new LogLines()));
   const got: string[] = [];
   app.server.prependListener('request', ({ method, url }) => got.push(`${method} ${url}`));
@@ -57,13 +58,13 @@ export async function serveFork(
   const stopList = new StopList();
   onTestFinished(() => stopList.stop());
   const all = await nodeSettingsWith({ forkRequestsPerSecond: 100_000, ...settings });
-  const { store, openView } = await openForkStore(all, stopList, pino({ level: 'silent' })).catch(
+  const { store, openSource } = await openForkStore(all, stopList, pino({ level: 'silent' })).catch(
     async (error: unknown) => {
       await stopList.stop();
       throw error;
     },
   );
-  const served = await serveStore(store, openView);
+  const served = await serveStore(store, openSource);
   const stop = async (): Promise<void> => {
     await served.stop();
     await stopList.stop();

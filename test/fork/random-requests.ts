@@ -6,7 +6,9 @@ import { readOnChainData } from '../../src/move/transactions/transaction.ts';
 import { formatAddress } from '../../src/move/types/address.ts';
 import { writeStateKey } from '../../src/move/types/state-key.ts';
 import { formatStructTag } from '../../src/move/types/type-tag.ts';
-import type { Random } from '../random.ts';
+import { openView } from '../../src/store/read/view.ts';
+import type { Store } from '../../src/store/store.ts';
+import { Random } from '../random.ts';
 
 export interface AnyRequest {
   readonly method: 'GET' | 'POST';
@@ -219,4 +221,17 @@ export class RequestSource {
     const list = this.#lists[name];
     return list[this.#random.below(list.length)]!;
   }
+}
+
+/** Requests about what a stored ledger has. */
+export async function requestsFor(
+  store: Store,
+  seed: number,
+  count: number,
+): Promise<readonly AnyRequest[]> {
+  const view = await openView(store);
+  const { version, blockHeight } = view.head;
+  const items = await view.transactions(0n, Number(version) + 1);
+  const source = new RequestSource(new Random(seed), subjectsOf(items), version, blockHeight);
+  return Array.from({ length: count }, () => source.next());
 }

@@ -3,10 +3,10 @@ import { describe, expect, it, vi } from 'vitest';
 import { type Commit, Committer } from '../../src/ingest/committer.ts';
 import { sampleChunks } from '../../src/sample/sample.ts';
 import type { Batch } from '../../src/store/batch.ts';
-import type { Chunk } from '../../src/store/chunk.ts';
 import type { Head } from '../../src/store/columns/head.ts';
 import { StoreError } from '../../src/store/store-error.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import type { Chunk } from '../../src/store/write/chunk.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 
 /** Refuses chosen commits, counted from 0. */

@@ -2,10 +2,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { FeedError } from '../../src/ingest/feed/feed-error.ts';
 import { MAX_PAGE_ATTEMPTS } from '../../src/ingest/feed/follower.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { readOnChainData } from '../../src/move/transactions/transaction.ts';
+import type { RemoteError } from '../../src/remote/remote-error.ts';
 import { openHead } from '../../src/store/columns/head.ts';
 import type { Store } from '../../src/store/store.ts';
 import { MemoryStore } from '../store/memory-store.ts';
@@ -106,7 +106,7 @@ describe('an upstream that for a moment is', () => {
     const copy = new MemoryStore();
     const { follower, told } = await followerOf(upstream.url, copy, { until, timeouts: TIMEOUTS });
     await follower.run(NEVER);
-    expect(told.troubles.map((error) => (error as FeedError).code)).toEqual([code]);
+    expect(told.troubles.map((error) => (error as RemoteError).code)).toEqual([code]);
     expect(await digests(copy)).toEqual(await digests(source));
   });
 });

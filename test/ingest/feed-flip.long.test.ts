@@ -1,6 +1,6 @@
 /** One flipped bit anywhere in a page is refused, and named by the version it is in. */
 import { describe, expect, it } from 'vitest';
-import { PageError } from '../../src/ingest/feed/feed-error.ts';
+import { PageError } from '../../src/ingest/feed/page-error.ts';
 import { PageVerifier } from '../../src/ingest/feed/page-verifier.ts';
 import { versionsOf } from '../../src/ingest/feed/verified-page.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
@@ -8,7 +8,7 @@ import { MerkleAccumulator } from '../../src/move/crypto/accumulator.ts';
 import { readTransactionPayload } from '../../src/move/transactions/payload.ts';
 import { readOnChainData } from '../../src/move/transactions/transaction.ts';
 import { transactionInfoHash } from '../../src/move/transactions/transaction-info.ts';
-import { openView } from '../../src/store/view.ts';
+import { openView } from '../../src/store/read/view.ts';
 import { encodeTransaction } from '../move/transactions/wire-writers.ts';
 import { Random, testSeed } from '../random.ts';
 import { type MadePage, pageOf, randomChain, submitted } from './feed-chain.ts';

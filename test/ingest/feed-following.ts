@@ -1,19 +1,19 @@
 /** Following in this process: stores, samples and followers for the tests of the feed. */
 import { onTestFinished } from 'vitest';
 import { Committer } from '../../src/ingest/committer.ts';
-import { FeedError } from '../../src/ingest/feed/feed-error.ts';
 import {
   Follower,
   type FollowObserver,
   type FollowOptions,
 } from '../../src/ingest/feed/follower.ts';
-import { interfaceBase } from '../../src/ingest/feed/interface-url.ts';
 import { localVerifier } from '../../src/ingest/feed/verifier.ts';
+import { interfaceBase } from '../../src/remote/node-url.ts';
+import { RemoteError } from '../../src/remote/remote-error.ts';
 import { type SampleOptions, sampleChunks } from '../../src/sample/sample.ts';
 import { COLUMNS } from '../../src/store/columns/columns.ts';
-import { columnDigest } from '../../src/store/digest.ts';
+import { columnDigest } from '../../src/store/read/digest.ts';
 import type { Store, StoreReader } from '../../src/store/store.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 import { TestUpstream } from './feed-upstream.ts';
 
@@ -87,12 +87,12 @@ export async function followerOf(
 }
 
 /** The error that following ends with. */
-export async function followError(following: Promise<unknown>): Promise<FeedError> {
+export async function followError(following: Promise<unknown>): Promise<RemoteError> {
   const outcome = await following.then(
     () => undefined,
     (error: unknown) => error,
   );
-  if (outcome instanceof FeedError) return outcome;
+  if (outcome instanceof RemoteError) return outcome;
   throw outcome ?? new Error('following ended without an error');
 }
 

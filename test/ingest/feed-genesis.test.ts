@@ -5,7 +5,7 @@ import { Committer } from '../../src/ingest/committer.ts';
 import { readGenesis } from '../../src/ingest/genesis/genesis.ts';
 import { chunkOfGenesis, computeGenesisHashes } from '../../src/ingest/genesis/genesis-waypoint.ts';
 import { parseWaypoint } from '../../src/move/transactions/waypoint.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 import { digests, followerOf, NEVER, upstreamOver } from './feed-following.ts';
 

@@ -8,12 +8,12 @@ import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { type ContractEvent, writeContractEvent } from '../../src/move/transactions/event.ts';
 import { readOnChainData } from '../../src/move/transactions/transaction.ts';
 import { WaypointTextError } from '../../src/move/transactions/waypoint.ts';
+import { initFromBackup } from '../../src/node/backup.ts';
 import { followIntoFolder } from '../../src/node/follow.ts';
-import { initFromSnapshot } from '../../src/node/snapshot.ts';
 import { type Head, openHead, readHead } from '../../src/store/columns/head.ts';
 import { LEDGER_IDENTITY } from '../../src/store/columns/identity-column.ts';
+import { openView } from '../../src/store/read/view.ts';
 import type { StoreReader } from '../../src/store/store.ts';
-import { openView } from '../../src/store/view.ts';
 import { writeOnChainData } from '../move/transactions/wire-writers.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 import {
@@ -189,8 +189,8 @@ describe('trusted roots', () => {
       ...{ code: 'bad_input', exitCode: 2 },
       message: `--trust: version 12 has two roots, ${one} and ${other}: give one`,
     };
-    const options = { trust, distribute: false };
-    const loading = initFromSnapshot('./none', '.', options, () => undefined);
+    const options = { isSigned: false, trust };
+    const loading = initFromBackup('./none', '.', options, () => undefined);
     await expect(loading).rejects.toMatchObject(refused);
     const from = 'http://127.0.0.1:9';
     const logger = pino({ level: 'silent' });

@@ -7,8 +7,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { LEDGER_IDENTITY } from '../../src/store/columns/identity-column.ts';
+import { openView } from '../../src/store/read/view.ts';
 import type { StoreReader } from '../../src/store/store.ts';
-import { openView } from '../../src/store/view.ts';
 
 /** How an answer goes wrong; `undefined`: it does not. */
 export type Misbehaviour = (

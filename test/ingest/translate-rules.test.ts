@@ -14,16 +14,16 @@ import {
 import { parseStructTag, parseTypeTag } from '../../src/move/types/type-parser.ts';
 import { encodeTypeTag } from '../../src/move/types/type-tag.ts';
 import { coinStoreCodec, objectCoreCodec } from '../../src/move/values/framework-resource.ts';
+import { EVENTS } from '../../src/store/columns/columns.ts';
+import type { StoreReader } from '../../src/store/store.ts';
 import type {
   Chunk,
   ChunkModuleEvent,
   ChunkStreamEvent,
   ChunkTransaction,
   StateWrite,
-} from '../../src/store/chunk.ts';
-import { EVENTS } from '../../src/store/columns/columns.ts';
-import type { StoreReader } from '../../src/store/store.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+} from '../../src/store/write/chunk.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 
 const ACCOUNT = padAddress('5');

@@ -15,13 +15,13 @@ import {
 } from '../../src/move/types/state-key.ts';
 import { parseStructTag, parseTypeTag } from '../../src/move/types/type-parser.ts';
 import { decodeTypeTag, formatStructTag, formatTypeTag } from '../../src/move/types/type-tag.ts';
-import { resolveDecodeLayout } from '../../src/move/values/layout-decode.ts';
+import { resolveLayout } from '../../src/move/values/layout-resolver.ts';
 import { renderValue } from '../../src/move/values/value-json.ts';
 import { EVENTS } from '../../src/store/columns/columns.ts';
 import { decodeEventRow, encodeStreamId } from '../../src/store/columns/event-column.ts';
 import { encodeU64Key } from '../../src/store/columns/order-key.ts';
+import { openView, type StoreView } from '../../src/store/read/view.ts';
 import type { Store } from '../../src/store/store.ts';
-import { openView, type StoreView } from '../../src/store/view.ts';
 import { sampleStore } from './feed-following.ts';
 
 /** V2 type: V1 type, owner's field, resources (`@` in the object group), handle. From docs/spec/http.md §7.6 alone. */
@@ -102,7 +102,7 @@ class Renderer {
   }
 
   async json(type: string, bytes: Uint8Array): Promise<Json> {
-    const layout = await resolveDecodeLayout(parseTypeTag(type), this.#lookup);
+    const layout = await resolveLayout(parseTypeTag(type), this.#lookup);
     return JSON.parse(renderValue(layout, bytes)) as Json;
   }
 

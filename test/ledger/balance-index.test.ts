@@ -1,5 +1,5 @@
 /**
- * The rows of balances (src/store/balance-index.ts) beside state: whatever is written, in whatever order and in chunks
+ * The rows of balances (src/store/write/balance-index.ts) beside state: whatever is written, in whatever order and in chunks
  * of whatever size, the quick way and the plain way give the same balance of everybody, at every version.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -40,21 +40,21 @@ import {
   objectCoreCodec,
 } from '../../src/move/values/framework-resource.ts';
 import { Batch } from '../../src/store/batch.ts';
-import type { StateWrite } from '../../src/store/chunk.ts';
 import { BALANCE } from '../../src/store/columns/balance-column.ts';
 import { BALANCES, PRIMARY_STORES } from '../../src/store/columns/columns.ts';
 import { NO_ORDER } from '../../src/store/columns/order-key.ts';
+import { openView, type StoreView } from '../../src/store/read/view.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
-import { openView, type StoreView } from '../../src/store/view.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import type { StateWrite } from '../../src/store/write/chunk.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { verifyBalances } from '../../src/verify/balances.ts';
 import { DamageList, type VerifyContext } from '../../src/verify/context.ts';
-import { randomSource as fractions, testSeed } from '../random.ts';
+import { randomSource as fractions, roundsOf, testSeed } from '../random.ts';
 import { chunk, transaction } from '../store/chunks.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 
-const runs = Number(process.env['RUNS'] ?? 12);
+const runs = roundsOf('RUNS', 6, 200);
 
 /** A whole number below another. */
 type Random = (below: number) => number;
@@ -171,8 +171,8 @@ async function compare(view: StoreView, versions: readonly bigint[], tally: Tall
   for (const owner of OWNERS) {
     for (const asset of ASSETS) {
       for (const version of versions) {
-        const quick = () => balanceAt({ view, state }, owner, asset, version);
-        const plain = () => balanceAt({ view: plainView, state }, owner, asset, version);
+        const quick = () => balanceAt({ index: view, state }, owner, asset, version);
+        const plain = () => balanceAt({ index: plainView, state }, owner, asset, version);
         const [found, wanted] = [await outcome(quick), await outcome(plain)];
         const where = `${owner.slice(-5)} ${JSON.stringify(asset)} at ${version}`;
         expect(`${where}: ${found}`).toBe(`${where}: ${wanted}`);
@@ -391,7 +391,7 @@ describe('verify finds', () => {
     [
       'coins that are nowhere',
       (b) => b.put(BALANCES, metadata, owner, BALANCE.encode(right)),
-      /2 amounts of coins, state has 1/,
+      /it says 5, the coin store has 0/,
     ],
     [
       'a row that does not decode',

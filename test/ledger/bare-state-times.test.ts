@@ -1,13 +1,13 @@
 /** A ledger of a snapshot that nothing has followed yet: it has one version, its time, and no block. */
 import { expect, it } from 'vitest';
-import { checkpointUpTo } from '../../src/ingest/snapshot/checkpoint.ts';
+import { checkpointUpTo } from '../../src/ingest/checkpoint.ts';
 import { CoinAsset } from '../../src/ledger/balances/balance.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { APTOS_COIN_TAG } from '../../src/move/types/framework-tag.ts';
 import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
-import { openView } from '../../src/store/view.ts';
+import { openView } from '../../src/store/read/view.ts';
+import { ledgerOf, snapshotOf } from '../ingest/backup/snapshots.ts';
 import { sampleStore } from '../ingest/feed-following.ts';
-import { ledgerOf, snapshotOf } from '../ingest/snapshot/snapshots.ts';
 
 it('has the balance at its version as history, and only its version by time', async () => {
   const store = await sampleStore(300);

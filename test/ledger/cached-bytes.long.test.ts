@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { Committer } from '../../src/ingest/committer.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { sampleChunks } from '../../src/sample/sample.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { temporarySqliteStore } from '../store/engines.ts';
 
 /** Of buffers that are reachable. */

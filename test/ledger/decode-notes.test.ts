@@ -1,5 +1,7 @@
 /** What decoding says beside the request: warnings, raw forms, refusals, limits. */
 import { describe, expect, it } from 'vitest';
+import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
+import { padAddress } from '../../src/move/types/address.ts';
 import {
   DecodeError,
   type DecodeErrorCode,
@@ -8,10 +10,8 @@ import {
   MAX_MESSAGE_ITEMS,
   MAX_SIGNING_MESSAGE_BYTES,
   parseMessageText,
-} from '../../src/ledger/decode/index.ts';
-import { expirationDate, MAX_WARNING_LENGTH } from '../../src/ledger/decode/rendering.ts';
-import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
-import { padAddress } from '../../src/move/types/address.ts';
+} from '../../src/submission/decode/index.ts';
+import { expirationDate, MAX_WARNING_LENGTH } from '../../src/submission/decode/rendering.ts';
 import { call, context, lookupModule, payloadOf, script } from './decode-ledger.ts';
 import { decodeAndEncode, messageOf, rawTransaction, warningCodes } from './signing-bytes.ts';
 

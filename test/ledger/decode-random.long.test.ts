@@ -4,14 +4,14 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DecodeError } from '../../src/ledger/decode/index.ts';
-import { encodeSubmission } from '../../src/ledger/encode/index.ts';
 import { formatHex } from '../../src/move/bcs/hex.ts';
 import { JsonNumber, type JsonValue } from '../../src/move/json/json-text.ts';
 import { formatJson } from '../../src/move/json/json-text-print.ts';
 import { parseTypeTag } from '../../src/move/types/type-parser.ts';
-import type { EncodeLayout } from '../../src/move/values/layout.ts';
-import { resolveArgumentLayout } from '../../src/move/values/layout-encode.ts';
+import type { Layout } from '../../src/move/values/layout.ts';
+import { resolveArgumentLayout } from '../../src/move/values/layout-resolver.ts';
+import { DecodeError } from '../../src/submission/decode/index.ts';
+import { encodeSubmission } from '../../src/submission/encode/index.ts';
 import { signedTransaction } from '../move/transactions/user-transaction-arbitraries.ts';
 import { genesisPresent, readGenesis } from '../move/values/layout-genesis.ts';
 import { NEW_FRAMEWORK, OLD_FRAMEWORK, type Source } from '../move/values/layout-modules.ts';
@@ -62,7 +62,7 @@ const PARAMETER_TYPES = [
 ];
 
 /** A random value of a layout. */
-function randomJson(layout: EncodeLayout, random: Random): JsonValue {
+function randomJson(layout: Layout, random: Random): JsonValue {
   switch (layout.kind) {
     case 'bool':
       return random.below(2) === 0;
@@ -90,8 +90,9 @@ function randomJson(layout: EncodeLayout, random: Random): JsonValue {
       return `0x${random.bytes(random.pick([1, 32])).toString('hex')}`;
     case 'string':
       return random.pick(['', 'a', 'Grüße "x"\n', '\u0000\u202e😀', 'y'.repeat(300)]);
+    case 'bytes':
+      return formatHex(random.bytes(random.below(4)));
     case 'vector':
-      if (layout.element.kind === 'u8') return formatHex(random.bytes(random.below(4)));
       return Array.from({ length: random.below(3) }, () => randomJson(layout.element, random));
     case 'struct':
       return new Map(layout.fields.map((field) => [field.name, randomJson(field.layout, random)]));
@@ -101,6 +102,7 @@ function randomJson(layout: EncodeLayout, random: Random): JsonValue {
       return new Map([[name, body]]);
     }
     case 'function':
+    case 'signer':
       throw new TypeError('no value of a function type');
   }
 }

@@ -1,11 +1,11 @@
 /** Decoding the vectors of docs/spec/encode.md §A7: the request comes back, and gives the same bytes again. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { decodeSubmission, submissionJson } from '../../src/ledger/decode/index.ts';
-import { encodeSubmission } from '../../src/ledger/encode/index.ts';
 import { formatHex, parseHex } from '../../src/move/bcs/hex.ts';
 import { formatJson } from '../../src/move/json/json-text-print.ts';
 import type { ModuleLookup } from '../../src/move/modules/lookup.ts';
+import { decodeSubmission, submissionJson } from '../../src/submission/decode/index.ts';
+import { encodeSubmission } from '../../src/submission/encode/index.ts';
 import { genesisPresent, type Network, readGenesis } from '../move/values/layout-genesis.ts';
 import { OLD_FRAMEWORK } from '../move/values/layout-modules.ts';
 import { ledgerOf } from './encode-modules.ts';

@@ -1,9 +1,9 @@
 /** Encoding with what is cached: at once where the lookup answers at once, and as if nothing had been cached. */
 import { describe, expect, it } from 'vitest';
-import { encodeValue } from '../../src/ledger/encode/index.ts';
 import { type JsonValue, parseJson } from '../../src/move/json/json-text.ts';
 import type { ModuleLookup } from '../../src/move/modules/lookup.ts';
 import type { ModuleId } from '../../src/move/types/module-id.ts';
+import { encodeValue } from '../../src/submission/encode/index.ts';
 import { OLD_FRAMEWORK } from '../move/values/layout-modules.ts';
 import { ledgerOf } from './encode-modules.ts';
 

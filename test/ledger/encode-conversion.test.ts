@@ -1,12 +1,12 @@
 /** Every message of docs/spec/encode.md §A4, and what is accepted just beside it. */
 import { describe, expect, it } from 'vitest';
+import { MoveError } from '../../src/move/errors.ts';
+import type { ModuleLookup } from '../../src/move/modules/lookup.ts';
 import {
   EncodeError,
   type EncodeErrorCode,
   encodeSubmission,
-} from '../../src/ledger/encode/index.ts';
-import { MoveError } from '../../src/move/errors.ts';
-import type { ModuleLookup } from '../../src/move/modules/lookup.ts';
+} from '../../src/submission/encode/index.ts';
 import { NEW_FRAMEWORK, OLD_FRAMEWORK, type Source } from '../move/values/layout-modules.ts';
 import { type Functions, ledgerOf } from './encode-modules.ts';
 

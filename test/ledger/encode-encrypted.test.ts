@@ -5,10 +5,10 @@
 import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { describe, expect, it } from 'vitest';
-import { canonicalCiphertext } from '../../src/ledger/encode/ciphertext.ts';
-import { EncodeError, encodeSubmission } from '../../src/ledger/encode/index.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { formatHex } from '../../src/move/bcs/hex.ts';
+import { canonicalCiphertext } from '../../src/submission/encode/ciphertext.ts';
+import { EncodeError, encodeSubmission } from '../../src/submission/encode/index.ts';
 import { Random, testSeed } from '../random.ts';
 import { type Recorded, recordedLines } from '../reference/reference-chain.ts';
 

@@ -7,8 +7,8 @@ import {
   MAX_LIST_ITEMS,
   MAX_TYPE_TEXTS_LENGTH,
   moveTypeListField,
-} from '../../src/ledger/encode/fields.ts';
-import { EncodeError, encodeSubmission } from '../../src/ledger/encode/index.ts';
+} from '../../src/submission/encode/fields.ts';
+import { EncodeError, encodeSubmission } from '../../src/submission/encode/index.ts';
 import { NEW_FRAMEWORK } from '../move/values/layout-modules.ts';
 import { testSeed } from '../random.ts';
 import { ledgerOf } from './encode-modules.ts';

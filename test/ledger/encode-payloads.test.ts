@@ -1,6 +1,6 @@
 /** Every message of docs/spec/encode.md §A2 and A3 about payloads: stage, code, text. */
 import { describe, expect, it } from 'vitest';
-import { parseEncodeRequest, verifyEncodeRequest } from '../../src/ledger/encode/index.ts';
+import { parseEncodeRequest, verifyEncodeRequest } from '../../src/submission/encode/index.ts';
 import {
   ADDRESS,
   expectFailure,

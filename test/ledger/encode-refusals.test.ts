@@ -1,6 +1,6 @@
 /** Every message of docs/spec/encode.md §A1 and docs/spec/http.md §5.8 about the request: stage, code, text. */
 import { describe, expect, it } from 'vitest';
-import { parseEncodeRequest } from '../../src/ledger/encode/index.ts';
+import { parseEncodeRequest } from '../../src/submission/encode/index.ts';
 import {
   ADDRESS,
   expectFailure,

@@ -6,7 +6,7 @@ import {
   type EncodeStage,
   parseEncodeRequest,
   verifyEncodeRequest,
-} from '../../src/ledger/encode/index.ts';
+} from '../../src/submission/encode/index.ts';
 
 export const TRANSFER = {
   type: 'entry_function_payload',

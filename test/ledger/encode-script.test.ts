@@ -1,14 +1,14 @@
 /** Scripts, multisig and encrypted payloads, with and without nonce (docs/spec/encode.md §A4 "Script", A5). */
 import { describe, expect, it } from 'vitest';
+import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
+import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
+import type { Layout } from '../../src/move/values/layout.ts';
+import { debugMoveValue, MAX_DEBUG_VALUE_LENGTH } from '../../src/move/values/value-debug.ts';
 import {
   EncodeError,
   type EncodeErrorCode,
   encodeSubmission,
-} from '../../src/ledger/encode/index.ts';
-import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
-import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
-import type { EncodeLayout } from '../../src/move/values/layout.ts';
-import { debugMoveValue, MAX_DEBUG_VALUE_LENGTH } from '../../src/move/values/value-debug.ts';
+} from '../../src/submission/encode/index.ts';
 import { OLD_FRAMEWORK } from '../move/values/layout-modules.ts';
 import { ledgerOf } from './encode-modules.ts';
 
@@ -313,7 +313,7 @@ describe('shapes of payloads (docs/spec/encode.md §A5, "Which shape")', () => {
 });
 
 describe('debug prints of values', () => {
-  const print = (layout: EncodeLayout, hex: string) =>
+  const print = (layout: Layout, hex: string) =>
     debugMoveValue(layout, new BcsReader(Buffer.from(hex, 'hex')));
 
   it.each([
@@ -338,7 +338,7 @@ describe('debug prints of values', () => {
   });
 
   it('end at their limit', () => {
-    const layout: EncodeLayout = { kind: 'vector', element: { kind: 'bool' } };
+    const layout: Layout = { kind: 'vector', element: { kind: 'bool' } };
     const bytes = encodeBcs((writer) => writer.bytes(Buffer.alloc(4_000_000)));
     const text = debugMoveValue(layout, new BcsReader(bytes));
     expect(text.endsWith('…')).toBe(true);

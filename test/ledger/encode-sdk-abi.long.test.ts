@@ -1,6 +1,6 @@
 /**
  * The encoder and its inverse against @aptos-labs/ts-sdk 6.3.1 as wallets use it: plain arguments, converted by the
- * ABI. encode-sdk.test.ts compares the SDK's BCS classes and all shapes of transactions.
+ * ABI. encode-sdk.long.test.ts compares the SDK's BCS classes and all shapes of transactions.
  *
  * Where the SDK is known to differ: a script inside a multisig (inner index 00 for 01, docs/spec/encode.md §A7), shown
  * below; a text for `vector<u8>`, which it takes for UTF-8 and the interface for hex; structs and enums other than

@@ -33,7 +33,6 @@ import {
   U256,
 } from '@aptos-labs/ts-sdk';
 import { describe, expect, it } from 'vitest';
-import { encodeSubmission } from '../../src/ledger/encode/index.ts';
 import {
   type CompiledModule,
   functionNameOfHandle,
@@ -49,6 +48,7 @@ import {
   substituteTypeParameters,
 } from '../../src/move/types/move-type.ts';
 import { readMoveType } from '../../src/move/types/type-parser.ts';
+import { encodeSubmission } from '../../src/submission/encode/index.ts';
 import { genesisModules, genesisPresent } from '../move/modules/genesis-modules.ts';
 import { testSeed } from '../random.ts';
 

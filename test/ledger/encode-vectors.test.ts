@@ -4,9 +4,9 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { encodeSubmission } from '../../src/ledger/encode/index.ts';
 import { formatHex } from '../../src/move/bcs/hex.ts';
 import type { ModuleLookup } from '../../src/move/modules/lookup.ts';
+import { encodeSubmission } from '../../src/submission/encode/index.ts';
 import { genesisPresent, type Network, readGenesis } from '../move/values/layout-genesis.ts';
 import { OLD_FRAMEWORK } from '../move/values/layout-modules.ts';
 import { ledgerOf } from './encode-modules.ts';

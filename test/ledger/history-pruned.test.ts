@@ -1,10 +1,11 @@
 /** A list of an account's transactions while pruning deletes some of them. */
+
 import { expect, it } from 'vitest';
 import { History } from '../../src/ledger/history.ts';
-import { LedgerError, versionPruned } from '../../src/ledger/ledger-error.ts';
-import type { PruningGuard } from '../../src/ledger/pruning-guard.ts';
 import type { TransactionRenderer } from '../../src/ledger/transactions/renderer.ts';
-import type { StoreView } from '../../src/store/view.ts';
+import { LedgerError, versionPruned } from '../../src/state/ledger-error.ts';
+import type { PruningGuard } from '../../src/state/pruning-guard.ts';
+import type { LedgerSource } from '../../src/state/source.ts';
 
 /** A history whose transactions are rendered as their version, or fail. */
 function historyOf(failures: Readonly<Record<number, Error>>, isLater: boolean): History {
@@ -18,7 +19,7 @@ function historyOf(failures: Readonly<Record<number, Error>>, isLater: boolean):
     },
   };
   return new History(
-    {} as StoreView,
+    {} as LedgerSource,
     true,
     {} as PruningGuard,
     renderer as unknown as TransactionRenderer,

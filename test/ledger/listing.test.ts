@@ -16,9 +16,9 @@ import {
   type StateKey,
 } from '../../src/move/types/state-key.ts';
 import type { StructTag } from '../../src/move/types/type-tag.ts';
-import type { StateWrite } from '../../src/store/chunk.ts';
-import { openView, type StoreView } from '../../src/store/view.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import { openView, type StoreView } from '../../src/store/read/view.ts';
+import type { StateWrite } from '../../src/store/write/chunk.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { Random, testSeed } from '../random.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 

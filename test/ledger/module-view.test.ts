@@ -1,15 +1,15 @@
 /** What a view of modules remembers: requests name modules that do not exist, with names of megabytes. */
 import { expect, it } from 'vitest';
+import { ADDRESS_ONE } from '../../src/move/types/address.ts';
+import { parseTypeTag } from '../../src/move/types/type-parser.ts';
+import { encodeTypeTag } from '../../src/move/types/type-tag.ts';
 import {
   MAX_REMEMBERED_NAME_LENGTH,
   ModuleCache,
   ModuleView,
   TypeCache,
-} from '../../src/ledger/modules/module-view.ts';
-import type { PruningGuard } from '../../src/ledger/pruning-guard.ts';
-import { ADDRESS_ONE } from '../../src/move/types/address.ts';
-import { parseTypeTag } from '../../src/move/types/type-parser.ts';
-import { encodeTypeTag } from '../../src/move/types/type-tag.ts';
+} from '../../src/state/module-view.ts';
+import type { PruningGuard } from '../../src/state/pruning-guard.ts';
 import { moduleLookup } from '../move/values/layout-modules.ts';
 
 it.each([

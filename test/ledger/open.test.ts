@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { StoreReader } from '../../src/store/store.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { AnsweringLater } from '../store/answering-later.ts';
 import { block, chunk, transaction } from '../store/chunks.ts';
 import { MemoryStore } from '../store/memory-store.ts';

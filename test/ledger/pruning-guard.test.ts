@@ -8,7 +8,6 @@ import { CoinAsset, FungibleAsset } from '../../src/ledger/balances/balance.ts';
 import { pinnedPrimaryStores } from '../../src/ledger/balances/pinned-stores.ts';
 import type { LedgerView } from '../../src/ledger/ledger-view.ts';
 import { openLedger } from '../../src/ledger/open.ts';
-import { TRUSTED_MS } from '../../src/ledger/pruning-guard.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { primaryStoreAddress } from '../../src/move/types/derived-address.ts';
 import {
@@ -23,10 +22,11 @@ import {
   resourceStateKey,
 } from '../../src/move/types/state-key.ts';
 import { parseStructTag } from '../../src/move/types/type-parser.ts';
-import type { StateWrite } from '../../src/store/chunk.ts';
+import { TRUSTED_MS } from '../../src/state/pruning-guard.ts';
 import { READER_GRACE_MS } from '../../src/store/columns/pruning-column.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import type { StateWrite } from '../../src/store/write/chunk.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { address, block, chunk, streamEvent, transaction } from '../store/chunks.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 

@@ -1,7 +1,6 @@
 /** How often a question reads the store, on an engine that answers later: never twice, and not for what is cached. */
 import { expect, test } from 'vitest';
 import { CoinAsset } from '../../src/ledger/balances/balance.ts';
-import { encodeValue } from '../../src/ledger/encode/index.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { parseJson } from '../../src/move/json/json-text.ts';
@@ -13,8 +12,9 @@ import {
 } from '../../src/move/types/state-key.ts';
 import { encodeTypeTag } from '../../src/move/types/type-tag.ts';
 import { assembleText } from '../../src/sample/framework/framework.ts';
-import type { ChunkStreamEvent, StateWrite } from '../../src/store/chunk.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import type { ChunkStreamEvent, StateWrite } from '../../src/store/write/chunk.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
+import { encodeValue } from '../../src/submission/encode/index.ts';
 import { AnsweringLater } from '../store/answering-later.ts';
 import { address, block, chunk, transaction } from '../store/chunks.ts';
 import { MemoryStore } from '../store/memory-store.ts';

@@ -1,9 +1,9 @@
 /** The program of the newest version at earlier ones: only where its modules were the same. */
 import { expect, it } from 'vitest';
-import { ModuleCache, ModuleView, TypeCache } from '../../src/ledger/modules/module-view.ts';
-import type { PruningGuard } from '../../src/ledger/pruning-guard.ts';
-import { SharedProgram } from '../../src/ledger/views/shared-program.ts';
+import { SharedProgram } from '../../src/execution/shared-program.ts';
 import { hashedStateKey, moduleStateKey } from '../../src/move/types/state-key.ts';
+import { ModuleCache, ModuleView, TypeCache } from '../../src/state/module-view.ts';
+import type { PruningGuard } from '../../src/state/pruning-guard.ts';
 import { bytecodesOf, CAFE } from '../vm/run-text.ts';
 
 const module = (text: string) => bytecodesOf(`module cafe::${text}`)[0]!;

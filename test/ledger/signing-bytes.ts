@@ -1,12 +1,5 @@
 /** Signing messages put together by hand, and requests decoded back from them, for tests of the decoder. */
 import { createHash } from 'node:crypto';
-import {
-  type DecodeContext,
-  type DecodedSubmission,
-  decodeSubmission,
-  submissionJson,
-} from '../../src/ledger/decode/index.ts';
-import { EncodeError, encodeSubmission } from '../../src/ledger/encode/index.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { formatJson } from '../../src/move/json/json-text-print.ts';
 import type { TransactionPayload } from '../../src/move/transactions/payload.ts';
@@ -15,6 +8,13 @@ import {
   writeRawTransaction,
 } from '../../src/move/transactions/user-transaction.ts';
 import { padAddress } from '../../src/move/types/address.ts';
+import {
+  type DecodeContext,
+  type DecodedSubmission,
+  decodeSubmission,
+  submissionJson,
+} from '../../src/submission/decode/index.ts';
+import { EncodeError, encodeSubmission } from '../../src/submission/encode/index.ts';
 
 /** A transaction of chain 4 with the given payload. */
 export function rawTransaction(

@@ -1,21 +1,25 @@
 /** What one simulated transaction may write (docs/spec/vm.md §8.5), and what it pays for that (§8.6). */
 import { describe, expect, it } from 'vitest';
-import type { StateChange } from '../../src/ledger/simulation/state-changes.ts';
-import { isAboveWriteLimits, storageFees } from '../../src/ledger/simulation/storage-fees.ts';
+import type { StateChange } from '../../src/execution/state-changes.ts';
+import { isAboveWriteLimits, storageFees } from '../../src/execution/storage-fees.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { padAddress } from '../../src/move/types/address.ts';
 import { writeStateKey } from '../../src/move/types/state-key.ts';
 import type { StateValueMetadata } from '../../src/move/types/state-value.ts';
+import { GasPrices } from '../../src/vm/gas/gas-prices.ts';
 
-const SCHEDULE = new Map([
-  ['txn.max_write_ops_per_transaction', 3n],
-  ['txn.max_bytes_per_write_op', 100n],
-  ['txn.max_bytes_all_write_ops_per_transaction', 250n],
-  ['txn.max_bytes_per_event', 50n],
-  ['txn.max_bytes_all_events_per_transaction', 120n],
-  ['txn.storage_fee_per_state_slot', 1_000n],
-  ['txn.storage_fee_per_state_byte', 10n],
-]);
+const SCHEDULE = new GasPrices(
+  new Map([
+    ['txn.max_write_ops_per_transaction', 3n],
+    ['txn.max_bytes_per_write_op', 100n],
+    ['txn.max_bytes_all_write_ops_per_transaction', 250n],
+    ['txn.max_bytes_per_event', 50n],
+    ['txn.max_bytes_all_events_per_transaction', 120n],
+    ['txn.storage_fee_per_state_slot', 1_000n],
+    ['txn.storage_fee_per_state_byte', 10n],
+  ]),
+  0,
+);
 /** Address and key of a table item. */
 const KEY_BYTES = 33;
 
@@ -31,6 +35,8 @@ function change(
     keyBytes: encodeBcs((writer) => writeStateKey(writer, key)),
     before: { bytes: before === undefined ? undefined : Buffer.alloc(before), metadata },
     after: after === undefined ? undefined : Buffer.alloc(after),
+    isCharged: true,
+    isAggregate: false,
   };
 }
 
@@ -84,8 +90,9 @@ describe('the storage fee', () => {
     expect(feeOf(change(1, 12, 10, paid))).toEqual([20n, 0n, { ...paid, bytesDeposit: 450n }]);
     expect(feeOf(change(1, 12, 13, paid))).toEqual([0n, 0n, paid]);
     const v0 = { kind: 'v0', deposit: 500n, creationTimeUsecs: 1n } as const;
-    const priced = { kind: 'v1', slotDeposit: 500n, bytesDeposit: 450n, creationTimeUsecs: 1n };
-    expect(feeOf(change(1, 12, 10, v0))).toEqual([450n, 0n, priced]);
+    const priced = { kind: 'v1', slotDeposit: 500n, bytesDeposit: 20n, creationTimeUsecs: 1n };
+    // Bytes that nobody has paid for stay free.
+    expect(feeOf(change(1, 12, 10, v0))).toEqual([20n, 0n, priced]);
   });
 
   it('is given back with the value', () => {

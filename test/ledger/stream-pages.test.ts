@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { openLedger } from '../../src/ledger/open.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { address, block, chunk, streamEvent, transaction } from '../store/chunks.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 

@@ -1,8 +1,6 @@
 /** Requests to submit or simulate as BCS: their signatures, and what cannot be made one. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { EncodeError } from '../../src/ledger/encode/encode-error.ts';
-import { parseSubmission, signedTransactionOf } from '../../src/ledger/encode/submission.ts';
 import { signatureJson } from '../../src/ledger/transactions/signature-json.ts';
 import { BcsReader, decodeBcs } from '../../src/move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
@@ -12,6 +10,8 @@ import type {
 } from '../../src/move/crypto/authenticator.ts';
 import { readSignedTransaction } from '../../src/move/transactions/user-transaction.ts';
 import { padAddress } from '../../src/move/types/address.ts';
+import type { EncodeError } from '../../src/submission/encode/encode-error.ts';
+import { parseSubmission, signedTransactionOf } from '../../src/submission/encode/submission.ts';
 import { writeTransactionAuthenticator } from '../move/crypto/authenticator-writers.ts';
 import { accountAuthenticator } from '../move/transactions/user-transaction-arbitraries.ts';
 import { propertySeed } from '../random.ts';

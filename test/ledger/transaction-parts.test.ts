@@ -1,7 +1,8 @@
 /** Parts of transactions that recorded chains do not have, by docs/spec/transactions.md §2 and §3. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { instructionText } from '../../src/ledger/transactions/instruction-text.ts';
-import { vmStatusText } from '../../src/ledger/transactions/vm-status.ts';
+import { instructionText } from '../../src/execution/instruction-text.ts';
+import { vmStatusText } from '../../src/execution/vm-status.ts';
+import { Decoding } from '../../src/ledger/transactions/decoding.ts';
 import type { MaybePromise } from '../../src/maybe-promise.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import type { CompiledModule, Instruction } from '../../src/move/modules/compiled.ts';
@@ -12,7 +13,8 @@ import type { Transaction } from '../../src/move/transactions/transaction.ts';
 import type { AggregateSignature } from '../../src/move/transactions/validator-transaction.ts';
 import type { WriteSet } from '../../src/move/transactions/write-set.ts';
 import { padAddress } from '../../src/move/types/address.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
+import { YieldBudget } from '../../src/yield-budget.ts';
 import { writeOnChainData } from '../move/transactions/wire-writers.ts';
 import { plainChunk } from '../store/chunks.ts';
 import { MemoryStore } from '../store/memory-store.ts';
@@ -284,9 +286,9 @@ describe('execution failures', () => {
     functionHandles: [{ name: 0 }],
     identifiers: ['f'],
   } as unknown as CompiledModule;
+  const viewOf = (found: CompiledModule | undefined) => ({ lookup: () => found }) as never;
   const within = (found: CompiledModule | undefined) => ({
-    firstOf: <T>(decode: (modules: never) => MaybePromise<T | undefined>) =>
-      decode({ lookup: () => found } as never),
+    newestOf: <T>(decode: (modules: never) => MaybePromise<T | undefined>) => decode(viewOf(found)),
   });
 
   it.each([
@@ -300,5 +302,18 @@ describe('execution failures', () => {
     [undefined, failure, 'Execution failed in 0x1::m::<#0 function> at code offset 1'],
   ] as const)('in a function, %#', async (found, status, expected) => {
     expect(await vmStatusText(status, within(found))).toBe(expected);
+  });
+
+  it('in a function that was renamed since, which makes the answer one that may change', async () => {
+    const renamed = { ...module, identifiers: ['renamed'] } as CompiledModule;
+    const decoding = new Decoding(
+      7n,
+      {} as never,
+      viewOf(renamed),
+      () => viewOf(module),
+      new YieldBudget(),
+    );
+    expect(await vmStatusText(failure, decoding)).toContain('failed in 0x1::m::renamed (on');
+    expect(decoding.isFinal).toBe(false);
   });
 });

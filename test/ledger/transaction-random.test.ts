@@ -5,7 +5,7 @@ import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { parseJson } from '../../src/move/json/json-text.ts';
 import { formatJson } from '../../src/move/json/json-text-print.ts';
 import type { TransactionOnChainData } from '../../src/move/transactions/transaction.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { REQUEST_MEMBERS } from '../api/sample-requests.ts';
 import { onChainData } from '../move/transactions/wire-arbitraries.ts';
 import { writeOnChainData } from '../move/transactions/wire-writers.ts';

@@ -1,13 +1,14 @@
 /** Renders transactions that no store has: with the modules of a store's newest version. */
 
-import { ModuleCache, ModuleView, TypeCache } from '../../src/ledger/modules/module-view.ts';
-import { Pace } from '../../src/ledger/pace.ts';
-import { PruningGuard } from '../../src/ledger/pruning-guard.ts';
 import type { ChangesContext } from '../../src/ledger/transactions/changes-json.ts';
 import { Decoding, DecodingCaches } from '../../src/ledger/transactions/decoding.ts';
 import { transactionJson } from '../../src/ledger/transactions/transaction-json.ts';
+import { ModuleCache, ModuleView, TypeCache } from '../../src/state/module-view.ts';
+import { PruningGuard } from '../../src/state/pruning-guard.ts';
+import { storedSource } from '../../src/state/source.ts';
+import { openHead } from '../../src/store/columns/head.ts';
 import type { StoreReader } from '../../src/store/store.ts';
-import { openView } from '../../src/store/view.ts';
+import { YieldBudget } from '../../src/yield-budget.ts';
 
 export class TransactionRendering {
   readonly #modules: ModuleView;
@@ -15,9 +16,10 @@ export class TransactionRendering {
   readonly #caches = new DecodingCaches();
 
   static async over(store: StoreReader): Promise<TransactionRendering> {
-    const view = await openView(store);
-    const guard = new PruningGuard(store, view, new Map(), performance.now());
-    return new TransactionRendering(guard, view.head.version);
+    const head = await openHead(store);
+    const source = storedSource(store, head);
+    const guard = new PruningGuard(store, source, new Map(), performance.now());
+    return new TransactionRendering(guard, head.version);
   }
 
   private constructor(guard: PruningGuard, version: bigint) {
@@ -27,7 +29,7 @@ export class TransactionRendering {
 
   decoding(): Decoding {
     const modules = this.#modules;
-    return new Decoding(modules.version, this.#caches, modules, () => modules, new Pace());
+    return new Decoding(modules.version, this.#caches, modules, () => modules, new YieldBudget());
   }
 
   context(): ChangesContext {

@@ -151,7 +151,15 @@ export class PostgresServer {
 
   /** Stops all its processes where they are, as a machine that hangs does, or has them go on. */
   signalAll(signal: 'SIGSTOP' | 'SIGCONT'): void {
-    for (const pid of [this.pid, ...childrenOf(this.pid)]) process.kill(pid, signal);
+    process.kill(this.pid, signal);
+    for (const pid of childrenOf(this.pid)) {
+      try {
+        process.kill(pid, signal);
+      } catch (error) {
+        // A child may have ended since it was listed.
+        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+      }
+    }
   }
 
   async #answers(): Promise<boolean> {

@@ -4,7 +4,7 @@
  * stands by takes) and a process of the API are killed in turn, twice, then stopped for a while. Every answer is the
  * upstream's at its version, the ledger never goes back for a client that names what it has seen, and in the end the
  * ledger is the upstream's, row for row.
- * CRASH_SECONDS sets how long (default 60), STOP_SECONDS for how long something is stopped (default 3), SEED repeats
+ * CRASH_SECONDS sets how long, STOP_SECONDS for how long something is stopped (default 3), SEED repeats
  * the choices of a run.
  */
 import { chmodSync } from 'node:fs';
@@ -30,11 +30,11 @@ import {
   streamsOf,
 } from '../process/ledger-contents.ts';
 import { until } from '../process/worker-processes.ts';
-import { randomSource, testSeed } from '../random.ts';
+import { randomSource, roundsOf, testSeed } from '../random.ts';
 import { NO_POSTGRES } from './cluster.ts';
 import { ReplicatedPostgres } from './replicated.ts';
 
-const CRASH_SECONDS = Number(process.env['CRASH_SECONDS'] ?? 60);
+const CRASH_SECONDS = roundsOf('CRASH_SECONDS', 20, 600);
 const STOP_SECONDS = Number(process.env['STOP_SECONDS'] ?? 3);
 const API_PROCESSES = 4;
 const PRODUCED = '40';
@@ -45,10 +45,7 @@ const MOST_GAP_MS = 180_000;
 /** Of each writer's log, when they do not. */
 const LOG_CHARACTERS = 4_000;
 /** On a busy machine requests would be refused as overload. */
-const NO_LOAD_BOUNDS = ['read', 'listing', 'body'].flatMap((work) => [
-  `--max-${work}-backlog-ms`,
-  '0',
-]);
+const NO_LOAD_BOUNDS = ['--max-backlog-ms', '0'];
 
 const KINDS = ['primary', 'standby', 'writer', 'API process'] as const;
 type Kind = (typeof KINDS)[number];

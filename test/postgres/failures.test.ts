@@ -20,7 +20,7 @@ import {
 } from '../../src/store/postgres/postgres-store.ts';
 import { statementsOf } from '../../src/store/postgres/statements.ts';
 import { isStoreError } from '../../src/store/store-error.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { until } from '../process/worker-processes.ts';
 import { block, chunk, transaction } from '../store/chunks.ts';
 import { NO_POSTGRES, PostgresServer } from './cluster.ts';

@@ -1,7 +1,7 @@
 /** How far a server that is read is behind those that are written, by the looks at them. */
 import { expect, test } from 'vitest';
 import type { Head } from '../../src/store/columns/head.ts';
-import { ReplicaLag } from '../../src/store/postgres/replica-lag.ts';
+import { ReplicaLag } from '../../src/store/postgres/host.ts';
 
 const headAt = (version: bigint): Head => ({ version, oldestVersion: 0n }) as Head;
 

@@ -9,7 +9,7 @@ import { parsePostgresUrl, type SessionAttributes } from '../../src/store/postgr
 import { openPostgresReader, openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
 import type { StoreReader } from '../../src/store/store.ts';
 import { isStoreError } from '../../src/store/store-error.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { temporaryFolder } from '../process/command.ts';
 import { until } from '../process/worker-processes.ts';
 import { block, chunk, transaction } from '../store/chunks.ts';

@@ -21,10 +21,10 @@ import {
 } from '../process/command.ts';
 import { digestsOf, digestsOfStore, makeSample } from '../process/ledger-contents.ts';
 import { until } from '../process/worker-processes.ts';
-import { randomSource, testSeed } from '../random.ts';
+import { randomSource, roundsOf, testSeed } from '../random.ts';
 import { NO_POSTGRES, PostgresServer } from './cluster.ts';
 
-const ROUNDS = Number(process.env['TAKE_OVER_ROUNDS'] ?? 8);
+const ROUNDS = roundsOf('TAKE_OVER_ROUNDS', 3, 60);
 const STOP_SECONDS = Number(process.env['STOP_SECONDS'] ?? 10);
 const ROUND_TIMEOUT_MS = 60_000;
 const MOST_LIFE_MS = 1_000;

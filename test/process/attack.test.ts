@@ -12,7 +12,6 @@ import { smallGenesisFile } from '../api/genesis-small.ts';
 import { Random, testSeed } from '../random.ts';
 import { killLeftNodes, runCommand, ServedNode, temporaryFolder } from './command.ts';
 
-const HEADERS_TIMEOUT_MS = 1_500;
 const BALANCE = '/v1/accounts/0xb0b/balance/0x1::aptos_coin::AptosCoin';
 const BALANCE_BODY = '18446744073709551615';
 const MB = 1024 * 1024;
@@ -98,8 +97,7 @@ describe('many connections', () => {
   });
 
   it('those that send a header byte by byte run into the time for headers', async () => {
-    const flags = ['--headers-timeout-ms', String(HEADERS_TIMEOUT_MS)];
-    const impatient = await ServedNode.start(data, flags);
+    const impatient = await ServedNode.start(data);
     const sockets = Array.from({ length: 100 }, () => open(impatient));
     const answers = sockets.map(rest);
     for (const socket of sockets) socket.write('GET /v1 HTTP/1.1\r\nHost: x\r\nX-Slow: ');

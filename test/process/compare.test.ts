@@ -19,7 +19,7 @@ let node: ServedNode;
 
 beforeAll(async () => {
   await makeSample(data, 300);
-  node = await ServedNode.start(data, ['--max-events-page-size', '1']);
+  node = await ServedNode.start(data, ['--max-page-size', '1']);
 });
 afterAll(killLeftNodes);
 

@@ -44,6 +44,32 @@ describe('a node inside another program', () => {
     expect(shown.split('\n').at(-1)).toBe('true 500n');
   });
 
+  it('runs the examples of test runners, which leave nothing behind', async () => {
+    const text = readFileSync(join(ROOT, 'docs/testing.md'), 'utf8');
+    const examples = [...text.matchAll(/```ts\n([\s\S]*?)```/g)].map((match) => match[1]!);
+    const folder = mkdtempSync(join(ROOT, 'test/process/.module-'));
+    const empty = mkdtempSync(join(tmpdir(), 'daybook-embedded-net-'));
+    writeFileSync(join(folder, 'vitest.config.mjs'), 'export default {};');
+    // The machine may be busy: a runner's own five seconds are not what is tested.
+    const patient = ['--testTimeout=60000', '--hookTimeout=60000'];
+    const runners = [
+      ["from 'vitest'", 'node_modules/vitest/vitest.mjs', ['run', '--root', folder, ...patient]],
+      ["from 'node:test'", '--test', []],
+    ] as const;
+    for (const [mark, runner, args] of runners) {
+      const file = join(folder, 'example.test.mjs');
+      writeFileSync(file, examples.find((code) => code.includes(mark))!);
+      const { stdout } = await run(process.execPath, [runner, ...args, file], {
+        cwd: ROOT,
+        env: { PATH: process.env['PATH'], TMPDIR: empty },
+      });
+      expect(stdout).toMatch(/Tests .*2 passed|# pass 1\n/);
+    }
+    rmSync(folder, { recursive: true });
+    expect(readdirSync(empty).filter((name) => name.startsWith('daybook-'))).toEqual([]);
+    rmSync(empty, { recursive: true });
+  }, 120_000);
+
   it('runs the examples of docs/fork.md that open a pack', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'daybook-embedded-fork-'));
     const shown = (name: string) => JSON.stringify(join(folder, name));

@@ -1,6 +1,6 @@
 /**
  * Event streams of real nodes: with workers, when they stop, in a program, and over a node that is killed while it
- * follows another one, which prunes. RESUMES sets how often a listener is interrupted there (default 20), SEED repeats
+ * follows another one, which prunes. RESUMES sets how often a listener is interrupted there, SEED repeats
  * the choices of a run.
  */
 import { cpSync } from 'node:fs';
@@ -9,12 +9,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startNode } from '../../src/index.ts';
 import { EventClient } from '../api/event-client.ts';
-import { Random, testSeed } from '../random.ts';
+import { Random, roundsOf, testSeed } from '../random.ts';
 import { killLeftNodes, runCommand, ServedNode, temporaryFolder } from './command.ts';
 import { makeSample } from './ledger-contents.ts';
 import { childrenOf, openSockets, until } from './worker-processes.ts';
 
-const RESUMES = Number(process.env['RESUMES'] ?? 20);
+const RESUMES = roundsOf('RESUMES', 20, 200);
 const BLOCKS = '/accounts/0x1/events/0x1::block::BlockResource/new_block_events';
 const PRODUCED = '60';
 const KEEP = ['--keep', '2000', '--prune-grace-seconds', '1'];

@@ -48,6 +48,18 @@ it.each(['SIGINT', 'SIGTERM'] as const)('130, 143: another command, by %s', asyn
   expect(await interrupted(prune, signal)).toMatchObject({ code: null, signal, stdout: '' });
 });
 
+it.each([
+  ['--help'],
+  ['serve', '--help-all'],
+  ['status', '--data', data],
+  ['verify', '--data', data],
+  ['verify', '--data', data, '--json'],
+])('0: a reader of %s goes away before anything is printed', async (...args) => {
+  const child = startCommand(args);
+  child.stdout!.destroy();
+  expect(await endOf(child)).toMatchObject({ code: 0, signal: null, stderr: '' });
+});
+
 it('1: failed', async () => {
   const none = await runCommand(['status', '--data', join(folder, 'none')]);
   expect(expectFailure(none, 1)).toContain('there is no ledger');
@@ -60,7 +72,7 @@ describe('2: wrong usage', () => {
     ['conflicting flags', [...serve, '--produce', '1', '--follow', 'http://x'], {}, undefined],
     ['out of range, flag', [...serve, '--workers', '257'], {}, undefined],
     ['out of range, variable', serve, { DAYBOOK_WORKERS: '257' }, undefined],
-    ['out of range, file', serve, {}, 'max_events_page_size: 65536'],
+    ['out of range, file', serve, {}, 'max_page_size: 10001'],
     ['out of range, other command', ['status'], { DAYBOOK_DATA: '' }, undefined],
     ['no such level', ['follow', '--from', 'http://x', '--log-level', 'loud'], {}, undefined],
     ['no address', ['prune', '--keep', '9', '--keep-account', '0xzz'], {}, undefined],

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { type FollowRequest, startFollowing } from '../../src/node/follow.ts';
 import { openHead } from '../../src/store/columns/head.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { digests, sampleStore, upstreamOver } from '../ingest/feed-following.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 

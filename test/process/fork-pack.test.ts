@@ -53,9 +53,9 @@ it('says what is wrong with a file or folder', async () => {
   const noFile = await runCommand(['fork', 'unpack', missing, '--data', to]);
   expect(expectFailure(noFile, 1)).toContain('cannot read packed fork');
   const other = join(folder, 'other');
-  writeFileSync(other, 'daybook fork pack 2\n');
+  writeFileSync(other, 'not a pack');
   const foreign = await runCommand(['fork', 'unpack', other, '--data', to]);
-  expect(expectFailure(foreign, 1)).toContain('is not a packed fork that this program reads');
+  expect(expectFailure(foreign, 1)).toContain('is not a packed fork, or it is damaged');
   expectFailure(await runCommand(['fork', 'pack', '--data', data]), 2);
   for (const command of ['pack', 'unpack']) {
     const database = ['fork', command, file, '--data', 'postgres://localhost/x'];

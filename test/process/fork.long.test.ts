@@ -1,17 +1,17 @@
-/** Forks of real nodes, in processes of their own: 2,000 random requests, then the same without the upstream. */
+/** Forks of real nodes, in processes of their own: random requests (FORK_REQUESTS sets how many), then the same without the upstream. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openStoreReader } from '../../src/node/open-store.ts';
-import { openView } from '../../src/store/view.ts';
+import { openView } from '../../src/store/read/view.ts';
 import { type AnyRequest, RequestSource, subjectsOf } from '../fork/random-requests.ts';
-import { Random, testSeed } from '../random.ts';
+import { Random, roundsOf, testSeed } from '../random.ts';
 import { killLeftNodes, runCommand, ServedNode, temporaryFolder } from './command.ts';
 import { until } from './worker-processes.ts';
 
 const seed = testSeed('fork');
 const folder = temporaryFolder();
 const data = join(folder, 'sample');
-const REQUESTS = 2_000;
+const REQUESTS = roundsOf('FORK_REQUESTS', 800, 20_000);
 /** At the same time: a fork mostly waits. */
 const SENDERS = 8;
 const FAST = ['--fork-requests-per-second', '100000'];
@@ -81,7 +81,7 @@ async function compareWith(upstream: ServedNode, fork: string): Promise<void> {
 }
 
 describe(`a fork (seed ${seed})`, () => {
-  const patience = { timeout: 900_000 };
+  const patience = { timeout: 900_000 + REQUESTS * 200 };
 
   it('of a sample node answers as it does, then alone', patience, async () => {
     await compareWith(await ServedNode.start(data), join(folder, 'of-sample'));

@@ -68,11 +68,11 @@ describe.skipIf(!canMount)('a full disk (needs the right to mount a file system)
   });
 
   it('under a node that produces', async () => {
-    disk = new SmallDisk(join(temporaryFolder(), 'disk'), '48m');
+    disk = new SmallDisk(join(temporaryFolder(), 'disk'), '24m');
     const data = join(disk.folder, 'ledger');
     await makeSample(data, 600);
     const filler = join(disk.folder, 'filler');
-    writeFileSync(filler, Buffer.alloc(24 * 1024 * 1024));
+    writeFileSync(filler, Buffer.alloc(12 * 1024 * 1024));
     const node = await ServedNode.start(data, ['--workers', '1', '--produce', '2000']);
     const lines = linesOf(node);
     const full = await lineOf(lines, 'producing waits: the disk is full');
@@ -92,10 +92,10 @@ describe.skipIf(!canMount)('a full disk (needs the right to mount a file system)
   it('under a node that follows', async () => {
     const folder = temporaryFolder();
     const source = join(folder, 'source');
-    await makeSample(source, 10_000);
+    await makeSample(source, 5_000);
     const upstream = await ServedNode.start(source);
     const newest = BigInt(upstream.ready.ledger_version);
-    disk = new SmallDisk(join(folder, 'disk'), '12m');
+    disk = new SmallDisk(join(folder, 'disk'), '6m');
     const data = join(disk.folder, 'ledger');
     const node = await ServedNode.start(data, ['--follow', upstream.ready.url, '--workers', '2']);
     const lines = linesOf(node);

@@ -5,7 +5,7 @@ import { expect, inject } from 'vitest';
 import { type Address, addressFromBytes } from '../../src/move/types/address.ts';
 import { ACCOUNT_KEYS, COLUMNS, EVENTS } from '../../src/store/columns/columns.ts';
 import { decodeEventRow, decodeStreamId } from '../../src/store/columns/event-column.ts';
-import { columnDigest } from '../../src/store/digest.ts';
+import { columnDigest } from '../../src/store/read/digest.ts';
 import { openSqliteReader } from '../../src/store/sqlite/sqlite-store.ts';
 import type { StoreReader } from '../../src/store/store.ts';
 import { type VerifyReport, verifyLedger } from '../../src/verify/ledger.ts';

@@ -44,7 +44,7 @@ it('a connection that has closed gets no further page', async () => {
     },
   };
   const log = new LogLines();
-  const app = new TestApi(buildApi(counted, apiSettings({ maxListingBacklogMs: 0 }), log));
+  const app = new TestApi(buildApi(counted, apiSettings({ maxBacklogMs: 0 }), log));
   onTestFinished(async () => {
     await app.close();
     await store.close();

@@ -74,7 +74,7 @@ describe('metrics of one process', () => {
     const ofBalance = (part: string) =>
       metrics.get(`daybook_request_duration_seconds_${part}`) ?? Number.NaN;
     expect(ofBalance('count{operation="get_account_balance"}')).toBe(3);
-    expect(ofBalance('bucket{operation="get_account_balance",le="+Inf"}')).toBe(3);
+    expect(ofBalance('bucket{le="+Inf",operation="get_account_balance"}')).toBe(3);
     expect(ofBalance('sum{operation="get_account_balance"}')).toBeGreaterThan(0);
     expect((await node.stop()).code).toBe(0);
   });

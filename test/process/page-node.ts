@@ -13,7 +13,7 @@ import { openLedger } from '../../src/ledger/open.ts';
 import { sampleChunks } from '../../src/sample/sample.ts';
 import type { Block } from '../../src/store/columns/block-column.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { apiSettings } from '../api/settings.ts';
 import { NO_LOAD_BOUNDS } from '../api/unbounded.ts';
 

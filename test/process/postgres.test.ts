@@ -23,7 +23,9 @@ async function done(...args: readonly string[]): Promise<Record<string, unknown>
 }
 
 describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a ledger in PostgreSQL`, () => {
-  it('is made, verified, followed, served, pruned and described as one in a folder', async () => {
+  // A dozen commands one after the other: 90 s of a machine that does nothing else.
+  const timeout = 600_000;
+  it('is made, verified, followed, served, pruned and described as one', { timeout }, async () => {
     const [data, copy, folder] = [
       await newPostgresLocation(),
       await newPostgresLocation(),

@@ -6,7 +6,7 @@ import { startPruning } from '../../src/node/prune.ts';
 import type { Batch } from '../../src/store/batch.ts';
 import { readPinnedAccounts, readPruneProgress } from '../../src/store/columns/pruning-column.ts';
 import { StoreError } from '../../src/store/store-error.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { randomSource } from '../random.ts';
 import { address } from '../store/chunks.ts';
 import { MemoryStore } from '../store/memory-store.ts';

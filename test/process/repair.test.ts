@@ -1,6 +1,6 @@
 /**
  * `daybook verify --repair` with the real program: killed at random moments, on a full disk, beside a node that reads
- * or writes. REPAIR_KILLS sets how often it is killed (default 6), SEED repeats a run.
+ * or writes. REPAIR_KILLS sets how often it is killed, SEED repeats a run.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,7 +16,7 @@ import {
 } from '../../src/store/columns/columns.ts';
 import { encodeBucketKey } from '../../src/store/columns/order-key.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
-import { randomSource, testSeed } from '../random.ts';
+import { randomSource, roundsOf, testSeed } from '../random.ts';
 import {
   expectFailure,
   killLeftNodes,
@@ -27,7 +27,7 @@ import {
 import { digestsOf, makeSample } from './ledger-contents.ts';
 import { canMount, SmallDisk } from './small-disk.ts';
 
-const KILLS = Number(process.env['REPAIR_KILLS'] ?? 6);
+const KILLS = roundsOf('REPAIR_KILLS', 3, 60);
 const VERSIONS = 600;
 const TIMEOUT_MS = 120_000;
 /** A repair with a commit for each version, which says a line after each. */
@@ -36,7 +36,7 @@ const SCRIPT = `
   const say = ({ what, done }) => what === 'repaired versions' && process.stdout.write(done + '\\n');
   await repairFolder(process.argv[2], process.argv[3], say, 1);
 `;
-const REPAIR = new URL('../../dist/node/repair.js', import.meta.url).href;
+const REPAIR = new URL('../../dist/node/commands/repair.js', import.meta.url).href;
 
 const folder = temporaryFolder();
 const sound = join(folder, 'sound');

@@ -1,7 +1,7 @@
 /**
- * Official SDKs, unchanged, in their whole flow against one URL: a node that follows another, and passes on to it what
- * only that one can do. Build with defaults, simulate, sign, submit, wait, then read the transaction, balances and
- * events.
+ * Official SDKs, unchanged, in their whole flow against one URL: a node that follows a local network, and passes on to
+ * it what only that one can do. Build with defaults, simulate, sign, submit, wait, then read the transaction, balances
+ * and events.
  *
  * The TypeScript SDK 6 is a development dependency. The others are used where they are: `.ci/run` installs them.
  */
@@ -9,8 +9,10 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { formatHex } from '../../src/move/bcs/hex.ts';
+import type { Localnet } from '../../src/node/localnet/localnet.ts';
+import { startLocalnet } from '../../src/node/localnet/start-localnet.ts';
 import { ROOT } from '../repo/source-tree.ts';
-import { ChainStandIn, GAS_USED } from './chain-stand-in.ts';
 import { endOf, killLeftNodes, ServedNode, temporaryFolder } from './command.ts';
 import { until } from './worker-processes.ts';
 
@@ -26,7 +28,8 @@ interface Seen {
   readonly receiverBalance: string;
   readonly viewed: string;
   readonly events: readonly string[];
-  readonly lastDeposit: string;
+  /** Height of the block by the event that 0x1 emits for it. */
+  readonly blockHeight: string;
   readonly sequenceNumber: string;
   readonly lastSent: string;
 }
@@ -35,16 +38,11 @@ interface Sdk {
   readonly name: string;
   /** The command of its flow; undefined where the SDK is not installed. */
   readonly command: readonly string[] | undefined;
-  /** Operations that its flow has the upstream execute. */
-  readonly executed: readonly string[];
 }
 
 const folder = fileURLToPath(new URL('sdk-flows/', import.meta.url));
 /** What `.ci/install-sdks` has installed: a path, or nothing. */
 const installed = (what: string): string | undefined => process.env[`TEST_SDK_${what}`];
-
-const SUBMIT = 'POST /v1/transactions';
-const SIMULATE = 'POST /v1/transactions/simulate';
 
 /** A command, or undefined if a part of it is not installed. */
 function command(...parts: readonly (string | undefined)[]): readonly string[] | undefined {
@@ -55,7 +53,6 @@ const SDKS: readonly Sdk[] = [
   {
     name: 'TypeScript 6',
     command: command(process.execPath, join(folder, 'typescript.mjs'), ROOT),
-    executed: [SIMULATE, SUBMIT],
   },
   {
     name: 'TypeScript 7',
@@ -64,74 +61,101 @@ const SDKS: readonly Sdk[] = [
       join(folder, 'typescript.mjs'),
       installed('TYPESCRIPT_SDK_7'),
     ),
-    executed: [SIMULATE, SUBMIT],
   },
   {
     name: 'Python',
     command: command(installed('PYTHON'), join(folder, 'flow.py')),
-    executed: [SIMULATE, SUBMIT],
   },
-  { name: 'Go', command: command(installed('GO_FLOW')), executed: [SIMULATE, SUBMIT] },
+  { name: 'Go', command: command(installed('GO_FLOW')) },
 ];
 
+/** The transaction of a flow, as the local network has it. */
+interface Committed {
+  readonly version: string;
+  readonly hash: string;
+  readonly gas_used: string;
+}
+
+const COIN = '0x1::aptos_coin::AptosCoin';
 const AMOUNT = 1_234_567n;
 /** The least that the chain takes, which is also what it is estimated at. */
 const GAS_PRICE = 100n;
 
 describe('the whole flow of an SDK against a node with an upstream', () => {
-  const data = temporaryFolder();
-  let chain: ChainStandIn;
+  let net: Localnet;
   let node: ServedNode;
 
   beforeAll(async () => {
-    chain = await ChainStandIn.start(join(data, 'chain'));
-    const args = ['--follow', chain.url, '--header-prefix', 'X-Aptos'];
-    node = await ServedNode.start(join(data, 'copy'), args);
-    await until('the block is there', async () => {
-      const { headers } = await node.get('');
-      return headers.get('x-aptos-block-height') === '1';
+    // What is submitted is pending for a while.
+    const mining = { kind: 'interval', intervalMs: 500 } as const;
+    net = await startLocalnet({ accounts: 2 * SDKS.length, mining });
+    const args = ['--follow', net.url, '--header-prefix', 'X-Aptos', '--log-level', 'debug'];
+    node = await ServedNode.start(join(temporaryFolder(), 'copy'), args);
+    await until('the accounts are followed', async () => {
+      const { address } = net.accounts.at(-1)!;
+      return Number(await (await node.get(`/accounts/0x${address}/balance/${COIN}`)).text()) > 0;
     });
   });
   afterAll(async () => {
     expect((await node.stop()).code).toBe(0);
     expect(node.complaints).toEqual([]);
-    await chain.stop();
+    await net.stop();
     killLeftNodes();
   });
 
-  SDKS.forEach(({ name, command: parts, executed }, nth) => {
+  /** What the local network itself answers. */
+  async function told<T>(path: string): Promise<T> {
+    return (await (await fetch(net.url + path)).json()) as T;
+  }
+  const balance = async (address: string) =>
+    BigInt(await told<number>(`/accounts/${address}/balance/${COIN}`));
+
+  /** Operations that the node has passed on to the local network, but for questions about hashes. */
+  const executed = () =>
+    node.log
+      .filter(({ msg }) => msg === 'the upstream answered')
+      .map(({ operation }) => operation)
+      .filter((operation) => !String(operation).includes('by_hash'));
+
+  SDKS.forEach(({ name, command: parts }, nth) => {
     const title = parts === undefined ? `${name} (skipped: not installed)` : name;
     it.skipIf(parts === undefined)(title, { timeout: 120_000 }, async () => {
-      const sender = chain.account(2 * nth);
-      const receiver = chain.account(2 * nth + 1);
-      const before = [chain.balance(sender.index), chain.balance(receiver.index)] as const;
-      chain.executed.length = 0;
+      const [sender, receiver] = [net.accounts[2 * nth]!, net.accounts[2 * nth + 1]!];
+      const [from, to] = [`0x${sender.address}`, `0x${receiver.address}`];
+      const before = [await balance(from), await balance(to)] as const;
+      const executedBefore = executed().length;
       const [program, ...args] = parts!;
-      const texts = [node.ready.url, sender.privateKey, receiver.address, String(AMOUNT)];
+      const texts = [node.ready.url, formatHex(sender.key.privateKey), to, String(AMOUNT)];
       const result = await endOf(spawn(program!, [...args, ...texts]));
       expect(result).toMatchObject({ code: 0 });
       const seen = JSON.parse(result.stdout.trimEnd().split('\n').at(-1)!) as Seen;
+      const committed = await told<Committed>(`/transactions/by_hash/${seen.hash}`);
+      const { block_height: blockHeight } = await told<{ block_height: string }>(
+        `/blocks/by_version/${committed.version}`,
+      );
       const receiverBalance = String(before[1] + AMOUNT);
       expect(seen).toEqual({
-        sender: sender.address,
+        sender: from,
         gasUnitPrice: String(GAS_PRICE),
-        simulated: [true, String(GAS_USED)],
-        hash: seen.hash,
-        waited: ['user_transaction', true, seen.hash],
+        simulated: [true, committed.gas_used],
+        hash: committed.hash,
+        waited: ['user_transaction', true, committed.hash],
         isReadAgain: true,
-        senderBalance: String(before[0] - AMOUNT - BigInt(GAS_USED) * GAS_PRICE),
+        senderBalance: String(before[0] - AMOUNT - BigInt(committed.gas_used) * GAS_PRICE),
         receiverBalance,
         viewed: receiverBalance,
         events: [
-          '0x1::coin::WithdrawEvent',
-          '0x1::coin::DepositEvent',
+          '0x1::fungible_asset::Withdraw',
+          '0x1::fungible_asset::Deposit',
           '0x1::transaction_fee::FeeStatement',
         ],
-        lastDeposit: String(AMOUNT),
+        blockHeight,
         sequenceNumber: '1',
-        lastSent: seen.hash,
+        lastSent: committed.hash,
       } satisfies Seen);
-      expect(new Set(chain.executed)).toEqual(new Set(executed));
+      expect(await balance(to)).toBe(before[1] + AMOUNT);
+      const passedOn = executed().slice(executedBefore);
+      expect(new Set(passedOn)).toEqual(new Set(['simulate_transaction', 'submit_transaction']));
     });
   });
 });

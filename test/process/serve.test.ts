@@ -14,6 +14,7 @@ import {
   startCommand,
   temporaryFolder,
 } from './command.ts';
+import { makeSample } from './ledger-contents.ts';
 
 const folder = temporaryFolder();
 const data = join(folder, 'ledger');
@@ -152,6 +153,7 @@ describe('a node that answers', () => {
 
   it('reads while another process writes, and never goes back', async () => {
     const written = join(folder, 'written');
+    await makeSample(written, 600);
     const writer = await ServedNode.start(written, ['--produce', '500', '--sample']);
     const reader = await ServedNode.start(written);
     const versions: bigint[] = [];
@@ -202,9 +204,9 @@ describe('a node that cannot start says why in one line', () => {
     ['an unknown flag', ['--port', '80'], 2, /unknown option '--port'/],
     ['a flag without its value', ['--listen'], 2, /argument missing/],
     ['an argument too many', ['ledger'], 2, /too many arguments/],
-    ['a limit too low', ['--max-events-page-size', '0'], 2, /at least 1, at most 65535/],
-    ['a limit too high', ['--max-events-page-size', '65536'], 2, /at least 1, at most 65535/],
-    ['no number', ['--headers-timeout-ms', '5s'], 2, /"5s" is not a valid headers_timeout_ms/],
+    ['a limit too low', ['--max-page-size', '0'], 2, /at least 1, at most 10000/],
+    ['a limit too high', ['--max-page-size', '10001'], 2, /at least 1, at most 10000/],
+    ['no number', ['--max-lag-seconds', '5s'], 2, /"5s" is not a valid max_lag_seconds/],
     [
       'no address',
       ['--trusted-proxies', '10.0.0.0/8, nginx'],
@@ -212,7 +214,7 @@ describe('a node that cannot start says why in one line', () => {
       /trusted_proxies: neither an address nor a network: "nginx"/,
     ],
     ['no boolean', ['--compression-enabled', 'maybe'], 2, /boolean/],
-    ['none of the choices', ['--node-role', 'observer'], 2, /one of validator, full_node/],
+    ['none of the choices', ['--clock', 'observer'], 2, /one of sample, wall/],
     ['a bad prefix', ['--header-prefix', 'X Y'], 2, /a valid header_prefix/],
   ] as const)('%s', async (_, flags, code, text) => {
     const result = await runCommand(['serve', '--data', data, ...flags]);

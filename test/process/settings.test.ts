@@ -7,6 +7,7 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { MAX_CONFIG_FILE_BYTES } from '../../src/node/settings/setting-sources.ts';
 import { NODE_SETTINGS } from '../../src/node/settings/settings.ts';
 import { smallGenesisFile } from '../api/genesis-small.ts';
+import { GOOD_REQUEST } from '../api/hostile-bodies.ts';
 import {
   expectFailure,
   killLeftNodes,
@@ -87,45 +88,54 @@ describe('a location that is a URL, but not of PostgreSQL', () => {
 
 describe('sources', () => {
   it('a flag goes before the environment, that before a file, that before the default', async () => {
-    const config = configFile('header_prefix: X-File\nnode_role: full_node\ngit_hash: "0123"\n');
+    const config = configFile(
+      'header_prefix: X-File\nencode_submission_enabled: true\ncompression_enabled: false\n',
+    );
     const node = await ServedNode.start(data, ['--header-prefix', 'X-Flag', '--config', config], {
-      environment: { DAYBOOK_HEADER_PREFIX: 'X-Environment', DAYBOOK_NODE_ROLE: 'validator' },
+      environment: {
+        DAYBOOK_HEADER_PREFIX: 'X-Environment',
+        DAYBOOK_ENCODE_SUBMISSION_ENABLED: 'off',
+      },
     });
     const response = await node.get('');
     expect(response.headers.get('x-flag-chain-id')).toBe('7');
     expect(response.headers.has('x-file-chain-id')).toBe(false);
     const missing = await fetch(`${new URL(node.ready.url).origin}/none`);
     expect(missing.headers.get('x-flag-chain-id')).toBe('7');
-    expect(await response.json()).toMatchObject({
-      node_role: 'validator',
-      git_hash: '0123',
-      encryption_key: null,
+    const encoded = await fetch(`${node.ready.url}/transactions/encode_submission`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(GOOD_REQUEST),
     });
-    // The default, which nothing changed.
-    expect(
-      (await node.get('/accounts/1/module/coin', { accept: 'application/x-bcs' })).status,
-    ).toBe(200);
+    expect(encoded.status).toBe(403);
+    const module = await node.get('/accounts/1/module/coin', { 'accept-encoding': 'gzip' });
+    expect([module.status, module.headers.get('content-encoding')]).toEqual([200, null]);
     await node.stop();
   });
 
   it('all of them from the environment, the config file and the folder too', async () => {
-    const config = configFile(JSON.stringify({ git_hash: 'of json', json_output_enabled: true }));
+    const config = configFile(
+      JSON.stringify({ header_prefix: 'X-Json', compression_enabled: true }),
+    );
     const node = await ServedNode.start('unused', ['--data', data], {
       environment: {
         DAYBOOK_CONFIG: config,
         DAYBOOK_DATA: join(folder, 'nowhere'),
-        DAYBOOK_BCS_OUTPUT_ENABLED: 'off',
         DAYBOOK_ENCODE_SUBMISSION_ENABLED: '0',
-        DAYBOOK_MAX_EVENTS_PAGE_SIZE: '1',
+        DAYBOOK_MAX_PAGE_SIZE: '1',
         DAYBOOK_UNKNOWN_THING: 'ignored: other programs may have such names',
       },
     });
-    expect(await (await node.get('')).json()).toMatchObject({ git_hash: 'of json' });
-    const bcs = await node.get('/accounts/1/module/coin', { accept: 'application/x-bcs' });
-    expect([bcs.status, await bcs.json()]).toEqual([
+    expect((await node.get('')).headers.get('x-json-chain-id')).toBe('7');
+    const encoded = await fetch(`${node.ready.url}/transactions/encode_submission`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(GOOD_REQUEST),
+    });
+    expect([encoded.status, await encoded.json()]).toEqual([
       403,
       {
-        message: 'Get account module with BCS output is disabled on this endpoint',
+        message: 'Encode submission is not allowed. Only JSON is supported as an AcceptType.',
         error_code: 'api_disabled',
         vm_error_code: null,
       },
@@ -151,23 +161,23 @@ describe('what is refused', () => {
     ['a flag’s spelling', 'header-prefix: X', /there is no setting "header-prefix"/],
     ['a name of every object', '__proto__: {data: x}', /there is no setting "__proto__"/],
     ['another one', 'constructor: 1', /there is no setting "constructor"/],
-    ['a wrong type', 'json_output_enabled: "yes"', /config file, json_output_enabled: "yes"/],
-    ['a number for a text', 'git_hash: 123', /config file, git_hash: 123 is not a valid git_hash/],
-    ['nothing for a value', 'git_hash:', /config file, git_hash: null/],
-    ['no whole number', 'headers_timeout_ms: 1.5', /a valid headers_timeout_ms: integer/],
+    ['a wrong type', 'compression_enabled: "yes"', /config file, compression_enabled: "yes"/],
+    ['a number for a text', 'fork: 123', /config file, fork: 123 is not a valid fork/],
+    ['nothing for a value', 'fork:', /config file, fork: null/],
+    ['no whole number', 'max_lag_seconds: 1.5', /a valid max_lag_seconds: integer/],
     ['a list', '- a\n- b', /must hold a mapping of settings/],
     ['a text', 'hello', /must hold a mapping of settings/],
     ['broken YAML', 'a: [1', /config file .*config-\d+\.yaml: /],
-    ['a name twice', 'git_hash: a\ngit_hash: b', /config-\d+\.yaml: .*unique/],
+    ['a name twice', 'fork: a\nfork: b', /config-\d+\.yaml: .*unique/],
     [
       'lists in lists',
       '['.repeat(MAX_CONFIG_FILE_BYTES),
       /config-\d+\.yaml: it is nested too deeply/,
     ],
     ['names for ever', bomb.join('\n'), /config-\d+\.yaml: /],
-    ['a list of itself', 'git_hash: &a [*a]', /config file, git_hash: a mapping or list/],
-    ['an unknown tag', 'git_hash: !daybook x\nnonsense: 1', /there is no setting "nonsense"/],
-    ['control characters', 'git_hash: "\x1b[2J"\nlisten: 1', /listen: 1 is not a valid listen/],
+    ['a list of itself', 'fork: &a [*a]', /config file, fork: a mapping or list/],
+    ['an unknown tag', 'fork: !daybook x\nnonsense: 1', /there is no setting "nonsense"/],
+    ['control characters', 'fork: "\x1b[2J"\nlisten: 1', /listen: 1 is not a valid listen/],
   ])('in a file: %s', async (_, content, text) => {
     const result = await runCommand(['serve', '--config', configFile(content)]);
     expect(expectFailure(result, 2)).toMatch(text);
@@ -236,7 +246,17 @@ describe('help', () => {
     const { code, stdout } = await runCommand(['--help']);
     expect(code).toBe(0);
     const lines = [...stdout.matchAll(/^ {2}(\w+) \[options\] {2,}(\S.*\.)$/gm)];
-    const commands = ['serve', 'init', 'follow', 'sample', 'prune', 'copy', 'snapshot', 'status'];
+    const commands = [
+      'serve',
+      'init',
+      'localnet',
+      'follow',
+      'sample',
+      'prune',
+      'copy',
+      'snapshot',
+      'status',
+    ];
     const others = ['verify', 'compare', 'encode', 'decode', 'view'];
     expect(lines.map(([, name]) => name)).toEqual([...commands, ...others]);
     for (const [, command, purpose] of lines) {
@@ -246,9 +266,10 @@ describe('help', () => {
       const [line, ...about] = usage!.split('\n\n');
       expect(line).toMatch(new RegExp(`^Usage: daybook ${command} \\[options\\]`));
       expect(`${about.join('\n\n')}\n`).toContain(`${purpose}\n`);
-      expect(options!.replaceAll(/\s+/g, ' ')).toContain(
-        'default "./daybook-data"; env DAYBOOK_DATA)',
-      );
+      const data = 'default "./daybook-data"; env DAYBOOK_DATA)';
+      // Without a folder, a local network is gone at its end.
+      const isLasting = command !== 'localnet';
+      expect(options!.replaceAll(/\s+/g, ' ').includes(data)).toBe(isLasting);
       const [examples, exitCodes] = rest!.split('\nExit codes:\n');
       const known = new Set(options!.match(/--[a-z-]+/g));
       for (const [, named, more] of examples!.matchAll(/daybook (\w+)(.*)$/gm)) {
@@ -313,7 +334,7 @@ describe('status', () => {
     const { code, stdout } = await runCommand(['status', '--data', data]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^chain id +7$/m);
-    expect(stdout).toMatch(/^state +12 +912$/m);
+    expect(stdout).toMatch(/^state +12 +949$/m);
   });
 
   it('of a folder without a ledger fails and makes none', async () => {

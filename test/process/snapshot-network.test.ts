@@ -1,14 +1,15 @@
 /** Snapshots between nodes: offered, downloaded, and a replica that begins with one. */
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkpointUpTo } from '../../src/ingest/snapshot/checkpoint.ts';
+import { checkpointUpTo } from '../../src/ingest/checkpoint.ts';
+import { openView } from '../../src/store/read/view.ts';
 import { openSqliteReader } from '../../src/store/sqlite/sqlite-store.ts';
-import { openView } from '../../src/store/view.ts';
+import { filesOf } from '../ingest/backup/snapshots.ts';
 import { randomSource, testSeed } from '../random.ts';
 import { storeReferenceChain } from '../reference/reference-chain.ts';
 import { namesIn, STORE_FILES } from '../store/store-files.ts';
@@ -60,8 +61,8 @@ beforeAll(async () => {
   // What is in the folder besides.
   writeFileSync(join(offered, 'letter.txt'), 'dear');
   mkdirSync(join(offered, 'half.unfinished'));
-  mkdirSync(join(offered, 'odd'));
-  writeFileSync(join(offered, 'odd', 'manifest.json'), '{"format":"other","chunks":[]}');
+  mkdirSync(join(offered, 'odd', 'metadata'), { recursive: true });
+  writeFileSync(join(offered, 'odd', 'metadata', 'odd.meta'), '{"Other":{}}\n');
   node = await ServedNode.start(source, ['--snapshots', offered]);
 }, HOOK_TIMEOUT_MS);
 afterAll(killLeftNodes);
@@ -79,20 +80,21 @@ describe('GET /v1/-/snapshots', () => {
   });
 
   it('has their files, and nothing else', async () => {
-    const manifest = await node.get('/-/snapshots/old/manifest.json');
-    const { chunks } = (await manifest.json()) as { chunks: { name: string; bytes: number }[] };
-    for (const { name, bytes } of chunks) {
+    const old = join(offered, 'old');
+    for (const name of filesOf(old)) {
       const file = await node.get(`/-/snapshots/old/${name}`);
-      expect((await file.arrayBuffer()).byteLength).toBe(bytes);
+      const bytes = Buffer.from(await file.arrayBuffer());
+      expect(bytes.equals(readFileSync(join(old, name))), name).toBe(true);
     }
+    const page = await node.get('/-/snapshots/old/metadata/');
+    expect(page.headers.get('content-type')).toContain('text/html');
+    const [meta] = filesOf(old).filter((name) => name.startsWith('metadata/'));
+    const name = meta!.slice('metadata/'.length);
+    expect(await page.text()).toBe(`<a href="${name}">${name}</a>\n`);
     for (const path of [
-      ...['old/state-999999.zst', 'none/manifest.json', 'old/letter.txt', '..%2Fold/manifest.json'],
-      ...[
-        '%2e%2e/ledger.db',
-        'half.unfinished/manifest.json',
-        'old/manifest.json%00',
-        'letter.txt/manifest.json',
-      ],
+      ...['old/metadata/none.meta', `none/${meta}`, 'none/metadata/', 'old/letter.txt', 'old'],
+      ...[`..%2Foffered/${meta}`, `%2e%2e/offered/${meta}`, `old/..%2Fold%2F${meta}`],
+      ...['half.unfinished/metadata/', `old/${meta}%00`, 'letter.txt/metadata/', 'old/metadata'],
     ]) {
       expect([path, (await node.get(`/-/snapshots/${path}`)).status]).toEqual([path, 404]);
     }
@@ -101,7 +103,7 @@ describe('GET /v1/-/snapshots', () => {
   it('is empty where nothing is offered; a folder that is absent is refused', async () => {
     const other = await ServedNode.start(source);
     expect(await (await other.get('/-/snapshots')).json()).toEqual([]);
-    expect((await other.get('/-/snapshots/old/manifest.json')).status).toBe(404);
+    expect((await other.get('/-/snapshots/old/metadata/')).status).toBe(404);
     await other.stop();
     const refused = await runCommand([
       'serve',
@@ -152,19 +154,21 @@ describe('init --snapshot URL', () => {
   it('that is no snapshot, damaged, or of another history: no ledger', async () => {
     const lying = join(offered, 'lying');
     cpSync(join(offered, 'old'), lying, { recursive: true });
-    rmSync(join(lying, 'state-000000.zst'));
+    const chunk = filesOf(lying).find((name) => name.endsWith('/0-.chunk'))!;
+    rmSync(join(lying, chunk));
     const at = join(folder, 'refused');
     const cases: [string[], RegExp, number][] = [
-      [[url('none')], /cannot be fetched: .*404/, 1],
-      [[`${node.ready.url}/`], /cannot be fetched: /, 1],
-      [[url('lying')], /cannot be fetched: .*state-000000\.zst answers 404/, 1],
-      [['http://host/x.tar'], /must be downloaded first/, 2],
+      [[url('none')], /has no metadata files, or cannot be listed/, 1],
+      [[`${node.ready.url}/`], /has no metadata files, or cannot be listed/, 1],
+      [[url('lying')], /state_epoch_.*\/0-\.chunk: the server answers with 404/, 1],
+      [['http://user:s3cr3t@host/'], /must have no query, fragment, user or password/, 2],
       [[url('old'), '--trust', `7:${'0'.repeat(64)}`], /a root of version 7 cannot be compared/, 1],
-      [[url('old'), '--waypoint', `0:${'1'.repeat(64)}`], /is of genesis waypoint 0:/, 1],
+      [[url('old'), '--waypoint', `0:${'1'.repeat(64)}`], /it states genesis waypoint 0:/, 1],
     ];
     for (const [args, text, code] of cases) {
       const result = await runCommand(['init', '--data', at, '--snapshot', ...args]);
       expect(expectFailure(result, code as 1)).toMatch(text);
+      expect(result.stderr).not.toContain('s3cr3t');
       expect(existsSync(join(at, 'ledger.db'))).toBe(false);
     }
     rmSync(lying, { recursive: true });

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Batch } from '../../src/store/batch.ts';
 import { STATE } from '../../src/store/columns/columns.ts';
-import { columnDigest } from '../../src/store/digest.ts';
+import { columnDigest } from '../../src/store/read/digest.ts';
 import { openSqliteReader, openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { randomSource, testSeed } from '../random.ts';
 import { expectFailure, runCommand, temporaryFolder } from './command.ts';

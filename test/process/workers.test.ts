@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { MAX_EARLY_ENDS } from '../../src/node/cluster/worker-pool.ts';
 import { startProducing } from '../../src/node/sample.ts';
+import { MAX_EARLY_ENDS } from '../../src/node/serve/cluster/worker-pool.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { smallGenesisFile } from '../api/genesis-small.ts';
 import {
   endOf,

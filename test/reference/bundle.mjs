@@ -23,6 +23,17 @@ for (const path of [
 ]) {
   files.push([path.replace('reference-chain/', ''), read(path)]);
 }
+// The second ledger is that of recorded simulations.
+const simulations = 'reference-simulations/';
+files.push(['simulations/genesis.blob', gunzipSync(read(`${simulations}genesis.blob.gz`))]);
+for (const name of readdirSync(new URL(`${simulations}pages/`, shared)).sort()) {
+  const page = gunzipSync(read(`${simulations}pages/${name}`));
+  files.push([`simulations/pages/${name.replace('.gz', '')}`, page]);
+}
+for (const name of ['waypoint.txt', 'offsets.json']) {
+  files.push([`simulations/${name}`, read(simulations + name)]);
+}
+files.push(['simulations/answers.jsonl', gunzipSync(read(`${simulations}answers.jsonl.gz`))]);
 const index = Buffer.from(`${JSON.stringify(files.map(([name, { length }]) => [name, length]))}\n`);
 const whole = Buffer.concat([index, ...files.map(([, bytes]) => bytes)]);
 const params = {

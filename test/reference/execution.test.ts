@@ -3,7 +3,7 @@
  * reads them, then that it cannot (docs/spec/transactions.md §9.1). It simulates (test/reference/simulate.test.ts).
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseSubmission } from '../../src/ledger/encode/submission.ts';
+import { parseSubmission } from '../../src/submission/encode/submission.ts';
 import { expectError } from '../api/error-answers.ts';
 import { openSmallLedger, type SmallLedger } from '../api/small-ledger.ts';
 import { recordedLines } from './reference-chain.ts';

@@ -3,7 +3,7 @@
  * of this project wrote an expected value. `chain.br` is made by `bundle.mjs`.
  */
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -85,29 +85,48 @@ function readBundle(): ReadonlyMap<string, Buffer> {
   );
 }
 
+/** The transactions of a chain whose pages are in a folder of the bundle. */
+function transactionsIn(folder: string): (version: number) => Buffer {
+  let offsets: Readonly<Record<string, readonly number[]>> | undefined;
+  return (version) => {
+    const start = version - (version % FEED_PAGE);
+    offsets ??= JSON.parse(referenceFile(`${folder}offsets.json`).toString()) as Record<
+      string,
+      number[]
+    >;
+    const ofPage = offsets[start]!;
+    const page = referenceFile(`${folder}pages/${String(start).padStart(6, '0')}.bcs`);
+    return page.subarray(ofPage[version - start], ofPage[version - start + 1]);
+  };
+}
+
 /** BCS of the TransactionOnChainData of a version. */
-export function referenceTransaction(version: number): Buffer {
-  const start = version - (version % FEED_PAGE);
-  const [from, to] = itemBounds(start, version - start);
-  return referenceFile(`pages/${String(start).padStart(6, '0')}.bcs`).subarray(from, to);
-}
-
-let offsets: Readonly<Record<string, readonly number[]>> | undefined;
-
-function itemBounds(start: number, index: number): [number, number] {
-  offsets ??= JSON.parse(referenceFile('offsets.json').toString()) as Record<string, number[]>;
-  const ofPage = offsets[start]!;
-  return [ofPage[index]!, ofPage[index + 1]!];
-}
+export const referenceTransaction = transactionsIn('');
 
 /** A recorded chain, as its node gives it to followers. */
 export interface RecordedChain {
   readonly newestVersion: number;
+  /** Where its genesis and waypoint are in the bundle. */
+  readonly folder?: string;
   /** Of every answer. */
   readonly headers: Readonly<Record<string, string>>;
   /** BCS of the TransactionOnChainData of a version. */
   transaction(version: number): Buffer;
 }
+
+/** The ledger of the recorded simulations. */
+export const SIMULATIONS_CHAIN: RecordedChain = {
+  newestVersion: 399,
+  folder: 'simulations/',
+  headers: {
+    ...LEDGER_HEADERS,
+    'x-aptos-ledger-version': '399',
+    'x-aptos-ledger-timestampusec': '1795459721128860',
+    'x-aptos-epoch': '6',
+    'x-aptos-block-height': '72',
+  },
+  transaction: transactionsIn('simulations/'),
+};
 
 const REFERENCE_CHAIN: RecordedChain = {
   newestVersion: NEWEST_VERSION,
@@ -151,18 +170,45 @@ export interface ReferenceLedger {
   close(): Promise<void>;
 }
 
+/** Whole chains that this process has stored, for the tests that follow in it. */
+const stored = new Map<RecordedChain, string>();
+process.on('exit', () => {
+  for (const folder of stored.values()) rmSync(folder, { recursive: true, force: true });
+});
+
 /** Makes the store of the chain in a folder. */
-export async function storeReferenceChain(folder: string, until = NEWEST_VERSION): Promise<void> {
+export async function storeReferenceChain(
+  folder: string,
+  until = NEWEST_VERSION,
+  chain = REFERENCE_CHAIN,
+): Promise<void> {
+  const isShared = until === chain.newestVersion && (await testedLocation(folder)) === folder;
+  if (!isShared) return await makeReferenceChain(folder, until, chain);
+  let made = stored.get(chain);
+  if (made === undefined) {
+    made = mkdtempSync(join(tmpdir(), 'daybook-reference-'));
+    await makeReferenceChain(made, until, chain);
+    stored.set(chain, made);
+  }
+  cpSync(made, folder, { recursive: true });
+}
+
+async function makeReferenceChain(
+  folder: string,
+  until: number,
+  chain: RecordedChain,
+): Promise<void> {
+  const within = chain.folder ?? '';
   const genesis = mkdtempSync(join(tmpdir(), 'daybook-genesis-'));
   const file = join(genesis, 'genesis.blob');
-  writeFileSync(file, referenceFile('genesis.blob'));
+  writeFileSync(file, referenceFile(`${within}genesis.blob`));
   await initLedger(
     await testedLocation(folder),
     file,
-    referenceFile('waypoint.txt').toString().trim(),
+    referenceFile(`${within}waypoint.txt`).toString().trim(),
   );
   rmSync(genesis, { recursive: true });
-  const feed = await startReferenceFeed();
+  const feed = await startReferenceFeed(chain);
   const store = await openTestedStore({ directory: folder });
   try {
     const { follower, told } = await followerOf(feed.url, store, {
@@ -182,9 +228,10 @@ export async function storeReferenceChain(folder: string, until = NEWEST_VERSION
 /** Replays the chain and serves it with the reference's header names. */
 export async function serveReferenceChain(
   settings: Partial<ApiSettings> = {},
+  chain = REFERENCE_CHAIN,
 ): Promise<ReferenceLedger> {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-reference-'));
-  await storeReferenceChain(folder);
+  await storeReferenceChain(folder, chain.newestVersion, chain);
   const store = await openTestedReader({ directory: folder });
   const log = new LogLines();
   const served = apiSettings({
@@ -223,6 +270,7 @@ export async function askRecorded(
     status: reply.statusCode,
     contentType: reply.headers['content-type'],
     cursor: reply.headers['x-aptos-cursor'],
+    gasUsed: reply.headers['x-aptos-gas-used'],
     ledger: Object.fromEntries(
       Object.keys(LEDGER_HEADERS).map((name) => [name, reply.headers[name]]),
     ),
@@ -232,6 +280,7 @@ export async function askRecorded(
     status: answer.status,
     contentType: answer.headers['content-type'],
     cursor: answer.headers['x-aptos-cursor'],
+    gasUsed: answer.headers['x-aptos-gas-used'],
     // The reference leaves them out of some errors; here every answer has them (docs/differences.md).
     ledger: LEDGER_HEADERS,
     body: isBinary ? answer.body_hex : answer.body,

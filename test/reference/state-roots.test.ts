@@ -1,7 +1,7 @@
 /** State roots of the reference's own chain: each version that states one, computed again from the stored state. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkpointUpTo, stateRootAt } from '../../src/ingest/snapshot/checkpoint.ts';
-import { openView, type StoreView } from '../../src/store/view.ts';
+import { checkpointUpTo, stateRootAt } from '../../src/ingest/checkpoint.ts';
+import { openView, type StoreView } from '../../src/store/read/view.ts';
 import { verifyLedger } from '../../src/verify/ledger.ts';
 import { NEWEST_VERSION, type ReferenceLedger, serveReferenceChain } from './reference-chain.ts';
 

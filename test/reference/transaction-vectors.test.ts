@@ -1,9 +1,9 @@
 /** Transactions of other ledgers of the reference, with the JSON that it gave for them. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ENDPOINTS } from '../../src/api/endpoints/endpoint-list.ts';
-import { openApiDocument } from '../../src/api/schemas/openapi.ts';
+import { ENDPOINTS } from '../../src/api/http/endpoint-list.ts';
+import { openApiDocument } from '../../src/api/http/openapi.ts';
+import { statusCodeName } from '../../src/execution/status-codes.ts';
 import { requestMembers } from '../../src/ledger/transactions/request-json.ts';
-import { statusCodeName } from '../../src/ledger/transactions/status-codes.ts';
 import { BcsReader, decodeBcs } from '../../src/move/bcs/bcs-reader.ts';
 import { readSignedTransaction } from '../../src/move/transactions/user-transaction.ts';
 import { DocumentSchemas, type Json } from '../api/document-schemas.ts';

@@ -17,12 +17,11 @@ import { writeTypeTag } from '../../src/move/types/type-tag.ts';
 import { ACCOUNT_KEYS } from '../../src/store/columns/columns.ts';
 import type { StoreReader } from '../../src/store/store.ts';
 import { openTestedLedger, openTestedReader } from '../api/tested-ledger.ts';
-import { Random, testSeed } from '../random.ts';
+import { Random, roundsOf, testSeed } from '../random.ts';
 import { NEWEST_VERSION, storeReferenceChain } from './reference-chain.ts';
 
 const SEED = testSeed('view-balances');
-/** `VIEW_BALANCES=10000` for a long run. */
-const QUESTIONS = Number(process.env['VIEW_BALANCES'] ?? 500);
+const QUESTIONS = roundsOf('VIEW_BALANCES', 150, 10_000);
 const COIN = new CoinAsset(APTOS_COIN_TAG);
 const METADATA_TAG = {
   address: ADDRESS_ONE,

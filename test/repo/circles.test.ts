@@ -1,4 +1,4 @@
-/** No file imports itself by way of others, types included: each can be read without the ones that use it. */
+/** No file, and no folder but those listed, imports itself by way of others, types included: each can be read alone. */
 import { dirname, join } from 'node:path/posix';
 import { describe, expect, it } from 'vitest';
 import { filesBelow, type SourceFile } from './source-tree.ts';
@@ -25,6 +25,60 @@ function circles(sources: readonly SourceFile[]): string[] {
   return found;
 }
 
+/** Folders that import themselves by way of other folders today. The list only shrinks. */
+const NOT_YET_MENDED: readonly string[] = [
+  'src/ledger',
+  'src/ledger/accounts',
+  'src/ledger/events',
+  'src/ledger/transactions',
+  'src/move/bcs',
+  'src/move/crypto',
+  'src/move/modules',
+  'src/move/types',
+  'src/node',
+  'src/node/locations',
+  'src/node/serve',
+  'src/node/serve/cluster',
+  'src/node/serve/metrics',
+  'src/node/settings',
+  'src/sample',
+  'src/sample/applications',
+  'src/sample/framework',
+  'src/sample/history',
+  'src/store',
+  'src/store/columns',
+  'src/store/sqlite',
+  'src/store/sqlite/runs',
+  'src/vm',
+  'src/vm/code',
+  'src/vm/gas',
+  'src/vm/machine',
+  'src/vm/natives',
+  'src/vm/natives/crypto',
+  'src/vm/program',
+  'src/vm/values',
+];
+
+/** The folders that import themselves by way of others. The root of `src` is left out: all may import its files. */
+function foldersInCircles(sources: readonly SourceFile[]): string[] {
+  const imports = new Map<string, Set<string>>();
+  for (const { path, text } of sources) {
+    const from = dirname(path);
+    const targets = imports.get(from) ?? new Set();
+    imports.set(from, targets);
+    for (const match of text.matchAll(IMPORT)) {
+      const to = dirname(join(from, match[1]!));
+      if (to !== from && from !== 'src' && to !== 'src') targets.add(to);
+    }
+  }
+  const isInCircle = (folder: string): boolean => {
+    const reached = new Set(imports.get(folder));
+    for (const next of reached) for (const further of imports.get(next) ?? []) reached.add(further);
+    return reached.has(folder);
+  };
+  return [...imports.keys()].filter(isInCircle).toSorted();
+}
+
 describe('circles of imports', () => {
   it('are noticed, types included', () => {
     const text = (target: string) => `import type { X } from './${target}.ts';`;
@@ -34,6 +88,20 @@ describe('circles of imports', () => {
     }));
     expect(circles(files)).toEqual(['src/a.ts → src/b.ts → src/c.ts → src/a.ts']);
     expect(circles(files.slice(0, 2))).toEqual([]);
+  });
+
+  it('between folders are noticed, types included', () => {
+    const text = (target: string) => `import type { X } from '../${target}/x.ts';`;
+    const files = ['a', 'b', 'c', 'd'].map((name, index) => ({
+      path: `src/${name}/y.ts`,
+      text: text(['b', 'c', 'a', 'a'][index]!),
+    }));
+    expect(foldersInCircles(files)).toEqual(['src/a', 'src/b', 'src/c']);
+    expect(foldersInCircles(files.slice(0, 2))).toEqual([]);
+  });
+
+  it('exist between the folders that are not yet mended, and no others', () => {
+    expect(foldersInCircles(filesBelow('src', ['.ts']))).toEqual(NOT_YET_MENDED);
   });
 
   it('do not exist', () => {

@@ -1,4 +1,7 @@
-/** Holds every citation to a file and a heading of this repository: `docs/spec/http.md §5.3`, `docs/spec/decisions.md D9`. */
+/**
+ * Holds every citation to a file and a heading of this repository: `docs/spec/http.md §5.3`, `docs/spec/decisions.md D9`,
+ * `state/eras.ts`, `eras.ts`.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path/posix';
 import { describe, expect, it } from 'vitest';
@@ -6,6 +9,9 @@ import { filesBelow, ROOT, type SourceFile } from './source-tree.ts';
 
 /** A document's name; in quotes it is a file that a test reads, not a citation. */
 const DOCUMENT = /(?<!['\w/.-])(?:\.\.?\/)*(?:[\w-]+\/)*[\w-]+\.md(?![\w-])/g;
+/** A source file's name, with or without its folders. */
+const SOURCE = /(?<![-*'"$\w/.])(?:\.\.?\/)*(?:[\w-]+\/)*[\w-]+(?:\.\w+)*\.(?:tsx?|mjs)(?![\w-])/g;
+const COMMENT = /\/\*[\s\S]*?\*\/|(?<!['":\w])\/\/.*/g;
 /** What follows a document's name and still belongs to it: up to the sentence's end, a bracket or the next document. */
 const CITED_PART = /^[`)]{0,2}(?:(?!\.\s|\.$|[\w/-]+\.md|RFC)[^()'|;])*/;
 /** `§5.3`, `§A4`, `§6–8`, `§A0 to A4`. */
@@ -75,6 +81,26 @@ function brokenCitations({ path, text }: SourceFile): string[] {
   return broken;
 }
 
+const SOURCES = ['src', 'test', 'web', 'bench', 'fuzz', 'scripts'].flatMap((folder) =>
+  filesBelow(folder, ['.ts', '.tsx', '.mjs']),
+);
+/** Every end of a source file's path that begins with a name. */
+const SOURCE_ENDS = new Set(
+  [...SOURCES.map(({ path }) => path), 'vitest.config.ts'].flatMap((path) => {
+    const names = path.split('/');
+    return names.map((_, at) => names.slice(at).join('/'));
+  }),
+);
+
+/** Names of source files that do not exist, in comments of code and anywhere in documents. */
+function brokenNames({ path, text }: SourceFile): string[] {
+  const comments = path.endsWith('.md') ? [text] : (text.match(COMMENT) ?? []);
+  return comments
+    .flatMap((comment) => comment.match(SOURCE) ?? [])
+    .filter((name) => !name.includes('NAME') && !SOURCE_ENDS.has(name.replace(/^(?:\.\.?\/)+/, '')))
+    .map((name) => `${path}: ${name}`);
+}
+
 describe('citations', () => {
   const sources = [
     ...filesBelow('src', ['.ts', '.js', '.css', '.html']),
@@ -114,7 +140,22 @@ describe('citations', () => {
     expect(broken('// docs/spec/encode.md A4')).toHaveLength(1);
   });
 
+  it('of source files are found in comments, not in code', () => {
+    const names = (text: string) => brokenNames({ path: 'src/x.ts', text });
+    expect(names('/** As repo/citations.test.ts, repo/none.ts and\n * none.mjs say. */')).toEqual([
+      'src/x.ts: repo/none.ts',
+      'src/x.ts: none.mjs',
+    ]);
+    expect(names("import './none.ts'; // src/none.ts, *-none.ts")).toEqual([
+      'src/x.ts: src/none.ts',
+    ]);
+  });
+
   it('lead to a file and a heading that exist', () => {
+    const named = [...sources, ...SOURCES].filter(
+      ({ path }) => !path.endsWith('/citations.test.ts'),
+    );
+    expect(named.flatMap(brokenNames)).toEqual([]);
     expect(sources.flatMap(brokenCitations)).toEqual([]);
   });
 });

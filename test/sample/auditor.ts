@@ -33,7 +33,7 @@ import { physicalStateKey, resourceStateKey } from '../../src/move/types/state-k
 import type { StateValueMetadata } from '../../src/move/types/state-value.ts';
 import { encodeTypeTag } from '../../src/move/types/type-tag.ts';
 import { accountCodec } from '../../src/move/values/framework-resource.ts';
-import type { Chunk, ChunkTransaction } from '../../src/store/chunk.ts';
+import type { Chunk, ChunkTransaction } from '../../src/store/write/chunk.ts';
 import { writeOnChainData } from '../move/transactions/wire-writers.ts';
 
 /** Plain comparison: `expect` would take most of the time of a hundred thousand of them. */

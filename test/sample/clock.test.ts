@@ -6,7 +6,7 @@ import { startProducing } from '../../src/node/sample.ts';
 import { BlockClock, type ClockChange } from '../../src/sample/model/clock.ts';
 import { Effects } from '../../src/sample/model/effects.ts';
 import { sampleChunks } from '../../src/sample/sample.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 
 const WALL_USECS = 1_800_000_000_000_000;

@@ -9,11 +9,11 @@ import { iterateGroup } from '../../src/move/types/resource-group.ts';
 import { parsePhysicalStateKey } from '../../src/move/types/state-key.ts';
 import { formatTypeTag, type StructTag, type TypeTag } from '../../src/move/types/type-tag.ts';
 import { newBlockEventCodec } from '../../src/move/values/framework-resource.ts';
-import { resolveDecodeLayout } from '../../src/move/values/layout-decode.ts';
+import { resolveLayout } from '../../src/move/values/layout-resolver.ts';
 import { renderValue } from '../../src/move/values/value-json.ts';
 import { MODULE_EVENT_EPOCH } from '../../src/sample/model/chain.ts';
 import { sampleChunks } from '../../src/sample/sample.ts';
-import type { Chunk } from '../../src/store/chunk.ts';
+import type { Chunk } from '../../src/store/write/chunk.ts';
 import { type AuditedTransaction, Auditor } from './auditor.ts';
 
 const OPTIONS = { seed: 7, transactions: 5_000, accounts: 400 } as const;
@@ -134,10 +134,10 @@ describe('a sample ledger of 5,000 transactions', () => {
     const modules = modulesOf(auditor);
     const lookup = (id: ModuleId): CompiledModule | undefined =>
       modules.get(`${id.address}::${id.name}`);
-    const layouts = new Map<string, Awaited<ReturnType<typeof resolveDecodeLayout>>>();
+    const layouts = new Map<string, Awaited<ReturnType<typeof resolveLayout>>>();
     const check = async (tag: TypeTag, bytes: Uint8Array): Promise<void> => {
       const name = formatTypeTag(tag);
-      if (!layouts.has(name)) layouts.set(name, await resolveDecodeLayout(tag, lookup));
+      if (!layouts.has(name)) layouts.set(name, await resolveLayout(tag, lookup));
       expect(() => renderValue(layouts.get(name)!, bytes), name).not.toThrow();
     };
     for (const { item } of transactions) {

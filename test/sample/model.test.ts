@@ -22,7 +22,7 @@ import { MODULE_EVENT_EPOCH } from '../../src/sample/model/chain.ts';
 import { Effects } from '../../src/sample/model/effects.ts';
 import { BEEF, CAFE, CAFE_HEX } from '../../src/sample/model/publishers.ts';
 import { sampleChunks } from '../../src/sample/sample.ts';
-import type { Chunk, ChunkTransaction } from '../../src/store/chunk.ts';
+import type { Chunk, ChunkTransaction } from '../../src/store/write/chunk.ts';
 
 const MOON = `${CAFE_HEX}::moon_coin::MoonCoin`;
 const NATIVE = '0x1::aptos_coin::AptosCoin';

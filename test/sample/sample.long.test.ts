@@ -1,7 +1,5 @@
 /** Sample ledgers come out again: from a seed, as the beginning of longer ones, and when they are continued. */
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { type Commit, Committer } from '../../src/ingest/committer.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
@@ -13,12 +11,11 @@ import {
 import { parseStructTag } from '../../src/move/types/type-parser.ts';
 import { formatStructTag } from '../../src/move/types/type-tag.ts';
 import { MAX_GENESIS_ACCOUNTS } from '../../src/sample/genesis.ts';
-import { decodeDrafts, encodeDrafts, makeDrafts } from '../../src/sample/history/drafts.ts';
 import { MAX_BLOCK_USERS } from '../../src/sample/history/sample-ledger.ts';
 import { FIRST_ORDINARY_ACCOUNT } from '../../src/sample/model/accounts.ts';
 import { CAFE } from '../../src/sample/model/publishers.ts';
 import {
-  continueSampleInParallel,
+  continueSample,
   MAX_SAMPLE_CHUNK_TRANSACTIONS,
   MAX_SAMPLE_TRANSACTIONS,
   readSampleSettings,
@@ -26,15 +23,14 @@ import {
   SampleError,
   type SampleOptions,
   sampleChunks,
-  sampleChunksInParallel,
 } from '../../src/sample/sample.ts';
 import {
   GENERATOR_VERSION,
   MAX_SAMPLE_ACCOUNTS,
   MAX_SAMPLE_SEED,
 } from '../../src/sample/settings.ts';
-import type { Chunk } from '../../src/store/chunk.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import type { Chunk } from '../../src/store/write/chunk.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 
 /** A digest per version over all that the store is given. */
@@ -123,25 +119,6 @@ describe('a sample ledger', () => {
     expect(transactions.every(({ transaction }) => transaction === undefined)).toBe(true);
     expect(transactions.map(({ info }) => Buffer.from(info).toString('hex'))).toEqual(bySize[0]);
   });
-
-  it('passes between threads as bytes', async () => {
-    const request = {
-      settings: { seed: 3n, accounts: 60 },
-      after: undefined,
-      end: 250n,
-      stepTransactions: 100,
-      wallRate: 0,
-    };
-    for (const step of makeDrafts(request)) {
-      if (step.kind === 'blocks') {
-        const copy = decodeDrafts(encodeDrafts(step.outcomes));
-        expect(isDeepStrictEqual(copy, step.outcomes)).toBe(true);
-      }
-    }
-    const chunks: Chunk[] = [];
-    for await (const chunk of sampleChunksInParallel(SMALL)) chunks.push(chunk);
-    expect(digests(chunks)).toEqual(small());
-  });
 });
 
 describe('a sample ledger in a store', () => {
@@ -157,7 +134,7 @@ describe('a sample ledger in a store', () => {
     const settings = { seed: 3n, accounts: 60 };
     const more: Chunk[] = [];
     const options = { store, transactions: 450 - stopped, chunkTransactions: 1 };
-    for await (const chunk of continueSampleInParallel(settings, writer.head!, options)) {
+    for await (const chunk of continueSample(settings, writer.head!, options)) {
       more.push(chunk);
     }
     expect(digests(more)).toEqual(small().slice(stopped));
@@ -189,7 +166,7 @@ describe('a sample ledger in a store', () => {
       [{ ...settings, seed: 4n }, head],
     ] as const;
     for (const [tried, at] of heads) {
-      const chunks = continueSampleInParallel(tried, at, { store: writer.reader, transactions: 1 });
+      const chunks = continueSample(tried, at, { store: writer.reader, transactions: 1 });
       await expect(chunks.next()).rejects.toMatchObject({ code: 'not_this_sample' });
     }
   });
@@ -232,41 +209,5 @@ describe('settings of a sample ledger', () => {
       expect(() => sampleChunks({ ...SMALL, seed }).next()).toThrow(SampleError);
     }
     expect(sampleChunks({ ...SMALL, seed: MAX_SAMPLE_SEED }).next().done).toBe(false);
-  });
-});
-
-const compiled = new URL('../../dist/sample/sample.js', import.meta.url);
-
-describe.skipIf(!existsSync(compiled))('a second thread (skipped without a build)', () => {
-  it('makes the same chunks, goes on, and ends when its reader leaves', async () => {
-    const built = (await import(compiled.href)) as typeof import('../../src/sample/sample.ts');
-    const inOneThread = [...built.sampleChunks(SMALL)];
-    const chunks: Chunk[] = [];
-    for await (const chunk of built.sampleChunksInParallel(SMALL)) chunks.push(chunk);
-    expect(digests(chunks)).toEqual(digests(inOneThread));
-
-    const half = chunks.slice(0, 20);
-    const last = half[half.length - 1]!;
-    const block = last.blocks[last.blocks.length - 1]!;
-    const head = {
-      version: last.firstVersion + BigInt(last.transactions.length) - 1n,
-      blockHeight: block.height,
-      timestampUsecs: block.timestampUsecs,
-      frozenRoots: last.frozenRoots,
-    };
-    const settings = { seed: 3n, accounts: 60 };
-    const writer = await LedgerWriter.open(new MemoryStore());
-    await new Committer(writer).pushAll(half);
-    const options = { store: writer.reader, transactions: 1, chunkTransactions: 1 };
-    for await (const chunk of built.continueSampleInParallel(settings, head, options)) {
-      expect(digests([chunk])).toEqual(digests([chunks[20]!]));
-    }
-    const wrong = built.continueSampleInParallel({ ...settings, seed: 9n }, head, options);
-    await expect(wrong.next()).rejects.toMatchObject({ code: 'not_this_sample' });
-
-    const endless = { ...SMALL, transactions: MAX_SAMPLE_TRANSACTIONS };
-    for await (const chunk of built.sampleChunksInParallel(endless)) {
-      if (chunk.firstVersion > 100n) break;
-    }
   });
 });

@@ -1,15 +1,15 @@
 /** Chunks for tests: small ledgers put together by hand. */
 import { physicalStateKey, resourceStateKey } from '../../src/move/types/state-key.ts';
 import type { StructTag } from '../../src/move/types/type-tag.ts';
+import type { Block } from '../../src/store/columns/block-column.ts';
+import { frozenRootCount } from '../../src/store/columns/head.ts';
+import type { LedgerIdentity } from '../../src/store/columns/identity-column.ts';
 import type {
   Chunk,
   ChunkStreamEvent,
   ChunkTransaction,
   StateWrite,
-} from '../../src/store/chunk.ts';
-import type { Block } from '../../src/store/columns/block-column.ts';
-import { frozenRootCount } from '../../src/store/columns/head.ts';
-import type { LedgerIdentity } from '../../src/store/columns/identity-column.ts';
+} from '../../src/store/write/chunk.ts';
 import { storedTransaction } from './on-chain-data.ts';
 
 export const IDENTITY_OF_TESTS: LedgerIdentity = {

@@ -1,6 +1,8 @@
 /** Keys and values of the columns: both directions, bytes written by hand, bytes to refuse. */
+
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { U64_MAX } from '../../src/move/bcs/bcs-reader.ts';
 import type { StateValueMetadata } from '../../src/move/types/state-value.ts';
 import { Batch } from '../../src/store/batch.ts';
 import { BLOCK_BY_HEIGHT, BLOCK_BY_VERSION } from '../../src/store/columns/block-column.ts';
@@ -22,7 +24,6 @@ import {
   decodeU64Key,
   encodeBucketKey,
   encodeU64Key,
-  U64_MAX,
 } from '../../src/store/columns/order-key.ts';
 import { decodeStateRow, encodeStateRow } from '../../src/store/columns/state-column.ts';
 import {

@@ -1,13 +1,15 @@
 /** Event pages against the rules of docs/spec/http.md §7.1, compared with the plain way of doing it. */
+
 import { describe, expect, test } from 'vitest';
+import { U64_MAX } from '../../src/move/bcs/bcs-reader.ts';
 import { Batch } from '../../src/store/batch.ts';
 import { EVENTS } from '../../src/store/columns/columns.ts';
 import { encodeStreamId, putEvent } from '../../src/store/columns/event-column.ts';
 import type { Head } from '../../src/store/columns/head.ts';
-import { encodeU64Key, U64_MAX } from '../../src/store/columns/order-key.ts';
-import type { EventPage } from '../../src/store/event-pages.ts';
+import { encodeU64Key } from '../../src/store/columns/order-key.ts';
+import type { EventPage } from '../../src/store/read/event-pages.ts';
+import { StoreView } from '../../src/store/read/view.ts';
 import type { Store } from '../../src/store/store.ts';
-import { StoreView } from '../../src/store/view.ts';
 import { randomSource, testSeed } from '../random.ts';
 import { address, frozenRoots } from './chunks.ts';
 import { ENGINES } from './engines.ts';

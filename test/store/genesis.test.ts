@@ -8,8 +8,8 @@ import { readGenesis } from '../../src/ingest/genesis/genesis.ts';
 import { chunkOfGenesis, computeGenesisHashes } from '../../src/ingest/genesis/genesis-waypoint.ts';
 import { hashedPhysicalKey } from '../../src/move/types/state-key.ts';
 import { EVENTS, STATE } from '../../src/store/columns/columns.ts';
-import { openView } from '../../src/store/view.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import { openView } from '../../src/store/read/view.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { temporarySqliteStore } from './engines.ts';
 
 const shared = new URL('../../../shared/genesis/', import.meta.url);

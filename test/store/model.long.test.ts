@@ -17,9 +17,9 @@ import {
   STATE,
   STATE_KEYS,
 } from '../../src/store/columns/columns.ts';
+import { openView, type StoreView } from '../../src/store/read/view.ts';
 import type { Store } from '../../src/store/store.ts';
-import { openView, type StoreView } from '../../src/store/view.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { randomSource, testSeed } from '../random.ts';
 import {
   address,

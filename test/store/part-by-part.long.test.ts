@@ -2,20 +2,22 @@
  * A ledger that grows and is pruned on an engine that shows half commits, read in between: every answer is the one of
  * a ledger that nobody changes, or says that the version is pruned, when it is. SEED sets the order.
  */
+
 import { expect, test } from 'vitest';
 import { Cache } from '../../src/cache.ts';
 import { Committer } from '../../src/ingest/committer.ts';
 import { CoinAsset, FungibleAsset } from '../../src/ledger/balances/balance.ts';
 import type { CachedPage } from '../../src/ledger/events/stream-pages.ts';
-import { BlockPriceCache } from '../../src/ledger/gas/gas-price.ts';
-import { LedgerError } from '../../src/ledger/ledger-error.ts';
+import { BlockPriceCache } from '../../src/ledger/gas-price.ts';
 import { LedgerView } from '../../src/ledger/ledger-view.ts';
-import { ModuleCache, TypeCache } from '../../src/ledger/modules/module-view.ts';
-import { PruningGuard } from '../../src/ledger/pruning-guard.ts';
 import { TransactionCaches } from '../../src/ledger/transactions/renderer.ts';
 import { type Address, addressFromBytes } from '../../src/move/types/address.ts';
 import { APTOS_COIN_TAG } from '../../src/move/types/framework-tag.ts';
 import { sampleChunks } from '../../src/sample/sample.ts';
+import { LedgerError } from '../../src/state/ledger-error.ts';
+import { ModuleCache, TypeCache } from '../../src/state/module-view.ts';
+import { PruningGuard } from '../../src/state/pruning-guard.ts';
+import { storedSource } from '../../src/state/source.ts';
 import {
   ACCOUNT_KEYS,
   ACCOUNT_TRANSACTIONS,
@@ -32,8 +34,7 @@ import { NO_ORDER } from '../../src/store/columns/order-key.ts';
 import { readPinnedAccounts } from '../../src/store/columns/pruning-column.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
 import type { StoreReader } from '../../src/store/store.ts';
-import { StoreView } from '../../src/store/view.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { randomSource, testSeed } from '../random.ts';
 import { MemoryStore } from './memory-store.ts';
 import { type Part, partByPart } from './part-by-part-store.ts';
@@ -58,9 +59,9 @@ async function readerOf(store: StoreReader, isFresh: boolean, at?: Head): Promis
   const head = at ?? (await openHead(store));
   const identity = (await LEDGER_IDENTITY.get(store))!;
   const pinned = at === undefined ? await readPinnedAccounts(store) : new Map<Address, bigint>();
-  const storeView = new StoreView(store, head);
+  const source = storedSource(store, head);
   const confirmedMs = isFresh ? performance.now() : Number.NEGATIVE_INFINITY;
-  const guard = new PruningGuard(store, storeView, pinned, confirmedMs);
+  const guard = new PruningGuard(store, source, pinned, confirmedMs);
   const caches = {
     modules: new ModuleCache(),
     types: new TypeCache(),
@@ -68,7 +69,7 @@ async function readerOf(store: StoreReader, isFresh: boolean, at?: Head): Promis
     transactions: new TransactionCaches(),
     blockPrices: new BlockPriceCache(),
   } as const;
-  return { head, store, guard, view: new LedgerView(storeView, identity, caches, guard) };
+  return { head, store, guard, view: new LedgerView(source, identity, caches, guard) };
 }
 
 /** The value, or the code of the error. */

@@ -5,8 +5,8 @@
 import { sha3 } from '../../src/move/crypto/hash.ts';
 import { addressBytes } from '../../src/move/types/address.ts';
 import { stateKeyHash } from '../../src/move/types/state-key.ts';
-import type { Chunk, ChunkTransaction } from '../../src/store/chunk.ts';
 import type { Block } from '../../src/store/columns/block-column.ts';
+import type { Chunk, ChunkTransaction } from '../../src/store/write/chunk.ts';
 import {
   address,
   block,

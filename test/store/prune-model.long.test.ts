@@ -1,7 +1,7 @@
 /**
  * Random histories with pruning: SQLite, the model and a plain list of what must be left, the same
  * after every step of them: chunks, prunes of any depth, accounts that are kept from some point on,
- * runs cut off between two steps, restarts. RUNS sets how many histories (default 12), SEED the
+ * runs cut off between two steps, restarts. RUNS sets how many histories, SEED the
  * first; history n of a run is the first one of SEED + n.
  */
 import { expect, onTestFinished, test } from 'vitest';
@@ -13,13 +13,13 @@ import {
   readPinnedAccounts,
   readPruneProgress,
 } from '../../src/store/columns/pruning-column.ts';
-import { EventStreamView } from '../../src/store/event-pages.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
 import type { PinnedObject } from '../../src/store/pruning/superseded-state.ts';
+import { EventStreamView } from '../../src/store/read/event-pages.ts';
+import { openView, type StoreView } from '../../src/store/read/view.ts';
 import type { Store } from '../../src/store/store.ts';
-import { openView, type StoreView } from '../../src/store/view.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
-import { randomSource, testSeed } from '../random.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
+import { randomSource, roundsOf, testSeed } from '../random.ts';
 import { address } from './chunks.ts';
 import { DURABLE_ENGINES } from './engines.ts';
 import { MemoryStore } from './memory-store.ts';
@@ -33,7 +33,7 @@ import {
   STREAMS,
 } from './prune-history.ts';
 
-const RUNS = Number(process.env['RUNS'] ?? 12);
+const RUNS = roundsOf('RUNS', 12, 400);
 
 /** What happened in all histories together: a test in which nothing happens shows nothing. */
 class Happened {

@@ -5,14 +5,14 @@
 import { describe, expect, test } from 'vitest';
 import { Committer } from '../../src/ingest/committer.ts';
 import { CoinAsset, FungibleAsset } from '../../src/ledger/balances/balance.ts';
-import { encodeValue } from '../../src/ledger/encode/index.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { parseJson } from '../../src/move/json/json-text.ts';
 import { padAddress } from '../../src/move/types/address.ts';
 import { APTOS_COIN_TAG } from '../../src/move/types/framework-tag.ts';
 import { SAMPLE_PUBLISHER, sampleChunks } from '../../src/sample/sample.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
+import { encodeValue } from '../../src/submission/encode/index.ts';
 import { verifyLedger } from '../../src/verify/ledger.ts';
 import { AnsweringLater, CommittingLater } from './answering-later.ts';
 import { MemoryStore } from './memory-store.ts';

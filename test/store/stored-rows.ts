@@ -3,6 +3,7 @@ import { closeSync, openSync, readFileSync, readSync, statSync, writeSync } from
 import { DatabaseSync } from '@photostructure/sqlite';
 import { storeFileOf } from '../../src/store/sqlite/files.ts';
 import { decodeManifest, type RunFacts } from '../../src/store/sqlite/runs/manifest.ts';
+import type { Table } from '../../src/store/sqlite/stored-value.ts';
 
 /** Of SQLite's file format (sqlite.org/fileformat2.html). */
 export const PAGE_BYTES = 4096;
@@ -14,8 +15,6 @@ const RIGHTMOST_AT = 8;
 /** A longer row has only its beginning on its leaf. */
 const MOST_ON_LEAF = PAGE_BYTES - 35;
 const LEAST_ON_LEAF = Math.floor(((PAGE_BYTES - 12) * 32) / 255) - 23;
-
-export type Table = 'versions' | 'log' | 'blocks' | 'blobs' | 'manifest';
 
 export interface StoredPlace {
   /** Where the leaf page begins that has the row. */
@@ -30,7 +29,7 @@ export interface StoredPlace {
 export function storedIds(directory: string, table: Table): number[] {
   return reading(directory, (database) =>
     database
-      .prepare(`select ${table === 'versions' ? 'version' : 'id'} as id from ${table} order by 1`)
+      .prepare(`select id from ${table} order by id`)
       .all()
       .map(({ id }) => id as number),
   );
@@ -55,8 +54,7 @@ export function findStored(directory: string, table: Table, id: number): StoredP
 }
 
 export function readStored(directory: string, table: Table, id: number): Buffer {
-  const key = table === 'versions' ? 'version' : 'id';
-  const text = `select v from ${table} where ${key} = ?`;
+  const text = `select v from ${table} where id = ?`;
   return reading(directory, (database) => Buffer.from(database.prepare(text).get(id)['v']));
 }
 

@@ -1,14 +1,15 @@
 /** Transactions by hash and by sender, on every engine: collisions, bounds, heads, pruning. */
+
 import { describe, expect, test } from 'vitest';
+import { U64_MAX } from '../../src/move/bcs/bcs-reader.ts';
 import { encodeTransactionInfo } from '../../src/move/transactions/transaction-info.ts';
 import type { ReplayProtector } from '../../src/move/transactions/transaction-origin.ts';
 import { addressBytes } from '../../src/move/types/address.ts';
-import type { ChunkTransaction } from '../../src/store/chunk.ts';
 import { ACCOUNT_TRANSACTIONS, TRANSACTION_HASHES } from '../../src/store/columns/columns.ts';
-import { U64_MAX } from '../../src/store/columns/order-key.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
-import { openView, StoreView } from '../../src/store/view.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import { openView, StoreView } from '../../src/store/read/view.ts';
+import type { ChunkTransaction } from '../../src/store/write/chunk.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { address, block, chunk, transaction } from './chunks.ts';
 import { ENGINES } from './engines.ts';
 import { INFO_OF_TESTS, nonce, sentBy, sequence, storedTransaction } from './on-chain-data.ts';

@@ -1,7 +1,6 @@
 /** The index of module events by type: its rows, and reads through it compared with all events of a random ledger. */
 import { describe, expect, test } from 'vitest';
 import { Batch } from '../../src/store/batch.ts';
-import type { Chunk, ChunkTransaction } from '../../src/store/chunk.ts';
 import { EVENT_TYPES } from '../../src/store/columns/columns.ts';
 import type { EventPlace, StoredModuleEvent } from '../../src/store/columns/event-column.ts';
 import {
@@ -11,11 +10,12 @@ import {
   WindowVersions,
 } from '../../src/store/columns/event-type-column.ts';
 import { HEAD_ROW, openHead } from '../../src/store/columns/head.ts';
-import { columnDigest } from '../../src/store/digest.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
+import { columnDigest } from '../../src/store/read/digest.ts';
+import { readTypedEvents } from '../../src/store/read/typed-events.ts';
 import type { Store } from '../../src/store/store.ts';
-import { readTypedEvents } from '../../src/store/typed-events.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import type { Chunk, ChunkTransaction } from '../../src/store/write/chunk.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { Random, testSeed } from '../random.ts';
 import { block, chunk, IDENTITY_OF_TESTS, transaction } from './chunks.ts';
 import { MemoryStore } from './memory-store.ts';
@@ -83,13 +83,10 @@ describe('rows', () => {
 /** Types by how often a version has events of them. */
 const TYPES = [0.97, 0.4, 0.05, 0.002].map((share, at) => ({ share, typeTag: Buffer.of(at, 7) }));
 
-interface Emitted extends EventPlace {
-  readonly type: number;
-}
-
 /** A ledger of some windows, in chunks of any size. */
 class RandomLedger {
-  readonly emitted: Emitted[] = [];
+  /** Of each type. */
+  readonly #emitted: readonly EventPlace[][] = TYPES.map(() => []);
   readonly writer: LedgerWriter;
   readonly store: Store;
   readonly #random: Random;
@@ -128,7 +125,7 @@ class RandomLedger {
     const events = types
       .toSorted(() => random.below(2) - 0.5)
       .map((type, index) => {
-        this.emitted.push({ version: BigInt(version), index, type });
+        this.#emitted[type]!.push({ version: BigInt(version), index });
         const { typeTag } = TYPES[type]!;
         return { kind: 'module' as const, typeTag, data: Buffer.of(index & 0xff) };
       });
@@ -153,13 +150,11 @@ class RandomLedger {
   }
 
   expected(type: number, start: EventPlace, end: bigint): EventPlace[] {
-    return this.emitted
-      .filter((one) => one.type === type && one.version <= end)
-      .filter(
-        ({ version, index }) =>
-          version > start.version || (version === start.version && index >= start.index),
-      )
-      .map(({ version, index }) => ({ version, index }));
+    return this.#emitted[type]!.filter(
+      ({ version, index }) =>
+        version <= end &&
+        (version > start.version || (version === start.version && index >= start.index)),
+    );
   }
 
   async compare(): Promise<void> {

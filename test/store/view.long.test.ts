@@ -19,9 +19,9 @@ import {
 } from '../../src/store/columns/columns.ts';
 import { openHead, readHead } from '../../src/store/columns/head.ts';
 import { encodeBucketKey, encodeU64Key } from '../../src/store/columns/order-key.ts';
+import { openView, StoreView } from '../../src/store/read/view.ts';
 import { MAX_RANGE_ROWS, type Store } from '../../src/store/store.ts';
-import { openView, StoreView } from '../../src/store/view.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { randomSource, testSeed } from '../random.ts';
 import { address, block, chunk, plainChunk, resourceKey, transaction, write } from './chunks.ts';
 import { ENGINES } from './engines.ts';

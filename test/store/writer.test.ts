@@ -2,7 +2,6 @@
 import { describe, expect, test } from 'vitest';
 import { stateKeyHash } from '../../src/move/types/state-key.ts';
 import { Batch } from '../../src/store/batch.ts';
-import { type Chunk, MAX_CHUNK_TRANSACTIONS } from '../../src/store/chunk.ts';
 import {
   ACCOUNT_KEYS,
   COLUMNS,
@@ -22,7 +21,8 @@ import { MAX_STATE_KEY_BYTES } from '../../src/store/columns/state-key-column.ts
 import { WRITES_OF_VERSION } from '../../src/store/columns/version-writes-column.ts';
 import type { Store } from '../../src/store/store.ts';
 import { StoreError } from '../../src/store/store-error.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import { type Chunk, MAX_CHUNK_TRANSACTIONS } from '../../src/store/write/chunk.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import {
   address,
   block,

@@ -1,6 +1,6 @@
 /**
  * Examining ledgers: sound ones hold, pruned or not; then every kind of damage in every column is
- * found. SEED repeats a run, ROUNDS (1) says how often each kind of damage is done to each column.
+ * found. SEED repeats a run, ROUNDS says how often each kind of damage is done to each column.
  */
 import { expect, test } from 'vitest';
 import { Committer } from '../../src/ingest/committer.ts';
@@ -11,9 +11,8 @@ import {
   encodeTransactionInfo,
   transactionInfoHash,
 } from '../../src/move/transactions/transaction-info.ts';
-import { sampleChunksInParallel } from '../../src/sample/sample.ts';
+import { sampleChunks } from '../../src/sample/sample.ts';
 import { Batch } from '../../src/store/batch.ts';
-import type { ChunkTransaction } from '../../src/store/chunk.ts';
 import {
   COLUMNS,
   type Column,
@@ -23,24 +22,25 @@ import {
   PRUNING,
   type ScannedRow,
 } from '../../src/store/columns/columns.ts';
-import { columnDigest } from '../../src/store/digest.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
+import { columnDigest } from '../../src/store/read/digest.ts';
 import type { Store } from '../../src/store/store.ts';
 import { StoreError } from '../../src/store/store-error.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import type { ChunkTransaction } from '../../src/store/write/chunk.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { verifyLedger } from '../../src/verify/ledger.ts';
-import { randomSource, testSeed } from '../random.ts';
+import { randomSource, roundsOf, testSeed } from '../random.ts';
 import { address, block, chunk, IDENTITY_OF_TESTS, transaction } from '../store/chunks.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 import { type Below, History } from '../store/prune-history.ts';
 
-const ROUNDS = Number(process.env['ROUNDS'] ?? 1);
+const ROUNDS = roundsOf('ROUNDS', 1, 20);
 
 /** A real ledger: everything in it decodes and every hash is right. */
 async function sampleLedger(transactions: number): Promise<LedgerWriter> {
   const writer = await LedgerWriter.open(new MemoryStore());
   const request = { transactions, accounts: 20, seed: 9n, keepsTransactions: true };
-  await new Committer(writer).pushAll(sampleChunksInParallel(request));
+  await new Committer(writer).pushAll(sampleChunks(request));
   return writer;
 }
 

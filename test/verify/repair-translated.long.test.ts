@@ -1,7 +1,7 @@
 /** Repairing events of streams that module events were translated into: other rows than those of their version tell which. */
 import { beforeAll, expect, test } from 'vitest';
 import { FeedClient } from '../../src/ingest/feed/feed-client.ts';
-import { interfaceBase } from '../../src/ingest/feed/interface-url.ts';
+import { interfaceBase } from '../../src/remote/node-url.ts';
 import { Batch } from '../../src/store/batch.ts';
 import {
   EVENTS,
@@ -11,8 +11,8 @@ import {
 } from '../../src/store/columns/columns.ts';
 import { decodeEventRow } from '../../src/store/columns/event-column.ts';
 import { decodeU64Key, encodeBucketKey, encodeU64Key } from '../../src/store/columns/order-key.ts';
-import { copyRows } from '../../src/store/copy-rows.ts';
 import { type Store, scanPages } from '../../src/store/store.ts';
+import { copyRows } from '../../src/store/write/copy-rows.ts';
 import { verifyLedger } from '../../src/verify/ledger.ts';
 import { LedgerRepair, MAX_DAMAGES_AT_ONCE } from '../../src/verify/repair/repair.ts';
 import { digests, sampleStore, upstreamOver } from '../ingest/feed-following.ts';
@@ -55,7 +55,7 @@ async function translatedEvent(store: Store) {
 async function repairedFrom(store: Store, oldest: bigint) {
   const upstream = await upstreamOver(sound);
   upstream.settings.oldest = oldest;
-  const client = new FeedClient(interfaceBase(upstream.url), TIMEOUTS, 1);
+  const client = new FeedClient(interfaceBase(upstream.url), 1, TIMEOUTS);
   const repair = new LedgerRepair(store, client, { onVersions: () => undefined });
   let report = await verifyLedger(store, undefined, MAX_DAMAGES_AT_ONCE);
   for (let round = 0; round < MAX_ROUNDS && report.damageCount > 0; round += 1) {

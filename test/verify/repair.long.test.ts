@@ -40,7 +40,7 @@ import { Block } from '../../src/store/sqlite/runs/block.ts';
 import { MAX_RUN_BLOCKS, type RunFacts } from '../../src/store/sqlite/runs/manifest.ts';
 import { openSqliteReader } from '../../src/store/sqlite/sqlite-store.ts';
 import { CHECKSUM_BYTES } from '../../src/store/sqlite/stored-value.ts';
-import { placeOf } from '../../src/store/sqlite/version-records.ts';
+import { placeOf } from '../../src/store/sqlite/version-record.ts';
 import type { Store } from '../../src/store/store.ts';
 import { keyText } from '../../src/store/store-error.ts';
 import { digests, upstreamOver } from '../ingest/feed-following.ts';
@@ -190,9 +190,9 @@ function blocksWith(data: string, { number, blocks }: RunFacts, column: Column) 
   for (let at = 0; at < blocks; at += 1) {
     const id = number * MAX_RUN_BLOCKS + at;
     const block = new Block(readStored(data, 'blocks', id), id);
-    const deleted = Array.from({ length: block.count }, (_, entry) => entry)
-      .filter((entry) => block.keyAt(entry)[0] === column.number)
-      .map((entry) => block.isDeletedAt(entry));
+    const deleted = Array.from({ length: block.count }, (_, entry) => block.entryAt(entry))
+      .filter(({ key }) => key[0] === column.number)
+      .map(({ value }) => value === undefined);
     if (block.keyAt(0)[0]! > HEAD.number && deleted.length > 0)
       found.push({ id, hasDeleted: deleted.includes(true) });
   }

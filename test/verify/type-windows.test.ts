@@ -13,9 +13,9 @@ import {
 import { decodeU64Key } from '../../src/store/columns/order-key.ts';
 import { readPruneProgress } from '../../src/store/columns/pruning-column.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
+import { openView } from '../../src/store/read/view.ts';
 import type { Store } from '../../src/store/store.ts';
-import { openView } from '../../src/store/view.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { DamageList } from '../../src/verify/context.ts';
 import { verifyEvents } from '../../src/verify/events.ts';
 import { block, chunk, IDENTITY_OF_TESTS, transaction } from '../store/chunks.ts';

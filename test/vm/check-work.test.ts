@@ -1,9 +1,9 @@
 /** How much the check of one function may look at. */
 import { expect, it } from 'vitest';
-import { scriptModule } from '../../src/ledger/simulation/script-module.ts';
+import { scriptModule } from '../../src/execution/script-module.ts';
 import type { CompiledScript, Instruction } from '../../src/move/modules/compiled.ts';
-import { MAKING_WORK, MAX_WORK } from '../../src/vm/code/checked-type.ts';
 import { functionCode } from '../../src/vm/code/function-code.ts';
+import { DEFAULT_VERIFIER_CONFIG } from '../../src/vm/verifier/model/verifier-config.ts';
 import { fullScript, opcodeOf } from '../move/modules/module-samples.ts';
 
 /** Results of the generic function. */
@@ -43,12 +43,15 @@ function callsOf(generic: number, plain: number): CompiledScript {
   };
 }
 
+/** Units of work for a type that is made of no others; those here are of one or two. */
+const PER_TYPE = 30;
+
 it.each([-1, 0, 1])('is bounded: %i', (more) => {
-  // Of its signatures each type is made; then one is with a type put in; all others are looked up.
-  const made = (2 * RESULTS + 1 + 1) * MAKING_WORK + 1;
-  const left = MAX_WORK + more - made;
-  const generic = Math.floor(left / RESULTS) - 1;
-  const check = () => functionCode(scriptModule(callsOf(generic, left - generic * RESULTS)), 0);
-  if (more <= 0) expect(check().resultCount).toBe(0);
-  else expect(check).toThrow(expect.objectContaining({ text: 'too many types' }));
+  const types = Math.floor(DEFAULT_VERIFIER_CONFIG.maxFunctionMeterUnits / PER_TYPE) + more;
+  // A generic call has a type argument and results of two types each.
+  const perCall = 1 + 2 * RESULTS;
+  const generic = Math.floor(types / perCall) - 1;
+  const check = () => functionCode(scriptModule(callsOf(generic, types - generic * perCall)), 0);
+  if (more <= 0) expect(check().localCount).toBe(0);
+  else expect(check).toThrow(expect.objectContaining({ text: 'CONSTRAINT_NOT_SATISFIED' }));
 });

@@ -1,7 +1,7 @@
 /** The framework of the reference's chain, whose functions and natives are called in a world of the test's own. */
 
 import { readGenesis } from '../../src/ingest/genesis/genesis.ts';
-import type { MaybePromise } from '../../src/maybe-promise.ts';
+import { settle } from '../../src/maybe-promise.ts';
 import { DEFAULT_LOADER_LIMITS } from '../../src/move/modules/compiled.ts';
 import { MAGIC } from '../../src/move/modules/format.ts';
 import { modulesFrom } from '../../src/move/modules/module-set.ts';
@@ -9,27 +9,37 @@ import { writtenValue } from '../../src/move/transactions/write-set.ts';
 import { ADDRESS_ONE, type Address } from '../../src/move/types/address.ts';
 import { parseTypeTag } from '../../src/move/types/type-parser.ts';
 import { formatStructTag } from '../../src/move/types/type-tag.ts';
+import { GasMeter } from '../../src/vm/gas/gas-meter.ts';
+import { NO_PRICES } from '../../src/vm/gas/gas-prices.ts';
+import { ValueSizes } from '../../src/vm/gas/value-size.ts';
 import { run, VIEW_LIMITS } from '../../src/vm/machine/run.ts';
 import { Meter } from '../../src/vm/meter.ts';
-import { NativeAbort, type NativeContext, type NativeResult } from '../../src/vm/native.ts';
+import {
+  Extensions,
+  NativeAbort,
+  type NativeContext,
+  type NativeResult,
+} from '../../src/vm/native.ts';
 import { frameworkNative } from '../../src/vm/natives/index.ts';
 import { Program } from '../../src/vm/program/program.ts';
+import { VmError } from '../../src/vm/status/vm-error.ts';
+import type { Session } from '../../src/vm/transaction-facts.ts';
 import { ByteVector, Reference, type Value } from '../../src/vm/value.ts';
-import { VmError } from '../../src/vm/vm-error.ts';
 import type { World } from '../../src/vm/world.ts';
 import { referenceFile } from '../reference/reference-chain.ts';
 
 let program: Program | undefined;
 
 export function frameworkProgram(): Program {
-  if (program !== undefined) return program;
-  const bytecodes: Uint8Array[] = [];
-  for (const { op } of readGenesis(referenceFile('genesis.blob')).writes()) {
-    const { bytes: written } = writtenValue(op)!;
-    if (MAGIC.every((byte, index) => written[index] === byte)) bytecodes.push(written);
-  }
-  program = new Program(modulesFrom(bytecodes, DEFAULT_LOADER_LIMITS));
+  program ??= new Program(modulesFrom(frameworkBytecodes(), DEFAULT_LOADER_LIMITS));
   return program;
+}
+
+/** The modules that the genesis of the recorded chain writes. */
+export function frameworkBytecodes(): Uint8Array[] {
+  return [...readGenesis(referenceFile('genesis.blob')).writes()]
+    .map(({ op }) => writtenValue(op)!.bytes)
+    .filter((bytes) => MAGIC.every((byte, index) => bytes[index] === byte));
 }
 
 /** What a test's world has; flags are enabled unless they are named. */
@@ -85,12 +95,32 @@ function abortOf(code: bigint, text: string | undefined): string {
   return `abort 0x${code.toString(16)}${text === undefined ? '' : `: ${text}`}`;
 }
 
+/** Notes what is charged by names of the gas schedule. */
+class NotingGas extends GasMeter {
+  readonly charged = new Map<string, number>();
+
+  override chargeFor(name: string, units = 1): void {
+    this.charged.set(name, (this.charged.get(name) ?? 0) + units);
+  }
+}
+
+/** Whether the gas schedule of the chain has a price. */
+export function isPriced(name: string): boolean {
+  genesisFile ??= referenceFile('genesis.blob');
+  // A length stands before each name.
+  return genesisFile.includes(Buffer.concat([Buffer.of(name.length), Buffer.from(name)]));
+}
+let genesisFile: Buffer | undefined;
+
 /** Natives called one after the other in one run. */
 export class NativeRun {
   /** How often others had their turn. */
   turns = 0;
+  readonly #gas = new NotingGas(NO_PRICES, Number.POSITIVE_INFINITY);
   readonly #world: World;
-  readonly #extensions = new Map<unknown, unknown>();
+  /** What the natives are called for; absent: a view. */
+  session: Session | undefined;
+  readonly #extensions = new Extensions();
   readonly #meter = new Meter(VIEW_LIMITS);
 
   constructor(state: TestState = {}) {
@@ -100,6 +130,14 @@ export class NativeRun {
       return world.nextTurn();
     };
     this.#world = { ...world, nextTurn };
+  }
+
+  /** What was charged since the last call of this: units by names of the gas schedule. */
+  takeCharges(): Record<string, number> {
+    const { charged } = this.#gas;
+    const found = Object.fromEntries(charged);
+    charged.clear();
+    return found;
   }
 
   /** The results of a native, `module::name`; the code of an abort. */
@@ -112,15 +150,25 @@ export class NativeRun {
       typeArguments: typesOf(types),
       world: this.#world,
       program: frameworkProgram(),
-      transaction: undefined,
+      session: this.session,
       extensions: this.#extensions,
+      sessionExtensions: this.#extensions,
       meter: this.#meter,
-      resource: () => undefined,
+      resource: () => ({ isThere: false, loadedBytes: 0 }),
+      gas: this.#gas,
+      sizes: new ValueSizes(NO_PRICES),
       callers: () => [],
     };
     const native = frameworkNative(...split(name))!;
-    const result = await (native(context, args) as MaybePromise<NativeResult>);
-    if (result instanceof NativeAbort) return abortOf(result.code, result.message);
+    const result = await settle<NativeResult, NativeResult>(
+      () => native(context, args),
+      (given) => given,
+      (thrown) => {
+        if (thrown instanceof NativeAbort) return thrown;
+        throw thrown;
+      },
+    );
+    if (result instanceof NativeAbort) return abortOf(result.code, result.text);
     return result as readonly Value[];
   }
 }

@@ -13,15 +13,14 @@ import {
 import { BinaryFormatError } from '../../src/move/modules/format.ts';
 import { OPCODES } from '../../src/move/modules/opcodes.ts';
 import { readModule } from '../../src/move/modules/read.ts';
+import { VmError } from '../../src/vm/status/vm-error.ts';
 import { ByteVector, Reference, type Value } from '../../src/vm/value.ts';
-import { VmError } from '../../src/vm/vm-error.ts';
 import { writeModule } from '../move/modules/write-module.ts';
-import { Random, testSeed } from '../random.ts';
+import { Random, roundsOf, testSeed } from '../random.ts';
 import { bytecodesOf, CAFE, failure, programOfBytes, runIn, runText } from './run-text.ts';
 
 const SEED = testSeed('vm-hostile');
-/** `VM_MUTANTS=100000` for a long run. */
-const MUTANTS = Number(process.env['VM_MUTANTS'] ?? 1_000);
+const MUTANTS = roundsOf('VM_MUTANTS', 1_000, 100_000);
 
 /** A module that uses every kind of instruction. */
 const VARIED = `module cafe::m {
@@ -62,7 +61,7 @@ const VARIED = `module cafe::m {
   fun join(a: u64, b: u8): u64 { MoveLoc a; MoveLoc b; CastU64; Add; Ret; }
   fun closure(n: u64): u64 {
     let f: |u8|u64;
-    CopyLoc n; PackClosure join 1; StLoc f; LdU8 3; CopyLoc f; CallClosure <|u8|u64>; Pop;
+    CopyLoc n; PackClosure join 1; StLoc f; LdU8 3; MoveLoc f; CallClosure <|u8|u64>; Pop;
     LdU64 1; PackClosure id<u64> 0; CallClosure <|u64|u64>; Call id<u64>; MoveLoc n; LdU8 7; Call join; Add; Ret; }
   fun signed(a: i64, b: i8): i64 { MoveLoc a; MoveLoc b; Negate; CastI64; Mul; LdI64 -3; Mod; Ret; }
   fun words(a: u256, b: u128): bool { MoveLoc a; MoveLoc b; CastU256; LdU8 3; Shl; Div; LdU256 9; Gt; Ret; }

@@ -173,8 +173,8 @@ describe('structs and enums', () => {
   });
 
   it.each([
-    ['UnpackVariant Turn.Right', 'expected enum variant Turn::Right, found `Turn::Left`'],
-    ['UnpackVariant Side<u8>.Both', 'expected enum variant Side::Both, found `Side::Left`'],
+    ['UnpackVariant Turn.Right', 'expected enum variant Right, found `Left`'],
+    ['UnpackVariant Side<u8>.Both', 'expected enum variant Both, found `Left`'],
   ])('%s of another variant', async (instruction, text) => {
     const [, type] = instruction.split(/[ .]/);
     const pops = type === 'Turn' ? 'Pop;' : 'Pop; Pop;';
@@ -187,7 +187,7 @@ describe('structs and enums', () => {
       ImmBorrowLoc s; ImmBorrowVariantField Side<u8>.Right|Both.by; Pop; Ret; }`;
     expect(await failure(results(body))).toEqual([
       'STRUCT_VARIANT_MISMATCH',
-      'expected enum variant Side::Right or Side::Both, found `Side::Left`',
+      'expected enum variant Right or Both, found `Left`',
     ]);
   });
 });

@@ -3,7 +3,7 @@ import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { bn254 } from '@noble/curves/bn254.js';
 import { describe, expect, it } from 'vitest';
 import type { ByteVector, Value } from '../../src/vm/value.ts';
-import { bytes, NativeRun, reference } from './framework.ts';
+import { bytes, isPriced, NativeRun, reference } from './framework.ts';
 
 /** The product of the generators under the pairing, from the documentation of the framework's modules. */
 const TARGETS = {
@@ -32,6 +32,15 @@ class Algebra {
 
   async one(name: string, structures: readonly string[], ...args: Value[]): Promise<bigint> {
     return (await this.all(name, structures, ...args))[0] as bigint;
+  }
+
+  /** What was charged since the last call of this, without the prefix of all prices. */
+  takeCharges(): Record<string, number> {
+    const charges = Object.entries(this.#run.takeCharges());
+    expect(charges.filter(([name]) => !isPriced(name))).toEqual([]);
+    return Object.fromEntries(
+      charges.map(([name, units]) => [name.replace('aptos_framework.algebra.ark_', ''), units]),
+    );
   }
 
   async hex(structure: string, format: string, handle: bigint): Promise<string> {
@@ -152,6 +161,120 @@ describe.each(CURVES)('%s', (curve) => {
     let last: readonly Value[] | string = [];
     while (typeof last !== 'string') last = await algebra.all('one', ['Fq12']);
     expect(last).toMatch(/^abort 0x90003: Algebra context memory 1048576-byte limit exceeded/);
+  });
+});
+
+describe('gas', () => {
+  it.each([
+    ['bls12381_algebra', 'bls12_381'],
+    ['bn254_algebra', 'bn254'],
+  ] as const)('of %s has the names of the schedule', async (curve, priced) => {
+    const algebra = new Algebra(curve);
+    const fields = curve === 'bn254_algebra' ? ['Fr', 'Fq', 'Fq12'] : ['Fr', 'Fq12'];
+    for (const field of fields) {
+      const two = await algebra.one('from_u64', [field], 2n);
+      for (const name of ['zero', 'one']) await algebra.all(name, [field]);
+      for (const name of ['add', 'sub', 'mul', 'eq']) await algebra.all(name, [field], two, two);
+      for (const name of ['neg', 'sqr', 'inv']) await algebra.all(name, [field], two);
+      const kind = `${priced}_${field.toLowerCase()}`;
+      const one = field === 'Fr' ? 'bls12_381_fr_one' : `${kind}_one`;
+      const names = ['from_u64', 'zero', 'add', 'sub', 'mul', 'eq', 'neg', 'square', 'inv'];
+      const each = names.map((name) => [`${kind}_${name}`, 1] as const);
+      expect(algebra.takeCharges()).toEqual(Object.fromEntries([...each, [one, 1]]));
+      const zero = await algebra.one('zero', [field]);
+      algebra.takeCharges();
+      await algebra.all('div', [field], two, zero);
+      expect(algebra.takeCharges()).toEqual({ [`${kind}_eq`]: 1 });
+      await algebra.all('div', [field], two, two);
+      expect(algebra.takeCharges()).toEqual({ [`${kind}_eq`]: 1, [`${kind}_div`]: 1 });
+    }
+    const three = await algebra.one('from_u64', ['Fr'], 3n);
+    algebra.takeCharges();
+    for (const group of ['G1', 'G2']) {
+      const kind = `${priced}_${group.toLowerCase()}_proj`;
+      const affine = `${priced}_${group.toLowerCase()}_affine`;
+      const base = await algebra.one('one', [group]);
+      await algebra.all('zero', [group]);
+      for (const name of ['add', 'sub', 'eq']) await algebra.all(name, [group], base, base);
+      for (const name of ['neg', 'double']) await algebra.all(name, [group], base);
+      await algebra.all('scalar_mul', [group, 'Fr'], base, three);
+      const names = ['generator', 'infinity', 'add', 'sub', 'eq', 'neg', 'double', 'scalar_mul'];
+      expect(algebra.takeCharges()).toEqual(
+        Object.fromEntries(names.map((name) => [`${kind}_${name}`, 1])),
+      );
+      await algebra.all('multi_scalar_mul', [group, 'Fr'], [base, base], [three, three]);
+      // Windows of three bits: 85 of them, with eight buckets each.
+      expect(algebra.takeCharges()).toEqual({
+        [`${kind}_to_affine`]: 2,
+        [`${kind}_add`]: (2 + 8 + 1) * 85,
+        [`${kind}_double`]: 8 * 85,
+      });
+      for (const form of ['Compr', 'Uncompr']) {
+        const format = `Format${group}${form}`;
+        const written = await algebra.hex(group, format, base);
+        const suffix = form === 'Compr' ? '_comp' : '_uncomp';
+        expect(algebra.takeCharges()).toEqual({
+          [`${kind}_to_affine`]: 1,
+          [`${affine}_serialize${suffix}`]: 1,
+        });
+        const read = (content: Buffer) =>
+          algebra.all('deserialize', [group, format], reference(bytes(content)));
+        await read(Buffer.from(written, 'hex'));
+        expect(algebra.takeCharges()).toEqual({ [`${affine}_deser${suffix}`]: 1 });
+        await read(Buffer.alloc(1));
+        expect(algebra.takeCharges()).toEqual({});
+      }
+    }
+  });
+
+  it('of the target group is that of its field', async () => {
+    const algebra = new Algebra('bn254_algebra');
+    const [g1, g2] = [await algebra.one('one', ['G1']), await algebra.one('one', ['G2'])];
+    const three = await algebra.one('from_u64', ['Fr'], 3n);
+    algebra.takeCharges();
+    const affine = (count: number) => ({
+      bn254_g1_proj_to_affine: count,
+      bn254_g2_proj_to_affine: count,
+    });
+    const product = await algebra.one('pairing', ['G1', 'G2', 'Gt'], g1, g2);
+    expect(algebra.takeCharges()).toEqual({ ...affine(1), bn254_pairing: 1 });
+    await algebra.all('multi_pairing', ['G1', 'G2', 'Gt'], [g1, g1], [g2, g2]);
+    expect(algebra.takeCharges()).toEqual({
+      ...affine(2),
+      bn254_multi_pairing_base: 1,
+      bn254_multi_pairing_per_pair: 2,
+    });
+    for (const name of ['zero', 'one']) await algebra.all(name, ['Gt']);
+    for (const name of ['add', 'sub', 'eq']) await algebra.all(name, ['Gt'], product, product);
+    for (const name of ['neg', 'double']) await algebra.all(name, ['Gt'], product);
+    await algebra.all('scalar_mul', ['Gt', 'Fr'], product, three);
+    const names = ['one', 'clone', 'mul', 'div', 'eq', 'inv', 'square', 'pow_u256'];
+    expect(algebra.takeCharges()).toEqual(
+      Object.fromEntries(names.map((name) => [`bn254_fq12_${name}`, 1])),
+    );
+    const written = Buffer.from(await algebra.hex('Gt', 'FormatGt', product), 'hex');
+    expect(algebra.takeCharges()).toEqual({ bn254_fq12_serialize: 1 });
+    await algebra.all('deserialize', ['Gt', 'FormatGt'], reference(bytes(written)));
+    const membership = { bn254_fq12_pow_u256: 1, bn254_fq12_eq: 1 };
+    expect(algebra.takeCharges()).toEqual({ bn254_fq12_deser: 1, ...membership });
+    await algebra.all('downcast', ['Fq12', 'Gt'], product);
+    expect(algebra.takeCharges()).toEqual({ bn254_fq12_pow_u256: 1 });
+  });
+
+  it('of hashing counts a domain above 255 bytes', async () => {
+    const algebra = new Algebra('bls12381_algebra');
+    for (const [domainBytes, hashed] of [
+      [255, {}],
+      [256, { 'move_stdlib.hash.sha2_256.base': 1, 'move_stdlib.hash.sha2_256.per_byte': 273 }],
+    ] as const) {
+      const args = [reference(bytes(Buffer.alloc(domainBytes, 1))), reference(bytes('abc'))];
+      await algebra.all('hash_to', ['G2', 'HashG2XmdSha256SswuRo'], ...args);
+      expect(algebra.takeCharges()).toEqual({
+        h2c_bls12381g2_xmd_sha256_sswu_base: 1,
+        h2c_bls12381g2_xmd_sha256_sswu_per_msg_byte: 3,
+        ...hashed,
+      });
+    }
   });
 });
 

@@ -4,7 +4,8 @@ import { sha3 } from '../../src/move/crypto/hash.ts';
 import { padAddress } from '../../src/move/types/address.ts';
 import { primaryStoreAddress } from '../../src/move/types/derived-address.ts';
 import { reduced, scalarBytes } from '../../src/vm/natives/crypto/ristretto.ts';
-import { ByteVector, type Value } from '../../src/vm/value.ts';
+import type { TransactionFacts } from '../../src/vm/transaction-facts.ts';
+import { ByteVector, type Reference, type Value } from '../../src/vm/value.ts';
 import { bytes, callFramework, NativeRun, reference, string, textOf } from './framework.ts';
 
 const STRING = '0x1::string::String';
@@ -404,8 +405,48 @@ describe('names, addresses, transactions', () => {
     expect(await run.call(counter, [], 1n)).toMatch(/^abort 0x30001: .*must be called during/);
     expect(await run.call('randomness::is_unbiasable', [])).toEqual([false]);
     expect(await run.call('randomness::fetch_and_increment_txn_counter', [])).toBe('abort 0x1');
-    expect(await run.call('code::request_publish', [])).toEqual([]);
-    expect(await run.call('code::request_publish', [])).toBe('abort 0x30000');
+    const request: Value[] = ['0'.repeat(64), [], [], 1];
+    expect(await run.call('code::request_publish', [], ...request)).toEqual([]);
+    expect(await run.call('code::request_publish', [], ...request)).toBe('abort 0x30000');
+  });
+
+  it('count up in a transaction that has a place in its block', async () => {
+    const run = new NativeRun();
+    const count = () =>
+      run.call('transaction_context::monotonically_increasing_counter_internal', [], 3n);
+    const facts = { index: 7 } as TransactionFacts;
+    const session = { hash: Buffer.alloc(32), scriptHash: new Uint8Array(), counter: 35 };
+    run.session = { ...session, transaction: facts };
+    const place = (3n << 56n) | (7n << 24n) | (35n << 16n);
+    expect(await count()).toEqual([place + 1n]);
+    expect(await count()).toEqual([place + 2n]);
+    run.session = { ...session, transaction: { ...facts, index: undefined } };
+    expect(await count()).toBe('abort 0x30005');
+  });
+
+  it('make signers that have permissions', async () => {
+    const run = new NativeRun();
+    const call = (name: string, ...args: Value[]) =>
+      run.call(`permissioned_signer::${name}`, [], ...args);
+    const permissions = 'b'.repeat(64);
+    const plain: Value = [ONE];
+    const [made] = await call('signer_from_permissioned_handle_impl', ONE, permissions);
+    const limited = made!;
+    expect(await call('is_permissioned_signer_impl', reference(plain))).toEqual([false]);
+    expect(await call('is_permissioned_signer_impl', reference(limited))).toEqual([true]);
+    expect(await call('permission_address', reference(limited))).toEqual([permissions]);
+    expect(await call('permission_address', reference(plain))).toBe('abort 0x3');
+    const [address] = await run.call('signer::borrow_address', [], reference(limited));
+    expect((address as Reference).get()).toBe(ONE);
+    const [stored] = await run.call('bcs::to_bytes', ['signer'], reference(plain));
+    expect(hexOf(stored!)).toBe(ONE);
+    expect(await run.call('bcs::to_bytes', ['signer'], reference(limited))).toBe('abort 0x1c5');
+    const off = new NativeRun({ disabledFlags: [84] });
+    const names = ['is_permissioned_signer_impl', 'permission_address'];
+    for (const name of names) {
+      const found = await off.call(`permissioned_signer::${name}`, [], reference(plain));
+      expect(found).toBe('abort 0x9');
+    }
   });
 
   it('check names of functions', async () => {

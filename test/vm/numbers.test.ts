@@ -1,14 +1,13 @@
 /** Integers: random programs against a naive evaluator, and the texts of errors (docs/spec/vm.md §4.2). */
 import { describe, expect, it } from 'vitest';
+import { VmError } from '../../src/vm/status/vm-error.ts';
 import type { Value } from '../../src/vm/value.ts';
-import { VmError } from '../../src/vm/vm-error.ts';
-import { Random, testSeed } from '../random.ts';
+import { Random, roundsOf, testSeed } from '../random.ts';
 import { ProgramMaker, type RandomProgram, type Typed } from './numbers.ts';
 import { failure, programOf, runIn, runText } from './run-text.ts';
 
 const SEED = testSeed('vm-numbers');
-/** `VM_PROGRAMS=100000` for a long run. */
-const PROGRAMS = Number(process.env['VM_PROGRAMS'] ?? 3_000);
+const PROGRAMS = roundsOf('VM_PROGRAMS', 1_500, 100_000);
 const IN_ONE_MODULE = 100;
 
 function looks({ kind, value }: Typed): Value {

@@ -1,16 +1,16 @@
 /** References: random programs against a naive evaluator of trees and ways through them (docs/spec/vm.md §4.3). */
 import { describe, expect, it } from 'vitest';
+import { VmError } from '../../src/vm/status/vm-error.ts';
 import { ByteVector, Reference, type Value } from '../../src/vm/value.ts';
-import { VmError } from '../../src/vm/vm-error.ts';
-import { Random, testSeed } from '../random.ts';
-import { CAFE, programOf, runIn } from './run-text.ts';
+import { copyValue } from '../../src/vm/values/copy.ts';
+import { Random, roundsOf, testSeed } from '../random.ts';
+import { CAFE, plentyMeter, programOf, runIn } from './run-text.ts';
 import { plainTree, TreeFailure, type TreeFunction, TreeMachine } from './tree-machine.ts';
 import { functionText, type MadeFunction, madeProgram } from './tree-programs.ts';
 import { DECLARATIONS } from './tree-shapes.ts';
 
 const SEED = testSeed('vm-references');
-/** `VM_PROGRAMS=100000` for a long run. */
-const PROGRAMS = Number(process.env['VM_PROGRAMS'] ?? 1_500);
+const PROGRAMS = roundsOf('VM_PROGRAMS', 400, 100_000);
 const IN_ONE_MODULE = 50;
 
 const ACCESSORS: readonly [string, TreeFunction][] = [
@@ -63,8 +63,16 @@ describe(`random programs on references (SEED=${SEED})`, () => {
         outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
       }
     }
-    if (PROGRAMS > 1_500) console.log(outcomes);
+    if (PROGRAMS > 400) console.log(outcomes);
     expect(outcomes.get('results')).toBeGreaterThan(PROGRAMS / 3);
     expect(outcomes.size).toBeGreaterThan(5);
   }, 3_600_000);
+});
+
+it('a copy of bytes is other memory, also of bytes that the BCS writer made', () => {
+  const original = new ByteVector(Buffer.of(1, 2));
+  const copy = copyValue(original, plentyMeter()) as ByteVector;
+  new Reference(copy, 0).set(9);
+  expect([...original.bytes]).toEqual([1, 2]);
+  expect([...copy.bytes]).toEqual([9, 2]);
 });

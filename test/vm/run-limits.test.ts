@@ -97,9 +97,9 @@ describe('what a program remembers', () => {
     };
     const half = MAX_PROGRAM_ENTRIES / 2;
     makeUntil(0, half);
-    expect(program.isWorn).toBe(false);
+    expect(program.isOverBudget).toBe(false);
     makeUntil(half, half + 1);
-    expect(program.isWorn).toBe(true);
+    expect(program.isOverBudget).toBe(true);
     makeUntil(half + 1, MAX_PROGRAM_ENTRIES);
     expect(make(0)).toBe(make(0));
     expect(() => make(MAX_PROGRAM_ENTRIES)).toThrow(

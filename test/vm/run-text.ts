@@ -10,8 +10,8 @@ import { run, VIEW_LIMITS } from '../../src/vm/machine/run.ts';
 import { Meter, type RunLimits } from '../../src/vm/meter.ts';
 import type { Native } from '../../src/vm/native.ts';
 import { Program } from '../../src/vm/program/program.ts';
+import { VmError } from '../../src/vm/status/vm-error.ts';
 import type { Value } from '../../src/vm/value.ts';
-import { VmError } from '../../src/vm/vm-error.ts';
 import type { World } from '../../src/vm/world.ts';
 
 /** The address of the modules. */

@@ -1,6 +1,6 @@
 /** Requests to the node that serves this page, and its refusals as errors (docs/spec/http.md §3, §4). */
 import { formatHex } from '../../src/move/bcs/hex.ts';
-import { unlessRefused } from '../../src/move/errors.ts';
+import { tryParse } from '../../src/move/errors.ts';
 import { parseJson } from './exact-json.ts';
 import type { ApiRequest } from './requests.ts';
 
@@ -86,7 +86,7 @@ export async function send(request: ApiRequest, signal: AbortSignal): Promise<Ap
 
 /** What an error body says. */
 export function refusal(text: string): { code: string; message: string } {
-  const body = unlessRefused(() => parseJson<{ error_code?: string; message?: string }>(text));
+  const body = tryParse(() => parseJson<{ error_code?: string; message?: string }>(text));
   if (body?.error_code !== undefined && body.message !== undefined) {
     return { code: body.error_code, message: body.message };
   }

@@ -114,7 +114,7 @@ function Meaning({ hex }: { hex: string }) {
   );
 }
 
-/** Warnings first, then the facts, the arguments with their types, and the request as JSON (src/ledger/decode). */
+/** Warnings first, then the facts, the arguments with their types, and the request as JSON (src/submission/decode). */
 function Shown({ decoded: { daybook_notes: notes, ...request } }: { decoded: Decoded }) {
   return (
     <div class="decoded">

@@ -2,7 +2,7 @@
  * Requests to encode (docs/spec/encode.md §A1, A2): examples to start from, and the form's fields to and from the JSON.
  * The JSON is what is sent; the form only changes fields of it and leaves everything else as it is.
  */
-import { unlessRefused } from '../../src/move/errors.ts';
+import { tryParse } from '../../src/move/errors.ts';
 import { JsonNumber } from '../../src/move/json/json-text.ts';
 import { type AbiFunction, argumentTypes } from './answers.ts';
 import {
@@ -189,7 +189,7 @@ export function argumentValue(text: string, type = ''): Json {
   if (STRING_TYPE.test(type)) return text;
   const trimmed = text.trim();
   if (NUMBER_TYPE.test(type) && /^-?\d+$/.test(trimmed)) return new JsonNumber(trimmed);
-  const read = unlessRefused(() => ({ json: parseJson(trimmed) }));
+  const read = tryParse(() => ({ json: parseJson(trimmed) }));
   return read === undefined ? text : read.json;
 }
 

@@ -1,14 +1,45 @@
-/** `GET /v1/accounts/{address}` and `…/resource/{resource_type}` (docs/spec/http.md §1.5, §1.6). */
-import { andThen } from '../../maybe-promise.ts';
+/**
+ * `GET /v1/accounts/{address}` and what is below it: resources, modules and balances
+ * (docs/spec/http.md §1.5, §1.6, §5.5, §5.6, §8, §9), and their listings with a cursor
+ * (docs/spec/ledger.md §5.4).
+ */
+
+import { type Cache, copiedBytes } from '../../cache.ts';
+import type { Accounts, Listing } from '../../ledger/accounts/accounts.ts';
+import type { ListingRequest } from '../../ledger/accounts/listing.ts';
+import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { formatHex } from '../../move/bcs/hex.ts';
-import { AccountSchema, ResourceSchema } from '../schemas/schemas.ts';
-import { type Answer, defineRead } from './endpoint.ts';
+import { contentDigest } from '../../move/crypto/hash.ts';
+import type { StoredModule } from '../../state/stored-module.ts';
+import type { Format } from '../negotiation.ts';
+import {
+  AccountSchema,
+  BalanceSchema,
+  ModuleSchema,
+  ModulesSchema,
+  ResourceSchema,
+  ResourcesSchema,
+} from '../schemas/schemas.ts';
+import {
+  type Answer,
+  type AnyEndpoint,
+  bytesOfAnswer,
+  defineRead,
+  type Endpoint,
+} from './endpoint.ts';
 import {
   ADDRESS,
+  ASSET_TYPE,
+  CURSOR,
+  IDENTIFIER,
   LEDGER_VERSION,
+  PAGE_LIMIT,
+  pageSize,
   pathParameter,
+  queryParameter,
   requireShallow,
   STRUCT_TAG,
+  versionParameter,
 } from './parameters.ts';
 
 export const accountEndpoint = defineRead({
@@ -74,4 +105,183 @@ export const resourceEndpoint = defineRead({
       ),
     );
   },
+});
+
+const U64_BYTES = 8;
+
+function littleEndian(value: bigint): Buffer {
+  const bytes = Buffer.alloc(U64_BYTES);
+  bytes.writeBigUInt64LE(value);
+  return bytes;
+}
+
+/** An account's balance of a coin or fungible asset at a version. */
+export const balanceEndpoint = defineRead({
+  operationId: 'get_account_balance',
+  tag: 'Accounts',
+  summary: 'Get account balance',
+  description:
+    'Retrieves the balance of a coin, its paired fungible asset included, or of a fungible asset ' +
+    'in the primary store of an account. Unknown accounts and assets have 0.',
+  isDecidedByView: 'pinned',
+  path: '/accounts/{address}/balance/{asset_type}',
+  parameters: {
+    address: pathParameter(ADDRESS, 'Account whose balance is asked.'),
+    asset_type: pathParameter(ASSET_TYPE, 'Coin type, or metadata address of a fungible asset.'),
+    ledger_version: LEDGER_VERSION,
+  },
+  switchName: 'Get account balance',
+  results: {
+    description: 'The balance, a bare number.',
+    json: BalanceSchema,
+    bcs: 'The balance as a u64, 8 bytes little-endian.',
+  },
+  answer({ parameters, view, format }) {
+    const version = view.resolveVersion(parameters.ledger_version, parameters.address);
+    const pinned = parameters.ledger_version !== undefined;
+    const balance = view.balance(parameters.address, parameters.asset_type, version);
+    return andThen(balance, (found) => answerOf(found, format, pinned));
+  },
+});
+
+function answerOf(balance: bigint, format: Format, pinned: boolean): Answer {
+  const text = balance.toString();
+  // The number itself is the tag; hashing it would cost more than everything else.
+  return format === 'json'
+    ? { body: text, tagCore: text, pinned }
+    : { body: littleEndian(balance), tagCore: `${text}-bcs`, pinned };
+}
+
+export const moduleEndpoint = defineRead({
+  operationId: 'get_account_module',
+  tag: 'Accounts',
+  summary: 'Get account module',
+  description:
+    'Retrieves one module of an account at a ledger version: its bytecode and its interface. ' +
+    'A version below the oldest kept one is answered with 410.',
+  isDecidedByView: true,
+  path: '/accounts/{address}/module/{module_name}',
+  parameters: {
+    address: pathParameter(ADDRESS, 'Account that holds the module.'),
+    module_name: pathParameter(IDENTIFIER, 'Name of the module; case-sensitive.'),
+    ledger_version: LEDGER_VERSION,
+  },
+  switchName: 'Get account module',
+  results: {
+    description: 'The module.',
+    json: ModuleSchema,
+    bcs: 'The stored bytes of the module as they are, without a length.',
+  },
+  answer({ parameters, view, format, bodies }) {
+    const { address, module_name: name, ledger_version: asked } = parameters;
+    const version = view.resolveVersion(asked, address);
+    return andThen(view.module(address, name, version), (module) => {
+      const found = bodyOf(module, `${address}::${name}`, format, bodies);
+      return asked === undefined
+        ? found
+        : andThen(found, (answer) => ({ ...answer, pinned: true }));
+    });
+  },
+});
+
+/** The module in a format; cached, since it is the same until the module is published again. */
+function bodyOf(
+  module: StoredModule,
+  id: string,
+  format: Format,
+  bodies: Cache<Answer>,
+): MaybePromise<Answer> {
+  const make = (): Answer => {
+    const body = format === 'json' ? copiedBytes(Buffer.from(module.json())) : module.bytes;
+    return { body, tagCore: contentDigest(body), isReused: true };
+  };
+  return bodies.getOrMake(`${id}@${module.writtenAtVersion} ${format}`, make, bytesOfAnswer);
+}
+
+/** Cursors of `0x1::block::BlockResource` and `0x1::coin`. */
+const CURSORS = {
+  resources:
+    '000000000000000000000000000000000000000000000000000000000000000001' +
+    '3601000000000000000000000000000000000000000000000000000000000000000105626c6f636b0d426c6f636b5265736f7572636500',
+  modules:
+    '000000000000000000000000000000000000000000000000000000000000000001' +
+    '2600000000000000000000000000000000000000000000000000000000000000000104636f696e',
+};
+
+interface ListingEndpoint
+  extends Pick<Endpoint, 'operationId' | 'summary' | 'description' | 'switchName' | 'results'> {
+  readonly items: 'resources' | 'modules';
+  list(accounts: Accounts, request: ListingRequest): MaybePromise<Listing>;
+}
+
+function listingEndpoint({ items, list, ...facts }: ListingEndpoint): AnyEndpoint {
+  return defineRead({
+    ...facts,
+    tag: 'Accounts',
+    isDecidedByView: true,
+    work: 'listing',
+    path: `/accounts/{address}/${items}`,
+    parameters: {
+      address: pathParameter(ADDRESS, `Account that holds the ${items}.`),
+      ledger_version: versionParameter(
+        'Version to read at; the latest when absent. Pages of one walk should name the same.',
+      ),
+      start: queryParameter(
+        CURSOR,
+        'Cursor of the page before; absent: the first page.',
+        CURSORS[items],
+      ),
+      limit: queryParameter(
+        PAGE_LIMIT,
+        `Most state keys of ${items} to return: 9999 when absent or above, unless the node’s maximum ` +
+          'is another. A page may hold fewer and yet have a next one: the cursor says so.',
+      ),
+    },
+    hasCursor: true,
+    answer({ parameters, view, format, settings, pace }) {
+      const { address, start, ledger_version: asked } = parameters;
+      const version = view.resolveVersion(asked, address);
+      const maximum = settings.maxAccountPageSize;
+      const limit = pageSize(parameters.limit, maximum, maximum);
+      return andThen(list(view.accounts, { address, version, start, limit, pace }), (page) =>
+        andThen<Answer['body'], Answer>(format === 'json' ? page.json() : page.bcs(), (body) => ({
+          body,
+          cursor: page.cursor,
+          pinned: asked !== undefined,
+        })),
+      );
+    },
+  });
+}
+
+export const resourcesEndpoint = listingEndpoint({
+  items: 'resources',
+  operationId: 'get_account_resources',
+  summary: 'Get account resources',
+  description:
+    'Retrieves the resources of an account at a ledger version, page by page. Resources in groups are ' +
+    'shown like others; a group counts once. An account without resources has an empty page.',
+  switchName: 'Get account resources',
+  results: {
+    description: 'A page of resources.',
+    json: ResourcesSchema,
+    bcs: 'A map from struct tag to the bytes of the resource.',
+  },
+  list: (accounts, request) => accounts.resources(request),
+});
+
+export const modulesEndpoint = listingEndpoint({
+  items: 'modules',
+  operationId: 'get_account_modules',
+  summary: 'Get account modules',
+  description:
+    'Retrieves the modules of an account at a ledger version, page by page: bytecode and interface. An ' +
+    'account without modules has an empty page.',
+  switchName: 'Get account modules',
+  results: {
+    description: 'A page of modules.',
+    json: ModulesSchema,
+    bcs: 'A map from `{address}::{name}`, a string, to the bytes of the module.',
+  },
+  list: (accounts, request) => accounts.modules(request),
 });

@@ -2,11 +2,12 @@
  * `POST /v1/transactions/encode_submission` (docs/spec/http.md §5.8; docs/spec/encode.md A; docs/spec/decisions.md
  * D2).
  */
-import { encodeValue, parseRequestText, readEncodeRequest } from '../../ledger/encode/index.ts';
+
 import { andThen } from '../../maybe-promise.ts';
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { formatHex } from '../../move/bcs/hex.ts';
-import { requireJsonBody } from '../http/negotiation.ts';
+import { encodeValue, parseRequestText, readEncodeRequest } from '../../submission/encode/index.ts';
+import { requireJsonBody } from '../negotiation.ts';
 import { EncodeRequestSchema, HexEncodedBytesSchema } from '../schemas/schemas.ts';
 import { defineSubmission } from './endpoint.ts';
 

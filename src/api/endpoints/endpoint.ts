@@ -5,22 +5,22 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Cache } from '../../cache.ts';
 import type { LedgerState, LedgerView } from '../../ledger/ledger-view.ts';
-import type { Pace } from '../../ledger/pace.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import type { JsonValue } from '../../move/json/json-text.ts';
-import { ApiError } from '../http/error-table.ts';
-import type { Format } from '../http/negotiation.ts';
-import type { PendingTransactions } from '../http/pending-transactions.ts';
-import type { WorkKind } from '../load/overload.ts';
-import type { UnsentAnswers } from '../load/unsent-answers.ts';
-import type { StreamStart } from '../push/record-source.ts';
+import type { YieldBudget } from '../../yield-budget.ts';
+import { ApiError } from '../error-table.ts';
+import type { WorkKind } from '../load/admission.ts';
+import type { HeldBytes } from '../load/held-bytes.ts';
+import type { Format } from '../negotiation.ts';
+import type { StreamStart } from '../push/sources.ts';
 import type { Schema } from '../schemas/json-schema.ts';
 import type { ApiSettings } from '../settings.ts';
 import type { SnapshotOffer } from '../snapshot-offer.ts';
+import type { Submissions } from '../submissions.ts';
 import type { Parameters, ParameterValues } from './parameters.ts';
+import type { PendingTransactions } from './pending-transactions.ts';
 
-/** A read that is part of another request. */
-export interface OtherRead {
+export interface BatchRead {
   /** Path and query, as a request of its own has them. */
   readonly target: string;
   readonly accept: string;
@@ -30,7 +30,7 @@ export interface OtherRead {
   readonly version: bigint | undefined;
 }
 
-export interface OtherAnswer {
+export interface BatchAnswer {
   readonly status: number;
   readonly contentType: string;
   /** JSON text, or BCS where the content type says so. */
@@ -39,13 +39,13 @@ export interface OtherAnswer {
 }
 
 /** The way to the other endpoints, for an answer that is made of theirs. */
-export interface OtherReads {
-  /** Answers one at the view of a call; failures are answers. */
-  answer(read: OtherRead, call: ReadCall): MaybePromise<OtherAnswer>;
+export interface BatchReads {
+  /** Answers one at the view of a call; errors are returned, not thrown. */
+  answer(read: BatchRead, call: ReadCall): MaybePromise<BatchAnswer>;
   /** Whether answers come from elsewhere, so that the next read can be begun before they are there. */
-  areAwaited(call: ReadCall): boolean;
+  isRemote(call: ReadCall): boolean;
   /** Where the bytes of answers are counted until they are sent. */
-  readonly unsent: Pick<UnsentAnswers, 'hold' | 'grow' | 'release' | 'isFull'>;
+  readonly held: Pick<HeldBytes, 'hold' | 'grow' | 'release' | 'isFull'>;
 }
 
 /** The input of a handler. */
@@ -59,23 +59,26 @@ export interface Call<P extends Parameters, B> {
   /** For bodies that are the same at many views. */
   readonly bodies: Cache<Answer>;
   readonly headers: IncomingHttpHeaders;
-  /** Absent without an upstream. */
+  /** Absent where no transaction can be pending: without a chain and without an upstream. */
   readonly pending: PendingTransactions | undefined;
-  /** Absent where none are offered. */
+  /** Absent where no chain is in this process. */
+  readonly chain: Submissions | undefined;
   readonly snapshots: SnapshotOffer | undefined;
   readonly client: ServerResponse;
-  /** Of the work of this answer, which it ends when the client leaves. */
-  readonly pace: Pace;
-  readonly others: OtherReads;
+  /** The budget of this answer; its work ends when the client leaves. */
+  readonly pace: YieldBudget;
+  readonly others: BatchReads;
 }
 
 /** The part of a call that all reads of a batch share. */
 export type ReadCall = Pick<Call<Parameters, unknown>, 'view' | 'client'>;
 
 export interface Answer {
+  /** 200 when absent. */
+  readonly status?: 202 | 206;
   /** JSON text, or the bytes to send, in the requested format. */
   readonly body: string | Uint8Array;
-  /** Of the view that it was read from, where that is newer than the view of the call. */
+  /** The state of a newer view, if the answer was read from one. */
   readonly state?: LedgerState | undefined;
   /** Asked for at a version, so it never changes. */
   readonly pinned?: boolean | undefined;
@@ -83,10 +86,19 @@ export interface Answer {
   readonly tagCore?: string | undefined;
   /** Cursor of the next page; absent on the last page and for unpaginated responses. */
   readonly cursor?: string | undefined;
+  /** Gas units that making the answer took, or that a transaction would. */
+  readonly gasUsed?: string | undefined;
   /**
    * Whether the same body is sent again and again, so that its compressed forms are cached; `tagCore` is its hash then.
    */
   readonly isReused?: boolean | undefined;
+}
+
+/** Memory of an answer besides its URL, its body and its tag, in bytes; measured. */
+const ANSWER_OVERHEAD_BYTES = 100;
+
+export function bytesOfAnswer({ body, tagCore, cursor }: Answer): number {
+  return ANSWER_OVERHEAD_BYTES + body.length + (tagCore?.length ?? 0) + (cursor?.length ?? 0);
 }
 
 /** Reads a request body. This happens before `checkEnabled` and before the ledger is read. */
@@ -100,7 +112,7 @@ export interface BodyReader<B> {
   check?(body: B): void;
 }
 
-export type FailureStatus = 400 | 403 | 404 | 410 | 413 | 415 | 500 | 503;
+export type FailureStatus = 400 | 403 | 404 | 410 | 413 | 415 | 500 | 503 | 507;
 
 type NoParameters = Readonly<Record<never, never>>;
 
@@ -118,13 +130,13 @@ export interface Endpoint<
   /** Not in the reference's interface; the document marks it with `x-extension`. */
   readonly isExtension?: boolean;
   readonly method: 'GET' | 'POST';
-  /** In which queue it waits under load (overload.ts): `read` when absent, `none` is never refused. */
+  /** In which queue it waits under load (admission.ts): `read` when absent, `none` is never refused. */
   readonly work?: WorkKind | 'none';
   /** Below `/v1`, parameters in braces. */
   readonly path: string;
-  /** In the order in which they are checked. */
+  /** They are checked in this order. */
   readonly parameters: P;
-  /** Those that are checked after the body. */
+  /** These are checked after the body. */
   readonly laterParameters?: L;
   readonly body?: BodyReader<B>;
   /** Whether it cannot be one of a batch: what is not a read, and what is about the process or the clock. */
@@ -157,12 +169,6 @@ export interface Endpoint<
    * of `results.json`.
    */
   stream?(call: Call<P & L, B>): MaybePromise<StreamStart>;
-}
-
-export type StreamingEndpoint = AnyEndpoint & Required<Pick<AnyEndpoint, 'stream'>>;
-
-export function isStreaming(endpoint: AnyEndpoint): endpoint is StreamingEndpoint {
-  return endpoint.stream !== undefined;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: endpoints take what their own parameters give

@@ -4,31 +4,25 @@
  */
 import type { EventStream } from '../../ledger/events/stream-pages.ts';
 import { andThen } from '../../maybe-promise.ts';
-import { EventSource } from '../push/event-source.ts';
-import type { StreamStart } from '../push/record-source.ts';
-import { resumedFrom } from '../push/resume.ts';
+import { EventSource, type StreamStart } from '../push/sources.ts';
 import { EventsSchema } from '../schemas/schemas.ts';
-import { DEFAULT_PAGE_SIZE } from '../settings.ts';
 import { type Call, defineRead } from './endpoint.ts';
 import {
   ADDRESS,
   IDENTIFIER,
-  PAGE_LIMIT,
-  pageSize,
+  listLimit,
+  listSize,
   pathParameter,
   queryParameter,
   requireShallow,
   STRUCT_TAG,
   U64,
 } from './parameters.ts';
+import { resumedFrom } from './resumed-stream.ts';
 
 const PAGE = {
   start: queryParameter(U64, 'First sequence number; absent: the most recent page.'),
-  limit: queryParameter(
-    PAGE_LIMIT,
-    'Most events to return: 25 when absent; above the node’s maximum (100 by default) it is ' +
-      'reduced to that.',
-  ),
+  limit: listLimit('events'),
 };
 const RESULTS = {
   description: 'The events.',
@@ -56,7 +50,7 @@ export const eventsEndpoint = defineRead({
   results: RESULTS,
   answer({ parameters, view, format, settings }) {
     const { address, creation_number: creationNumber, start } = parameters;
-    const limit = pageSize(parameters.limit, DEFAULT_PAGE_SIZE, settings.maxEventsPageSize);
+    const limit = listSize(parameters.limit, settings);
     return view.eventPage({ address, creationNumber, start, limit }, format);
   },
   stream(call) {
@@ -95,7 +89,7 @@ export const eventsByHandleEndpoint = defineRead({
     const { address, event_handle: holder, field_name: field, start } = parameters;
     requireShallow('event_handle', holder);
     return andThen(view.accounts.eventStream(address, holder, field), (stream) => {
-      const limit = pageSize(parameters.limit, DEFAULT_PAGE_SIZE, settings.maxEventsPageSize);
+      const limit = listSize(parameters.limit, settings);
       return view.eventPage({ ...stream, start, limit }, format);
     });
   },
@@ -111,7 +105,7 @@ async function startOf(
   stream: EventStream,
   { parameters, headers, view, settings }: Call<typeof PAGE, undefined>,
 ): Promise<StreamStart> {
-  const limit = pageSize(parameters.limit, DEFAULT_PAGE_SIZE, settings.maxEventsPageSize);
+  const limit = listSize(parameters.limit, settings);
   const start = resumedFrom(headers, U64) ?? parameters.start;
   const from = start ?? (await view.startOfNewestEvents(stream, limit));
   return { source: new EventSource(stream), from };

@@ -4,17 +4,21 @@
  * `…/simulate`, which an upstream answers better (§9.4).
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import { EncodeError } from '../../ledger/encode/index.ts';
+import { MAX_SIMULATED_BYTES } from '../../execution/simulated-transaction.ts';
+import type { LedgerView } from '../../ledger/ledger-view.ts';
+import { BcsError, BcsReader } from '../../move/bcs/bcs-reader.ts';
+import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
+import { readSignedTransaction } from '../../move/transactions/user-transaction.ts';
+import { LedgerError } from '../../state/ledger-error.ts';
+import { EncodeError } from '../../submission/encode/index.ts';
 import {
-  checkSubmissions,
   parseSubmission,
+  parseSubmissions,
   type Submission,
   signedTransactionOf,
-} from '../../ledger/encode/submission.ts';
-import type { LedgerView } from '../../ledger/ledger-view.ts';
-import { MAX_SIMULATED_BYTES } from '../../ledger/simulation/simulated-transaction.ts';
-import { ApiError, frameworkError } from '../http/error-table.ts';
-import { bodyFormat } from '../http/negotiation.ts';
+} from '../../submission/encode/submission.ts';
+import { ApiError, ERROR_CODES, errorBody, frameworkError, knownFailure } from '../error-table.ts';
+import { bodyFormat } from '../negotiation.ts';
 import type { Schema } from '../schemas/json-schema.ts';
 import { SubmitRequestSchema, SubmitRequestsSchema } from '../schemas/submission-schemas.ts';
 import {
@@ -58,6 +62,68 @@ function submissionBody<T>(
   };
 }
 
+const NO_CHAIN = 'executes no transactions';
+const NOTHING = Buffer.alloc(0);
+/** Transactions in a batch. */
+const MAX_BATCH = 10;
+
+interface BatchFailure {
+  /** In the batch. */
+  readonly index: number;
+  readonly error: ApiError;
+}
+
+function failuresJson(failures: readonly BatchFailure[]): string {
+  const items = failures.map(
+    ({ index, error }) => `{"error":${errorBody(error)},"transaction_index":${index}}`,
+  );
+  return `{"transaction_failures":[${items.join(',')}]}`;
+}
+
+function failuresBcs(failures: readonly BatchFailure[]): Buffer {
+  return encodeBcs((writer) =>
+    writer.vector(failures, (to, { index, error }) => {
+      to.string(error.message).uleb32(ERROR_CODES.indexOf(error.code));
+      to.option(error.vmErrorCode, (inner, code) => inner.exactU64(code));
+      to.exactU64(index);
+    }),
+  );
+}
+
+function tooMany(count: number): ApiError {
+  const text = `Submitted too many transactions: ${count}, while limit is ${MAX_BATCH}`;
+  return new ApiError(400, 'invalid_input', text);
+}
+
+/** The transactions of a batch in BCS. @throws LedgerError `invalid_input` */
+function splitBatch(body: Buffer): Buffer[] {
+  try {
+    const count = new BcsReader(body).itemCount(MIN_SIGNED_BYTES);
+    if (count > MAX_BATCH) throw tooMany(count);
+    const reader = new BcsReader(body);
+    const items = reader.vector(MIN_SIGNED_BYTES, (inner) => {
+      const start = inner.offset;
+      readSignedTransaction(inner);
+      return body.subarray(start, inner.offset);
+    });
+    reader.finish();
+    return items;
+  } catch (cause) {
+    if (!(cause instanceof BcsError)) throw cause;
+    const text = `Failed to deserialize input into SignedTransaction: ${cause.detail}`;
+    throw new LedgerError('invalid_input', text, { cause });
+  }
+}
+
+/** Fewest bytes of a transaction: sender, numbers, the shortest payload and authenticator. */
+const MIN_SIGNED_BYTES = 32 + 8 + 2 + 3 * 8 + 1 + 1;
+
+/** One transaction, which is not too large to be read in one go. @throws ApiError 413, EncodeError */
+function parseOne(body: Buffer): Submission {
+  if (body.length > MAX_SIMULATED_JSON_BYTES) throw frameworkError(413, 'payload too large');
+  return parseSubmission(body);
+}
+
 /** @throws ApiError 403 `api_disabled` */
 export function refuse(operation: string, lack: string): never {
   throw disabled(
@@ -70,8 +136,8 @@ const REQUEST = 'SubmitTransactionRequest';
 const NOT_SIGNED = `Failed to parse transaction when building SignedTransaction from ${REQUEST}`;
 
 const PASSED_ON =
-  ' This node passes the request on to its upstream, whose answer comes back as it is; without an ' +
-  'upstream it answers 403.';
+  ' A local network takes it. Another node passes the request on to its upstream, whose answer comes back as it is; ' +
+  'without an upstream it answers 403.';
 const SIGNED_TRANSACTION_BCS = 'SignedTransaction.';
 
 export const submitEndpoint = defineSubmission({
@@ -85,7 +151,7 @@ export const submitEndpoint = defineSubmission({
   parameters: {},
   body: submissionBody(
     SubmitRequestSchema,
-    parseSubmission,
+    parseOne,
     SIGNED_TRANSACTION_BCS,
     // The stray quote is the interface's.
     "Submitted transaction invalid'",
@@ -96,7 +162,16 @@ export const submitEndpoint = defineSubmission({
     json: SubmittedSchema,
     bcs: 'Nothing.',
   },
-  answer: () => refuse('Submit transaction', 'executes no transactions'),
+  failures: [400, 403, 413, 415, 500, 503, 507],
+  async answer({ body, view, format, chain }) {
+    if (chain === undefined) return refuse('Submit transaction', NO_CHAIN);
+    const signed = Buffer.isBuffer(body) ? body : await signedOf(body, view);
+    const taken = await chain.submit(signed);
+    if (format === 'bcs') return { status: 202, body: NOTHING };
+    const isAnswerForHash = false;
+    const shown = view.history.renderedPending(taken.signed, taken.hash, isAnswerForHash);
+    return { status: 202, body: await shown };
+  },
 });
 
 export const submitBatchEndpoint = defineSubmission({
@@ -110,7 +185,7 @@ export const submitBatchEndpoint = defineSubmission({
   parameters: {},
   body: submissionBody(
     SubmitRequestsSchema,
-    checkSubmissions,
+    parseSubmissions,
     'A vector of SignedTransaction.',
     'Submitted transactions invalid',
   ),
@@ -118,9 +193,30 @@ export const submitBatchEndpoint = defineSubmission({
     status: 202,
     description: 'The transactions were taken and wait; 206 when some were refused.',
     json: BatchSubmittedSchema,
-    bcs: 'As the upstream answers.',
+    bcs: 'A vector of failures: message, number of the error code, optional status code, index.',
   },
-  answer: () => refuse('Submit batch transaction', 'executes no transactions'),
+  failures: [400, 403, 413, 415, 500, 503, 507],
+  async answer({ body, view, format, chain }) {
+    if (chain === undefined) return refuse('Submit batch transaction', NO_CHAIN);
+    const items = Buffer.isBuffer(body) ? splitBatch(body) : body;
+    if (items.length > MAX_BATCH) throw tooMany(items.length);
+    const signed: Buffer[] = [];
+    for (const item of items) {
+      signed.push(Buffer.isBuffer(item) ? item : await signedOf(item, view));
+    }
+    const results = await chain.submitAll(signed);
+    const failures = results.flatMap((cause, index): BatchFailure[] => {
+      if (cause === undefined) return [];
+      const error = knownFailure(cause);
+      if (error === undefined) throw cause;
+      return [{ index, error }];
+    });
+    if (failures.length > 0 && failures.length === signed.length) {
+      throw new ApiError(400, 'invalid_input', 'All transactions submitted were invalid.');
+    }
+    const status = failures.length === 0 ? 202 : 206;
+    return { status, body: format === 'bcs' ? failuresBcs(failures) : failuresJson(failures) };
+  },
 });
 
 export const simulateEndpoint = defineSubmission({
@@ -131,8 +227,7 @@ export const simulateEndpoint = defineSubmission({
   summary: 'Simulate transaction',
   description:
     'Executes a transaction without committing it. Its signatures must not be valid. With an upstream this node ' +
-    'passes the request on, and the answer comes back as it is. Without one it runs the transaction itself: the ' +
-    'gas used is an estimate, and transactions that publish modules or belong to a multisig account are refused.',
+    'passes the request on, and the answer comes back as it is. Without one it runs the transaction itself.',
   switchName: 'Simulate transaction',
   path: '/transactions/simulate',
   parameters: {
@@ -145,10 +240,7 @@ export const simulateEndpoint = defineSubmission({
   },
   body: submissionBody(
     SubmitRequestSchema,
-    (body) => {
-      if (body.length > MAX_SIMULATED_JSON_BYTES) throw frameworkError(413, 'payload too large');
-      return parseSubmission(body);
-    },
+    parseOne,
     SIGNED_TRANSACTION_BCS,
     'Simulated transaction invalid',
   ),
@@ -168,8 +260,10 @@ export const simulateEndpoint = defineSubmission({
           : undefined,
     } as const;
     const simulated = await view.simulateSubmitted(signed, estimates, pace);
-    if (format === 'bcs') return { body: simulated.item };
-    return { body: Buffer.concat([OPEN, await view.history.renderedSimulated(simulated), CLOSE]) };
+    const gasUsed = String(simulated.gasUsed);
+    if (format === 'bcs') return { body: simulated.item, gasUsed };
+    const json = await view.history.renderedSimulated(simulated);
+    return { body: Buffer.concat([OPEN, json, CLOSE]), gasUsed };
   },
 });
 

@@ -5,7 +5,7 @@
 
 import type { LedgerState } from '../../ledger/ledger-view.ts';
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
-import { ApiError } from '../http/error-table.ts';
+import { ApiError } from '../error-table.ts';
 import { HealthSchema, IndexSchema } from '../schemas/schemas.ts';
 import { NodeInfoSchema } from '../schemas/state-schemas.ts';
 import type { ApiSettings } from '../settings.ts';
@@ -145,7 +145,7 @@ const CHAIN_NAMES: ReadonlyMap<number, string> = new Map([
   [5, 'premainnet'],
 ]);
 const NODE_TYPES = { validator: 'Validator', full_node: 'PublicFullnode' } as const;
-/** Of the reference: this node indexes each transaction in the commit that stores it. */
+/** The value of the reference: this node indexes each transaction in the commit that stores it. */
 const INDEXER_BATCH_SIZE = 10_000;
 
 export const infoEndpoint = defineRead({

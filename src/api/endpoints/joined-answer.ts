@@ -1,7 +1,8 @@
 /** Answers of many pieces. Large ones are joined in turns: copying and digesting 64 MiB takes a tenth of a second. */
-import { Pace } from '../../ledger/pace.ts';
+
 import type { MaybePromise } from '../../maybe-promise.ts';
 import { contentDigest } from '../../move/crypto/hash.ts';
+import { YieldBudget } from '../../yield-budget.ts';
 import type { Answer } from './endpoint.ts';
 
 /** Copied, or digested, before other requests get their turn, in bytes. */
@@ -10,7 +11,7 @@ export const JOINED_BYTES_PER_TURN = 1024 * 1024;
 /** @param isTagged whether its digest is needed: to answer a GET */
 export function joinedAnswer(
   pieces: readonly Buffer[],
-  pace = new Pace(),
+  pace = new YieldBudget(),
   isTagged = true,
 ): MaybePromise<Answer> {
   const sizeBytes = pieces.reduce((sum, { length }) => sum + length, 0);
@@ -21,7 +22,7 @@ export function joinedAnswer(
 async function joinedInTurns(
   pieces: readonly Buffer[],
   sizeBytes: number,
-  pace: Pace,
+  pace: YieldBudget,
   isTagged: boolean,
 ): Promise<Answer> {
   pace.hold(sizeBytes);

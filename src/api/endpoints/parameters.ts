@@ -13,9 +13,8 @@ import { checkStructLevels, TypeLevelError } from '../../move/types/move-type-ta
 import { parsePhysicalStateKey } from '../../move/types/state-key.ts';
 import { parseStructTag } from '../../move/types/type-parser.ts';
 import type { StructTag } from '../../move/types/type-tag.ts';
-import { ApiError, frameworkError } from '../http/error-table.ts';
-import { decodePathParameter } from '../http/request-target.ts';
-import type { Exchange } from '../http/routes.ts';
+import { ApiError, frameworkError } from '../error-table.ts';
+import { decodePathParameter, type Query } from '../request-target.ts';
 import { type Schema, Type } from '../schemas/json-schema.ts';
 import {
   AddressSchema,
@@ -27,10 +26,11 @@ import {
   U64Schema,
   VersionSchema,
 } from '../schemas/schemas.ts';
+import { type ApiSettings, DEFAULT_PAGE_SIZE } from '../settings.ts';
 import { parseTimeText } from './time-text.ts';
 
 export interface ParameterType<T> {
-  /** How messages name it, e.g. `string(U64)`. */
+  /** The name in messages, such as `string(U64)`. */
   readonly name: string;
   readonly schema: Schema;
   /** Reads the text. Throws MoveError whose message is the reason that clients see. */
@@ -46,21 +46,19 @@ export interface Parameter<T> {
   readonly example?: string | number;
   /** Whether a query must have it; a path always does. */
   readonly isRequired?: boolean;
-  /** Never there; carries T. */
+  /** It carries the type T and never has a value. */
   readonly '~value'?: T;
 }
 
 /** Parameters of an endpoint in the order in which they are checked. */
 export type Parameters = Readonly<Record<string, Parameter<unknown>>>;
 
-/** The parameter values that a handler gets for `P`. */
 export type ParameterValues<P extends Parameters> = {
   readonly [Name in keyof P]: P[Name] extends Parameter<infer T> ? T : never;
 };
 
 class ParameterTextError extends MoveError<'bad_parameter'> {}
 
-/** What a type throws for a text that is not one of its values. */
 function badText(reason: string): ParameterTextError {
   return new ParameterTextError('bad_parameter', reason);
 }
@@ -81,6 +79,12 @@ export function queryParameter<T>(
   return { in: 'query', type, description, ...(example !== undefined && { example }) };
 }
 
+interface RawParameters {
+  /** Raw texts of the path's parameters, by name. */
+  readonly path: Readonly<Record<string, string>>;
+  readonly query: Query;
+}
+
 /**
  * Reads all parameters in order.
  * @param timed gets the names of those whose value is a time in place of a version
@@ -88,7 +92,7 @@ export function queryParameter<T>(
  */
 export function readParameters<P extends Parameters>(
   parameters: P,
-  raw: Pick<Exchange, 'path' | 'query'>,
+  raw: RawParameters,
   timed: string[] = [],
 ): ParameterValues<P> {
   const values: Record<string, unknown> = {};
@@ -105,41 +109,52 @@ export function readParameters<P extends Parameters>(
   return values as ParameterValues<P>;
 }
 
-function parseParameter(name: string, parameter: Parameter<unknown>, text: string): unknown {
-  const { type } = parameter;
-  try {
-    return type.parse(text);
-  } catch (cause) {
-    if (!(cause instanceof MoveError)) throw cause;
-    const reason = `failed to parse "${type.name}": ${cause.message}`;
-    const isOptional = parameter.in === 'query' && parameter.isRequired !== true;
-    const outer = isOptional ? ` (occurred while parsing "optional<${type.name}>")` : '';
-    throw badParameter(name, parameter, reason + outer, { cause });
+/**
+ * Refuses parameters that an operation does not have: it would ignore them. Operations of the reference do, as the
+ * reference does.
+ * @throws ApiError 400
+ */
+export function refuseUnknown(query: Query, known: Parameters): void {
+  for (const name of query.names()) {
+    if (known[name]?.in === 'query') continue;
+    throw frameworkError(
+      400,
+      `failed to parse parameter \`${name}\`: the operation has no such parameter`,
+    );
   }
 }
 
-function missingParameter(name: string, parameter: Parameter<unknown>): ApiError {
-  return badParameter(name, parameter, `Type "${parameter.type.name}" expects an input value.`);
+function parseParameter(name: string, parameter: Parameter<unknown>, text: string): unknown {
+  const { type } = parameter;
+  if (parameter.in === 'path') return parsed('path', name, type, text);
+  const isOptional = parameter.isRequired !== true;
+  const outer = isOptional ? ` (occurred while parsing "optional<${type.name}>")` : '';
+  return parsed('parameter', name, type, text, outer);
 }
 
-function badParameter(
-  name: string,
-  parameter: Parameter<unknown>,
-  reason: string,
-  options?: ErrorOptions,
-): ApiError {
-  const what = parameter.in === 'path' ? 'path' : 'parameter';
-  return frameworkError(400, `failed to parse ${what} \`${name}\`: ${reason}`, options);
+function missingParameter(name: string, { type }: Parameter<unknown>): ApiError {
+  const reason = `Type "${type.name}" expects an input value.`;
+  return frameworkError(400, `failed to parse parameter \`${name}\`: ${reason}`);
 }
 
 /** Reads a header. @throws ApiError 400 */
 export function parseHeader<T>(name: string, type: ParameterType<T>, text: string): T {
+  return parsed('header', name, type, text);
+}
+
+function parsed<T>(
+  place: 'path' | 'parameter' | 'header',
+  name: string,
+  type: ParameterType<T>,
+  text: string,
+  outer = '',
+): T {
   try {
     return type.parse(text);
   } catch (cause) {
     if (!(cause instanceof MoveError)) throw cause;
-    const reason = `failed to parse "${type.name}": ${cause.message}`;
-    throw frameworkError(400, `failed to parse header \`${name}\`: ${reason}`, { cause });
+    const reason = `failed to parse "${type.name}": ${cause.message}${outer}`;
+    throw frameworkError(400, `failed to parse ${place} \`${name}\`: ${reason}`, { cause });
   }
 }
 
@@ -152,6 +167,11 @@ export function pageSize(limit: number | undefined, normal: number, maximum: num
     throw new ApiError(400, 'invalid_input', 'Given limit value (0) must not be zero');
   }
   return Math.min(limit ?? normal, maximum);
+}
+
+/** The size of a page of events or transactions. @throws ApiError as pageSize */
+export function listSize(limit: number | undefined, { maxPageSize }: ApiSettings): number {
+  return pageSize(limit, DEFAULT_PAGE_SIZE, maxPageSize);
 }
 
 function parameterType<T>(
@@ -206,7 +226,6 @@ export const BOOLEAN = parameterType(
   },
 );
 
-/** One of some words. */
 export function oneOf<W extends string>(...words: readonly W[]): ParameterType<W> {
   return parameterType('string', Type.Enum(words, { examples: [words[0]!] }), (text): W => {
     const found = words.find((word) => word === text);
@@ -306,7 +325,7 @@ export const IDENTIFIER = parameterType('string(IdentifierWrapper)', IdentifierS
 /** What reads as an address; checked before parsing, since most assets are coins and a failure costs 20 µs. */
 const ADDRESS_TEXT = /^(?:0x)?[0-9a-fA-F]{1,64}$/;
 /** Few assets are requested repeatedly; one object per text caches its state keys. */
-const assets = new Cache<Asset>('assets');
+const assets = new Cache<Asset>('parsed');
 /** Memory of an asset with its keys, in bytes, estimated. */
 const ASSET_BYTES = 1_024;
 
@@ -339,3 +358,12 @@ export const U16 = smallInteger(16);
 /** Most items of a page; `pageSize` refuses 0. */
 export const PAGE_LIMIT = smallInteger(16, 1);
 export const U32 = smallInteger(32);
+
+/** The limit of a page of events or transactions. */
+export function listLimit(items: string, more = ''): Parameter<number | undefined> {
+  return queryParameter(
+    PAGE_LIMIT,
+    `Most ${items} to return: ${DEFAULT_PAGE_SIZE} when absent; above the node’s maximum (100 by default) it is ` +
+      `reduced to that.${more}`,
+  );
+}

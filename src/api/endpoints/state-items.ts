@@ -2,14 +2,15 @@
  * `POST /v1/tables/{table_handle}/item` and `…/raw_item`, `POST /v1/experimental/state_values/raw`
  * (docs/spec/transactions.md §6).
  */
-import { parseRequestText } from '../../ledger/encode/index.ts';
+
 import {
   itemTypes,
   readKeyRequest,
   readTableItemRequest,
   verifyTableItemRequest,
 } from '../../ledger/state/item-request.ts';
-import { requireJsonBody } from '../http/negotiation.ts';
+import { parseRequestText } from '../../submission/encode/index.ts';
+import { requireJsonBody } from '../negotiation.ts';
 import type { Schema } from '../schemas/json-schema.ts';
 import { AnyValueSchema } from '../schemas/schemas.ts';
 import {

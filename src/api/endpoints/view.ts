@@ -1,8 +1,9 @@
 /** `POST /v1/view` (docs/spec/transactions.md §9.2). */
-import { parseRequestText } from '../../ledger/encode/index.ts';
-import { readViewRequest, type ViewRequest } from '../../ledger/views/view-request.ts';
+
+import { readViewRequest, type ViewRequest } from '../../execution/view-request.ts';
 import { andThen } from '../../maybe-promise.ts';
-import { bodyFormat } from '../http/negotiation.ts';
+import { parseRequestText } from '../../submission/encode/index.ts';
+import { bodyFormat } from '../negotiation.ts';
 import { ViewRequestSchema, ViewValuesSchema } from '../schemas/submission-schemas.ts';
 import { defineSubmission } from './endpoint.ts';
 import { joinedAnswer } from './joined-answer.ts';
@@ -16,7 +17,7 @@ export const viewEndpoint = defineSubmission({
   summary: 'Execute view function of a module',
   description:
     'Runs a view function on the state of a version and returns its values. What the function changes ' +
-    'is dropped. The header with the gas used is missing.',
+    'is dropped.',
   path: '/view',
   parameters: {},
   laterParameters: { ledger_version: LEDGER_VERSION },
@@ -40,9 +41,11 @@ export const viewEndpoint = defineSubmission({
   failures: [400, 403, 404, 410, 413, 415, 500, 503],
   answer({ parameters: { ledger_version: asked }, body, view, format, pace }) {
     return andThen(view.callView(body, view.resolveVersion(asked), pace), (values) =>
-      andThen(format === 'json' ? values.json() : values.bcs(), (shown) =>
-        typeof shown === 'string' ? { body: shown } : joinedAnswer(shown, pace, false),
-      ),
+      andThen(format === 'json' ? values.json() : values.bcs(), (shown) => {
+        const gasUsed = values.gasUsed === undefined ? undefined : String(values.gasUsed);
+        if (typeof shown === 'string') return { body: shown, gasUsed };
+        return andThen(joinedAnswer(shown, pace, false), (answer) => ({ ...answer, gasUsed }));
+      }),
     );
   },
 });

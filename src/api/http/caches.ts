@@ -2,26 +2,21 @@
 import { Cache, copiedBytes } from '../../cache.ts';
 import type { LedgerView } from '../../ledger/ledger-view.ts';
 import { contentDigest } from '../../move/crypto/hash.ts';
-import type { Answer } from '../endpoints/endpoint.ts';
-import type { Format } from './negotiation.ts';
+import { type Answer, bytesOfAnswer } from '../endpoints/endpoint.ts';
+import type { Format } from '../negotiation.ts';
 import { MAX_JOINED_BODY_BYTES } from './response-writing.ts';
 
 /** Larger answers are not cached, in bytes: making them is not what takes the time. */
 export const MAX_CACHED_ANSWER_BYTES = 64 * 1024;
 /** Longer texts are cached as their bytes, which are sent as they are; in UTF-16 units. */
 const MAX_TEXT_LENGTH = MAX_JOINED_BODY_BYTES;
-/** Memory of an answer besides its URL, its body and its tag, in bytes; measured. */
-const ANSWER_OVERHEAD_BYTES = 100;
 
 const textEncoder = new TextEncoder();
 
 export class ApiCaches {
-  /** Whole answers of the newest view. */
   readonly answers = new AnswerCache();
-  /** Bodies that are the same at many views. */
+  /** Bodies that are the same at many views, and, by entity tag, compressed forms of these and of the page's files. */
   readonly bodies = new Cache<Answer>('bodies');
-  /** Compressed forms of such bodies and of the page's files, by entity tag. */
-  readonly compressed = new Cache<Uint8Array>('compressed');
 }
 
 /**
@@ -36,9 +31,8 @@ export class AnswerCache {
     return view === this.#view ? this.#answers.get(keyOf(format, url)) : undefined;
   }
 
-  /** As Cache.isAskedAgain, of a URL. */
-  isAskedAgain(url: string): boolean {
-    return this.#answers.isAskedAgain(url);
+  wasRequestedBefore(url: string): boolean {
+    return this.#answers.wasRequestedBefore(url);
   }
 
   /**
@@ -54,28 +48,23 @@ export class AnswerCache {
       this.#view = view;
       this.#answers.clear();
     }
-    const body = detached(found.body);
+    const body = flattenForCache(found.body);
     const { pinned, cursor, state, isReused } = found;
     const tagCore = found.tagCore ?? contentDigest(body);
-    // Not spread: then each answer had a form of its own, and all that reads it were slow.
+    // Don't spread: it makes readers megamorphic.
     const answer = { body, tagCore, pinned, cursor, state, isReused };
     this.#answers.set(keyOf(format, url), answer, bytesOfAnswer(answer));
     return answer;
   }
 }
 
-/** Memory of a cached answer, in bytes. */
-export function bytesOfAnswer({ body, tagCore, cursor }: Answer): number {
-  return ANSWER_OVERHEAD_BYTES + body.length + (tagCore?.length ?? 0) + (cursor?.length ?? 0);
-}
-
-/** No URL begins with a blank. */
+/** URLs never start with a space. */
 function keyOf(format: Format, url: string): string {
   return format === 'json' ? url : ` ${url}`;
 }
 
 /** A body to be cached: a text may reference the pieces it was joined from, which would stay in memory uncounted. */
-function detached(body: string | Uint8Array): string | Uint8Array {
+function flattenForCache(body: string | Uint8Array): string | Uint8Array {
   if (typeof body !== 'string') return copiedBytes(body);
   // Asking for the length makes one piece of a text that was joined from several.
   const isShort = body.length <= MAX_TEXT_LENGTH && Buffer.byteLength(body) === body.length;

@@ -12,13 +12,12 @@ import {
   gzip,
   inflateRaw,
 } from 'node:zlib';
-import { ApiError, frameworkError } from './error-table.ts';
-import type { ContentCoding } from './negotiation.ts';
+import { ApiError, frameworkError } from '../error-table.ts';
+import type { ContentCoding } from '../negotiation.ts';
 
 /** Brotli's own default (11) takes a second for a large answer; 5 is as fast as gzip and smaller. */
 const BROTLI_OPTIONS = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 
-/** A body in a coding. */
 export const compress: Readonly<
   Record<ContentCoding, (body: Uint8Array | string) => Promise<Buffer>>
 > = {
@@ -39,7 +38,6 @@ const decompressors: ReadonlyMap<string, Decompressor> = new Map<string, Decompr
   ['deflate', promisify(inflateRaw)],
 ]);
 
-/** The body has more bytes than the limit. */
 export function bodyTooLarge(): ApiError {
   return frameworkError(413, 'payload too large');
 }

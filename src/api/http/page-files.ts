@@ -25,18 +25,12 @@ const CONTENT_TYPES: ReadonlyMap<string, string> = new Map([
   ['.svg', 'image/svg+xml'],
 ]);
 
-/** Maximum number of files: a folder with more is not the page's folder. */
-export const MAX_PAGE_FILES = 200;
-/** Largest file of the page, in bytes. */
-export const MAX_PAGE_FILE_BYTES = 4 * 1024 * 1024;
-
 const PAGE_POLICY =
   "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; " +
   "object-src 'none'";
 /** Swagger UI's own style sheet holds its icons as data URLs. */
 const SPEC_POLICY = `${PAGE_POLICY}; img-src 'self' data:`;
 
-/** The page's files cannot be served. */
 export class PageFilesError extends Error {
   readonly code = 'page_files_unreadable';
 
@@ -91,20 +85,15 @@ export function readPageFiles({
   );
 }
 
-/** Paths of all files below `folder`, relative, with `/`, in order. */
+/** The paths of all files below a folder, relative to it. */
 function listFiles(folder: string): string[] {
   try {
     const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-    const names = entries
+    return entries
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name).slice(join(folder, '/').length))
-      .map((name) => name.replaceAll('\\', '/'));
-    if (names.length > MAX_PAGE_FILES) {
-      throw new PageFilesError(folder, `${names.length} files, more than ${MAX_PAGE_FILES}`);
-    }
-    return names.sort();
+      .sort();
   } catch (cause) {
-    if (cause instanceof PageFilesError) throw cause;
     throw new PageFilesError(folder, 'the folder cannot be read', { cause });
   }
 }
@@ -114,9 +103,6 @@ function readPageFile(folder: string, name: string, path: string, isSample: bool
   if (contentType === undefined)
     throw new PageFilesError(folder, `${name} is not part of the page`);
   let bytes = readFileSync(join(folder, name));
-  if (bytes.length > MAX_PAGE_FILE_BYTES) {
-    throw new PageFilesError(folder, `${name} is larger than ${MAX_PAGE_FILE_BYTES} bytes`);
-  }
   if (DOCUMENT_PATHS.has(name)) {
     const note = isSample ? SAMPLE_NOTE : '';
     bytes = Buffer.from(bytes.toString('utf8').replace(SAMPLE_MARK, note), 'utf8');

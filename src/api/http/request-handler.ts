@@ -8,34 +8,38 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Cache } from '../../cache.ts';
-import { DamagedError, LedgerError, type LedgerErrorCode } from '../../ledger/ledger-error.ts';
 import type { LedgerView } from '../../ledger/ledger-view.ts';
 import type { LedgerReader } from '../../ledger/open.ts';
-import { Pace, type Waiter } from '../../ledger/pace.ts';
 import { andThen, type MaybePromise, settle } from '../../maybe-promise.ts';
+import { DamagedError, LedgerError, type LedgerErrorCode } from '../../state/ledger-error.ts';
+import { type Waiter, YieldBudget } from '../../yield-budget.ts';
 import {
   type Answer,
   type AnyEndpoint,
+  type BatchReads,
   type Call,
   checkEnabled,
-  type OtherReads,
 } from '../endpoints/endpoint.ts';
-import { type Parameters, readParameters, type VersionTime } from '../endpoints/parameters.ts';
-import type { ClientQuota } from '../load/client-quota.ts';
-import { type Admission, isLoadRefusal, overloadError, type WorkKind } from '../load/overload.ts';
+import {
+  type Parameters,
+  readParameters,
+  refuseUnknown,
+  type VersionTime,
+} from '../endpoints/parameters.ts';
+import type { PendingTransactions } from '../endpoints/pending-transactions.ts';
+import { ApiError, knownFailure } from '../error-table.ts';
+import { type Admission, isOverload, overloadError, type WorkKind } from '../load/admission.ts';
+import { CONTENT_TYPES, chooseFormat, type Format } from '../negotiation.ts';
+import type { DamageWatch, PacedWarning } from '../paced-warning.ts';
 import type { ApiSettings } from '../settings.ts';
 import type { SnapshotOffer } from '../snapshot-offer.ts';
+import type { Submissions } from '../submissions.ts';
+import type { Upstream } from '../upstream.ts';
 import type { ApiCaches } from './caches.ts';
-import type { DamageWatch } from './damage-watch.ts';
-import { ApiError, knownFailure } from './error-table.ts';
-import { CONTENT_TYPES, chooseFormat, type Format } from './negotiation.ts';
 import { observe, type RequestObserver } from './observers.ts';
-import type { PacedWarning } from './paced-warning.ts';
-import type { PendingTransactions } from './pending-transactions.ts';
-import { type BodyBudget, readBody } from './request-body.ts';
+import { readBody } from './request-body.ts';
 import type { Responder } from './responder.ts';
 import type { Exchange, RouteTable } from './routes.ts';
-import type { Upstream } from './upstream.ts';
 import type { VersionWaiting } from './version-waiting.ts';
 
 /** Where unexpected failures are written to; a pino logger is one. */
@@ -48,23 +52,22 @@ export interface ApiContext {
   readonly ledger: LedgerReader;
   readonly settings: ApiSettings;
   readonly logger: ApiLogger;
-  /** Of a ledger that cannot be read: every request fails then. */
+  /** Warns of a ledger that cannot be read: every request fails then. */
   readonly outage: PacedWarning;
   readonly damage: DamageWatch;
   readonly admission: Admission;
-  /** Absent: clients have none. */
-  readonly quota: ClientQuota | undefined;
   readonly caches: ApiCaches;
   readonly responder: Responder;
   readonly upstream: Upstream | undefined;
-  /** Absent without an upstream. */
+  /** Absent where no transaction can be pending. */
   readonly pending: PendingTransactions | undefined;
+  readonly chain: Submissions | undefined;
   readonly snapshots: SnapshotOffer | undefined;
-  readonly others: OtherReads;
+  readonly others: BatchReads;
 }
 
 /** What an answer is made from. One of a batch has the response of the batch. */
-export interface Asked extends Pick<Exchange, 'path' | 'query'> {
+interface ReadRequest extends Pick<Exchange, 'path' | 'query'> {
   readonly request: Pick<IncomingMessage, 'url' | 'headers'>;
   readonly response: ServerResponse;
   /** Absent for streams, which are not made in one piece. */
@@ -75,7 +78,6 @@ export interface Asked extends Pick<Exchange, 'path' | 'query'> {
 interface HandlerParts {
   readonly routes: RouteTable;
   readonly waiting: VersionWaiting;
-  readonly bodyBudget: BodyBudget;
   readonly observers: readonly RequestObserver[];
 }
 
@@ -208,15 +210,14 @@ export class RequestHandler {
   #receiveBody({ request }: Exchange): MaybePromise<Buffer> {
     if (request.method !== 'POST') return NO_BODY;
     this.#admit('body', request);
-    return readBody(request, this.#context.settings, this.#parts.bodyBudget);
+    const { settings, admission } = this.#context;
+    return readBody(request, settings, admission);
   }
 
-  /** @throws ApiError 503 in overload, 429 when the client has had its quota */
+  /** @throws ApiError 503 in overload */
   #admit(work: WorkKind | 'none', request: IncomingMessage): void {
     if (work === 'none') return;
-    const { admission, quota } = this.#context;
-    quota?.count(request);
-    if (!admission.admits(work, request)) throw overloadError(work);
+    if (!this.#context.admission.admits(work, request)) throw overloadError(work);
   }
 }
 
@@ -234,7 +235,10 @@ export function answerEndpoint(
 ): MaybePromise<void> {
   return andThen(openView(context.ledger), (opened) => {
     const { request, response, path, query } = exchange;
-    const waiter = context.admission.pending(request, endpoint.method === 'POST');
+    const waiter = context.admission.pending(
+      request,
+      endpoint.method === 'POST' ? 'run' : 'listing',
+    );
     const asked = { request, response, path, query, waiter };
     const format =
       endpoint.results.bcs === undefined ? 'json' : chooseFormat(request.headers.accept);
@@ -277,7 +281,7 @@ export function openView(ledger: LedgerReader): MaybePromise<OpenedView> {
 /** The answer that is cached for the view; else it is made, and cached if the view decides it and it is asked again. */
 export function cachedOrMade(
   endpoint: AnyEndpoint,
-  asked: Asked,
+  asked: ReadRequest,
   body: Buffer,
   format: Format,
   opened: OpenedView,
@@ -294,15 +298,14 @@ export function cachedOrMade(
   return (
     answers.find(view, format, url) ??
     andThen(makeAnswer(endpoint, asked, body, format, opened, context), (made) =>
-      answers.isAskedAgain(url) ? answers.add(view, format, url, made) : made,
+      answers.wasRequestedBefore(url) ? answers.add(view, format, url, made) : made,
     )
   );
 }
 
-/** Reads the request, then has the endpoint answer. */
 function makeAnswer(
   endpoint: AnyEndpoint,
-  asked: Asked,
+  asked: ReadRequest,
   bytes: Buffer,
   format: Format,
   opened: OpenedView,
@@ -319,15 +322,18 @@ function makeAnswer(
  */
 export function callOf(
   endpoint: AnyEndpoint,
-  { request, response: client, path, query, waiter }: Asked,
+  { request, response: client, path, query, waiter }: ReadRequest,
   bytes: Buffer,
   format: Format,
   opened: OpenedView,
-  { settings, caches, pending, snapshots, others }: ApiContext,
+  { settings, caches, pending, chain, snapshots, others }: ApiContext,
   timed: string[] = [],
 ): Call<Parameters, unknown> {
   const { laterParameters } = endpoint;
   let parameters = readParameters(endpoint.parameters, { path, query }, timed);
+  if (endpoint.isExtension === true) {
+    refuseUnknown(query, { ...endpoint.parameters, ...laterParameters });
+  }
   const body = endpoint.body?.read(bytes, request.headers);
   if (laterParameters !== undefined) {
     parameters = { ...parameters, ...readParameters(laterParameters, { path, query }, timed) };
@@ -342,11 +348,11 @@ export function callOf(
   const { view } = opened;
   const bodies = view.overrides === undefined ? caches.bodies : new Cache<Answer>('bodies');
   const { headers } = request;
-  const pace = endpoint.work === 'listing' ? Pace.ofPage(waiter) : new Pace(waiter);
+  const pace = endpoint.work === 'listing' ? YieldBudget.ofPage(waiter) : new YieldBudget(waiter);
   // biome-ignore format: a second spread costs as much as a small answer
   return {
-    parameters, body, format, view, settings, bodies, headers, pending, snapshots, client, others,
-    pace,
+    parameters, body, format, view, settings, bodies, headers, pending, chain, snapshots, client,
+    others, pace,
   };
 }
 
@@ -376,8 +382,8 @@ function failWithoutView(
   failure: unknown,
   context: ApiContext,
 ): MaybePromise<void> {
-  if (isLoadRefusal(failure)) {
-    context.responder.sendRefusal(exchange.response, failure);
+  if (isOverload(failure)) {
+    context.responder.sendRefusal(exchange.response, failure as ApiError);
     return undefined;
   }
   return andThen(openView(context.ledger), (opened) =>

@@ -7,18 +7,17 @@ import { copiedBytes } from '../../cache.ts';
 import type { LedgerState } from '../../ledger/ledger-view.ts';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { contentDigest } from '../../move/crypto/hash.ts';
-import type { Answer } from '../endpoints/endpoint.ts';
-import { type ClientQuota, QUOTA_HEADER_NAMES } from '../load/client-quota.ts';
-import type { Admission } from '../load/overload.ts';
+import { type Answer, bytesOfAnswer } from '../endpoints/endpoint.ts';
+import { type ApiError, errorBody, errorContentType, frameworkError } from '../error-table.ts';
+import type { Admission } from '../load/admission.ts';
+import { type ContentCoding, chooseCoding, EVENT_STREAM_MEDIA_TYPE } from '../negotiation.ts';
 import type { ApiSettings } from '../settings.ts';
+import type { UpstreamAnswer } from '../upstream.ts';
 import type { ApiCaches } from './caches.ts';
 import { compress } from './compression.ts';
-import { type ApiError, errorBody, errorContentType, frameworkError } from './error-table.ts';
 import { LedgerHeaders } from './ledger-headers.ts';
-import { type ContentCoding, chooseCoding, EVENT_STREAM_MEDIA_TYPE } from './negotiation.ts';
 import type { PageFile } from './page-files.ts';
 import { type HeaderList, headerLines, ResponseWriter } from './response-writing.ts';
-import type { UpstreamAnswer } from './upstream.ts';
 
 /** For answers that name their version: they never change. A year, in seconds. */
 const PINNED_CACHE_CONTROL = 'public, max-age=31536000, immutable';
@@ -47,27 +46,16 @@ export class Responder {
   readonly #vary: string;
   readonly #maxCompressions: number;
   readonly #admission: Admission;
-  readonly #compressed: ApiCaches['compressed'];
+  readonly #bodies: ApiCaches['bodies'];
   readonly #writer: ResponseWriter;
-  readonly #quota: ClientQuota | undefined;
-  /** Value of `access-control-expose-headers`. */
-  readonly #exposed: string;
   #compressions = 0;
 
-  constructor(
-    settings: ApiSettings,
-    admission: Admission,
-    { compressed }: ApiCaches,
-    quota: ClientQuota | undefined,
-  ) {
+  constructor(settings: ApiSettings, admission: Admission, { bodies }: ApiCaches) {
     const { maxCompressions } = settings;
     this.#maxCompressions = maxCompressions === 0 ? Number.POSITIVE_INFINITY : maxCompressions;
     this.#admission = admission;
-    this.#compressed = compressed;
+    this.#bodies = bodies;
     this.#ledgerHeaders = new LedgerHeaders(settings.headerPrefix);
-    this.#quota = quota;
-    const ofQuota = quota === undefined ? [] : QUOTA_HEADER_NAMES;
-    this.#exposed = [this.#ledgerHeaders.exposed, ...ofQuota].join(', ');
     this.#writer = new ResponseWriter(settings.keepAliveTimeoutMs);
     this.#compressionEnabled = settings.compressionEnabled;
     this.#vary = settings.compressionEnabled ? 'Origin, Accept, Accept-Encoding' : 'Origin, Accept';
@@ -84,6 +72,9 @@ export class Responder {
     const headers = this.#headers(request, isTagged ? this.#vary : undefined);
     const { cursor } = answer;
     if (cursor !== undefined) headers.push(this.#ledgerHeaders.cursorName, cursor);
+    if (answer.gasUsed !== undefined) {
+      headers.push(this.#ledgerHeaders.gasUsedName, answer.gasUsed);
+    }
     if (isTagged) {
       const core = answer.tagCore ?? contentDigest(answer.body);
       // A page that was the last one and is not any more has the same body: the cursor is part of the answer.
@@ -117,7 +108,7 @@ export class Responder {
   }
 
   /** Sends a file of the page, or 304 when the browser has it. */
-  sendFile(response: ServerResponse, file: PageFile): MaybePromise<void> {
+  sendFile(response: ServerResponse, file: Omit<PageFile, 'path'>): MaybePromise<void> {
     const answer: Answer = { body: file.bytes, tagCore: file.tagCore, isReused: true };
     const coding = this.#codingFor(response.req, answer);
     const tag = entityTag(file.tagCore, coding);
@@ -147,7 +138,7 @@ export class Responder {
     if (gasUsed !== undefined) headers.push(this.#ledgerHeaders.gasUsedName, gasUsed);
     if (retryAfter !== undefined) headers.push('retry-after', retryAfter);
     const block = this.#ledgerHeaders.of(state);
-    this.#writer.write(response, { status, block, headers, hasForeignValues: true, body });
+    this.#writer.write(response, { status, block, headers, hasUntrustedValues: true, body });
     this.#admission.holdUnsent(response);
   }
 
@@ -198,7 +189,7 @@ export class Responder {
     if (!this.#compressionEnabled) return undefined;
     const coding = chooseCoding(request.headers['accept-encoding'] as string | undefined);
     if (coding === undefined || this.#compressions < this.#maxCompressions) return coding;
-    const isCached = answer.isReused && this.#compressed.get(entityTag(answer.tagCore!, coding));
+    const isCached = answer.isReused && this.#bodies.get(entityTag(answer.tagCore!, coding));
     return isCached ? coding : undefined;
   }
 
@@ -211,17 +202,19 @@ export class Responder {
   ): MaybePromise<void> {
     if (coding !== undefined) headers.push('content-encoding', coding);
     const coded = coding === undefined ? answer.body : this.#compress(answer, coding);
-    return andThen(coded, (body) => this.#write(response, 200, state, headers, body));
+    return andThen(coded, (body) =>
+      this.#write(response, answer.status ?? 200, state, headers, body),
+    );
   }
 
-  async #compress(answer: Answer, coding: ContentCoding): Promise<Uint8Array> {
+  async #compress(answer: Answer, coding: ContentCoding): Promise<Answer['body']> {
     this.#compressions += 1;
     try {
       const make = () => compress[coding](answer.body);
       if (answer.isReused !== true) return await make();
       const key = entityTag(answer.tagCore!, coding);
-      const makeToStay = async () => copiedBytes(await make());
-      return await this.#compressed.getOrMake(key, makeToStay, (bytes) => bytes.length);
+      const makeForCache = async () => ({ body: copiedBytes(await make()) });
+      return (await this.#bodies.getOrMake(key, makeForCache, bytesOfAnswer)).body;
     } finally {
       this.#compressions -= 1;
     }
@@ -248,22 +241,20 @@ export class Responder {
     body: string | Uint8Array | undefined,
   ): void {
     const block = this.#ledgerHeaders.of(state);
-    const hasForeignValues = response.req.headers.origin !== undefined;
-    this.#writer.write(response, { status, block, headers, hasForeignValues, body });
+    const hasUntrustedValues = response.req.headers.origin !== undefined;
+    this.#writer.write(response, { status, block, headers, hasUntrustedValues, body });
     this.#admission.holdUnsent(response);
   }
 
-  /** A new list of what follows the ledger headers: those of CORS when there is an origin, `vary`, the quota. */
+  /** A new list of what follows the ledger headers: those of CORS for a request with an origin, and `vary`. */
   #headers(request: IncomingMessage, vary?: string | undefined): string[] {
     const { origin } = request.headers;
     const headers = origin === undefined ? [] : this.#corsHeaders(origin);
     if (vary !== undefined) headers.push('vary', vary);
     else if (origin !== undefined) headers.push('vary', 'Origin');
-    if (this.#quota !== undefined) headers.push(...this.#quota.headers(request));
     return headers;
   }
 
-  /** Headers of an answer to a request with an `Origin`. */
   #corsHeaders(origin: string): string[] {
     return [
       'access-control-allow-origin',
@@ -271,7 +262,7 @@ export class Responder {
       'access-control-allow-credentials',
       'true',
       'access-control-expose-headers',
-      this.#exposed,
+      this.#ledgerHeaders.exposed,
     ];
   }
 }

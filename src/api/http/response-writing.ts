@@ -34,8 +34,8 @@ export interface WholeResponse {
   /** The headers that follow, without `content-length`. */
   readonly headers: HeaderList;
   /** Whether a value may come from the client or another node, so that Node must check it. */
-  readonly hasForeignValues: boolean;
-  /** `undefined` where the status has none: 304. */
+  readonly hasUntrustedValues: boolean;
+  /** Absent for 304. */
   readonly body: string | Uint8Array | undefined;
 }
 
@@ -65,7 +65,7 @@ export class ResponseWriter {
   write(response: ServerResponse, whole: WholeResponse): void {
     const { body } = whole;
     const length = body === undefined ? undefined : Buffer.byteLength(body);
-    if (!whole.hasForeignValues && takesText(response)) {
+    if (!whole.hasUntrustedValues && takesText(response)) {
       const head = this.#head(whole, length);
       if (writeText(response, whole.status, head, body, length ?? 0)) return;
     }

@@ -4,10 +4,10 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { MaybePromise } from '../../maybe-promise.ts';
-import type { WorkKind } from '../load/overload.ts';
-import { ApiError, frameworkError } from './error-table.ts';
-import { prefersEvents } from './negotiation.ts';
-import { isWellEncoded, Query, splitTarget } from './request-target.ts';
+import { ApiError, frameworkError } from '../error-table.ts';
+import type { WorkKind } from '../load/admission.ts';
+import { prefersEvents } from '../negotiation.ts';
+import { isWellEncoded, Query, splitTarget } from '../request-target.ts';
 
 /** Answers the requests of one path and method. */
 export interface Route {
@@ -84,23 +84,18 @@ function variantOf(route: Route, accept: string | undefined): Route {
   return stream !== undefined && prefersEvents(accept) ? stream : route;
 }
 
-/** A segment of a path; what follows it is one level below. */
-interface Segment {
-  readonly text: string;
-  readonly literals: Segment[];
+/** A segment of a path; the segments that may follow it are one level below. */
+class Segment {
+  readonly literals = new Map<string, Segment>();
   parameter: Segment | undefined;
   /** One for each method of the path. */
-  readonly rows: RouteRow[];
+  readonly rows: RouteRow[] = [];
   /** Names of the path's parameters, in order. */
-  names: readonly string[];
-}
-
-function newSegment(text: string): Segment {
-  return { text, literals: [], parameter: undefined, rows: [], names: [] };
+  names: readonly string[] = [];
 }
 
 export class RouteTable {
-  readonly #root = newSegment('');
+  readonly #root = new Segment();
   readonly #preflight: Route;
 
   /** @param preflight answers an OPTIONS request with an origin, whatever its path */
@@ -136,14 +131,11 @@ export class RouteTable {
     for (const text of row.path.split('/').slice(1)) {
       if (text.startsWith('{')) {
         names.push(text.slice(1, -1));
-        segment.parameter ??= newSegment('');
+        segment.parameter ??= new Segment();
         segment = segment.parameter;
       } else {
-        let next = segment.literals.find((literal) => literal.text === text);
-        if (next === undefined) {
-          next = newSegment(text);
-          segment.literals.push(next);
-        }
+        const next = segment.literals.get(text) ?? new Segment();
+        segment.literals.set(text, next);
         segment = next;
       }
     }
@@ -154,35 +146,20 @@ export class RouteTable {
 
 /**
  * The last segment of a path; `undefined` for an unknown path. A literal goes before a parameter, and no path of the
- * interface needs a second look. @param texts gets the parameters
+ * interface needs a second look. Only a parameter in the middle may be empty. @param texts gets the parameters
  */
 function findEnd(root: Segment, path: string, texts: string[]): Segment | undefined {
   let segment = root;
-  let start = 1;
-  while (start <= path.length) {
-    const slash = path.indexOf('/', start);
-    const end = slash === -1 ? path.length : slash;
-    let next = findLiteral(segment.literals, path, start, end);
-    if (next === undefined) {
-      next = segment.parameter;
-      if (next === undefined || (end === start && slash === -1)) return undefined;
-      texts.push(path.slice(start, end));
+  const pieces = path.split('/');
+  for (let index = 1; index < pieces.length; index += 1) {
+    const piece = pieces[index]!;
+    const literal = segment.literals.get(piece);
+    if (literal === undefined) {
+      if (segment.parameter === undefined) return undefined;
+      if (piece === '' && index === pieces.length - 1) return undefined;
+      texts.push(piece);
     }
-    segment = next;
-    start = end + 1;
+    segment = literal ?? segment.parameter!;
   }
   return segment;
-}
-
-/** Compares in place: cutting each segment out and hashing it takes twice as long. */
-function findLiteral(
-  literals: readonly Segment[],
-  path: string,
-  start: number,
-  end: number,
-): Segment | undefined {
-  for (const literal of literals) {
-    if (literal.text.length === end - start && path.startsWith(literal.text, start)) return literal;
-  }
-  return undefined;
 }

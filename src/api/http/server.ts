@@ -6,47 +6,34 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { LedgerReader } from '../../ledger/open.ts';
-import { andThen, settle } from '../../maybe-promise.ts';
-import { type AnyEndpoint, isStreaming } from '../endpoints/endpoint.ts';
-import { ENDPOINTS } from '../endpoints/endpoint-list.ts';
-import { snapshotFileRow } from '../endpoints/extensions/snapshots.ts';
-import { ClientQuota } from '../load/client-quota.ts';
-import { Admission } from '../load/overload.ts';
+import { settle } from '../../maybe-promise.ts';
+import { PendingTransactions } from '../endpoints/pending-transactions.ts';
+import { type ApiError, frameworkError } from '../error-table.ts';
+import { Admission } from '../load/admission.ts';
+import { DamageWatch, PacedWarning } from '../paced-warning.ts';
 import { HeadWatch } from '../push/head-watch.ts';
-import type { ListenerTally } from '../push/listener-tally.ts';
+import type { ListenerTally } from '../push/listener.ts';
 import { PushHub } from '../push/push-hub.ts';
-import { answerWithStream } from '../push/push-route.ts';
-import { documentRows } from '../schemas/openapi.ts';
 import type { ApiSettings } from '../settings.ts';
 import type { SnapshotOffer } from '../snapshot-offer.ts';
+import type { Submissions } from '../submissions.ts';
+import type { Upstream } from '../upstream.ts';
+import { RoutedReads } from './batch-reads.ts';
 import { ApiCaches } from './caches.ts';
-import { DamageWatch } from './damage-watch.ts';
-import { type ApiError, frameworkError } from './error-table.ts';
+import { ENDPOINTS } from './endpoint-list.ts';
+import { pageFileRow, snapshotFileRows } from './file-rows.ts';
 import type { RequestObserver } from './observers.ts';
-import { RoutedReads } from './other-reads.ts';
-import { PacedWarning } from './paced-warning.ts';
+import { documentRows } from './openapi.ts';
 import type { PageFile } from './page-files.ts';
-import { passOn } from './pass-on.ts';
-import { PendingTransactions } from './pending-transactions.ts';
-import { BodyBudget, declaresTooMuch } from './request-body.ts';
-import {
-  type ApiContext,
-  type ApiLogger,
-  answerEndpoint,
-  openView,
-  RequestHandler,
-} from './request-handler.ts';
-import { BASE_PATH } from './request-target.ts';
+import { declaresTooMuch } from './request-body.ts';
+import { type ApiContext, type ApiLogger, openView, RequestHandler } from './request-handler.ts';
 import { Responder } from './responder.ts';
-import { notFound, type Route, type RouteRow, RouteTable } from './routes.ts';
-import type { Upstream } from './upstream.ts';
+import { endpointRows, preflightRoute } from './route-rows.ts';
+import { notFound, RouteTable } from './routes.ts';
 import { VersionWaiting } from './version-waiting.ts';
 
 /** Maximum interval of checks for connections that exceed their timeout, in milliseconds. */
 const MAX_TIMEOUT_CHECK_INTERVAL_MS = 5_000;
-/** Methods that are refused where a file of the page is; of others the path knows nothing. */
-const METHODS_REFUSED_BY_FILES = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
-
 /** Responses to requests that the HTTP parser rejects, by the parser's code. */
 const UNPARSED_REQUESTS: ReadonlyMap<string, readonly [status: number, reason: string]> = new Map([
   ['HPE_HEADER_OVERFLOW', [431, 'Request Header Fields Too Large']],
@@ -54,19 +41,24 @@ const UNPARSED_REQUESTS: ReadonlyMap<string, readonly [status: number, reason: s
 ]);
 const BAD_REQUEST = [400, 'Bad Request'] as const;
 
+/** What an API listens to. */
+const SERVER_EVENTS = ['request', 'checkContinue', 'checkExpectation', 'connect', 'clientError'];
+
 /** Optional parts of an API besides the ledger. */
-interface ApiWatch {
+interface ApiHooks {
   /** Decides what is refused under load; given where that is counted. */
   readonly admission?: Admission | undefined;
   /** Gets requests that meet damage; given where they are counted. */
   readonly damage?: DamageWatch | undefined;
   readonly observers?: readonly RequestObserver[];
-  /** Files of the page; absent: none is served. */
   readonly pageFiles?: readonly PageFile[];
   /** The node that does what this one cannot. */
   readonly upstream?: Upstream | undefined;
-  /** Snapshots for other nodes; absent: none is offered. */
+  /** The chain of this process, which takes transactions. */
+  readonly chain?: Submissions | undefined;
   readonly snapshots?: SnapshotOffer | undefined;
+  /** One that has served another API before; absent: a new one. */
+  readonly server?: Server | undefined;
 }
 
 export interface Api {
@@ -75,6 +67,8 @@ export interface Api {
   handle(request: IncomingMessage, response: ServerResponse): void;
   /** What event streams come to. */
   readonly listeners: ListenerTally;
+  /** Ends event streams, with this text, and takes the server from this API, which answers what it has begun. */
+  retire(lastText: string): Promise<void>;
   /**
    * Stops accepting and resolves when every connection has ended; idle ones and event streams end at once, and what
    * runs code does so at its next turn.
@@ -96,13 +90,15 @@ export function buildApi(
     observers = [],
     pageFiles = [],
     upstream,
+    chain,
     snapshots,
-  }: ApiWatch = {},
+    server = limitedServer(settings),
+  }: ApiHooks = {},
 ): Api {
   const caches = new ApiCaches();
-  const quota = settings.maxClientRequests === 0 ? undefined : new ClientQuota(settings);
-  const responder = new Responder(settings, admission, caches, quota);
-  const pending = upstream && new PendingTransactions(ledger, upstream);
+  const responder = new Responder(settings, admission, caches);
+  const known = chain ?? upstream;
+  const pending = known && new PendingTransactions(ledger, known);
   const base = {
     ledger,
     settings,
@@ -110,11 +106,11 @@ export function buildApi(
     outage: new PacedWarning((facts) => logger.warn(facts, 'the ledger cannot be read')),
     damage,
     admission,
-    quota,
     caches,
     responder,
     upstream,
     pending,
+    chain,
     snapshots,
   };
   const others = new RoutedReads((method, target) => routes.match(method, target), base);
@@ -124,30 +120,31 @@ export function buildApi(
   const rows = [
     ...ENDPOINTS.flatMap((endpoint) => endpointRows(endpoint, context, hub)),
     ...documentRows(ENDPOINTS, context),
-    ...pageFiles.map((file) => fileRow(file, responder)),
-    ...(snapshots === undefined ? [] : [snapshotFileRow(snapshots, responder)]),
+    ...pageFiles.map((file) => pageFileRow(file, responder)),
+    ...(snapshots === undefined ? [] : snapshotFileRows(snapshots, responder)),
   ];
   const routes = new RouteTable(rows, preflightRoute(context));
-  const parts = {
-    routes,
-    waiting: new VersionWaiting(ledger, heads, settings),
-    bodyBudget: new BodyBudget(settings),
-    observers,
-  };
-  const handler = new RequestHandler(parts, context);
+  const waiting = new VersionWaiting(ledger, heads, settings);
+  const handler = new RequestHandler({ routes, waiting, observers }, context);
   const handle = handler.handle.bind(handler);
-  const server = limitedServer(settings);
   server.on('request', handle);
-  answerOtherEvents(server, handler, hub, context);
+  handleProtocolEvents(server, handler, hub, context);
+  const endStreams = (lastText?: string) => {
+    admission.held.stop();
+    return hub.close(lastText);
+  };
   return {
     server,
     handle,
     listeners: hub.tally,
+    retire: (lastText) => {
+      for (const event of SERVER_EVENTS) server.removeAllListeners(event);
+      return endStreams(lastText);
+    },
     close: async () => {
       handler.close();
-      admission.unsent.stop();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      await hub.close();
+      await endStreams();
       await closed;
     },
   };
@@ -156,49 +153,6 @@ export function buildApi(
 export function damageWatch(logger: ApiLogger): DamageWatch {
   const message = 'a request met damage of the store: run daybook verify';
   return new DamageWatch((facts) => logger.error(facts, message));
-}
-
-/** The rows of an endpoint; the index answers under both of its spellings. */
-function endpointRows(endpoint: AnyEndpoint, context: ApiContext, hub: PushHub): RouteRow[] {
-  const { operationId, method, path, work = 'read' } = endpoint;
-  const upstream = endpoint.isPassedOn === true ? context.upstream : undefined;
-  const stream: Route | undefined = isStreaming(endpoint)
-    ? {
-        operationId: `${operationId}_stream`,
-        work: 'listing',
-        answer: (exchange, body) => answerWithStream(endpoint, exchange, body, context, hub),
-      }
-    : undefined;
-  const route: Route = {
-    operationId,
-    stream,
-    // A body was admitted before it was received.
-    work: method === 'POST' ? 'none' : work,
-    answer: (exchange, body) =>
-      upstream === undefined
-        ? answerEndpoint(endpoint, exchange, body, context)
-        : passOn(endpoint, exchange, body, upstream, context),
-  };
-  const paths = path === '/' ? [BASE_PATH, `${BASE_PATH}/`] : [BASE_PATH + path];
-  return paths.map((path) => ({ path, method, route }));
-}
-
-function fileRow(file: PageFile, responder: Responder): RouteRow {
-  const route: Route = {
-    operationId: '',
-    work: 'none',
-    answer: ({ response }) => responder.sendFile(response, file),
-  };
-  return { path: file.path, method: 'GET', route, refusedMethods: METHODS_REFUSED_BY_FILES };
-}
-
-function preflightRoute({ ledger, responder }: ApiContext): Route {
-  return {
-    operationId: '',
-    work: 'none',
-    answer: ({ response }) =>
-      andThen(openView(ledger), ({ view }) => responder.sendPreflight(response, view?.state)),
-  };
 }
 
 function limitedServer(settings: ApiSettings): Server {
@@ -218,7 +172,7 @@ function limitedServer(settings: ApiSettings): Server {
 }
 
 /** Handles requests that Node itself would answer without the error body, or not at all. */
-function answerOtherEvents(
+function handleProtocolEvents(
   server: Server,
   handler: RequestHandler,
   hub: PushHub,

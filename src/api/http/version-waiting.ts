@@ -6,17 +6,16 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { LedgerReader } from '../../ledger/open.ts';
 import { parseHeader, U64 } from '../endpoints/parameters.ts';
+import { ApiError } from '../error-table.ts';
 import { hasLeft } from '../load/request-client.ts';
 import type { HeadWatch } from '../push/head-watch.ts';
 import type { ApiSettings } from '../settings.ts';
-import { ApiError } from './error-table.ts';
 
 /** The header's name after the prefix. */
 export const MIN_VERSION_SUFFIX = 'MIN-LEDGER-VERSION';
 /** After how many seconds a client may ask again. */
 const RETRY_AFTER_SECS = 1;
 
-/** The requests of one process that wait for versions. */
 export class VersionWaiting {
   readonly #ledger: LedgerReader;
   readonly #heads: HeadWatch;

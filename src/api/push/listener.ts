@@ -1,29 +1,94 @@
 /**
- * One client of an event stream. Frames are written to the socket itself: `response.write` makes four pieces of each
- * and takes three times as long, which is most of the work for ten thousand listeners.
+ * One client of an event stream, and the text that it gets (HTML Standard §9.2). Frames are written to the socket
+ * itself: `response.write` makes four pieces of each and takes three times as long, which is most of the work for ten
+ * thousand listeners.
  */
 import type { ServerResponse } from 'node:http';
-import { ApiError } from '../http/error-table.ts';
-import { errorFrame, type Frame, type RenderedBatch, recordsFrame } from './frames.ts';
-import type { EndReason, ListenerTally } from './listener-tally.ts';
-import type { PushedRecord } from './record-source.ts';
+import { copiedBytes } from '../../cache.ts';
+import { ApiError, errorBody } from '../error-table.ts';
+import type { PushedRecord, RecordBatch } from './sources.ts';
 
 /** Bytes that may wait for a client that does not read, besides what its connection holds. */
 export const MAX_UNREAD_BYTES = 64 * 1024;
+
+/**
+ * Why a stream ended: the client closed it; the client did not read in time; pruning has overtaken it; the node could
+ * not read on; the node stopped.
+ */
+export const END_REASONS = ['closed', 'slow', 'pruned', 'failed', 'shutdown'] as const;
+type EndReason = (typeof END_REASONS)[number];
+
+/** The event streams of a process, for metrics. */
+export class ListenerTally {
+  /** Streams that are open now, or being opened. */
+  open = 0;
+  /** Records sent, counted for each listener. */
+  sent = 0;
+  readonly ended: Record<EndReason, number> = {
+    ...{ closed: 0, slow: 0, pruned: 0, failed: 0, shutdown: 0 },
+  };
+}
+
+const LINE_END = Buffer.from('\r\n');
+const END = '\n\n';
+
+/** Bytes for the body of a response, made once for all listeners. */
+export class Frame {
+  /** A chunk of HTTP/1.1 (RFC 9112 §7.1). */
+  readonly chunk: Buffer;
+  /** The same without the chunk's size, for HTTP/1.0. */
+  readonly plain: Buffer;
+
+  constructor(pieces: readonly (string | Uint8Array)[]) {
+    const bytes = pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece));
+    const length = bytes.reduce((sum, piece) => sum + piece.length, 0);
+    const size = Buffer.from(`${length.toString(16)}\r\n`);
+    this.chunk = copiedBytes(Buffer.concat([size, ...bytes, LINE_END]));
+    this.plain = this.chunk.subarray(size.length, size.length + length);
+  }
+}
+
+/** A comment, which clients ignore: it shows that the connection is alive. */
+export const HEARTBEAT = new Frame([':\n\n']);
+
+export interface RenderedBatch extends RecordBatch {
+  readonly frame: Frame;
+}
+
+export function rendered(batch: RecordBatch): RenderedBatch {
+  const { records } = batch;
+  return { ...batch, frame: records.length === 0 ? HEARTBEAT : recordsFrame(records) };
+}
+
+/** @param records at least one */
+export function recordsFrame(records: readonly PushedRecord[]): Frame {
+  return new Frame(records.flatMap(({ id, json }) => [`id: ${id}\ndata: `, json, END]));
+}
+
+/** Tells the client after how long it may connect again. @param comment for people */
+export function retryFrame(retryMs: number, comment?: string): Frame {
+  const line = comment === undefined ? '' : `: ${comment}\n`;
+  return new Frame([`${line}retry: ${retryMs}${END}`]);
+}
+
+/** An event `error` with the usual body. It has no id, so a client resumes after the last event that had one. */
+export function errorFrame(error: ApiError): Frame {
+  return new Frame([`event: error\ndata: ${errorBody(error)}${END}`]);
+}
 
 const TOO_SLOW = errorFrame(
   new ApiError(503, 'internal_error', 'The stream ended: events were not read in time'),
 );
 
 export class Listener {
-  /** Everything below this position was sent, or is below the one that was asked for. */
+  /** The client has got everything below this position that it asked for. */
   next: bigint;
   /** When something was sent last, as `performance.now()` gives it. */
   sentMs = performance.now();
   readonly #from: bigint;
   readonly #response: ServerResponse;
   readonly #tally: ListenerTally;
-  #end: EndReason | undefined;
+  #isOver = false;
 
   /** @param response whose head was sent */
   constructor(response: ServerResponse, from: bigint, tally: ListenerTally) {
@@ -31,7 +96,6 @@ export class Listener {
     this.#from = from;
     this.next = from;
     this.#tally = tally;
-    // A client that takes nothing for as long as a request may take; nothing is written to one that does not read.
     response.once('timeout', (socket) => {
       this.#note('slow');
       socket.destroy();
@@ -40,17 +104,16 @@ export class Listener {
   }
 
   get isOver(): boolean {
-    return this.#end !== undefined;
+    return this.#isOver;
   }
 
-  /** Bytes that the client has not taken. */
   get unreadBytes(): number {
     return this.#response.socket?.writableLength ?? 0;
   }
 
   /**
-   * Sends the records of a batch that the client does not have. One that has too much to read already is ended.
-   * @param maxUnreadBytes of a client that has some; one that has none can take a batch of any size
+   * Sends the records of a batch that the client does not have. A client with too much to read already is ended.
+   * @param maxUnreadBytes does not matter for a client that has read everything: it can take a batch of any size
    */
   take(batch: RenderedBatch, maxUnreadBytes: number): void {
     const { records } = batch;
@@ -84,7 +147,7 @@ export class Listener {
     await new Promise((resolve) => socket.write('', resolve));
   }
 
-  /** Ends the stream. @param last what the client is told */
+  /** @param last is the last that the client gets */
   end(reason: EndReason, last: Frame): void {
     if (this.isOver) return;
     this.send(last);
@@ -97,8 +160,8 @@ export class Listener {
   }
 
   #note(reason: EndReason): void {
-    if (this.#end !== undefined) return;
-    this.#end = reason;
+    if (this.#isOver) return;
+    this.#isOver = true;
     this.#tally.ended[reason] += 1;
   }
 }

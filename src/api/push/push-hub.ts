@@ -1,12 +1,12 @@
 /**
- * The event streams of a process. Each listener first gets history, batch by batch as fast as it reads. Once it has all
- * that the newest view shows, it joins the channel of its stream. The hub learns of a new head once, finds out
- * which channels the new versions have records for, reads and renders these once for each channel and sends the same
+ * The event streams of a process. Each listener first gets history, batch by batch, as fast as it reads. Once it has
+ * all records of the newest view, it joins the channel of its stream. The hub learns of a new head once, and finds out
+ * which channels have records of the new versions. It reads and renders these once for each channel, and sends the same
  * bytes to all its listeners.
  *
  * Nothing is lost in between: a channel sends everything from its `next` on, and a listener has everything below its
- * own `next`. It joins only if that is not below the channel's, and if it was read at no older view than the one that
- * channels are read at. What it has already it does not get again.
+ * own `next`. It joins only if its `next` is not below the channel's, and if its view is not older than the view that
+ * channels are read at. It skips records that it has already.
  */
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -15,20 +15,27 @@ import { Cache, copiedBytes } from '../../cache.ts';
 import type { LedgerView } from '../../ledger/ledger-view.ts';
 import type { LedgerReader } from '../../ledger/open.ts';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
-import { ApiError, knownFailure } from '../http/error-table.ts';
-import type { PacedWarning } from '../http/paced-warning.ts';
+import { ApiError, knownFailure } from '../error-table.ts';
+import type { PacedWarning } from '../paced-warning.ts';
 import type { ApiSettings } from '../settings.ts';
-import { errorFrame, HEARTBEAT, type RenderedBatch, recordsFrame, retryFrame } from './frames.ts';
 import type { HeadWatch } from './head-watch.ts';
-import { Listener, MAX_UNREAD_BYTES } from './listener.ts';
-import { ListenerTally } from './listener-tally.ts';
-import type { RecordBatch, RecordSource, StreamStart } from './record-source.ts';
+import {
+  errorFrame,
+  Frame,
+  HEARTBEAT,
+  Listener,
+  ListenerTally,
+  MAX_UNREAD_BYTES,
+  type RenderedBatch,
+  rendered,
+  retryFrame,
+} from './listener.ts';
+import { type RecordBatch, type RecordSource, type StreamStart, touchedKeys } from './sources.ts';
 import { SLICE_MS, TimeShare } from './time-share.ts';
-import { touchedKeys } from './touched-keys.ts';
 
 /** After how long without an event a listener is told that the connection is alive, in milliseconds. */
 const HEARTBEAT_MS = 15_000;
-/** Heartbeats in the time after which a connection without any traffic is closed. */
+/** A connection without any traffic is closed after `requestTimeoutMs`: so many heartbeats come within it. */
 const HEARTBEATS_PER_TIMEOUT = 4;
 /** How often the hub looks at all listeners, in milliseconds. */
 const SWEEP_INTERVAL_MS = 1_000;
@@ -36,7 +43,7 @@ const SWEEP_INTERVAL_MS = 1_000;
 const RETRY_READ_MS = 1_000;
 /** After how long a client connects again, in milliseconds. */
 const RETRY_MS = 1_000;
-/** When a node stops, its clients are told different times, up to this, so that they do not all come at once. */
+/** A node that stops tells its clients different times, up to this, so that they do not all come at once. */
 const MAX_RETRY_MS = 5_000;
 /** The value of `Retry-After` for listeners that are refused. */
 const RETRY_AFTER_SECS = 5;
@@ -46,11 +53,12 @@ const RECORD_OVERHEAD_BYTES = 300;
 
 const BEGINNING = retryFrame(RETRY_MS);
 const NODE_STOPS = 'The node stops';
+const UNEXPECTED = 'an event stream failed unexpectedly';
 
 /** The live listeners of one stream. */
 interface Channel {
   readonly source: RecordSource;
-  /** All records below were sent. */
+  /** All records below it were sent. */
   next: bigint;
   readonly live: Set<Listener>;
 }
@@ -68,10 +76,10 @@ export class PushHub {
   readonly #parts: HubParts;
   readonly #heartbeatMs: number;
   readonly #share = new TimeShare();
-  /** All listeners; with their channel those that have joined one. */
+  /** All listeners, with the channel that they have joined. */
   readonly #listeners = new Map<Listener, Channel | undefined>();
   readonly #channels = new Map<string, Channel>();
-  /** What channels were read at last, or are being read at; absent while there is none. */
+  /** The view that channels are read at; absent while no channel is watched. */
   #view: LedgerView | undefined;
   /** History is read for one listener at a time. */
   #reading: Promise<unknown> = Promise.resolve();
@@ -90,9 +98,9 @@ export class PushHub {
   }
 
   /**
-   * Sends a stream, from its start on until it ends; resolves when it has begun.
+   * Sends a stream until it ends; resolves when it has begun.
    * @param begin writes the head of the response
-   * @throws ApiError 503 when there are too many streams; what the source throws for the start
+   * @throws ApiError 503 for too many streams; what the source throws for the start
    */
   async open(
     response: ServerResponse,
@@ -112,7 +120,7 @@ export class PushHub {
     });
     const { source, from } = start;
     const first = await this.#read(source, view, from);
-    // What is above the end is waited for; the stream goes on from its end meanwhile.
+    // The client waits for a start above the end; until then the stream goes on from its end.
     const isAbove = first.records.length === 0 && first.isEnd;
     const next = isAbove ? await source.end(view) : first.next;
     if (response.destroyed) return;
@@ -130,23 +138,26 @@ export class PushHub {
     listener.next = next;
     const refused = this.#refused.get(response.req.socket);
     if (refused !== undefined) this.#fail([listener], refused);
-    void this.#follow(listener, source, first.isEnd && this.#join(listener, source, view));
+    const isLive = first.isEnd && this.#join(listener, source, view);
+    if (!isLive) this.#inBackground(() => this.#follow(listener, source));
   }
 
-  /** Ends the stream of a connection, and those that wait behind it: what came behind them is refused. */
+  /** Ends the stream of a connection, and those that wait behind it, because the bytes behind them are refused. */
   refuse(connection: Duplex, error: ApiError): void {
     this.#refused.set(connection, error);
     const listener = this.#streams.get(connection);
     if (listener !== undefined) this.#fail([listener], error);
   }
 
-  /** Ends all streams, and refuses new ones. */
-  async close(): Promise<void> {
+  /** Ends all streams, and refuses new ones. @param lastText absent: tells clients to come again, at different times */
+  async close(lastText?: string): Promise<void> {
     this.#isClosed = true;
     let startedMs = performance.now();
     for (const listener of this.#listeners.keys()) {
       const retryMs = RETRY_MS + Math.floor(Math.random() * (MAX_RETRY_MS - RETRY_MS));
-      listener.end('shutdown', retryFrame(retryMs, 'the node stops'));
+      const last =
+        lastText === undefined ? retryFrame(retryMs, 'the node stops') : new Frame([lastText]);
+      listener.end('shutdown', last);
       if (performance.now() - startedMs < SLICE_MS) continue;
       await new Promise((resolve) => setImmediate(resolve));
       startedMs = performance.now();
@@ -172,7 +183,7 @@ export class PushHub {
       const channel = this.#listeners.get(listener);
       this.#listeners.delete(listener);
       channel?.live.delete(listener);
-      if (channel?.live.size === 0) this.#drop(channel);
+      if (channel?.live.size === 0) this.#forget(channel);
       if (this.#listeners.size > 0) return;
       clearInterval(this.#sweeping);
       this.#sweeping = undefined;
@@ -181,15 +192,24 @@ export class PushHub {
     if (this.#sweeping !== undefined) return;
     const intervalMs = Math.min(SWEEP_INTERVAL_MS, this.#heartbeatMs / 2);
     let isSweeping = false;
-    this.#sweeping = setInterval(async () => {
+    const sweep = async (): Promise<void> => {
       if (isSweeping) return;
       isSweeping = true;
-      await this.#sweep();
-      isSweeping = false;
-    }, intervalMs).unref();
+      try {
+        await this.#sweep();
+      } finally {
+        isSweeping = false;
+      }
+    };
+    this.#sweeping = setInterval(() => this.#inBackground(sweep), intervalMs).unref();
   }
 
-  #drop({ source, live }: Channel): void {
+  /** Does work that nobody waits for. Its failure is a fault of this program. */
+  #inBackground(work: () => Promise<void>): void {
+    work().catch((err: unknown) => this.#parts.logger.error({ err }, UNEXPECTED));
+  }
+
+  #forget({ source, live }: Channel): void {
     live.clear();
     if (this.#channels.get(source.key)?.live === live) this.#channels.delete(source.key);
   }
@@ -213,8 +233,8 @@ export class PushHub {
   }
 
   /** Sends history until the listener has joined a channel. */
-  async #follow(listener: Listener, source: RecordSource, isLive: boolean): Promise<void> {
-    let hasJoined = isLive;
+  async #follow(listener: Listener, source: RecordSource): Promise<void> {
+    let hasJoined = false;
     while (!hasJoined) {
       await listener.read();
       if (listener.isOver) return;
@@ -228,7 +248,7 @@ export class PushHub {
     }
   }
 
-  /** Sends the next batch of history. @returns whether the listener has all there is and is live now */
+  /** Sends the next batch of history. @returns whether the listener has all records and is live now */
   async #readOn(listener: Listener, source: RecordSource): Promise<boolean> {
     const startedMs = performance.now();
     const view = await this.#parts.ledger.view();
@@ -239,17 +259,17 @@ export class PushHub {
     return isLive;
   }
 
-  /** Reads history. Clients that were all interrupted at once go on at the same place. */
+  /** Reads history. It is cached, because clients that were all interrupted at once go on at the same place. */
   #read(source: RecordSource, view: LedgerView, from: bigint): MaybePromise<RenderedBatch> {
     const read = () => source.read(view, from);
     if (view.overrides !== undefined) return andThen(read(), rendered);
-    const make = () => andThen(read(), renderedToStay);
+    const make = () => andThen(read(), renderedForCache);
     const { version, oldestVersion } = view.state;
     const key = `${source.key} ${from} ${version} ${oldestVersion}`;
     return this.#batches.getOrMake(key, make, bytesOf);
   }
 
-  /** @param view whose records of the stream the listener has. @returns false if newer ones may have been sent */
+  /** @param view the listener has its records @returns false if newer records may have been sent */
   #join(listener: Listener, source: RecordSource, view: LedgerView): boolean {
     // A fork never moves.
     if (listener.isOver || view.isPinned) return true;
@@ -265,43 +285,49 @@ export class PushHub {
     this.#listeners.set(listener, channel);
     if (this.#view === undefined) {
       this.#view = view;
-      void this.#watch();
+      this.#inBackground(() => this.#watch(view.state.version));
     }
     return true;
   }
 
-  /** Reads the channels at each new head, as long as there are any. */
-  async #watch(): Promise<void> {
-    /** All channels have sent everything up to this version. */
-    let sent = this.#view!.state.version;
-    while (this.#channels.size > 0 && !this.#isClosed) {
-      try {
-        const view = await this.#parts.heads.next();
-        if (view.state.version <= sent) continue;
-        this.#view = view;
-        const touched = await this.#touched(view, sent);
-        for (const key of touched ?? this.#channels.keys()) {
-          const channel = this.#channels.get(key);
-          if (channel !== undefined) await this.#advance(channel, view, sent);
+  /** Reads the channels at each new head, as long as there are any. @param first all its records were sent */
+  async #watch(first: bigint): Promise<void> {
+    let sent = first;
+    try {
+      while (this.#channels.size > 0 && !this.#isClosed) {
+        try {
+          const view = await this.#parts.heads.next();
+          if (view.state.version <= sent) continue;
+          await this.#pass(view, sent);
+          sent = view.state.version;
+        } catch (failure) {
+          if (!(await this.#passes(failure))) this.#endAll(failure);
         }
-        sent = view.state.version;
-      } catch (failure) {
-        if (await this.#passes(failure)) continue;
-        for (const channel of this.#channels.values()) this.#end(channel, failure);
       }
+    } finally {
+      this.#view = undefined;
     }
-    this.#view = undefined;
   }
 
-  /** Keys of the channels that have something new; `undefined`: any may. Throws failures that may pass. */
+  /** Sends all channels what a view shows beyond what was sent. Throws failures that may pass. */
+  async #pass(view: LedgerView, sent: bigint): Promise<void> {
+    this.#view = view;
+    const touched = await this.#touched(view, sent);
+    for (const key of touched ?? this.#channels.keys()) {
+      const channel = this.#channels.get(key);
+      if (channel !== undefined) await this.#advance(channel, view, sent);
+    }
+  }
+
+  /** Keys of the channels that have new records; `undefined` if any may have some. Throws failures that may pass. */
   async #touched(view: LedgerView, sent: bigint): Promise<ReadonlySet<string> | undefined> {
-    // To read what a version emitted takes about as long as to read a channel.
+    // Reading what a version emitted takes about as long as reading a channel.
     if (view.state.version - sent >= this.#channels.size) return undefined;
     try {
       return await touchedKeys(view, sent, this.#share);
     } catch (failure) {
       if (mayPass(failure)) throw failure;
-      // Damage, perhaps: those who listen to what is damaged are told.
+      // It may be damage: then the listeners of the damaged streams are told.
       return undefined;
     }
   }
@@ -316,7 +342,7 @@ export class PushHub {
         batch = rendered(await channel.source.read(view, channel.next));
       } catch (failure) {
         if (mayPass(failure)) throw failure;
-        this.#end(channel, failure);
+        this.#drop(channel, failure);
         return;
       }
       await this.#share.spend(performance.now() - startedMs);
@@ -338,9 +364,16 @@ export class PushHub {
     await this.#share.spend(performance.now() - startedMs);
   }
 
-  #end(channel: Channel, failure: unknown): void {
-    this.#fail(channel.live, failure);
-    this.#drop(channel);
+  #drop(channel: Channel, failure: unknown): void {
+    const listeners = [...channel.live];
+    this.#forget(channel);
+    this.#fail(listeners, failure);
+  }
+
+  #endAll(failure: unknown): void {
+    const listeners = [...this.#channels.values()].flatMap(({ live }) => [...live]);
+    for (const channel of this.#channels.values()) this.#forget(channel);
+    this.#fail(listeners, failure);
   }
 
   /** Whether a failure may pass; waits a while if so. */
@@ -356,13 +389,11 @@ export class PushHub {
   /** Ends listeners with an event that says why. */
   #fail(listeners: Iterable<Listener>, failure: unknown): void {
     const known = knownFailure(failure);
-    if (known === undefined) {
-      this.#parts.logger.error({ err: failure }, 'an event stream failed unexpectedly');
-    }
     const shown = known ?? new ApiError(500, 'internal_error', 'internal error');
     const reason = shown.status === 410 ? 'pruned' : 'failed';
     const frame = errorFrame(shown);
     for (const listener of listeners) listener.end(reason, frame);
+    if (known === undefined) this.#parts.logger.error({ err: failure }, UNEXPECTED);
   }
 }
 
@@ -370,17 +401,12 @@ function refusal(why: string): ApiError {
   return new ApiError(503, 'internal_error', why, { retryAfterSecs: RETRY_AFTER_SECS });
 }
 
-function rendered(batch: RecordBatch): RenderedBatch {
-  const { records } = batch;
-  return { ...batch, frame: records.length === 0 ? HEARTBEAT : recordsFrame(records) };
-}
-
-function renderedToStay(batch: RecordBatch): RenderedBatch {
+function renderedForCache(batch: RecordBatch): RenderedBatch {
   const records = batch.records.map((record) => ({ ...record, json: copiedBytes(record.json) }));
   return rendered({ ...batch, records });
 }
 
-/** Memory of a batch: its records are as large as its frame. Estimated. */
+/** Memory of a batch, estimated: its records are as large as its frame. */
 function bytesOf({ records, frame }: RenderedBatch): number {
   return 2 * frame.chunk.length + records.length * RECORD_OVERHEAD_BYTES;
 }

@@ -153,7 +153,6 @@ export const DecodedSubmissionSchema = Type.Object(
   },
 );
 
-/** Most reads of one batch. */
 export const MAX_BATCH_READS = 256;
 
 const BatchedReadSchema = request('BatchedRead', 'One read of a batch.', {

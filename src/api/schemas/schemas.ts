@@ -3,7 +3,7 @@
  * document is generated from them, and tests check responses against them. A schema with `$id` becomes a
  * component of that name.
  */
-import { ERROR_CODES } from '../http/error-table.ts';
+import { ERROR_CODES } from '../error-table.ts';
 import { type Properties, referenceTo, type Schema, Type } from './json-schema.ts';
 
 const ADDRESS_PATTERN = '(0x)?[0-9a-fA-F]{1,64}';
@@ -81,7 +81,7 @@ export const IdentifierSchema = Type.String({
 
 const INTEGER_WORDS = 'u8|u16|u32|u64|u128|u256|i8|i16|i32|i64|i128|i256';
 const NAME = '[A-Za-z_$][A-Za-z0-9_$]*';
-/** Of a struct; what stands in `<…>` no pattern can say. */
+/** A struct. No pattern can say what stands in `<…>`. */
 const STRUCT_PATTERN = `0x[0-9a-fA-F]{1,64}::${NAME}::${NAME}(<.+>)?`;
 
 /** Any type, as ABIs and events print it. */
@@ -394,7 +394,6 @@ const PayloadSchema = union('TransactionPayload', 'What a transaction is to do.'
   encrypted_transaction_payload: EncryptedPayloadSchema,
 });
 
-/** The members that all requests for a transaction have. */
 export const TRANSACTION_REQUEST_MEMBERS = {
   sender: AddressSchema,
   sequence_number: U64Schema,

@@ -39,7 +39,6 @@ const NoAccountSchema = signature(
   {},
 );
 
-/** A key or a signature of any scheme. */
 function anyScheme($id: string, types: readonly string[]): Schema {
   const members = { type: Type.Enum(types), value: HexEncodedBytesSchema };
   return request($id, 'Of any scheme.', members);

@@ -99,7 +99,6 @@ const RawPayloadSchema = variant(
   { bcs: HexEncodedBytesSchema },
 );
 
-/** What a payload runs. */
 const RUN = {
   entry_function_payload: EntryFunctionPayloadSchema,
   script_payload: ScriptPayloadSchema,

@@ -1,15 +1,15 @@
-/** The metadata of a backup: which backups there are, of what (docs/spec/backup.md §3.3). */
+/** The metadata of a backup, which list its parts and their manifests (docs/spec/backup.md §3.3). */
+import { U64_MAX } from '../../move/bcs/bcs-reader.ts';
 import { readAhead } from '../read-ahead.ts';
 import { BackupError, malformed } from './backup-error.ts';
 import { readUnpacked } from './backup-files.ts';
 import {
   type BackupSource,
-  checkHandle,
   MAX_METADATA_BYTES,
   MAX_METADATA_FILES,
   MAX_METADATA_LINES,
 } from './backup-source.ts';
-import { fieldsOf, numberIn, textIn } from './json-fields.ts';
+import { JsonFields } from './json-fields.ts';
 
 /** Metadata files read at once: they are small. */
 const FILES_AT_ONCE = 16;
@@ -44,9 +44,9 @@ export interface BackupIndex {
 
 interface IndexLimits {
   readonly maxFiles: number;
-  /** Of all files. */
+  /** Lines of all files together. */
   readonly maxLines: number;
-  /** Of one file, as stored and unpacked. */
+  /** Size of one file, as stored and unpacked. */
   readonly maxFileBytes: number;
 }
 
@@ -56,7 +56,6 @@ const LIMITS: IndexLimits = {
   maxFileBytes: MAX_METADATA_BYTES,
 };
 
-/** Reads all metadata files. @throws BackupError */
 export async function readBackupIndex(
   source: BackupSource,
   signal: AbortSignal,
@@ -90,21 +89,18 @@ async function readFiles(
   const read = (file: string) => readUnpacked(source, file, signal, maxFileBytes);
   let count = 0;
   for await (const [file, bytes] of readAhead(files, read, FILES_AT_ONCE)) {
-    for (const { kind, fields } of linesOf(bytes, file)) {
+    for (const [kind, fields] of linesOf(bytes, file)) {
       count += 1;
       if (count > maxLines) {
         throw malformed(file, `with it the metadata have more than ${maxLines} lines`);
       }
       if (kind === 'EpochEndingBackup') {
-        epochs.push({
-          ...rangeOf(fields, 'epoch', file),
-          firstVersion: numberIn(fields, 'first_version', file),
-          lastVersion: numberIn(fields, 'last_version', file),
-        });
+        const firstVersion = fields.number('first_version');
+        const lastVersion = fields.number('last_version');
+        epochs.push({ ...rangeOf(fields, 'epoch', file), firstVersion, lastVersion });
       } else if (kind === 'StateSnapshotBackup') {
-        const epoch = numberIn(fields, 'epoch', file);
-        const version = numberIn(fields, 'version', file);
-        snapshots.push({ epoch, version, manifest: manifestOf(fields, file) });
+        const [epoch, version] = [fields.number('epoch'), fields.number('version')];
+        snapshots.push({ epoch, version, manifest: fields.handle('manifest') });
       } else if (kind === 'TransactionBackup') {
         transactions.push(rangeOf(fields, 'version', file));
       }
@@ -113,41 +109,25 @@ async function readFiles(
   return { epochs, snapshots, transactions };
 }
 
-interface MetadataLine {
-  /** Others than the three kinds of backups are of no use here. */
-  readonly kind: string;
-  readonly fields: Readonly<Record<string, unknown>>;
-}
-
-function* linesOf(bytes: Buffer, file: string): Generator<MetadataLine> {
+/** The lines of a metadata file: a kind, of which only those of backups matter here, and its fields. */
+function* linesOf(bytes: Buffer, file: string): Generator<readonly [string, JsonFields]> {
   for (let start = 0; start < bytes.length; ) {
     const end = bytes.indexOf(0x0a, start);
     if (end < 0) throw malformed(file, 'its last line has no end');
-    const line = bytes.toString('utf8', start, end);
+    const line = JsonFields.parse(bytes.toString('utf8', start, end), file);
     start = end + 1;
-    const [tagged, ...others] = Object.entries(fieldsOf(line, file));
+    const [tagged, ...others] = line.entries;
     if (tagged === undefined || others.length > 0) {
       throw malformed(file, 'a line is not one object with one field');
     }
-    const [kind, fields] = tagged;
-    if (typeof fields !== 'object' || fields === null) throw malformed(file, `${kind}: no object`);
-    yield { kind, fields: fields as Record<string, unknown> };
+    yield [tagged[0], new JsonFields(tagged[1], file)];
   }
 }
 
-function rangeOf(
-  fields: Readonly<Record<string, unknown>>,
-  unit: 'epoch' | 'version',
-  file: string,
-): RangeBackup {
-  const first = numberIn(fields, `first_${unit}`, file);
-  const last = numberIn(fields, `last_${unit}`, file);
+function rangeOf(fields: JsonFields, unit: 'epoch' | 'version', file: string): RangeBackup {
+  const { first, last, data: manifest } = fields.range(unit, 'manifest');
   if (last < first) throw malformed(file, `${unit}s ${first} to ${last}`);
-  return { first, last, manifest: manifestOf(fields, file) };
-}
-
-function manifestOf(fields: Readonly<Record<string, unknown>>, file: string): string {
-  return checkHandle(textIn(fields, 'manifest', file), file);
+  return { first, last, manifest };
 }
 
 /**
@@ -180,4 +160,23 @@ export function covering<B extends RangeBackup>(
     'backup_incomplete',
     `${what} ${next} is in no backup, the next one begins with ${behind.first}`,
   );
+}
+
+/** The newest snapshot of some epochs, both included. @throws BackupError `backup_incomplete` */
+export function newestSnapshot(
+  { snapshots }: BackupIndex,
+  firstEpoch = 0n,
+  lastEpoch = U64_MAX,
+): SnapshotBackup {
+  let newest: SnapshotBackup | undefined;
+  for (const snapshot of snapshots) {
+    const isKnown = snapshot.epoch >= firstEpoch && snapshot.epoch <= lastEpoch;
+    if (isKnown && (newest === undefined || snapshot.version > newest.version)) newest = snapshot;
+  }
+  if (newest !== undefined) return newest;
+  const detail =
+    lastEpoch === U64_MAX
+      ? 'it has no snapshot of the state'
+      : `no snapshot is of an epoch from ${firstEpoch} to ${lastEpoch - 1n}`;
+  throw new BackupError('backup_incomplete', detail);
 }

@@ -1,9 +1,9 @@
-/** Where the files of a backup are (docs/spec/backup.md §3.1). Nothing of them is verified here. */
+/** Storages of backups (docs/spec/backup.md §3.1). They do not verify the files. */
 import { constants } from 'node:buffer';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
+import { gunzip, gzip } from 'node:zlib';
 import { BackupError, malformed } from './backup-error.ts';
 
 /** The folder of the metadata files, and how their names end. */
@@ -27,13 +27,14 @@ export const MAX_FILE_BYTES = Math.min(512 * 1024 * 1024, constants.MAX_LENGTH);
 /** A part of a file handle (docs/spec/backup.md §3.1): nothing that leads out of the backup. */
 const NAME = /^[a-zA-Z0-9][a-zA-Z0-9._-]{2,126}$/;
 
-/** The storage of a backup. */
 export interface BackupSource {
+  /** How often a damaged file is read: the transport may have damaged it. */
+  readonly attempts: number;
   /** Handles of all metadata files. @throws BackupError */
   metadataFiles(signal: AbortSignal): Promise<readonly string[]>;
   /**
    * A file as it is stored.
-   * @throws BackupError `backup_incomplete` when there is none of that handle, `backup_malformed` when it is too long
+   * @throws BackupError `backup_incomplete` if the file does not exist, `backup_malformed` if it is too long
    */
   read(handle: string, signal: AbortSignal, maxBytes: number): Promise<Buffer>;
   close(): void;
@@ -42,16 +43,20 @@ export interface BackupSource {
 /** @throws BackupError for a handle that is not of the form FOLDER/FILE */
 export function checkHandle(handle: string, file: string): string {
   const parts = handle.split('/');
-  if (parts.length === 2 && parts.every((part) => NAME.test(part))) return handle;
+  if (parts.length === 2 && parts.every(isBackupName)) return handle;
   throw malformed(file, `not a file of this backup: ${JSON.stringify(handle.slice(0, 200))}`);
 }
 
-export function isMetadataFile(name: string): boolean {
-  return name.endsWith(METADATA_END) && NAME.test(name);
+export function isBackupName(name: string): boolean {
+  return NAME.test(name);
 }
 
-/** A backup in a folder. */
+export function isMetadataFile(name: string): boolean {
+  return name.endsWith(METADATA_END) && isBackupName(name);
+}
+
 export class FolderSource implements BackupSource {
+  readonly attempts = 1;
   readonly #folder: string;
 
   constructor(folder: string) {
@@ -88,14 +93,15 @@ export class FolderSource implements BackupSource {
 }
 
 const gunzipped = promisify(gunzip);
+const gzipped = promisify(gzip);
 const GZIP_MAGIC = Buffer.of(0x1f, 0x8b);
 
-/** Whether a manifest, a chunk or a metadata file is compressed. A proof may begin with any bytes. */
+/** Whether a manifest, a chunk or a metadata file is compressed. Proofs cannot be told by their first bytes. */
 export function isGzip(bytes: Buffer): boolean {
   return bytes.subarray(0, GZIP_MAGIC.length).equals(GZIP_MAGIC);
 }
 
-/** @throws BackupError for bytes that are no gzip, or too many of them */
+/** @throws BackupError for bytes that are not gzip, or unpack to more than `maxBytes` */
 export async function unzip(
   bytes: Buffer,
   file: string,
@@ -106,4 +112,9 @@ export async function unzip(
   } catch (cause) {
     throw malformed(file, `does not unpack: ${(cause as Error).message}`, cause);
   }
+}
+
+/** The bytes as files of public backups are stored. */
+export async function zip(bytes: Buffer): Promise<Buffer> {
+  return await gzipped(bytes);
 }

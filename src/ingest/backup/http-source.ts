@@ -2,10 +2,10 @@
  * A backup behind a URL: in a public bucket of Amazon S3 or Google Cloud Storage, or on a server that lists its
  * folders.
  */
-import http from 'node:http';
-import https from 'node:https';
-import { type Download, download } from '../feed/download.ts';
-import { FeedError } from '../feed/feed-error.ts';
+import type { Answer } from '../../remote/answer.ts';
+import { download } from '../../remote/download.ts';
+import { RemoteError } from '../../remote/remote-error.ts';
+import { RemoteServer } from '../../remote/remote-server.ts';
 import { BackupError } from './backup-error.ts';
 import {
   type BackupSource,
@@ -16,30 +16,31 @@ import {
 
 /** Files that are downloaded at once, at most. */
 const MAX_CONNECTIONS = 16;
-/** Bounds of one attempt in time; the next one goes on where it ended. */
+export const MAX_DAMAGED_DOWNLOADS = 3;
+/** Time limits of one attempt. The next attempt continues it. */
 const TIMEOUTS = { silenceTimeoutMs: 60_000, totalTimeoutMs: 600_000 };
-/** Answers for a file that is not there; a bucket that must not be listed answers 403. */
+/** Statuses for a file that does not exist. A bucket that must not be listed answers 403. */
 const MISSING = [403, 404, 410];
-/** Most bytes of a list of files: a bucket gives a thousand at once. */
+/** Most bytes of a list of files. A bucket lists a thousand at once. */
 const MAX_LIST_BYTES = 64 * 1024 * 1024;
+const MAX_SNAPSHOT_LIST_BYTES = 64 * 1024;
 
 export class HttpSource implements BackupSource {
-  readonly #base: URL;
-  readonly #agent: http.Agent;
+  readonly attempts = MAX_DAMAGED_DOWNLOADS;
+  readonly #server: RemoteServer;
   readonly #timeouts: typeof TIMEOUTS;
 
   /** @param base the folder of the backup, `http:` or `https:` */
   constructor(base: URL, timeouts = TIMEOUTS) {
-    this.#base = new URL(base);
-    this.#base.pathname = base.pathname.replace(/\/*$/, '/');
+    const folder = new URL(base);
+    folder.pathname = base.pathname.replace(/\/*$/, '/');
+    this.#server = new RemoteServer(folder, MAX_CONNECTIONS);
     this.#timeouts = timeouts;
-    const { Agent } = base.protocol === 'https:' ? https : http;
-    this.#agent = new Agent({ keepAlive: true, maxSockets: MAX_CONNECTIONS });
   }
 
-  /** From the list of the folder that a server gives, or from that of the bucket. */
+  /** Takes the names from the server's list of the folder, or from that of the bucket. */
   async metadataFiles(signal: AbortSignal): Promise<readonly string[]> {
-    const folder = new URL(`${METADATA_FOLDER}/`, this.#base);
+    const folder = new URL(`${METADATA_FOLDER}/`, this.#server.base);
     const page = await this.#get(folder, MAX_LIST_BYTES, signal);
     let names = page.status === 200 ? linksIn(page.body.toString('utf8')) : [];
     if (names.length === 0) names = await this.#bucketNames(folder, signal);
@@ -50,15 +51,19 @@ export class HttpSource implements BackupSource {
   }
 
   async read(handle: string, signal: AbortSignal, maxBytes: number): Promise<Buffer> {
-    const { status, body } = await this.#get(new URL(handle, this.#base), maxBytes, signal);
-    if (status === 200 || status === 206) return body;
+    const url = new URL(handle, this.#server.base);
+    const { status, headers, body } = await this.#get(url, maxBytes, signal);
+    const type = headers['content-type'] ?? '';
+    const isFile = status === 200 || status === 206;
+    if (isFile && !type.startsWith('text/html')) return body;
     const isMissing = MISSING.includes(status);
     const code = isMissing ? 'backup_incomplete' : 'backup_unreachable';
-    throw new BackupError(code, `the server answers ${status}`, handle);
+    const answer = isFile ? `a page (${type}), which is not a file of a backup` : String(status);
+    throw new BackupError(code, `the server answers with ${answer}`, handle);
   }
 
   close(): void {
-    this.#agent.destroy();
+    this.#server.close();
   }
 
   /** The bucket is the host, or the first part of the path. */
@@ -88,11 +93,11 @@ export class HttpSource implements BackupSource {
     return [];
   }
 
-  async #get(url: URL, maxBytes: number, signal: AbortSignal): Promise<Download> {
+  async #get(url: URL, maxBytes: number, signal: AbortSignal): Promise<Answer> {
     try {
-      return await download(url, this.#agent, { maxBytes, ...this.#timeouts }, signal);
+      return await download(this.#server, url, { maxBytes, ...this.#timeouts }, signal);
     } catch (cause) {
-      if (!(cause instanceof FeedError)) throw cause;
+      if (!(cause instanceof RemoteError)) throw cause;
       const isTooLong = cause.code === 'page_too_large';
       const code = isTooLong ? 'backup_malformed' : 'backup_unreachable';
       throw new BackupError(code, cause.message, undefined, { cause });
@@ -103,4 +108,39 @@ export class HttpSource implements BackupSource {
 /** Names of files that a page of a server links to, in the folder itself. */
 function linksIn(page: string): string[] {
   return [...page.matchAll(/href="(?:\.\/)?([^"/]*)"/gi)].map(([, name]) => name!);
+}
+
+/**
+ * The URL of the newest snapshot that a node offers (docs/extensions.md); `undefined` if it offers none.
+ * @param node the base of its interface
+ * @throws BackupError
+ */
+export async function newestSnapshotOf(node: URL): Promise<URL | undefined> {
+  const base = new URL(`${node.href}/-/`);
+  const source = new HttpSource(base);
+  try {
+    const bytes = await source.read(
+      'snapshots',
+      new AbortController().signal,
+      MAX_SNAPSHOT_LIST_BYTES,
+    );
+    const name = newestNameIn(bytes.toString('utf8'));
+    return name === undefined ? undefined : new URL(`snapshots/${encodeURIComponent(name)}`, base);
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause;
+    const detail = `${base.href}snapshots has no list of snapshots`;
+    throw new BackupError('backup_malformed', detail, undefined, { cause });
+  } finally {
+    source.close();
+  }
+}
+
+/** @throws SyntaxError for anything but a list of snapshots */
+function newestNameIn(text: string): string | undefined {
+  const list: unknown = JSON.parse(text);
+  if (!Array.isArray(list)) throw new SyntaxError('not a list');
+  const [newest] = list;
+  if (newest === undefined) return undefined;
+  if (typeof newest?.name !== 'string') throw new SyntaxError('not a snapshot');
+  return newest.name;
 }

@@ -1,12 +1,18 @@
 /** Proofs that transaction infos are in the ledger of a signed ledger info (docs/spec/backup.md §3.6, §4.5). */
-import type { BcsReader } from '../../move/bcs/bcs-reader.ts';
-import { readHash } from '../../move/bcs/fixed-bytes.ts';
-import { MAX_ACCUMULATOR_LEAVES, MerkleAccumulator } from '../../move/crypto/accumulator.ts';
+import { type BcsReader, U64_MAX } from '../../move/bcs/bcs-reader.ts';
+import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
+import { readHash, writeHash } from '../../move/bcs/fixed-bytes.ts';
+import {
+  ACCUMULATOR_PLACEHOLDER,
+  MAX_ACCUMULATOR_LEAVES,
+  MerkleAccumulator,
+} from '../../move/crypto/accumulator.ts';
 import { HASH_BYTES } from '../../move/crypto/hash.ts';
 import {
   type LedgerInfo,
   readSignedLedgerInfo,
   type SignedLedgerInfo,
+  writeUnsignedLedgerInfo,
 } from '../../move/transactions/ledger-info.ts';
 import {
   readTransactionInfo,
@@ -20,7 +26,7 @@ const TRANSACTION_ACCUMULATOR = 'TransactionAccumulator';
 /** Levels of the largest accumulator. */
 const MAX_DEPTH = 63;
 
-/** The proof of a snapshot: of one transaction info. */
+/** The proof of a snapshot, which is that of one transaction info. */
 export interface InfoProof {
   readonly siblings: readonly Buffer[];
   readonly info: TransactionInfo;
@@ -28,7 +34,17 @@ export interface InfoProof {
   readonly signed: SignedLedgerInfo;
 }
 
-/** The proof of a chunk of transactions. */
+/** Decides which ledger infos count. */
+export interface LedgerInfoCheck {
+  /** The last epoch whose ledger infos it can check. */
+  readonly nextEpoch: bigint;
+  /** @throws BackupError for a ledger info that does not count */
+  check(signed: SignedLedgerInfo, file: string): void;
+}
+
+/** Accepts all ledger infos: their roots are compared with trusted ones, or reported. */
+export const UNCHECKED: LedgerInfoCheck = { nextEpoch: U64_MAX, check: () => undefined };
+
 interface RangeProof {
   readonly left: readonly Buffer[];
   readonly right: readonly Buffer[];
@@ -71,7 +87,7 @@ export function provedInfo(
   version: bigint,
   file: string,
 ): MerkleAccumulator {
-  // From the bottom up: where the version's bit is set, the sibling is a full subtree before it.
+  // Level by level from the leaves. Where the version's bit is set, the sibling is a full subtree before it.
   const isLeft = (level: number): boolean => ((version >> BigInt(level)) & 1n) === 1n;
   const left = siblings.filter((_, level) => isLeft(level));
   const right = siblings.filter((_, level) => !isLeft(level));
@@ -106,10 +122,62 @@ export function checkCovered(
   file: string,
 ): void {
   const last = accumulator.leafCount - 1n;
-  const depth = version === 0n ? 0 : version.toString(2).length;
+  const depth = depthOf(version);
   if (last <= version && depth <= MAX_DEPTH) {
     const root = accumulator.rootWithin(depth, right);
     if (root?.equals(rootHash) === true) return;
   }
   throw unproved(file, `the ledger info of version ${version} does not cover version ${last}`);
+}
+
+/** Levels above the leaves of the accumulator up to a version. */
+function depthOf(version: bigint): number {
+  return version === 0n ? 0 : version.toString(2).length;
+}
+
+/** What an unsigned ledger info says beside version and root. */
+interface LedgerTime {
+  readonly epoch: bigint;
+  readonly timestampUsecs: bigint;
+}
+
+/**
+ * The proof of a snapshot that nobody has signed: the info is the last one of its ledger.
+ * @param before the accumulator before the version
+ */
+export function encodeInfoProof(
+  before: MerkleAccumulator,
+  info: Uint8Array,
+  time: LedgerTime,
+): Buffer {
+  const version = before.leafCount;
+  const left = [...before.frozenSubtreeRoots].reverse();
+  const siblings = Array.from({ length: depthOf(version) }, (_, level) =>
+    ((version >> BigInt(level)) & 1n) === 1n ? left.shift()! : ACCUMULATOR_PLACEHOLDER,
+  );
+  const after = before.clone();
+  after.append(transactionInfoHash(info));
+  return encodeBcs((writer) => {
+    writer.vector(siblings, writeHash).fixed(info);
+    writeUnsignedLedgerInfo(writer, { ...time, version, rootHash: after.rootHash() });
+  });
+}
+
+/**
+ * The proof of a chunk of transactions that nobody has signed: they are the last ones of their ledger.
+ * @param before the accumulator before the first of them
+ * @param after the accumulator after the last of them
+ */
+export function encodeRangeProof(
+  before: MerkleAccumulator,
+  after: MerkleAccumulator,
+  time: LedgerTime,
+): Buffer {
+  const version = after.leafCount - 1n;
+  const zeros = depthOf(version) - version.toString(2).replaceAll('0', '').length;
+  const right = Array.from({ length: zeros }, () => ACCUMULATOR_PLACEHOLDER);
+  return encodeBcs((writer) => {
+    writer.vector([...before.frozenSubtreeRoots].reverse(), writeHash).vector(right, writeHash);
+    writeUnsignedLedgerInfo(writer, { ...time, version, rootHash: after.rootHash() });
+  });
 }

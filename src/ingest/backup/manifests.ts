@@ -1,38 +1,18 @@
-/** The manifests of a backup (docs/spec/backup.md §3.5). */
-import {
-  parseWaypoint,
-  type Waypoint,
-  WaypointTextError,
-} from '../../move/transactions/waypoint.ts';
+/** The manifests of a backup (docs/spec/backup.md §3.5). All functions throw BackupError. */
+import type { Waypoint } from '../../move/transactions/waypoint.ts';
 import { malformed } from './backup-error.ts';
 import { readUnpacked } from './backup-files.ts';
 import type { EpochBackup, RangeBackup, SnapshotBackup } from './backup-index.ts';
-import { type BackupSource, checkHandle, MAX_MANIFEST_BYTES } from './backup-source.ts';
-import {
-  type Fields,
-  fieldsOf,
-  hashIn,
-  listIn,
-  numberIn,
-  objectOf,
-  textIn,
-} from './json-fields.ts';
-
-/** A part of a manifest's range, ends included. */
-export interface ManifestChunk {
-  readonly first: bigint;
-  readonly last: bigint;
-  /** Handle of the records. */
-  readonly data: string;
-}
+import { type BackupSource, MAX_MANIFEST_BYTES } from './backup-source.ts';
+import { type FileRange, JsonFields } from './json-fields.ts';
 
 interface EpochManifest {
   /** One for each epoch. */
   readonly waypoints: readonly Waypoint[];
-  readonly chunks: readonly ManifestChunk[];
+  readonly chunks: readonly FileRange[];
 }
 
-export interface StateChunk extends ManifestChunk {
+export interface StateChunk extends FileRange {
   /** Hashes of the first and the last state key. */
   readonly firstKey: Buffer;
   readonly lastKey: Buffer;
@@ -45,24 +25,31 @@ export interface StateManifest {
   readonly rootHash: Buffer;
   readonly chunks: readonly StateChunk[];
   readonly proof: string;
+  /** Whether it may be signed: the manifest of a snapshot that Daybook made says that it is not. */
+  readonly isSigned: boolean;
+  /** What Daybook's snapshots have beside the state (ledger-facts.ts). */
+  readonly ledger: DigestedFile | undefined;
 }
 
-export interface TransactionChunk extends ManifestChunk {
+/** A file and the SHA-256 of its content. */
+export interface DigestedFile {
+  readonly file: string;
+  readonly sha256: Buffer;
+}
+
+export interface TransactionChunk extends FileRange {
   readonly proof: string;
   /** Whether the records have auxiliary infos: format V1. */
   readonly hasAuxiliaryInfo: boolean;
 }
 
-/** @throws BackupError for a manifest that is not whole, or not that of the backup */
 export async function readEpochManifest(
   source: BackupSource,
   { manifest: file, first, last, firstVersion, lastVersion }: EpochBackup,
   signal: AbortSignal,
 ): Promise<EpochManifest> {
-  const fields = await readManifest(source, file, signal);
-  checkNumber(fields, 'first_epoch', first, file);
-  checkNumber(fields, 'last_epoch', last, file);
-  const waypoints = listIn(fields, 'waypoints', file).map((text) => waypointOf(text, file));
+  const fields = await readManifest(source, file, { first_epoch: first, last_epoch: last }, signal);
+  const waypoints = fields.waypoints('waypoints');
   const [begin, end] = [waypoints[0]!.version, waypoints[waypoints.length - 1]!.version];
   if (BigInt(waypoints.length) !== last - first + 1n) {
     throw malformed(file, `${waypoints.length} waypoints for epochs ${first} to ${last}`);
@@ -71,61 +58,47 @@ export async function readEpochManifest(
     const detail = `versions ${begin} to ${end}, the metadata have ${firstVersion} to ${lastVersion}`;
     throw malformed(file, detail);
   }
-  const chunks = listIn(fields, 'chunks', file).map((item): ManifestChunk => {
-    const chunk = objectOf(item, file);
-    return {
-      first: numberIn(chunk, 'first_epoch', file),
-      last: numberIn(chunk, 'last_epoch', file),
-      data: handleIn(chunk, 'ledger_infos', file),
-    };
-  });
+  const chunks = fields.objects('chunks').map((chunk) => chunk.range('epoch', 'ledger_infos'));
   checkChunks(chunks, first, last, file);
   return { waypoints, chunks };
 }
 
-/** @throws BackupError for a manifest that is not whole, or not that of the backup */
 export async function readStateManifest(
   source: BackupSource,
   { manifest: file, epoch, version }: SnapshotBackup,
   signal: AbortSignal,
 ): Promise<StateManifest> {
-  const fields = await readManifest(source, file, signal);
-  checkNumber(fields, 'epoch', epoch, file);
-  checkNumber(fields, 'version', version, file);
-  const chunks = listIn(fields, 'chunks', file).map((item): StateChunk => {
-    const chunk = objectOf(item, file);
-    return {
-      first: numberIn(chunk, 'first_idx', file),
-      last: numberIn(chunk, 'last_idx', file),
-      firstKey: hashIn(chunk, 'first_key', file),
-      lastKey: hashIn(chunk, 'last_key', file),
-      data: handleIn(chunk, 'blobs', file),
-      proof: handleIn(chunk, 'proof', file),
-    };
-  });
+  const fields = await readManifest(source, file, { epoch, version }, signal);
+  const chunks = fields.objects('chunks').map((chunk) => ({
+    ...chunk.range('idx', 'blobs'),
+    firstKey: chunk.hash('first_key'),
+    lastKey: chunk.hash('last_key'),
+    proof: chunk.handle('proof'),
+  }));
   checkChunks(chunks, 0n, chunks[chunks.length - 1]!.last, file);
-  const proof = handleIn(fields, 'proof', file);
-  return { epoch, version, rootHash: hashIn(fields, 'root_hash', file), chunks, proof };
+  const ledger = fields.any('ledger') === undefined ? undefined : fields.object('ledger');
+  return {
+    ...{ epoch, version, chunks },
+    rootHash: fields.hash('root_hash'),
+    proof: fields.handle('proof'),
+    isSigned: fields.any('signed') !== false,
+    ledger: ledger && { file: ledger.handle('file'), sha256: ledger.hash('sha256') },
+  };
 }
 
-/** @throws BackupError for a manifest that is not whole, or not that of the backup */
 export async function readTransactionManifest(
   source: BackupSource,
   { manifest: file, first, last }: RangeBackup,
   signal: AbortSignal,
 ): Promise<readonly TransactionChunk[]> {
-  const fields = await readManifest(source, file, signal);
-  checkNumber(fields, 'first_version', first, file);
-  checkNumber(fields, 'last_version', last, file);
-  const chunks = listIn(fields, 'chunks', file).map((item): TransactionChunk => {
-    const chunk = objectOf(item, file);
-    const format = chunk.format ?? 'V0';
+  const stated = { first_version: first, last_version: last };
+  const fields = await readManifest(source, file, stated, signal);
+  const chunks = fields.objects('chunks').map((chunk): TransactionChunk => {
+    const format = chunk.any('format') ?? 'V0';
     if (format !== 'V0' && format !== 'V1') throw malformed(file, 'a chunk of unknown format');
     return {
-      first: numberIn(chunk, 'first_version', file),
-      last: numberIn(chunk, 'last_version', file),
-      data: handleIn(chunk, 'transactions', file),
-      proof: handleIn(chunk, 'proof', file),
+      ...chunk.range('version', 'transactions'),
+      proof: chunk.handle('proof'),
       hasAuxiliaryInfo: format === 'V1',
     };
   });
@@ -133,24 +106,26 @@ export async function readTransactionManifest(
   return chunks;
 }
 
+/** @param stated numbers that the metadata of the backup have, too */
 async function readManifest(
   source: BackupSource,
   file: string,
+  stated: Readonly<Record<string, bigint>>,
   signal: AbortSignal,
-): Promise<Fields> {
+): Promise<JsonFields> {
   const bytes = await readUnpacked(source, file, signal, MAX_MANIFEST_BYTES);
-  return fieldsOf(bytes.toString('utf8'), file);
-}
-
-function checkNumber(fields: Fields, name: string, expected: bigint, file: string): void {
-  const found = numberIn(fields, name, file);
-  if (found === expected) return;
-  throw malformed(file, `${name} is ${found}, the metadata of the backup have ${expected}`);
+  const fields = JsonFields.parse(bytes.toString('utf8'), file);
+  for (const [name, expected] of Object.entries(stated)) {
+    const found = fields.number(name);
+    if (found === expected) continue;
+    throw malformed(file, `${name} is ${found}, the metadata of the backup have ${expected}`);
+  }
+  return fields;
 }
 
 /** Chunks follow one another from the first item to the last. */
-function checkChunks(
-  chunks: readonly ManifestChunk[],
+export function checkChunks(
+  chunks: readonly FileRange[],
   first: bigint,
   last: bigint,
   file: string,
@@ -164,17 +139,4 @@ function checkChunks(
   }
   if (next === last + 1n) return;
   throw malformed(file, `its chunks end with ${next - 1n}, the backup with ${last}`);
-}
-
-function handleIn(fields: Fields, name: string, file: string): string {
-  return checkHandle(textIn(fields, name, file), file);
-}
-
-function waypointOf(text: unknown, file: string): Waypoint {
-  try {
-    return parseWaypoint(String(text));
-  } catch (cause) {
-    if (!(cause instanceof WaypointTextError)) throw cause;
-    throw malformed(file, cause.message, cause);
-  }
 }

@@ -1,12 +1,12 @@
 /**
- * Makes a ledger of a backup of the reference: the ends of epochs from a waypoint on, the newest snapshot that they
- * cover, and the transactions after it. Everything is verified before it is stored; what that proves: docs/backups.md.
+ * Makes a ledger from a backup: the newest snapshot of the state, and the transactions after it. A backup of the
+ * reference is signed by validators, a snapshot of Daybook is not. Everything is verified before it is stored;
+ * docs/backups.md and docs/snapshots.md say what that proves.
  */
-
 import { BcsError } from '../../move/bcs/bcs-reader.ts';
 import { MerkleAccumulator } from '../../move/crypto/accumulator.ts';
 import { domainHash } from '../../move/crypto/hash.ts';
-import { formatWaypoint, type Waypoint } from '../../move/transactions/waypoint.ts';
+import { formatWaypoint, isSameWaypoint, type Waypoint } from '../../move/transactions/waypoint.ts';
 import { ADDRESS_ONE } from '../../move/types/address.ts';
 import { BLOCK_RESOURCE_TAG, CHAIN_ID_TAG } from '../../move/types/framework-tag.ts';
 import { physicalStateKey, resourceStateKey, stateKeyHash } from '../../move/types/state-key.ts';
@@ -16,40 +16,57 @@ import { STATE } from '../../store/columns/columns.ts';
 import type { Head } from '../../store/columns/head.ts';
 import { encodeU64Key } from '../../store/columns/order-key.ts';
 import { decodeStateRow } from '../../store/columns/state-column.ts';
-import { type LedgerBase, StateImport } from '../../store/state-import.ts';
 import type { Store } from '../../store/store.ts';
-import { LedgerWriter } from '../../store/writer.ts';
+import { type LedgerBase, StateImport } from '../../store/write/state-import.ts';
+import { LedgerWriter } from '../../store/write/writer.ts';
 import { Committer } from '../committer.ts';
 import { ChunkAssembler } from '../feed/chunk-assembler.ts';
 import { CHUNK_TRANSACTIONS } from '../feed/follower.ts';
+import { checkStoredRoots } from '../feed/known-history.ts';
+import type { TrustedRoot } from '../feed/page-verifier.ts';
 import type { Verifier } from '../feed/verifier.ts';
 import { readAhead } from '../read-ahead.ts';
-import { BackupError } from './backup-error.ts';
-import { readPair, unpackPair } from './backup-files.ts';
+import { BackupError, malformed } from './backup-error.ts';
+import { readChecked, readPair, type StoredPair, unpackPair } from './backup-files.ts';
 import {
   type BackupIndex,
   covering,
+  newestSnapshot,
   type RangeBackup,
   readBackupIndex,
-  type SnapshotBackup,
 } from './backup-index.ts';
 import type { BackupSource } from './backup-source.ts';
-import type { EpochChain } from './epoch-chain.ts';
-import { type EpochEndings, findEpochEndings, verifyEpochEndings } from './epoch-endings.ts';
+import { findEpochEndings, verifyEpochEndings } from './epoch-endings.ts';
+import { type LedgerFacts, readLedgerFacts, restoreStreams } from './ledger-facts.ts';
+import { type LedgerInfoCheck, UNCHECKED } from './ledger-proofs.ts';
 import { readEpochManifest, readTransactionManifest, type TransactionChunk } from './manifests.ts';
 import { type ProvedSnapshot, proveSnapshot, restoreState } from './state-snapshot.ts';
-import { verifyTransactions } from './transaction-chunks.ts';
+import { verifyTransactions, withUnproved } from './transaction-chunks.ts';
 
-/** The kinds of backups, in the order in which they are restored, and how far each is. */
+/** How far a stage is. The stages come in this order. */
 export interface RestoreProgress {
   readonly stage: 'epochs' | 'keys' | 'transactions';
   readonly done: number;
   readonly total: number;
 }
 
+/** Who says that a backup is of the right ledger. */
+export type BackupTrust =
+  | {
+      /** Validators, from the waypoint on: of genesis, or of the end of a later epoch. */
+      readonly kind: 'signatures';
+      readonly waypoint: Waypoint;
+    }
+  | {
+      /** Roots of the transaction accumulator that the caller trusts; without one the root is only reported. */
+      readonly kind: 'roots';
+      readonly roots: readonly TrustedRoot[];
+      /** The genesis that the backup must state; absent: any. */
+      readonly genesis: Waypoint | undefined;
+    };
+
 interface RestoreOptions {
-  /** Of the genesis, or of the end of a later epoch. */
-  readonly waypoint: Waypoint;
+  readonly trust: BackupTrust;
   readonly verifier: Verifier;
   readonly onProgress: (progress: RestoreProgress) => void;
 }
@@ -57,163 +74,214 @@ interface RestoreOptions {
 export interface RestoredBackup {
   readonly head: Head;
   readonly chainId: number;
-  /** Epochs whose ends were verified. */
-  readonly epochs: number;
   readonly stateVersion: bigint;
   readonly stateRoot: Buffer;
+  /** The root of the transaction accumulator after the version of the state. */
+  readonly accumulatorRoot: Buffer;
   readonly keys: number;
-  /** Of the genesis: covered by the waypoint that was given only if it is that one. */
+  /** Epochs whose ends were verified by signatures. */
+  readonly epochs: number;
+  /** What the genesis is said to be. Signatures cover it only if it is the waypoint that was given. */
   readonly genesisWaypoint: string;
   readonly isGenesisCovered: boolean;
+  /** Whether a trusted root was compared. */
+  readonly isTrustCompared: boolean;
 }
 
-/** A backup of which the epochs and the root of a snapshot were verified. */
-export class BackupRestore {
-  /** What identifies the state that is restored: nothing else is continued. */
-  readonly digest: Buffer;
-  readonly #source: BackupSource;
-  readonly #options: RestoreOptions;
-  readonly #signal: AbortSignal;
-  readonly #index: BackupIndex;
-  readonly #endings: EpochEndings;
-  readonly #epochs: EpochChain;
-  readonly #snapshot: ProvedSnapshot;
-  readonly #genesis: Waypoint;
+/** A backup with a snapshot whose root was verified. */
+interface VerifiedBackup {
+  readonly source: BackupSource;
+  readonly options: RestoreOptions;
+  readonly signal: AbortSignal;
+  readonly index: BackupIndex;
+  readonly infos: LedgerInfoCheck;
+  readonly epochs: number;
+  readonly snapshot: ProvedSnapshot;
+  readonly facts: LedgerFacts | undefined;
+  readonly genesis: Waypoint;
+}
 
-  private constructor(
-    source: BackupSource,
-    options: RestoreOptions,
-    signal: AbortSignal,
-    verified: {
-      readonly index: BackupIndex;
-      readonly endings: EpochEndings;
-      readonly epochs: EpochChain;
-      readonly snapshot: ProvedSnapshot;
-      readonly genesis: Waypoint;
-    },
+/** Verifies everything up to the root of the state. @throws BackupError */
+export async function verifyBackup(
+  source: BackupSource,
+  options: RestoreOptions,
+  signal: AbortSignal,
+): Promise<VerifiedBackup> {
+  const { trust } = options;
+  const index = await readBackupIndex(source, signal);
+  const { backup, infos, epochs } =
+    trust.kind === 'signatures'
+      ? await verifiedEpochs(source, index, trust.waypoint, options, signal)
+      : { backup: newestSnapshot(index), infos: UNCHECKED, epochs: 0 };
+  const snapshot = await proveSnapshot(source, backup, infos, signal);
+  const { ledger } = snapshot.manifest;
+  const facts = ledger && (await readLedgerFacts(source, ledger, signal));
+  const genesis =
+    trust.kind === 'signatures' && trust.waypoint.version === 0n
+      ? trust.waypoint
+      : (facts?.genesis ?? (await statedGenesis(source, index, signal)));
+  const newest = newestVersion(index, snapshot, facts);
+  if (trust.kind === 'roots') checkRoots(trust, genesis, snapshot, newest);
+  return { source, options, signal, index, infos, epochs, snapshot, facts, genesis };
+}
+
+/**
+ * Makes the ledger of a backup in a store without one. Nothing of it may be used before this resolves.
+ * @throws BackupError; StoreError
+ */
+export async function restoreBackup(backup: VerifiedBackup, store: Store): Promise<RestoredBackup> {
+  const { source, options, signal, snapshot, facts, genesis, epochs } = backup;
+  const { manifest, proof, accumulator } = snapshot;
+  const { version, rootHash: stateRoot } = manifest;
+  const { onProgress, trust } = options;
+  // Identifies the state, so that only the same restore is continued.
+  const digest = domainHash('Backup', proof.infoBytes, Buffer.from(`${version}`));
+  const target = await StateImport.open(store, digest, version);
+  const total = Number(manifest.chunks[manifest.chunks.length - 1]!.last) + 1;
+  await restoreState(source, manifest, target, signal, (done) =>
+    onProgress({ stage: 'keys', done, total }),
+  );
+  if (facts !== undefined) {
+    await restoreStreams(source, facts, version, target, signal);
+  }
+  const chainId = await resourceAt(store, version, CHAIN_ID_TAG, chainIdCodec.decode);
+  const block = await resourceAt(store, version, BLOCK_RESOURCE_TAG, blockResourceCodec.decode);
+  const { epoch, timestampUsecs } = proof.signed.info;
+  if (
+    facts !== undefined &&
+    (facts.chainId !== chainId || facts.timestampUsecs !== timestampUsecs)
   ) {
-    this.#source = source;
-    this.#options = options;
-    this.#signal = signal;
-    this.#index = verified.index;
-    this.#endings = verified.endings;
-    this.#epochs = verified.epochs;
-    this.#snapshot = verified.snapshot;
-    this.#genesis = verified.genesis;
-    const { manifest, proof } = verified.snapshot;
-    this.digest = domainHash('Backup', proof.infoBytes, Buffer.from(`${manifest.version}`));
+    throw malformed(manifest.ledger!.file, 'its chain id or time contradicts the state');
   }
+  const base: LedgerBase = {
+    identity: { chainId, genesisWaypointHash: genesis.hash, keepsTransactions: true },
+    version,
+    frozenRoots: accumulator.frozenSubtreeRoots,
+    ...{ timestampUsecs, epoch, blockHeight: block.height },
+  };
+  await target.begin(base);
+  const head = await restoreTransactions(backup, store);
+  await target.end();
+  return {
+    ...{ head, chainId, stateVersion: version, stateRoot, keys: target.keys, epochs },
+    accumulatorRoot: accumulator.rootHash(),
+    genesisWaypoint: formatWaypoint(genesis),
+    isGenesisCovered: trust.kind === 'signatures' && genesis === trust.waypoint,
+    isTrustCompared: trust.kind === 'roots' && trust.roots.length > 0,
+  };
+}
 
-  /** Verifies everything up to the root of the state. @throws BackupError */
-  static async open(
-    source: BackupSource,
-    options: RestoreOptions,
-    signal: AbortSignal,
-  ): Promise<BackupRestore> {
-    const { waypoint, onProgress } = options;
-    const index = await readBackupIndex(source, signal);
-    const endings = await findEpochEndings(source, index, waypoint, signal);
-    const backup = newestSnapshot(index, endings);
-    const total = Number(endings.lastEpoch - endings.firstEpoch) + 1;
-    const epochs = await verifyEpochEndings(source, endings, backup.epoch, signal, (epoch) =>
-      onProgress({ stage: 'epochs', done: Number(epoch - endings.firstEpoch) + 1, total }),
-    );
-    const snapshot = await proveSnapshot(source, backup, epochs, signal);
-    const genesis = waypoint.version === 0n ? waypoint : await statedGenesis(source, index, signal);
-    const verified = { index, endings, epochs, snapshot, genesis };
-    return new BackupRestore(source, options, signal, verified);
-  }
-
-  /**
-   * Makes the ledger in a store without one. Nothing of it may be used before this resolves.
-   * @throws BackupError; StoreError
-   */
-  async into(store: Store): Promise<RestoredBackup> {
-    const { manifest, proof } = this.#snapshot;
-    const { version } = manifest;
-    const { onProgress } = this.#options;
-    const target = await StateImport.open(store, this.digest, version);
-    const total = Number(manifest.chunks[manifest.chunks.length - 1]!.last) + 1;
-    await restoreState(this.#source, manifest, target, this.#signal, (done) =>
-      onProgress({ stage: 'keys', done, total }),
-    );
-    const chainId = await resourceAt(store, version, CHAIN_ID_TAG, chainIdCodec.decode);
-    const block = await resourceAt(store, version, BLOCK_RESOURCE_TAG, blockResourceCodec.decode);
-    const { info } = proof.signed;
-    const base: LedgerBase = {
-      identity: { chainId, genesisWaypointHash: this.#genesis.hash, keepsTransactions: true },
-      version,
-      info: proof.infoBytes,
-      rootsBefore: rootsBefore(proof.siblings, version),
-      timestampUsecs: info.timestampUsecs,
-      epoch: info.epoch,
-      blockHeight: block.height,
+/** Commits the transactions after the state, up to the last whole block. */
+async function restoreTransactions(backup: VerifiedBackup, store: Store): Promise<Head> {
+  const writer = await LedgerWriter.open(store);
+  const { version, frozenRoots } = writer.head!;
+  const { source, options, signal, infos, index, facts } = backup;
+  const { trust, verifier, onProgress } = options;
+  const trustedRoots = trust.kind === 'roots' ? trust.roots : [];
+  // An earlier attempt may have been given other roots, or none.
+  await withUnproved(undefined, () => checkStoredRoots(store, writer.head!, trustedRoots));
+  const first = version + 1n;
+  const committer = new Committer(writer);
+  const assembler = new ChunkAssembler(first, true);
+  let known = new MerkleAccumulator('TransactionAccumulator', first, frozenRoots);
+  const backups = covering(index.transactions, first, 'version');
+  const total = Number((backups[backups.length - 1]?.last ?? version) - version);
+  const readManifest = (backup: RangeBackup) => readTransactionManifest(source, backup, signal);
+  const readChunk = (chunk: TransactionChunk) => readPair(source, chunk, signal);
+  let isKnown = true;
+  for await (const [, chunks] of readAhead(backups, readManifest, 2)) {
+    if (!isKnown) break;
+    const needed = chunks.filter(({ last }) => last >= known.leafCount);
+    const verify = async (pair: StoredPair, chunk: TransactionChunk) => {
+      const checks = { known, infos, trustedRoots, verifier };
+      return await verifyTransactions(chunk, await unpackPair(pair, chunk), checks);
     };
-    await target.begin(base);
-    const head = await this.#restoreTransactions(store);
-    await target.end();
-    return {
-      ...{ head, chainId, stateVersion: version, stateRoot: manifest.rootHash, keys: target.keys },
-      epochs: Number(this.#endings.lastEpoch - this.#endings.firstEpoch) + 1,
-      genesisWaypoint: formatWaypoint(this.#genesis),
-      isGenesisCovered: this.#genesis === this.#options.waypoint,
-    };
-  }
-
-  /** Commits the transactions after the state, up to the last whole block. */
-  async #restoreTransactions(store: Store): Promise<Head> {
-    const writer = await LedgerWriter.open(store);
-    const { version, frozenRoots } = writer.head!;
-    const first = version + 1n;
-    const committer = new Committer(writer);
-    const assembler = new ChunkAssembler(first, true);
-    let known = new MerkleAccumulator('TransactionAccumulator', first, frozenRoots);
-    const backups = covering(this.#index.transactions, first, 'version');
-    const total = Number((backups[backups.length - 1]?.last ?? version) - version);
-    const readManifest = (backup: RangeBackup) =>
-      readTransactionManifest(this.#source, backup, this.#signal);
-    const readChunk = (chunk: TransactionChunk) => readPair(this.#source, chunk, this.#signal);
-    let isKnown = true;
-    for await (const [, chunks] of readAhead(backups, readManifest, 2)) {
-      if (!isKnown) break;
-      const needed = chunks.filter(({ last }) => last >= known.leafCount);
-      for await (const [chunk, stored] of readAhead(needed, readChunk)) {
-        const files = await unpackPair(stored, chunk);
-        const { verifier, onProgress } = this.#options;
-        const verified = await verifyTransactions(chunk, files, known, this.#epochs, verifier);
-        // Newer than the ends of epochs in the backup: nothing says who signs it.
-        isKnown = verified !== undefined;
-        if (verified === undefined) break;
-        known = verified.accumulator;
-        for (const page of verified.pages) {
-          assembler.add(page, false);
-          if (assembler.completeTransactions < CHUNK_TRANSACTIONS) continue;
-          await committer.push(assembler.takeChunk()!);
-          const done = Number(page.firstVersion - version);
-          onProgress({ stage: 'transactions', done, total });
-        }
+    for await (const [, verified] of readChecked(source, needed, readChunk, verify)) {
+      // It is newer than the ends of epochs in the backup, so its validators are unknown.
+      isKnown = verified !== undefined;
+      if (verified === undefined) break;
+      known = verified.accumulator;
+      for (const page of verified.pages) {
+        assembler.add(page, false);
+        if (assembler.completeTransactions < CHUNK_TRANSACTIONS) continue;
+        await committer.push(assembler.takeChunk()!);
+        const done = Number(page.firstVersion - version);
+        onProgress({ stage: 'transactions', done, total });
       }
     }
-    const rest = assembler.takeChunk();
-    if (rest !== undefined) await committer.push(rest);
-    await committer.drain();
-    return writer.head!;
   }
+  // A ledger of Daybook ends where a block ends, and so does its snapshot.
+  if (facts !== undefined) assembler.completeAll();
+  const rest = assembler.takeChunk();
+  if (rest !== undefined) await committer.push(rest);
+  await committer.drain();
+  return writer.head!;
 }
 
-/** The newest snapshot of an epoch whose validators are known. @throws BackupError `backup_incomplete` */
-function newestSnapshot(
-  { snapshots }: BackupIndex,
-  { firstEpoch, lastEpoch }: EpochEndings,
-): SnapshotBackup {
-  let newest: SnapshotBackup | undefined;
-  for (const snapshot of snapshots) {
-    const isKnown = snapshot.epoch >= firstEpoch && snapshot.epoch <= lastEpoch + 1n;
-    if (isKnown && (newest === undefined || snapshot.version > newest.version)) newest = snapshot;
+/** Verifies the ends of all epochs, and finds the newest snapshot of an epoch whose validators are known. */
+async function verifiedEpochs(
+  source: BackupSource,
+  index: BackupIndex,
+  waypoint: Waypoint,
+  { onProgress }: RestoreOptions,
+  signal: AbortSignal,
+) {
+  if (index.epochs.length === 0) {
+    const detail = 'it has no ends of epochs: daybook init --snapshot takes it, with --trust';
+    throw new BackupError('backup_incomplete', detail);
   }
-  if (newest !== undefined) return newest;
-  const detail = `no snapshot is of an epoch from ${firstEpoch} to ${lastEpoch}`;
+  const endings = await findEpochEndings(source, index, waypoint, signal);
+  const { firstEpoch, lastEpoch } = endings;
+  const backup = newestSnapshot(index, firstEpoch, lastEpoch + 1n);
+  const total = Number(lastEpoch - firstEpoch) + 1;
+  const infos = await verifyEpochEndings(source, endings, backup.epoch, signal, (epoch) =>
+    onProgress({ stage: 'epochs', done: Number(epoch - firstEpoch) + 1, total }),
+  );
+  return { backup, infos, epochs: total };
+}
+
+/** The last version that the backup has. @throws BackupError when a snapshot should have another one */
+function newestVersion(
+  { transactions }: BackupIndex,
+  { manifest: { version } }: ProvedSnapshot,
+  facts: LedgerFacts | undefined,
+): bigint {
+  const later = covering(transactions, version + 1n, 'version');
+  const newest = later[later.length - 1]?.last ?? version;
+  if (facts === undefined || facts.newestVersion === newest) return newest;
+  const detail = `it ends with version ${newest}, not with ${facts.newestVersion}`;
   throw new BackupError('backup_incomplete', detail);
+}
+
+/**
+ * Compares the genesis, and a root of the snapshot's version; roots of later versions are compared with transactions.
+ * @throws BackupError `waypoint_mismatch`, `backup_unproved`
+ */
+function checkRoots(
+  { genesis: expected, roots }: Extract<BackupTrust, { kind: 'roots' }>,
+  genesis: Waypoint,
+  { accumulator }: ProvedSnapshot,
+  newest: bigint,
+): void {
+  if (expected !== undefined && !isSameWaypoint(expected, genesis)) {
+    const [found, wanted] = [formatWaypoint(genesis), formatWaypoint(expected)];
+    throw new BackupError(
+      'waypoint_mismatch',
+      `it states genesis waypoint ${found}, not ${wanted}`,
+    );
+  }
+  const version = accumulator.leafCount - 1n;
+  const root = accumulator.rootHash();
+  for (const trusted of roots) {
+    if (trusted.version < version || trusted.version > newest) {
+      const detail = `it has versions ${version} to ${newest}: a root of version ${trusted.version} cannot be compared with it`;
+      throw new BackupError('backup_unproved', detail);
+    }
+    if (trusted.version !== version || root.equals(trusted.root)) continue;
+    const [found, wanted] = [root, Buffer.from(trusted.root)].map((hash) => hash.toString('hex'));
+    const detail = `its accumulator root at version ${version} is ${found}, the trusted one is ${wanted}: nothing was stored`;
+    throw new BackupError('backup_unproved', detail);
+  }
 }
 
 /** The waypoint that the backup gives for genesis. @throws BackupError */
@@ -229,12 +297,7 @@ async function statedGenesis(
   return (await readEpochManifest(source, backup, signal)).waypoints[0]!;
 }
 
-/** The full subtrees before a version: the siblings at the levels where its bit is set. */
-function rootsBefore(siblings: readonly Buffer[], version: bigint): Buffer[] {
-  return siblings.filter((_, level) => ((version >> BigInt(level)) & 1n) === 1n).reverse();
-}
-
-/** A resource at 0x1, of a state whose root has been compared. @throws BackupError */
+/** A resource at 0x1. The root of the state has been compared before. @throws BackupError */
 async function resourceAt<T>(
   store: Store,
   version: bigint,

@@ -1,31 +1,47 @@
-/** Restores the state of a snapshot: every chunk is proved before it is stored (docs/spec/backup.md §4.6). */
+/** Restores the state of a snapshot. Every chunk is verified before it is stored (docs/spec/backup.md §4.6). */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { BcsReader } from '../../move/bcs/bcs-reader.ts';
+import type { MerkleAccumulator } from '../../move/crypto/accumulator.ts';
 import {
   LeafOrderError,
   readRangeProof,
   type StateRootBuilder,
 } from '../../move/crypto/sparse-merkle.ts';
-import { physicalStateKey, readStateKey, stateKeyHash } from '../../move/types/state-key.ts';
-import { readStateValue, type StateValue, stateValueHash } from '../../move/types/state-value.ts';
-import type { ImportedValue, StateImport } from '../../store/state-import.ts';
-import { readAhead } from '../read-ahead.ts';
+import { stateKeyHash } from '../../move/types/state-key.ts';
+import { readStateValue, stateValueHash } from '../../move/types/state-value.ts';
+import type { ScannedRow } from '../../store/columns/columns.ts';
+import { eventRow } from '../../store/columns/event-column.ts';
+import type { ImportedValue, StateImport } from '../../store/write/state-import.ts';
+import { handlesIn } from '../translate/handle-resources.ts';
+import { readPhysicalKey } from '../version-parts.ts';
 import { BackupError, malformed, unproved } from './backup-error.ts';
-import { decodeIn, readPair, recordsOf, type StoredPair, unpackPair } from './backup-files.ts';
+import {
+  decodeIn,
+  inPortions,
+  PORTION_ITEMS,
+  readChecked,
+  readPair,
+  recordsOf,
+  type StoredPair,
+  unpackPair,
+} from './backup-files.ts';
 import type { SnapshotBackup } from './backup-index.ts';
 import type { BackupSource } from './backup-source.ts';
-import type { EpochChain } from './epoch-chain.ts';
-import { type InfoProof, provedInfo, readInfoProof } from './ledger-proofs.ts';
+import {
+  type InfoProof,
+  type LedgerInfoCheck,
+  provedInfo,
+  readInfoProof,
+  UNCHECKED,
+} from './ledger-proofs.ts';
 import { readStateManifest, type StateChunk, type StateManifest } from './manifests.ts';
 
-/** Values that are stored together, and their bytes. */
-const PART_VALUES = 2_000;
-const PART_BYTES = 4 * 1024 * 1024;
-
-/** A snapshot whose root the validators have signed. */
+/** A snapshot whose root is in a ledger info that was checked. */
 export interface ProvedSnapshot {
   readonly manifest: StateManifest;
   readonly proof: InfoProof;
+  /** The accumulator after the version of the snapshot. */
+  readonly accumulator: MerkleAccumulator;
 }
 
 /**
@@ -35,10 +51,14 @@ export interface ProvedSnapshot {
 export async function proveSnapshot(
   source: BackupSource,
   backup: SnapshotBackup,
-  epochs: EpochChain,
+  infos: LedgerInfoCheck,
   signal: AbortSignal,
 ): Promise<ProvedSnapshot> {
   const manifest = await readStateManifest(source, backup, signal);
+  if (!manifest.isSigned && infos !== UNCHECKED) {
+    const detail = 'nobody has signed its root: daybook init --snapshot takes it, with --trust';
+    throw unproved(backup.manifest, detail);
+  }
   const names = { data: backup.manifest, proof: manifest.proof };
   const file = manifest.proof;
   const pair = await unpackPair(await readPair(source, names, signal), names);
@@ -48,32 +68,37 @@ export async function proveSnapshot(
     const detail = `the ledger info is of epoch ${epoch}, version ${version}: not the snapshot's`;
     throw unproved(file, detail);
   }
-  epochs.check(proof.signed, file);
-  provedInfo(proof, manifest.version, file);
+  infos.check(proof.signed, file);
+  const accumulator = provedInfo(proof, manifest.version, file);
   const isRoot = proof.info.stateCheckpointHash?.equals(manifest.rootHash) === true;
-  if (isRoot) return { manifest, proof };
+  if (isRoot) return { manifest, proof, accumulator };
   throw unproved(backup.manifest, 'its root is not that of the transaction info');
 }
 
 /**
- * Stores the state of a snapshot, from where the import has come to.
+ * Stores the state of a snapshot; continues where the import has stopped.
  * @param onKeys gets the number of keys so far
  * @throws BackupError; StoreError
  */
 export async function restoreState(
   source: BackupSource,
-  { chunks, rootHash }: StateManifest,
+  { chunks, rootHash, version, ledger }: StateManifest,
   target: StateImport,
   signal: AbortSignal,
-  onKeys: (keys: number) => void = () => undefined,
+  onKeys: (keys: number) => void,
 ): Promise<void> {
+  const hasStreams = ledger !== undefined;
   const left = chunks.filter(({ last }) => last >= BigInt(target.keys));
   const read = (chunk: StateChunk) => readPair(source, chunk, signal);
-  for await (const [chunk, stored] of readAhead(left, read)) {
+  const check = async (stored: StoredPair, chunk: StateChunk): Promise<Buffer> => {
     const files = await unpackPair(stored, chunk);
-    await proveChunk(chunk, files, rootHash, target, signal);
-    for (const part of partsOf(chunk, files.data, target.keys)) {
-      await target.addValues(part);
+    await verifyChunk(chunk, files, rootHash, target, signal);
+    return files.data;
+  };
+  for await (const [chunk, data] of readChecked(source, left, read, check)) {
+    const values = valuesFrom(chunk, data, target.keys);
+    for (const portion of inPortions(values, ({ bytes }) => bytes.length)) {
+      await target.add(portion, hasStreams ? [] : streamEndsIn(portion, version));
       onKeys(target.keys);
       signal.throwIfAborted();
     }
@@ -84,11 +109,23 @@ export async function restoreState(
   }
 }
 
+/** The end of each stream that has had events. Its handle tells the number; the event is unknown and is never shown. */
+function streamEndsIn(values: readonly ImportedValue[], version: bigint): ScannedRow[] {
+  const none = Buffer.alloc(0);
+  return values
+    .flatMap(({ key, bytes }) => handlesIn(key, bytes))
+    .filter(({ counter }) => counter > 0n)
+    .map(({ counter, key }) => {
+      const place = { version, index: 0 };
+      return eventRow(key, counter - 1n, place, { typeTag: none, data: none });
+    });
+}
+
 /**
- * Proves that the values of a chunk are the next ones of the state.
+ * Verifies that the values of a chunk are the next ones of the state.
  * @throws BackupError
  */
-async function proveChunk(
+async function verifyChunk(
   chunk: StateChunk,
   { data, proof }: StoredPair,
   rootHash: Buffer,
@@ -99,13 +136,13 @@ async function proveChunk(
   let firstKey: Buffer | undefined;
   let lastKey: Buffer | undefined;
   let index = chunk.first;
-  for (const { key, value } of valuesOf(chunk, data)) {
-    lastKey = stateKeyHash(key);
+  for (const value of valuesOf(chunk, data)) {
+    lastKey = stateKeyHash(value.key);
     firstKey ??= lastKey;
-    // Those before were stored, and proved with the whole chunk, before this run.
+    // An earlier run has verified the chunk and stored the values before this one.
     if (index >= BigInt(target.keys)) addLeaf(root, lastKey, stateValueHash(value), chunk.data);
     index += 1n;
-    if (index % BigInt(PART_VALUES) === 0n) await nextTurn(undefined, { signal });
+    if (index % BigInt(PORTION_ITEMS) === 0n) await nextTurn(undefined, { signal });
   }
   if (firstKey?.equals(chunk.firstKey) !== true || lastKey?.equals(chunk.lastKey) !== true) {
     throw malformed(chunk.data, 'its first or last key is not that of the manifest');
@@ -124,37 +161,25 @@ function addLeaf(root: StateRootBuilder, keyHash: Buffer, valueHash: Buffer, fil
   }
 }
 
-/** The values of a chunk from an index of the snapshot on, in parts. */
-function* partsOf(chunk: StateChunk, data: Buffer, from: number): Generator<ImportedValue[]> {
-  let part: ImportedValue[] = [];
-  let byteLength = 0;
+/** The values of a chunk from an index of the snapshot on. */
+function* valuesFrom(chunk: StateChunk, data: Buffer, from: number): Generator<ImportedValue> {
   let index = chunk.first;
   for (const value of valuesOf(chunk, data)) {
+    if (index >= BigInt(from)) yield value;
     index += 1n;
-    if (index <= BigInt(from)) continue;
-    part.push({ key: value.key, ...value.value });
-    byteLength += value.value.bytes.length;
-    if (part.length < PART_VALUES && byteLength < PART_BYTES) continue;
-    yield part;
-    part = [];
-    byteLength = 0;
   }
-  if (part.length > 0) yield part;
 }
 
-interface ChunkValue {
-  /** Physical. */
-  readonly key: Buffer;
-  readonly value: StateValue;
-}
-
-function* valuesOf({ data: file, first, last }: StateChunk, bytes: Buffer): Generator<ChunkValue> {
+function* valuesOf(
+  { data: file, first, last }: StateChunk,
+  bytes: Buffer,
+): Generator<ImportedValue> {
   for (const record of recordsOf(bytes, last - first + 1n, file)) {
     yield decodeIn(file, 'a value of the state', record, readValue);
   }
 }
 
-function readValue(reader: BcsReader): ChunkValue {
-  const key = physicalStateKey(readStateKey(reader));
-  return { key, value: readStateValue(reader) };
+function readValue(reader: BcsReader): ImportedValue {
+  const key = readPhysicalKey(reader);
+  return { key, ...readStateValue(reader) };
 }

@@ -1,28 +1,36 @@
 /** Reads chunks of transactions and verifies them (docs/spec/backup.md §4.7). */
-import type { BcsReader } from '../../move/bcs/bcs-reader.ts';
-import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
+import { BcsReader } from '../../move/bcs/bcs-reader.ts';
+import { BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { MerkleAccumulator } from '../../move/crypto/accumulator.ts';
 import { domainHash } from '../../move/crypto/hash.ts';
 import { MIN_EVENT_BYTES, readContractEvent } from '../../move/transactions/event.ts';
-import { readTransaction } from '../../move/transactions/transaction.ts';
+import { readOnChainData, readTransaction } from '../../move/transactions/transaction.ts';
 import {
   readTransactionInfo,
   transactionInfoHash,
 } from '../../move/transactions/transaction-info.ts';
-import { PageError } from '../feed/feed-error.ts';
+import { PageError } from '../feed/page-error.ts';
+import type { TrustedRoot } from '../feed/page-verifier.ts';
 import { frozenRootsOf, type VerifiedPage } from '../feed/verified-page.ts';
 import type { Verifier } from '../feed/verifier.ts';
-import { unproved } from './backup-error.ts';
+import { BackupError, unproved } from './backup-error.ts';
 import { decodeIn, recordsOf, type StoredPair } from './backup-files.ts';
-import type { EpochChain } from './epoch-chain.ts';
-import { accumulatorOf, checkCovered, readRangeProofOf } from './ledger-proofs.ts';
+import {
+  accumulatorOf,
+  checkCovered,
+  type LedgerInfoCheck,
+  readRangeProofOf,
+} from './ledger-proofs.ts';
 import type { TransactionChunk } from './manifests.ts';
 
 /** Versions that are verified together, and their bytes, as in a page of a feed. */
 const PAGE_TRANSACTIONS = 1_000;
 const PAGE_BYTES = 4 * 1024 * 1024;
 
-/** Versions as a feed would send them: the same checks are made of them. */
+/** More than a block has, discarded transactions included. */
+const MAX_BLOCK_TRANSACTIONS = 65_536;
+
+/** Versions as a feed sends them, so that the same verifier checks them. */
 interface MadePage {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly firstVersion: bigint;
@@ -35,49 +43,67 @@ interface VerifiedChunk {
   readonly accumulator: MerkleAccumulator;
 }
 
+/** What transactions are compared with. */
+interface TransactionChecks {
+  /**
+   * The accumulator before the first version that is needed. The chunk has that version; what it has before it is
+   * verified and left out.
+   */
+  readonly known: MerkleAccumulator;
+  readonly infos: LedgerInfoCheck;
+  readonly trustedRoots: readonly TrustedRoot[];
+  readonly verifier: Verifier;
+}
+
 /**
  * Verifies a chunk as a whole.
- * @param known the accumulator before the first version that is needed: the chunk has that version, and what it has
- *   before it is verified and left out
  * @returns undefined when its epoch is later than those whose validators are known
  * @throws BackupError
  */
 export async function verifyTransactions(
   chunk: TransactionChunk,
   { data, proof }: StoredPair,
-  known: MerkleAccumulator,
-  epochs: EpochChain,
-  verifier: Verifier,
+  { known, infos, trustedRoots, verifier }: TransactionChecks,
 ): Promise<VerifiedChunk | undefined> {
   const { left, right, signed } = readRangeProofOf(proof, chunk.proof);
-  const isOfLaterEpoch = signed.info.epoch > epochs.nextEpoch;
-  if (!isOfLaterEpoch) epochs.check(signed, chunk.proof);
+  const isOfLaterEpoch = signed.info.epoch > infos.nextEpoch;
+  if (!isOfLaterEpoch) infos.check(signed, chunk.proof);
   const before = accumulatorOf(chunk.first, left, chunk.proof);
   verifier.start({
     nextVersion: chunk.first,
     frozenRoots: before.frozenSubtreeRoots,
-    trustedRoots: [],
+    trustedRoots,
     waypoint: undefined,
   });
   const pages: VerifiedPage[] = [];
   let last: VerifiedPage | undefined;
   for (const { bytes, firstVersion } of pagesOf(chunk, data, before, known)) {
-    last = await verifier.verify(bytes).catch((cause: unknown) => {
-      if (!(cause instanceof PageError)) throw cause;
-      throw unproved(chunk.data, cause.message, cause);
-    });
+    last = await withUnproved(chunk.data, () => verifier.verify(bytes));
     if (firstVersion >= known.leafCount) pages.push(last);
   }
-  // From what was verified, not from what was read.
+  // The roots of the verified pages, not those of the records.
   const roots = frozenRootsOf(last!.end);
   const accumulator = new MerkleAccumulator('TransactionAccumulator', chunk.last + 1n, roots);
   checkCovered(accumulator, right, signed.info, chunk.proof);
-  // Only now: a proof of something else must not pass for one of a later epoch, which ends the ledger without an error.
+  // Checked last: a wrong proof must not pass for one of a later epoch, which ends the ledger without an error.
   if (isOfLaterEpoch) return undefined;
   return { pages, accumulator };
 }
 
-/** The records of a chunk as pages of a feed; one of them begins after the known versions. */
+/** Runs a comparison that belongs to the feed. @throws BackupError `backup_unproved` in place of PageError */
+export async function withUnproved<T>(
+  file: string | undefined,
+  compare: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await compare();
+  } catch (cause) {
+    if (!(cause instanceof PageError)) throw cause;
+    throw new BackupError('backup_unproved', cause.message, file, { cause });
+  }
+}
+
+/** Makes pages of a feed from the records of a chunk. One page begins right after the known versions. */
 function* pagesOf(
   chunk: TransactionChunk,
   data: Buffer,
@@ -115,7 +141,7 @@ function* pagesOf(
   yield page();
 }
 
-/** A record as a TransactionOnChainData (docs/spec/ledger.md §3.1), and its info added to the accumulator. */
+/** Makes a TransactionOnChainData (docs/spec/ledger.md §3.1) from a record, and adds its info to the accumulator. */
 function itemOf(
   { data, hasAuxiliaryInfo }: TransactionChunk,
   record: Buffer,
@@ -140,7 +166,7 @@ function itemOf(
     for (let index = 0; index < events; index += 1) readContractEvent(reader);
     const eventBytes = record.subarray(eventsStart, reader.offset);
     accumulator.append(transactionInfoHash(infoBytes));
-    // The write set is the rest: the verifier decodes it.
+    // The rest is the write set, which the verifier decodes.
     const changes = reader.fixed(reader.remaining);
     const head = new BcsWriter(8).u64(version).toBytes();
     return Buffer.concat([
@@ -149,7 +175,7 @@ function itemOf(
   });
 }
 
-/** PersistedAuxiliaryInfo (docs/spec/ledger.md §3.3): only its variant 1 is hashed into the info. */
+/** Reads a PersistedAuxiliaryInfo (docs/spec/ledger.md §3.3). Infos contain the hash of variant 1 only. */
 function readAuxiliaryHash(reader: BcsReader): Buffer | undefined {
   const start = reader.offset;
   const variant = reader.variant(3, 'PersistedAuxiliaryInfo');
@@ -157,4 +183,45 @@ function readAuxiliaryHash(reader: BcsReader): Buffer | undefined {
   reader.u32();
   if (variant === 2) return undefined;
   return domainHash('PersistedAuxiliaryInfo', reader.buffer.subarray(start, reader.offset));
+}
+
+/** Writes the records of chunks, in the order of their versions. */
+export class TransactionRecords {
+  /** After the last record. */
+  readonly accumulator: MerkleAccumulator;
+  /** Index of the last transaction in its block. */
+  #index = -1;
+
+  /** @param accumulator before the first record, which begins a block */
+  constructor(accumulator: MerkleAccumulator) {
+    this.accumulator = accumulator;
+  }
+
+  /** @param item BCS of a TransactionOnChainData @throws BcsError; RangeError for an unknown auxiliary info */
+  write(record: BcsWriter, item: Buffer): void {
+    const { data, bytes } = readOnChainData(new BcsReader(item));
+    const auxiliary = this.#auxiliaryInfo(data.info.auxiliaryInfoHash);
+    record.fixed(bytes.transaction).fixed(auxiliary).fixed(bytes.info);
+    record.vector(bytes.events, (inner, event) => inner.fixed(event)).fixed(bytes.changes);
+    this.accumulator.append(transactionInfoHash(bytes.info));
+  }
+
+  /** Nodes do not serve it, but it is the index of the transaction in its block, and its hash is known. */
+  #auxiliaryInfo(hash: Buffer | undefined): Buffer {
+    if (hash === undefined) return Buffer.of(0);
+    for (const index of indexesAfter(this.#index)) {
+      const info = encodeBcs((writer) => writer.u8(1).u32(index));
+      if (!domainHash('PersistedAuxiliaryInfo', info).equals(hash)) continue;
+      this.#index = index;
+      return info;
+    }
+    throw new RangeError(`version ${this.accumulator.leafCount} has another auxiliary info`);
+  }
+}
+
+/** Indexes that a transaction may have in its block, the likely ones first. Discarded transactions leave gaps. */
+function* indexesAfter(index: number): Generator<number> {
+  yield index + 1;
+  yield 0;
+  for (let next = index + 2; next < MAX_BLOCK_TRANSACTIONS; next += 1) yield next;
 }

@@ -2,8 +2,8 @@
  * From verified pages to chunks that end where blocks end: a ledger that only ever holds whole blocks answers requests
  * for its newest block as the upstream would.
  */
-import type { Chunk } from '../../store/chunk.ts';
 import type { LedgerIdentity } from '../../store/columns/identity-column.ts';
+import type { Chunk } from '../../store/write/chunk.ts';
 import { ChunkBuilder } from '../chunk-builder.ts';
 import type { VersionParts } from '../version-parts.ts';
 import { frozenRootsOf, type PageCut, type VerifiedPage, versionsOf } from './verified-page.ts';
@@ -31,7 +31,6 @@ export class ChunkAssembler {
     this.#builder = new ChunkBuilder(nextVersion);
   }
 
-  /** Versions of whole blocks. */
   get completeTransactions(): number {
     return this.#builder.length;
   }

@@ -4,17 +4,20 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatWaypoint, type Waypoint } from '../../move/transactions/waypoint.ts';
-import type { Chunk } from '../../store/chunk.ts';
+import type { LedgerState } from '../../remote/answer.ts';
+import { RemoteError } from '../../remote/remote-error.ts';
+import type { Timeouts } from '../../remote/remote-server.ts';
+import { retryDelayMs } from '../../remote/retry.ts';
 import type { Head } from '../../store/columns/head.ts';
 import { isTransient, StoreError } from '../../store/store-error.ts';
-import type { LedgerWriter } from '../../store/writer.ts';
+import type { Chunk } from '../../store/write/chunk.ts';
+import type { LedgerWriter } from '../../store/write/writer.ts';
 import { ChunkDataError } from '../chunk-builder.ts';
 import { type Commit, Committer } from '../committer.ts';
-import { retryDelayMs } from './backoff.ts';
 import { ChunkAssembler } from './chunk-assembler.ts';
-import { FeedClient, type FeedTimeouts, type UpstreamState } from './feed-client.ts';
-import { FeedError, PageError } from './feed-error.ts';
+import { FeedClient } from './feed-client.ts';
 import { checkChain, checkHistory, checkStoredRoots } from './known-history.ts';
+import { PageError } from './page-error.ts';
 import { MAX_PAGES_IN_FLIGHT, PageSource, type SourceEvent } from './page-source.ts';
 import type { TrustedRoot } from './page-verifier.ts';
 import type { VerifiedPage } from './verified-page.ts';
@@ -33,7 +36,7 @@ const MAX_COMMIT_DELAY_MS = 1_000;
 /** Pages handed to the verifier before the first of them is verified. */
 const MAX_PAGES_VERIFYING = 4;
 
-/** Maximum wait for the store, in milliseconds: whoever takes over from a server that is gone does so soon. */
+/** Maximum wait for the store, in milliseconds: another server takes over soon. */
 const MAX_STORE_BACKOFF_MS = 1_000;
 
 export interface FollowOptions {
@@ -48,7 +51,9 @@ export interface FollowOptions {
   readonly keepsTransactions: boolean;
   readonly pageTransactions: number;
   readonly pollIntervalMs: number;
-  readonly timeouts: FeedTimeouts;
+  readonly timeouts?: Timeouts;
+  /** Checks verified versions before they are committed; what it throws ends the follower. */
+  readonly check?: ((chunk: Chunk) => Promise<void>) | undefined;
 }
 
 export interface FollowObserver {
@@ -61,27 +66,22 @@ export interface FollowObserver {
 }
 
 /** Totals of a follower since its start, and where its time went. Times are in milliseconds, and overlap. */
-export interface FollowCounters {
-  pages: number;
-  pageBytes: number;
-  transactions: number;
-  commits: number;
+export class FollowCounters {
+  pages = 0;
+  pageBytes = 0;
+  transactions = 0;
+  commits = 0;
   /** Times that the upstream, the way to it or a full disk made the follower wait and try again. */
-  faults: number;
+  faults = 0;
   /** From requests to their last bytes, added up over pages that are in flight together. */
-  networkMs: number;
-  decodeMs: number;
+  networkMs = 0;
+  decodeMs = 0;
   /** Recomputing and comparing hashes, in the verifying thread. */
-  hashMs: number;
+  hashMs = 0;
   /** Making chunks from pages and translating events. */
-  buildMs: number;
+  buildMs = 0;
   /** From handing a chunk to the writer until it is on disk, added up over two that are in flight together. */
-  commitMs: number;
-}
-
-export function newFollowCounters(): FollowCounters {
-  const counts = { pages: 0, pageBytes: 0, transactions: 0, commits: 0, faults: 0 };
-  return { ...counts, networkMs: 0, decodeMs: 0, hashMs: 0, buildMs: 0, commitMs: 0 };
+  commitMs = 0;
 }
 
 export class Follower {
@@ -93,7 +93,7 @@ export class Follower {
   readonly #client: FeedClient;
   #upstreamVersion: bigint | undefined;
   #faults = 0;
-  /** Faults of pages, or of what they are compared with, since the last commit. */
+  /** Wrong pages, or wrong comparisons with stored history, since the last commit. */
   #pageFaults = 0;
   /** Pages requested at once: fewer when the upstream is too busy, slowly more again. */
   #pagesInFlight = MAX_PAGES_IN_FLIGHT;
@@ -105,19 +105,20 @@ export class Follower {
     verifier: Verifier,
     options: FollowOptions,
     observer: FollowObserver,
-    counters = newFollowCounters(),
+    counters = new FollowCounters(),
   ) {
     this.#writer = writer;
     this.#verifier = verifier;
     this.#options = options;
     this.#observer = observer;
     this.counters = counters;
-    this.#client = new FeedClient(options.upstream, options.timeouts, MAX_PAGES_IN_FLIGHT);
+    this.#client = new FeedClient(options.upstream, MAX_PAGES_IN_FLIGHT, options.timeouts);
   }
 
   /**
    * Follows until `until` is durable or the signal is aborted; then everything handed to the writer is on disk.
-   * @throws FeedError whose remedy is `stop`, or a page that stays wrong; ChunkDataError; StoreError
+   * @throws RemoteError whose remedy is `stop`, or a page that stays wrong; ChunkDataError; StoreError; what `check`
+   *   throws
    */
   async run(signal: AbortSignal): Promise<Head | undefined> {
     try {
@@ -128,7 +129,7 @@ export class Follower {
         } catch (error) {
           if (signal.aborted && isAbort(error, signal)) break;
           const isStoreFault = error instanceof StoreError && isTransient(error);
-          if (!(error instanceof FeedError || isStoreFault)) throw error;
+          if (!(error instanceof RemoteError || isStoreFault)) throw error;
           await this.#waitAfter(error, signal);
         }
       }
@@ -160,14 +161,14 @@ export class Follower {
   }
 
   /** Waits as long as a fault asks for, or until the signal. @throws the error when waiting cannot help */
-  async #waitAfter(error: FeedError | StoreError, signal: AbortSignal): Promise<void> {
+  async #waitAfter(error: RemoteError | StoreError, signal: AbortSignal): Promise<void> {
     this.#faults += 1;
     this.counters.faults += 1;
-    if (error instanceof FeedError) this.#refuseHopeless(error);
+    if (error instanceof RemoteError) this.#refuseHopeless(error);
     if (error.code === 'upstream_busy') {
       this.#pagesInFlight = Math.max(1, Math.floor(this.#pagesInFlight / 2));
     }
-    const retryAfterMs = error instanceof FeedError ? error.retryAfterMs : undefined;
+    const retryAfterMs = error instanceof RemoteError ? error.retryAfterMs : undefined;
     const wholeDelayMs = retryDelayMs(this.#faults, retryAfterMs);
     const delayMs = isTransient(error)
       ? Math.min(wholeDelayMs, MAX_STORE_BACKOFF_MS)
@@ -176,7 +177,7 @@ export class Follower {
     await sleep(delayMs, undefined, { signal }).catch(() => undefined);
   }
 
-  #refuseHopeless(error: FeedError): void {
+  #refuseHopeless(error: RemoteError): void {
     if (error.remedy === 'stop') throw error;
     // At first contact a wrong address is likelier than a node that is starting.
     if (error.code === 'upstream_not_a_feed' && !this.#hasAnswered) throw error;
@@ -214,7 +215,10 @@ export class Follower {
     try {
       for await (const chunk of this.#chunks(pages, new ChunkAssembler(start, keepsTransactions))) {
         if (chunk === 'idle') await committer.drain();
-        else await committer.push(chunk);
+        else {
+          await this.#options.check?.(chunk);
+          await committer.push(chunk);
+        }
       }
     } finally {
       await committer.drain();
@@ -284,7 +288,7 @@ export class Follower {
       if (error instanceof ChunkDataError) throw error;
       fault = { error };
       // An upstream that breaks off again and again would otherwise never let a long block through.
-      const mayCutBlock = error instanceof FeedError && error.remedy === 'retry';
+      const mayCutBlock = error instanceof RemoteError && error.remedy === 'retry';
       if (mayCutBlock && !hasTaken) assembler.completeAll();
     }
     yield* take();
@@ -313,7 +317,7 @@ export class Follower {
     this.#observer.progress(head, this.#upstreamVersion);
   }
 
-  #hear(state: UpstreamState): void {
+  #hear(state: LedgerState): void {
     const { head, identity } = this.#writer;
     if (identity !== undefined) checkChain(identity, state);
     this.#upstreamVersion = state.ledgerVersion ?? this.#upstreamVersion;

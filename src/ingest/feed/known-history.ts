@@ -3,18 +3,20 @@ import { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { MerkleAccumulator } from '../../move/crypto/accumulator.ts';
 import { readOnChainData } from '../../move/transactions/transaction.ts';
 import { parseWaypoint } from '../../move/transactions/waypoint.ts';
+import type { LedgerState } from '../../remote/answer.ts';
+import { RemoteError } from '../../remote/remote-error.ts';
 import type { Head } from '../../store/columns/head.ts';
 import type { LedgerIdentity } from '../../store/columns/identity-column.ts';
+import { StoreView } from '../../store/read/view.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { StoreView } from '../../store/view.ts';
-import { type FeedClient, MAX_PAGE_BYTES, type UpstreamState } from './feed-client.ts';
-import { FeedError, PageError } from './feed-error.ts';
+import { type FeedClient, MAX_PAGE_BYTES } from './feed-client.ts';
+import { PageError } from './page-error.ts';
 import { checkItem, itemsOf, type TrustedRoot } from './page-verifier.ts';
 
-/** @throws FeedError `other_chain` when the upstream's chain is not this ledger's */
-export function checkChain(identity: LedgerIdentity, { chainId }: UpstreamState): void {
+/** @throws RemoteError `other_chain` when the upstream's chain is not this ledger's */
+export function checkChain(identity: LedgerIdentity, { chainId }: LedgerState): void {
   if (chainId === undefined || chainId === identity.chainId) return;
-  throw new FeedError(
+  throw new RemoteError(
     'other_chain',
     `the upstream is of chain ${chainId}, the ledger here of chain ${identity.chainId}: ` +
       'nothing was taken from it',
@@ -24,19 +26,19 @@ export function checkChain(identity: LedgerIdentity, { chainId }: UpstreamState)
 /**
  * Compares the newest version that both have: its info, which covers its transaction, events and writes, and at our
  * head the root, which covers every version before it.
- * @throws FeedError `upstream_pruned` when the upstream has pruned the next version;
+ * @throws RemoteError `upstream_pruned` when the upstream has pruned the next version;
  *   `history_contradicts`; PageError for an item that does not match its own hashes
  */
 export async function checkHistory(
   client: FeedClient,
   store: StoreReader,
   head: Head,
-  state: UpstreamState,
+  state: LedgerState,
   signal: AbortSignal,
 ): Promise<void> {
   const { ledgerVersion = head.version, oldestVersion = 0n } = state;
   if (head.version + 1n < oldestVersion) {
-    throw new FeedError(
+    throw new RemoteError(
       'upstream_pruned',
       `the upstream’s first version is ${oldestVersion}, the next one here is ${head.version + 1n}: ` +
         'follow a node that has pruned less',
@@ -56,7 +58,7 @@ export async function checkHistory(
   const sameRoot = isBehind || item.data.accumulatorRootHash.equals(headRoot(head));
   if (sameInfo && sameRoot) return;
   const part = sameInfo ? 'accumulator root' : 'transaction info';
-  throw new FeedError(
+  throw new RemoteError(
     'history_contradicts',
     `the upstream’s history is another one: at version ${version} its ${part} differs from the ` +
       'one here; nothing was taken from it',

@@ -4,17 +4,13 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BcsError, BcsReader } from '../../move/bcs/bcs-reader.ts';
-import {
-  type FeedClient,
-  MAX_PAGE_BYTES,
-  type RawPage,
-  type UpstreamState,
-} from './feed-client.ts';
-import { FeedError, PageError } from './feed-error.ts';
+import type { LedgerState } from '../../remote/answer.ts';
+import { RemoteError } from '../../remote/remote-error.ts';
+import { type FeedClient, MAX_PAGE_BYTES, type RawPage } from './feed-client.ts';
+import { PageError } from './page-error.ts';
 
 /** Transactions requested at once; a node gives fewer when its own limit is lower (the reference's is 100). */
 export const DEFAULT_PAGE_TRANSACTIONS = 1_000;
-/** Maximum number of pages requested but not yet used. */
 export const MAX_PAGES_IN_FLIGHT = 8;
 /** Maximum size of the next page needed, and of prefetched ones. */
 const PAGE_LIMITS = { maxBytes: MAX_PAGE_BYTES, maxAheadBytes: 8 * 1024 * 1024 };
@@ -26,12 +22,11 @@ export interface PageSourceOptions {
   /** The last version to replicate; absent: no end. */
   readonly until: bigint | undefined;
   readonly pageTransactions: number;
-  /** How often an upstream that has nothing new is polled, in milliseconds. */
   readonly pollIntervalMs: number;
   /** Pages that may be requested but not yet used, 1 to MAX_PAGES_IN_FLIGHT. */
   readonly pagesInFlight: () => number;
   /** Called with the state in each answer; throws to end the source. */
-  readonly onState: (state: UpstreamState) => void;
+  readonly onState: (state: LedgerState) => void;
 }
 
 /** A page, or `idle` when the upstream has no more for now. */
@@ -52,7 +47,6 @@ interface PageRequest {
   readonly answer: Promise<{ readonly page: RawPage; readonly requestMs: number }>;
 }
 
-/** Requests pages of one upstream, from one version on. */
 export class PageSource {
   readonly #client: FeedClient;
   readonly #options: PageSourceOptions;
@@ -71,7 +65,7 @@ export class PageSource {
 
   constructor(
     client: FeedClient,
-    state: UpstreamState,
+    state: LedgerState,
     options: PageSourceOptions,
     limits = PAGE_LIMITS,
   ) {
@@ -85,7 +79,7 @@ export class PageSource {
   }
 
   /**
-   * Pages from the start on, to `until` or until the signal. @throws FeedError of the page whose turn it is
+   * Pages from the start on, to `until` or until the signal. @throws RemoteError of the page whose turn it is
    */
   async *events(signal: AbortSignal): AsyncGenerator<SourceEvent, void, undefined> {
     const { until } = this.#options;
@@ -142,7 +136,7 @@ export class PageSource {
     try {
       answer = await request.answer;
     } catch (error) {
-      if (!(error instanceof FeedError) || error.code !== 'page_too_large') throw error;
+      if (!(error instanceof RemoteError) || error.code !== 'page_too_large') throw error;
       this.#shrink(request, error);
       return undefined;
     }
@@ -156,7 +150,7 @@ export class PageSource {
   }
 
   /** After a page that is too large: requests half as many transactions, and alone. */
-  #shrink(request: PageRequest, error: FeedError): void {
+  #shrink(request: PageRequest, error: RemoteError): void {
     const isHopeless = request.limit === 1 && request.maxBytes === this.#limits.maxBytes;
     if (isHopeless) throw error;
     this.#restart(request.start);

@@ -36,7 +36,7 @@ import {
   placeWrites,
   versionPlaces,
 } from '../version-parts.ts';
-import { PageError, type PageField } from './feed-error.ts';
+import { PageError, type PageField } from './page-error.ts';
 import type { PageCut, VerifiedIdentity, VerifiedPage } from './verified-page.ts';
 
 /** Maximum number of items of a page, far more than any node sends: limits what a page of a few bytes can claim. */
@@ -49,7 +49,7 @@ export const MAX_UNVERIFIED_VALUES = 2_000_000;
 
 export interface TrustedRoot {
   readonly version: bigint;
-  /** Of the transaction accumulator after that version, 32 bytes. */
+  /** The root of the transaction accumulator after that version, 32 bytes. */
   readonly root: Uint8Array;
 }
 

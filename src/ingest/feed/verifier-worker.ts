@@ -1,6 +1,6 @@
 /** Verifies pages in a separate thread, for verifier.ts. Pages change hands without being copied. */
 import { parentPort } from 'node:worker_threads';
-import { PageError, type PageFault } from './feed-error.ts';
+import { PageError, type PageFault } from './page-error.ts';
 import { PageVerifier, type VerifierStart } from './page-verifier.ts';
 import type { VerifiedPage } from './verified-page.ts';
 

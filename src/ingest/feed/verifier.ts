@@ -2,9 +2,9 @@
  * Verifies pages in a second thread, so that decoding and hashing cost nothing in the thread that commits and may be
  * serving requests. Measured: docs/follow.md.
  */
-
-import { HAS_THREADS, startThread } from '../../thread.ts';
-import { PageError } from './feed-error.ts';
+import { RemoteError } from '../../remote/remote-error.ts';
+import { HAS_THREADS, RequestThread } from '../../thread.ts';
+import { PageError } from './page-error.ts';
 import { PageVerifier, type VerifierStart } from './page-verifier.ts';
 import type { VerifiedPage } from './verified-page.ts';
 import type { VerifierAnswer, VerifierRequest } from './verifier-worker.ts';
@@ -13,7 +13,10 @@ import type { VerifierAnswer, VerifierRequest } from './verifier-worker.ts';
 export interface Verifier {
   /** Continues from here; pages handed in before must have been answered. */
   start(start: VerifierStart): void;
-  /** Verifies the next page; its buffer changes hands. @throws PageError */
+  /**
+   * Verifies the next page; its buffer changes hands.
+   * @throws PageError; RemoteError `verifier_failed` when the thread has crashed: `start` begins a new one
+   */
   verify(bytes: Uint8Array<ArrayBuffer>): Promise<VerifiedPage>;
   close(): Promise<void>;
 }
@@ -36,48 +39,26 @@ export function localVerifier(): Verifier {
   };
 }
 
-interface Waiting {
-  readonly resolve: (page: VerifiedPage) => void;
-  readonly reject: (error: Error) => void;
-}
-
 class ThreadVerifier implements Verifier {
-  readonly #worker = startThread(WORKER_URL);
-  readonly #waiting: Waiting[] = [];
-  #failure: Error | undefined;
-
-  constructor() {
-    // Only a pending page keeps the process alive.
-    this.#worker.unref();
-    this.#worker.on('message', (answer: VerifierAnswer) => {
-      const { resolve, reject } = this.#waiting.shift()!;
-      if (this.#waiting.length === 0) this.#worker.unref();
-      if ('fault' in answer) reject(new PageError(answer.fault));
-      else resolve(answer);
-    });
-    this.#worker.on('error', (error) => this.#fail(error as Error));
-    this.#worker.on('exit', () => this.#fail(new Error('the verifying thread has ended')));
-  }
+  #thread: RequestThread<VerifierRequest, VerifierAnswer> | undefined;
 
   start(start: VerifierStart): void {
-    this.#worker.postMessage(start satisfies VerifierRequest);
+    if (this.#thread === undefined || this.#thread.hasEnded) {
+      this.#thread = new RequestThread(WORKER_URL);
+    }
+    this.#thread.post(start);
   }
 
-  verify(bytes: Uint8Array<ArrayBuffer>): Promise<VerifiedPage> {
-    if (this.#failure !== undefined) return Promise.reject(this.#failure);
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ resolve, reject });
-      this.#worker.ref();
-      this.#worker.postMessage(bytes satisfies VerifierRequest, [bytes.buffer]);
+  async verify(bytes: Uint8Array<ArrayBuffer>): Promise<VerifiedPage> {
+    const answer = await this.#thread!.send(bytes, [bytes.buffer]).catch((cause: Error) => {
+      const message = `the verifying thread has ended: ${cause.message}`;
+      throw new RemoteError('verifier_failed', message, { cause });
     });
+    if ('fault' in answer) throw new PageError(answer.fault);
+    return answer;
   }
 
   async close(): Promise<void> {
-    await this.#worker.terminate();
-  }
-
-  #fail(error: Error): void {
-    this.#failure ??= error;
-    for (const { reject } of this.#waiting.splice(0)) reject(this.#failure);
+    await this.#thread?.close();
   }
 }

@@ -24,7 +24,7 @@ import {
 import { writeSetHash, writtenValue } from '../../move/transactions/write-set.ts';
 import { stateKeyHash } from '../../move/types/state-key.ts';
 import { stateValueHash } from '../../move/types/state-value.ts';
-import type { Chunk } from '../../store/chunk.ts';
+import type { Chunk } from '../../store/write/chunk.ts';
 import { ChunkBuilder } from '../chunk-builder.ts';
 import { GENESIS_VERSION, type Genesis, GenesisError } from './genesis.ts';
 

@@ -46,7 +46,7 @@ export type GenesisErrorCode =
 export class GenesisError extends MoveError<GenesisErrorCode> {
   /** The offset in the file that the error is about, if any. */
   readonly offset: number | undefined;
-  /** For bytes that do not decode: what they belong to, such as `write 12`. */
+  /** The part that does not decode, such as `write 12`. */
   readonly part: string | undefined;
 
   constructor(code: GenesisErrorCode, message: string, offset?: number, part?: string) {
@@ -58,7 +58,6 @@ export class GenesisError extends MoveError<GenesisErrorCode> {
 
 interface GenesisWrite {
   readonly key: StateKey;
-  /** Physical encoding of `key`. */
   readonly physicalKey: Buffer;
   readonly op: WriteOp;
 }
@@ -73,11 +72,10 @@ export interface GenesisCounts {
   readonly events: number;
 }
 
-/** A decoded genesis; its bytes are views of the file. */
 export interface Genesis {
   readonly bytes: Buffer;
   readonly writeSetBytes: Buffer;
-  /** From the count of the events to the file's end. */
+  /** The events with their count: the end of the file. */
   readonly eventsBytes: Buffer;
   /** u8. */
   readonly chainId: number;

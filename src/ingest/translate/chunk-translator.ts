@@ -3,20 +3,23 @@
  * reference does it. It differs in two things, because rows of the store never change (docs/differences.md): a
  * handle's state is that after the event's own transaction, and a sequence number is assigned once.
  *
- * Chunks that are not committed yet are looked into before the store: translation needs the state and the streams as
- * they are at a version, wherever that version still is. What is left to read is read for a whole chunk together: the
- * state with the handles, then the ends of the streams.
+ * Translation needs the state and the streams at a version. It looks into chunks that are not committed yet, then into
+ * the store, with two reads for a whole chunk: the state with the handles, then the ends of the streams.
  */
+import { byteTools } from '../../move/bcs/bytes.ts';
 import { stateKeyHash } from '../../move/types/state-key.ts';
-import type { Chunk, ChunkTransaction, StateWrite, TranslatedEvent } from '../../store/chunk.ts';
-import { lastVersionOf } from '../../store/chunk.ts';
 import { STATE } from '../../store/columns/columns.ts';
 import { encodeStreamId, type StreamId } from '../../store/columns/event-column.ts';
 import { encodeU64Key } from '../../store/columns/order-key.ts';
 import { decodeStateRow } from '../../store/columns/state-column.ts';
-import { lastSequenceNumbers } from '../../store/event-pages.ts';
-import { seekLastAll } from '../../store/store.ts';
-import type { LedgerWriter } from '../../store/writer.ts';
+import { lastSequenceNumbers } from '../../store/read/event-pages.ts';
+import {
+  type Chunk,
+  type ChunkTransaction,
+  lastVersionOf,
+  type TranslatedEvent,
+} from '../../store/write/chunk.ts';
+import type { LedgerWriter } from '../../store/write/writer.ts';
 import {
   type EventTranslation,
   type ModuleEvent,
@@ -33,8 +36,8 @@ function streamName(stream: StreamId): string {
 }
 
 /**
- * State and streams as one chunk changes them, up to a transaction of it. Filled on demand, and only as far as needed:
- * most chunks of an old chain are never searched.
+ * State and streams as one chunk changes them, up to one of its transactions. It is filled on demand, because most
+ * chunks have no event to translate.
  */
 class ChunkOverlay {
   readonly chunk: Chunk;
@@ -57,7 +60,7 @@ class ChunkOverlay {
   ): Buffer | undefined | null {
     for (; this.#nextWrites <= index; this.#nextWrites += 1) {
       for (const { key, value } of this.chunk.transactions[this.#nextWrites]!.writes) {
-        this.#values.set(nameOf(key), value === undefined ? undefined : asBuffer(value));
+        this.#values.set(nameOf(key), value && byteTools.asBuffer(value));
       }
     }
     const value = this.#values.get(physicalKeyName);
@@ -84,15 +87,11 @@ class ChunkOverlay {
   }
 }
 
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
-
 /** A module event that may have a translation. */
 interface Candidate {
-  /** Of its transaction in the chunk. */
+  /** Index of its transaction in the chunk. */
   readonly index: number;
-  /** Its own, in the transaction. */
+  /** Index of the event in the transaction. */
   readonly eventIndex: number;
   readonly translation: EventTranslation;
   readonly event: ModuleEvent;
@@ -100,39 +99,12 @@ interface Candidate {
   readonly values: readonly (Buffer | undefined | null)[];
 }
 
-/** One that has, without its place in the stream. */
-interface Placeless {
+/** A translated event without its sequence number. */
+interface Unsequenced {
   readonly index: number;
   readonly eventIndex: number;
   readonly body: TranslatedBody;
   readonly stream: string;
-}
-
-/** A transaction of a chunk with its translated events. Its parts are made when they are asked for. */
-class TranslatedTransaction implements ChunkTransaction {
-  readonly #transaction: ChunkTransaction;
-  readonly translatedEvents: readonly TranslatedEvent[];
-
-  constructor(transaction: ChunkTransaction, translatedEvents: readonly TranslatedEvent[]) {
-    this.#transaction = transaction;
-    this.translatedEvents = translatedEvents;
-  }
-
-  get writes(): readonly StateWrite[] {
-    return this.#transaction.writes;
-  }
-
-  get events(): ChunkTransaction['events'] {
-    return this.#transaction.events;
-  }
-
-  get info(): Uint8Array {
-    return this.#transaction.info;
-  }
-
-  get transaction(): Uint8Array | undefined {
-    return this.#transaction.transaction;
-  }
 }
 
 export class ChunkTranslator {
@@ -145,21 +117,17 @@ export class ChunkTranslator {
   }
 
   /**
-   * The chunk with its translated events. Chunks come in order; earlier ones may still be pending, until `forget`.
+   * Adds translated events to the transactions of a chunk. Chunks come in order; earlier ones may still be pending,
+   * until `forget`.
+   * @returns the chunk
    * @throws RowDamagedError
    */
   async translate(chunk: Chunk): Promise<Chunk> {
     const overlay = new ChunkOverlay(chunk);
-    const candidates = candidatesOf(overlay);
-    const translated = await this.#translateAll(overlay, candidates);
+    const translated = await this.#translateAll(overlay, candidatesOf(overlay));
+    for (const [index, events] of translated) chunk.transactions[index]!.translatedEvents = events;
     this.#pending.push(overlay);
-    if (translated.size === 0) return chunk;
-    const transactions = chunk.transactions.map((transaction, index): ChunkTransaction => {
-      const translatedEvents = translated.get(index);
-      if (translatedEvents === undefined) return transaction;
-      return new TranslatedTransaction(transaction, translatedEvents);
-    });
-    return { ...chunk, transactions };
+    return chunk;
   }
 
   /** Called when chunks up to a version are committed: they are read from the store from now on. */
@@ -175,12 +143,16 @@ export class ChunkTranslator {
     const translated = new Map<number, TranslatedEvent[]>();
     if (candidates.length === 0) return translated;
     const { chunk } = overlay;
-    const placeless = placelessOf(chunk, candidates, await this.#valuesBefore(chunk, candidates));
-    const lastBefore = await this.#lastBefore(placeless);
-    for (const { index, eventIndex, body, stream } of placeless) {
+    const unsequenced = unsequencedOf(
+      chunk,
+      candidates,
+      await this.#valuesBefore(chunk, candidates),
+    );
+    const lastBefore = await this.#lastBefore(unsequenced);
+    for (const { index, eventIndex, body, stream } of unsequenced) {
       const { address, creationNumber, typeTag, data } = body;
       const last = overlay.lastSequenceNumber(stream, index) ?? lastBefore.get(stream);
-      // The handle's count in a stream without events.
+      // A stream without events begins with the handle's count.
       const sequenceNumber = last === undefined ? body.counter : last + 1n;
       overlay.addTranslated(stream, sequenceNumber);
       const event: TranslatedEvent = {
@@ -215,7 +187,7 @@ export class ChunkTranslator {
       partition: hash,
       order: encodeU64Key(firstVersion - 1n),
     }));
-    const rows = await seekLastAll(this.#ledger.reader, STATE, keys);
+    const rows = await this.#ledger.reader.seekLastMany(STATE, keys);
     for (const [index, { name, hash }] of stored.entries()) {
       const row = rows[index];
       if (row !== undefined) values.set(name, decodeStateRow(hash, row).bytes);
@@ -225,7 +197,7 @@ export class ChunkTranslator {
 
   /** The newest sequence numbers before a chunk, by stream; `undefined` for streams without events. */
   async #lastBefore(
-    events: readonly Placeless[],
+    events: readonly Unsequenced[],
   ): Promise<ReadonlyMap<string, bigint | undefined>> {
     const last = new Map<string, bigint | undefined>();
     const stored: { readonly stream: string; readonly body: TranslatedBody }[] = [];
@@ -243,7 +215,7 @@ export class ChunkTranslator {
     return last;
   }
 
-  /** What the newest pending chunk says that says anything but `nothing`. */
+  /** The first answer other than `nothing`, beginning with the newest pending chunk. */
   #inPending<T>(find: (earlier: ChunkOverlay) => T, nothing: T): T {
     for (let index = this.#pending.length - 1; index >= 0; index -= 1) {
       const found = find(this.#pending[index]!);
@@ -256,47 +228,30 @@ export class ChunkTranslator {
 function candidatesOf(overlay: ChunkOverlay): Candidate[] {
   const candidates: Candidate[] = [];
   for (const [index, transaction] of overlay.chunk.transactions.entries()) {
-    let writes: readonly StateWrite[] | undefined;
     for (const [eventIndex, { kind, typeTag, data }] of transaction.events.entries()) {
       const translation = kind === 'module' ? translationOf(typeTag) : undefined;
-      const event = translation?.read(asBuffer(data));
+      const event = translation?.read(byteTools.asBuffer(data));
       if (translation === undefined || event === undefined) continue;
-      writes ??= transaction.writes;
-      const own = writes;
-      const values = event.stateKeys.map((key) => {
-        const value = valueIn(own, key);
-        return value === null ? overlay.value(nameOf(key), index) : value;
-      });
+      const values = event.stateKeys.map((key) => overlay.value(nameOf(key), index));
       candidates.push({ index, eventIndex, translation, event, values });
     }
   }
   return candidates;
 }
 
-/** The value that some writes leave under a key, `undefined` when they delete it; `null`: they do not write it. */
-function valueIn(writes: readonly StateWrite[], key: Buffer): Buffer | undefined | null {
-  for (let index = writes.length - 1; index >= 0; index -= 1) {
-    const write = writes[index]!;
-    if (write.key.length === key.length && write.key.equals(key)) {
-      return write.value && asBuffer(write.value);
-    }
-  }
-  return null;
-}
-
-function placelessOf(
+function unsequencedOf(
   { transactions }: Chunk,
   candidates: readonly Candidate[],
   before: ReadonlyMap<string, Buffer | undefined>,
-): Placeless[] {
-  const found: Placeless[] = [];
+): Unsequenced[] {
+  const found: Unsequenced[] = [];
   for (const { index, eventIndex, translation, event, values } of candidates) {
     const known = event.stateKeys.map((key, place) => {
       const own = values[place];
       return own === null ? before.get(nameOf(key)) : own;
     });
     const body = translation.translate(event, known);
-    // Some frameworks emitted both forms at once: then the stream has its event already.
+    // Some frameworks emitted both forms at once. Then the stream has its event already.
     if (body === undefined || emitsInto(transactions[index]!, body)) continue;
     found.push({ index, eventIndex, body, stream: streamName(body) });
   }

@@ -3,12 +3,8 @@
  * §5.8, docs/spec/http.md §7.6). chunk-translator.ts gives it its place in the stream.
  */
 import { BcsError, BcsReader } from '../../move/bcs/bcs-reader.ts';
-import {
-  ADDRESS_BYTES,
-  ADDRESS_ZERO,
-  type Address,
-  addressFromBytes,
-} from '../../move/types/address.ts';
+import { byteTools } from '../../move/bcs/bytes.ts';
+import { type Address, addressFromBytes } from '../../move/types/address.ts';
 import { OBJECT_GROUP_TAG } from '../../move/types/framework-tag.ts';
 import { iterateGroup } from '../../move/types/resource-group.ts';
 import {
@@ -40,7 +36,7 @@ export interface ModuleEvent {
 export interface TranslatedBody {
   readonly address: Address;
   readonly creationNumber: bigint;
-  /** Events that the handle has counted: the first sequence number of a stream without events. */
+  /** The events that the handle has counted, which is the first sequence number of a stream without events. */
   readonly counter: bigint;
   /** BCS. */
   readonly typeTag: Buffer;
@@ -48,7 +44,7 @@ export interface TranslatedBody {
   readonly data: Buffer;
 }
 
-/** Longest type text of a coin that is parsed, in bytes: longer ones cannot name a struct of the chain. */
+/** Longest type text of a coin that is parsed, in bytes. Longer texts cannot name a struct of the chain. */
 const MAX_COIN_TYPE_BYTES = 8_192;
 
 export class EventTranslation {
@@ -64,9 +60,9 @@ export class EventTranslation {
     this.#resources = row.resources.map((resource) => new ResourcePlace(resource, row.handle));
   }
 
-  /** What a module event says; `undefined` when it does not decode: such an event stays a module event. */
+  /** Reads a module event; `undefined` if it does not decode, and so is not translated. */
   read(data: Buffer): ModuleEvent | undefined {
-    return unlessMalformed(() => {
+    return tryDecode(() => {
       const fields = this.#readFields(data);
       const owner = fields.get(this.#row.owner)!;
       const stateKeys = this.#resources.map((place) => place.stateKey(owner, fields));
@@ -75,15 +71,15 @@ export class EventTranslation {
   }
 
   /**
-   * The handle event; `undefined` when there is no handle and the reference has no default, or something does not
-   * decode: such an event stays a module event.
-   * @param values under the event's state keys; `undefined` where there is none
+   * Makes the handle event; `undefined` if neither a handle nor a default exists, or something does not decode. Such an
+   * event is not translated.
+   * @param values under the event's state keys; `undefined` for a key without a value
    */
   translate(
     { fields }: ModuleEvent,
     values: readonly (Buffer | undefined)[],
   ): TranslatedBody | undefined {
-    return unlessMalformed(() => {
+    return tryDecode(() => {
       const handle = this.#findHandle(fields, values);
       if (handle === undefined) return undefined;
       const parts = this.#row.handleFields.map((name) => fields.get(name)!);
@@ -125,7 +121,7 @@ export class EventTranslation {
   }
 }
 
-function unlessMalformed<T>(decode: () => T): T | undefined {
+function tryDecode<T>(decode: () => T): T | undefined {
   try {
     return decode();
   } catch (error) {
@@ -141,8 +137,6 @@ class ResourcePlace {
   readonly #tag: StructTag;
   /** BCS of the tag, which identifies members of a group. */
   readonly #tagBytes: Buffer;
-  /** Suffixes of physical keys by the text of the type argument: few coins cause most of the traffic. */
-  readonly #keyEnds = new Map<string, Buffer>();
 
   constructor(resource: HandleResource, handle: string) {
     this.#resource = resource;
@@ -153,27 +147,18 @@ class ResourcePlace {
     this.#tagBytes = encodeTypeTag({ kind: 'struct', struct: this.#tag }).subarray(1);
   }
 
-  /** The physical state key of the resource, or of its group, under an address. */
+  /** The physical state key of the resource, or of its group, under an address. @throws TypeTextError */
   stateKey(owner: Buffer, fields: Fields): Buffer {
-    const { typeArgument } = this.#resource;
-    const argument = typeArgument === undefined ? undefined : textOf(fields.get(typeArgument)!);
-    let end = this.#keyEnds.get(argument ?? '');
-    if (end === undefined) {
-      end = this.#keyEnd(argument);
-      if (this.#keyEnds.size >= MAX_CACHED_KEY_ENDS) this.#keyEnds.clear();
-      this.#keyEnds.set(argument ?? '', end);
+    const address = addressFromBytes(owner);
+    if (this.inObjectGroup) {
+      return physicalStateKey(resourceGroupStateKey(address, OBJECT_GROUP_TAG));
     }
-    return Buffer.concat([ACCESS_PATH, owner, end]);
-  }
-
-  /** The end of a physical key is the same under every address. @throws TypeTextError */
-  #keyEnd(argument: string | undefined): Buffer {
+    const { typeArgument } = this.#resource;
     const typeArguments: TypeTag[] =
-      argument === undefined ? [] : [{ kind: 'struct', struct: parseStructTag(argument) }];
-    const key = this.inObjectGroup
-      ? resourceGroupStateKey(ADDRESS_ZERO, OBJECT_GROUP_TAG)
-      : resourceStateKey(ADDRESS_ZERO, { ...this.#tag, typeArguments });
-    return physicalStateKey(key).subarray(1 + ADDRESS_BYTES);
+      typeArgument === undefined
+        ? []
+        : [{ kind: 'struct', struct: parseStructTag(textOf(fields.get(typeArgument)!)) }];
+    return physicalStateKey(resourceStateKey(address, { ...this.#tag, typeArguments }));
   }
 
   /** The handle in a value under the key; `undefined` for a group without the resource. @throws BcsError */
@@ -194,10 +179,6 @@ class ResourcePlace {
   }
 }
 
-const ACCESS_PATH = Buffer.of(0);
-/** Suffixes of keys cached for each resource: about 100 bytes each. */
-const MAX_CACHED_KEY_ENDS = 10_000;
-
 /** The text of a `String` field, its length before it. @throws BcsError */
 function textOf(field: Buffer): string {
   const reader = new BcsReader(field);
@@ -210,30 +191,23 @@ function eventTag(type: string): Buffer {
 }
 
 const BY_MODULE_EVENT: ReadonlyMap<string, EventTranslation> = new Map(
-  TRANSLATIONS.map((row) => [
-    eventTag(row.moduleEvent).toString('latin1'),
-    new EventTranslation(row),
-  ]),
-);
-
-/** Lengths of their tags: most types can be distinguished from the 28 without formatting them. */
-const TAG_LENGTHS: ReadonlySet<number> = new Set(
-  [...BY_MODULE_EVENT.keys()].map((tag) => tag.length),
+  TRANSLATIONS.map((row) => [nameOf(eventTag(row.moduleEvent)), new EventTranslation(row)]),
 );
 
 /** The translation of module events of a type, by the BCS of its tag; `undefined` for all but the 28. */
 export function translationOf(typeTag: Uint8Array): EventTranslation | undefined {
-  if (!TAG_LENGTHS.has(typeTag.length)) return undefined;
-  const { buffer, byteOffset, byteLength } = typeTag;
-  return BY_MODULE_EVENT.get(Buffer.from(buffer, byteOffset, byteLength).toString('latin1'));
+  return BY_MODULE_EVENT.get(nameOf(typeTag));
 }
 
 const HANDLE_EVENT_TAGS: ReadonlySet<string> = new Set(
-  TRANSLATIONS.map(({ handleEvent }) => eventTag(handleEvent).toString('latin1')),
+  TRANSLATIONS.map(({ handleEvent }) => nameOf(eventTag(handleEvent))),
 );
 
 /** Whether events of this type (by the BCS of its tag) may have been translated by the sender. */
 export function mayBeTranslated(typeTag: Uint8Array): boolean {
-  const { buffer, byteOffset, byteLength } = typeTag;
-  return HANDLE_EVENT_TAGS.has(Buffer.from(buffer, byteOffset, byteLength).toString('latin1'));
+  return HANDLE_EVENT_TAGS.has(nameOf(typeTag));
+}
+
+function nameOf(typeTag: Uint8Array): string {
+  return byteTools.asBuffer(typeTag).toString('latin1');
 }

@@ -1,6 +1,14 @@
-/** The resources that contain the old event handles, up to the handles (docs/spec/ledger.md §5.8). */
-import type { BcsReader } from '../../move/bcs/bcs-reader.ts';
+/**
+ * The resources that contain the old event handles, up to the handles (docs/spec/ledger.md §5.8), and the handles in
+ * values of the state, which say how many events a stream has had (§5.7).
+ */
+import { BcsError, BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { ADDRESS_BYTES } from '../../move/types/address.ts';
+import { OBJECT_GROUP_TAG } from '../../move/types/framework-tag.ts';
+import { iterateGroup } from '../../move/types/resource-group.ts';
+import { parseStructTag } from '../../move/types/type-parser.ts';
+import { encodeTypeTag, type StructTag } from '../../move/types/type-tag.ts';
+import { type EventHandle, eventHandleCodec } from '../../move/values/framework-resource.ts';
 
 /** A resource with consecutive event handles. */
 export interface HandleResource {
@@ -102,6 +110,25 @@ export const TOKEN_EVENT_STORE: HandleResource = {
   ],
 };
 
+const BLOCK: HandleResource = {
+  type: '0x1::block::BlockResource',
+  inObjectGroup: false,
+  before: ['u64', 'u64'],
+  handles: ['new_block_events', 'update_epoch_interval_events'],
+};
+
+const CONFIGURATION: HandleResource = {
+  type: '0x1::reconfiguration::Configuration',
+  inObjectGroup: false,
+  before: ['u64', 'u64'],
+  handles: ['events'],
+};
+
+const HANDLE_RESOURCES: readonly HandleResource[] = [
+  ...[BLOCK, CONFIGURATION, COIN_STORE, ACCOUNT, OBJECT_CORE, TOKEN, COLLECTION, FIXED_SUPPLY],
+  ...[UNLIMITED_SUPPLY, TOKEN_STORE, COLLECTIONS, PENDING_CLAIMS, TOKEN_EVENT_STORE],
+];
+
 /** Bytes of an event handle: counter, creation number, address (docs/spec/ledger.md §1.3). */
 export const EVENT_HANDLE_BYTES = 48;
 
@@ -170,3 +197,46 @@ export const FIELD_KINDS = {
 } as const satisfies Record<string, Skip>;
 
 export type FieldKind = keyof typeof FIELD_KINDS;
+
+const ACCESS_PATH = 0;
+const RESOURCE_PATH = 1;
+const GROUP_PATH = 2;
+
+/** BCS of a struct tag. */
+const tagBytesOf = (struct: StructTag): Buffer =>
+  encodeTypeTag({ kind: 'struct', struct }).subarray(1);
+
+const OBJECT_GROUP = tagBytesOf(OBJECT_GROUP_TAG);
+
+const PLACES = HANDLE_RESOURCES.map((resource) => {
+  // What follows address, module and name are the type arguments, counted in one byte.
+  const start = tagBytesOf(parseStructTag(resource.type)).subarray(0, -1);
+  return { resource, start };
+});
+
+/**
+ * The handles of the framework's resources in a value. Handles of other modules are left out: only their layouts would
+ * tell where they are.
+ */
+export function handlesIn(key: Buffer, value: Buffer): EventHandle[] {
+  if (key[0] !== ACCESS_PATH) return [];
+  try {
+    const path = new BcsReader(key, 1 + ADDRESS_BYTES).bytes();
+    const tagBytes = path.subarray(1);
+    if (path[0] === RESOURCE_PATH) return handlesOf(tagBytes, value);
+    if (path[0] !== GROUP_PATH || !tagBytes.equals(OBJECT_GROUP)) return [];
+    return [...iterateGroup(value)].flatMap((member) => handlesOf(member.tagBytes, member.data));
+  } catch (error) {
+    if (error instanceof BcsError) return [];
+    throw error;
+  }
+}
+
+function handlesOf(tagBytes: Buffer, data: Buffer): EventHandle[] {
+  const place = PLACES.find(({ start }) => tagBytes.subarray(0, start.length).equals(start));
+  if (place === undefined) return [];
+  const { before, handles } = place.resource;
+  const reader = new BcsReader(data);
+  for (const kind of before) FIELD_KINDS[kind](reader);
+  return handles.map(() => eventHandleCodec.read(reader));
+}

@@ -19,17 +19,17 @@ import {
   accountCodec,
   isFeatureEnabled,
 } from '../../move/values/framework-resource.ts';
+import { AccountKeyHasher } from '../../state/account-keys.ts';
+import { DEFAULT_ACCOUNT_FLAG, featuresAt } from '../../state/features.ts';
+import { decodeStored, LedgerError } from '../../state/ledger-error.ts';
+import type { ModuleView } from '../../state/module-view.ts';
+import type { PruningGuard } from '../../state/pruning-guard.ts';
+import { readResource, resourceJson } from '../../state/resource.ts';
+import type { LedgerSource } from '../../state/source.ts';
 import type { StreamId } from '../../store/columns/event-column.ts';
-import type { StoreView } from '../../store/view.ts';
+import { YieldBudget } from '../../yield-budget.ts';
 import { eventStreamIn } from '../events/event-handle.ts';
-import { decodeStored, LedgerError } from '../ledger-error.ts';
-import { DEFAULT_ACCOUNT_FLAG, featuresAt } from '../modules/features.ts';
-import type { ModuleView } from '../modules/module-view.ts';
-import { Pace } from '../pace.ts';
-import type { PruningGuard } from '../pruning-guard.ts';
-import { AccountKeyHasher } from './account-keys.ts';
 import { type ListedItem, type ListedPage, type ListingRequest, listAccount } from './listing.ts';
-import { readResource, resourceJson } from './resource.ts';
 
 /** Items rendered before other requests get their turn. */
 const ITEMS_PER_TURN = 64;
@@ -52,7 +52,7 @@ export interface Listing {
 }
 
 interface AccountSources {
-  readonly store: StoreView;
+  readonly source: LedgerSource;
   readonly guard: PruningGuard;
   modulesAt(version: bigint): ModuleView;
 }
@@ -126,8 +126,8 @@ export class Accounts {
    * `struct_field_not_found`, `invalid_input`.
    */
   async eventStream(address: Address, holder: StructTag, fieldName: string): Promise<StreamId> {
-    const { guard, modulesAt, store } = this.#sources;
-    const { version } = store.head;
+    const { guard, modulesAt, source } = this.#sources;
+    const { version } = source.head;
     const modules = modulesAt(version);
     const bytes = await readResource(guard, modules, address, holder);
     const found = { address, tag: holder, bytes, version };
@@ -136,8 +136,8 @@ export class Accounts {
 
   /** A listing reads several times: without this check, rows pruned in between would be silently missing. */
   async #list(request: ListingRequest, kinds: readonly Path['kind'][]): Promise<ListedPage> {
-    const { guard, store } = this.#sources;
-    const page = await listAccount(store, request, kinds);
+    const { guard, source } = this.#sources;
+    const page = await listAccount(source.state, request, kinds);
     await guard.assertRetained(request.version, request.address);
     return page;
   }
@@ -170,7 +170,7 @@ function byteMap(entries: readonly (readonly [key: Buffer, value: Buffer])[]): B
 async function jsonArray<T>(
   items: readonly T[],
   render: (item: T) => MaybePromise<string>,
-  pace = new Pace(),
+  pace = new YieldBudget(),
 ): Promise<string> {
   const texts: string[] = [];
   for (const item of items) {

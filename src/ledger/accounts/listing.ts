@@ -18,8 +18,8 @@ import {
   resourceStateKey,
 } from '../../move/types/state-key.ts';
 import type { StructTag } from '../../move/types/type-tag.ts';
-import type { StoreView } from '../../store/view.ts';
-import { Pace } from '../pace.ts';
+import type { StateSource } from '../../state/source.ts';
+import { YieldBudget } from '../../yield-budget.ts';
 
 export interface ListingRequest {
   readonly address: Address;
@@ -28,7 +28,7 @@ export interface ListingRequest {
   readonly start?: Buffer | undefined;
   /** Maximum number of state keys, 1 or more, already reduced to the maximum page size. */
   readonly limit: number;
-  readonly pace?: Pace;
+  readonly pace?: YieldBudget;
 }
 
 /** Limits of a page in addition to its number of items. */
@@ -52,7 +52,7 @@ const KEYS_PER_STEP = 128;
 /** Bytes before the length of the path in a physical key: tag and address. */
 const PATH_LENGTH_AT = 33;
 
-type ListingStore = Pick<StoreView, 'accountKeys' | 'stateMany'>;
+type ListingSource = Pick<StateSource, 'accountKeys' | 'stateMany'>;
 
 /** Something under the account that has a value. */
 export interface ListedItem {
@@ -73,21 +73,21 @@ interface ParsedKey {
 
 /** The page of an account's keys of the given kinds. Keys with an unknown path have no kind. */
 export async function listAccount(
-  store: ListingStore,
+  source: ListingSource,
   request: ListingRequest,
   kinds: readonly Path['kind'][],
   bounds: ListingBounds = LISTING_BOUNDS,
 ): Promise<ListedPage> {
-  const { address, version, limit, pace = new Pace() } = request;
+  const { address, version, limit, pace = new YieldBudget() } = request;
   const items: ListedItem[] = [];
-  let from = request.start && (await startOf(store, request, request.start));
+  let from = request.start && (await startOf(source, request, request.start));
   if (from === NOTHING) return { items, cursor: undefined };
   let sizeBytes = 0;
   for (let looked = 0; ; looked += KEYS_PER_STEP) {
     const query = { from, limit: KEYS_PER_STEP, version, kinds };
-    const page = await store.accountKeys(address, query);
+    const page = await source.accountKeys(address, query);
     const keys = page.keys.map(parseKey).filter(({ path }) => path && kinds.includes(path.kind));
-    const values = await store.stateMany(
+    const values = await source.stateMany(
       keys.map(({ physical }) => hashedPhysicalKey(physical)),
       version,
     );
@@ -149,7 +149,7 @@ const GROUPED: readonly Path['kind'][] = ['resource', 'resourceGroup'];
 const NOTHING = Symbol('nothing to list');
 
 async function startOf(
-  store: ListingStore,
+  source: ListingSource,
   request: ListingRequest,
   start: Buffer,
 ): Promise<Buffer | typeof NOTHING> {
@@ -157,7 +157,7 @@ async function startOf(
   if (key.kind !== 'accessPath' || key.address !== request.address) return NOTHING;
   const path = key.parsed;
   if (path?.kind !== 'resource') return start;
-  const group = await groupInDisguise(store, request, path.tag);
+  const group = await groupInDisguise(source, request, path.tag);
   return group ?? start;
 }
 
@@ -166,13 +166,13 @@ async function startOf(
  * again. No type is both.
  */
 async function groupInDisguise(
-  store: ListingStore,
+  source: ListingSource,
   { address, version }: ListingRequest,
   tag: StructTag,
 ): Promise<Buffer | undefined> {
   const isThere = async (key: Buffer) => {
     const kinds = GROUPED;
-    const { keys } = await store.accountKeys(address, { from: key, limit: 1, version, kinds });
+    const { keys } = await source.accountKeys(address, { from: key, limit: 1, version, kinds });
     return keys[0]?.equals(key) === true;
   };
   if (await isThere(physicalStateKey(resourceStateKey(address, tag)))) return undefined;

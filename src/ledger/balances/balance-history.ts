@@ -3,11 +3,11 @@
  * What was before the oldest version counts as 0, so on a pruned ledger the first entry is the balance there.
  */
 import type { Address } from '../../move/types/address.ts';
+import { LedgerError } from '../../state/ledger-error.ts';
+import type { PruningGuard } from '../../state/pruning-guard.ts';
+import type { LedgerSource } from '../../state/source.ts';
 import type { StateEntry } from '../../store/columns/state-column.ts';
-import type { StoreView } from '../../store/view.ts';
-import { LedgerError } from '../ledger-error.ts';
-import { Pace } from '../pace.ts';
-import type { PruningGuard } from '../pruning-guard.ts';
+import { YieldBudget } from '../../yield-budget.ts';
 import { type Asset, amountOfPart, asU64, type BalancePart, balanceParts } from './balance.ts';
 
 /** Most changes of a page. */
@@ -47,11 +47,11 @@ export interface BalanceHistoryRequest {
   /** 1 to MAX_CHANGES_PER_PAGE. */
   readonly limit: number;
   readonly isDescending: boolean;
-  readonly pace?: Pace;
+  readonly pace?: YieldBudget;
 }
 
 interface HistorySources {
-  readonly view: Pick<StoreView, 'head' | 'stateMany' | 'stateWrites' | 'blocksOfVersions'>;
+  readonly source: Pick<LedgerSource, 'head' | 'state' | 'history'>;
   readonly guard: PruningGuard;
 }
 
@@ -63,11 +63,11 @@ type Change = Omit<BalanceChange, 'timestampUsecs'>;
  *   `internal_error` for a balance that does not decode
  */
 export async function balanceHistory(
-  { view, guard }: HistorySources,
+  { source, guard }: HistorySources,
   request: BalanceHistoryRequest,
   maxWrites = MAX_WRITES_PER_PAGE,
 ): Promise<BalanceHistoryPage> {
-  const { address, limit, isDescending, pace = new Pace() } = request;
+  const { address, limit, isDescending, pace = new YieldBudget() } = request;
   const parts = balanceParts(address, request.asset);
   const oldest = guard.oldestVersionOf(address);
   let { from, to } = boundsOf(request, guard, oldest);
@@ -76,7 +76,7 @@ export async function balanceHistory(
   let looked = 0;
   while (from <= to && found.length <= limit && looked < maxWrites) {
     if (looked > 0) await pace.nextTurn();
-    const span = await readSpan(view, parts, { from, to, oldest, isDescending });
+    const span = await readSpan(source, parts, { from, to, oldest, isDescending });
     for (const change of span.changes) found.push(change);
     looked += span.writes;
     if (span.from < lowest) lowest = span.from;
@@ -87,9 +87,9 @@ export async function balanceHistory(
   await guard.assertRetained(lowest > oldest ? lowest - 1n : lowest, address);
   const more = from <= to ? (isDescending ? to : from) : undefined;
   return {
-    changes: await dated({ view, guard }, found.slice(0, limit)),
+    changes: await dated({ source, guard }, found.slice(0, limit)),
     next: found[limit]?.version ?? more,
-    isFinal: view.head.oldestVersion === 0n || lowest > view.head.oldestVersion,
+    isFinal: source.head.oldestVersion === 0n || lowest > source.head.oldestVersion,
   };
 }
 
@@ -129,13 +129,13 @@ interface Span {
 }
 
 async function readSpan(
-  view: HistorySources['view'],
+  source: HistorySources['source'],
   parts: readonly BalancePart[],
   { from: first, to: last, oldest, isDescending }: SpanRequest,
 ): Promise<Span> {
   const keys = parts.map(({ key }) => key);
   const query = { from: first, to: last, limit: WRITES_PER_READ, isDescending };
-  const found = await view.stateWrites(keys, query);
+  const found = await source.state.stateWrites(keys, query);
   let [from, to] = [first, last];
   for (const writes of found) {
     // Of a key with more writes than were read, nothing is known beyond the last one.
@@ -148,7 +148,7 @@ async function readSpan(
   if (writes === 0 && from > oldest) return { from, to, changes: [], writes };
   const base = from > oldest ? from - 1n : oldest;
   const ascending = isDescending ? found.map((list) => [...list].reverse()) : found;
-  const amounts = (await view.stateMany(keys, base)).map((entry, at) =>
+  const amounts = (await source.state.stateMany(keys, base)).map((entry, at) =>
     amountOfPart(parts[at]!, entry),
   );
   // What was before the oldest version counts as 0.
@@ -207,11 +207,11 @@ function totalOf(amounts: readonly bigint[]): bigint {
 
 /** Adds the timestamps, which are retained from the ledger's oldest version on, also for pinned accounts. */
 async function dated(
-  { view, guard }: HistorySources,
+  { source, guard }: HistorySources,
   changes: readonly Change[],
 ): Promise<readonly BalanceChange[]> {
-  const { oldestVersion, version: newest, timestampUsecs: newestUsecs } = view.head;
-  const blocks = await view.blocksOfVersions(changes.map(({ version }) => version));
+  const { oldestVersion, version: newest, timestampUsecs: newestUsecs } = source.head;
+  const blocks = await source.history.blocksOfVersions(changes.map(({ version }) => version));
   const [first, last] = [changes[0], changes[changes.length - 1]];
   if (first === undefined || last === undefined) return [];
   // Where a block is gone, an older one may have been found.

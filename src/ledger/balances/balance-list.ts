@@ -4,7 +4,7 @@
  * does not tell the coin's type, so the types are looked for among the account's coin stores.
  */
 import { BcsReader } from '../../move/bcs/bcs-reader.ts';
-import { unlessRefused } from '../../move/errors.ts';
+import { tryParse } from '../../move/errors.ts';
 import { type Address, addressBytes, addressFromBytes } from '../../move/types/address.ts';
 import {
   NATIVE_METADATA_ADDRESS,
@@ -26,12 +26,12 @@ import {
   resourceStateKey,
 } from '../../move/types/state-key.ts';
 import type { StructTag } from '../../move/types/type-tag.ts';
+import { LedgerError } from '../../state/ledger-error.ts';
+import type { PruningGuard } from '../../state/pruning-guard.ts';
+import type { StateSource } from '../../state/source.ts';
 import type { BalanceHolder, StoredBalance } from '../../store/columns/balance-column.ts';
 import type { StateEntry } from '../../store/columns/state-column.ts';
-import type { StoreView } from '../../store/view.ts';
-import { LedgerError } from '../ledger-error.ts';
-import { Pace } from '../pace.ts';
-import type { PruningGuard } from '../pruning-guard.ts';
+import { YieldBudget } from '../../yield-budget.ts';
 import { balanceAt, CoinAsset, FungibleAsset } from './balance.ts';
 
 /** Most assets of a page: each is up to four reads. */
@@ -70,11 +70,11 @@ export interface BalanceListRequest {
   readonly start?: Address | undefined;
   /** 1 to MAX_BALANCES_PER_PAGE. */
   readonly limit: number;
-  readonly pace?: Pace;
+  readonly pace?: YieldBudget;
 }
 
 interface BalanceListSources {
-  readonly view: Pick<StoreView, 'balances' | 'accountKeys' | 'stateMany'>;
+  readonly source: Pick<StateSource, 'balances' | 'accountKeys' | 'stateMany'>;
   readonly guard: PruningGuard;
 }
 
@@ -87,15 +87,15 @@ type Coins = ReadonlyMap<Address, StructTag>;
  *   more keys than are looked at
  */
 export async function listBalances(
-  { view, guard }: BalanceListSources,
+  { source, guard }: BalanceListSources,
   request: BalanceListRequest,
   maxKeys = MAX_KEYS_LOOKED_AT,
 ): Promise<BalancePage> {
   const { address, version, start, limit } = request;
   const owner = addressBytes(address);
   const from = start === undefined ? undefined : addressBytes(start);
-  const { rows: page, next } = await view.balances(owner, { from, limit, version });
-  const coins = await coinsOf(view, request, page, maxKeys);
+  const { rows: page, next } = await source.balances(owner, { from, limit, version });
+  const coins = await coinsOf(source, request, page, maxKeys);
   const held: Omit<HeldBalance, 'unit'>[] = [];
   const state = (key: HashedStateKey, at: bigint) => guard.state(address, key, at);
   for (const [holder, row] of page) {
@@ -103,14 +103,14 @@ export async function listBalances(
     const coin = coins.get(metadata);
     const asset = coin === undefined ? new FungibleAsset(metadata) : new CoinAsset(coin);
     const amount = await balanceAt(
-      { view: { balance: () => row }, state },
+      { index: { balance: () => row }, state },
       address,
       asset,
       version,
     );
     if (amount > 0n) held.push({ metadata, coin, amount });
   }
-  const units = await unitsOf(view, held, version);
+  const units = await unitsOf(source, held, version);
   // Rows of other objects that pruning took meanwhile would be missing without a word.
   await guard.assertRetained(version, address);
   return {
@@ -124,8 +124,8 @@ export async function listBalances(
  * @throws LedgerError `internal_error` when a coin that counts was not found among the first `maxKeys` keys
  */
 async function coinsOf(
-  view: BalanceListSources['view'],
-  { address, version, pace = new Pace() }: BalanceListRequest,
+  source: BalanceListSources['source'],
+  { address, version, pace = new YieldBudget() }: BalanceListRequest,
   rows: readonly BalanceRow[],
   maxKeys: number,
 ): Promise<Coins> {
@@ -144,7 +144,7 @@ async function coinsOf(
       const message = `the account has more than ${maxKeys} state keys; ask for one balance at a time`;
       throw new LedgerError('internal_error', message);
     }
-    const page = await view.accountKeys(address, {
+    const page = await source.accountKeys(address, {
       from,
       limit: Math.min(KEYS_PER_STEP, maxKeys - looked),
       version,
@@ -174,27 +174,27 @@ function coinOfStore(physical: Buffer): StructTag | undefined {
 
 /** From the metadata of the fungible asset, or else from the coin's own information. */
 async function unitsOf(
-  view: BalanceListSources['view'],
+  source: BalanceListSources['source'],
   held: readonly Omit<HeldBalance, 'unit'>[],
   version: bigint,
 ): Promise<(AssetUnit | undefined)[]> {
   const groups = held.map(({ metadata }) => resourceGroupStateKey(metadata, OBJECT_GROUP_TAG));
   const coins = held.flatMap(({ coin }) => coin ?? []);
   const infos = coins.map((coin) => resourceStateKey(coin.address, coinInfoTag(coin)));
-  const values = await view.stateMany([...groups, ...infos].map(hashedStateKey), version);
+  const values = await source.stateMany([...groups, ...infos].map(hashedStateKey), version);
   const infoOf = new Map(coins.map((coin, at) => [coin, values[groups.length + at]]));
   return held.map(({ coin }, at) => unitInGroup(values[at]) ?? unitIn(coin && infoOf.get(coin)));
 }
 
 function unitInGroup(group: StateEntry | undefined): AssetUnit | undefined {
-  const members = group?.bytes && unlessRefused(() => decodeResourceGroup(group.bytes!));
+  const members = group?.bytes && tryParse(() => decodeResourceGroup(group.bytes!));
   const bytes = members && findGroupMember(members, FUNGIBLE_METADATA_TAG);
-  return bytes && unlessRefused(() => readUnit(bytes));
+  return bytes && tryParse(() => readUnit(bytes));
 }
 
 function unitIn(entry: StateEntry | undefined): AssetUnit | undefined {
   const bytes = entry?.bytes;
-  return bytes && unlessRefused(() => readUnit(bytes));
+  return bytes && tryParse(() => readUnit(bytes));
 }
 
 /** Both kinds of resource begin with the same three fields. */

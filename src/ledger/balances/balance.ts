@@ -1,6 +1,7 @@
 /** Balances of coins and fungible assets (docs/spec/http.md §9). */
 import { copiedBytes } from '../../cache.ts';
 import { andThen, type MaybePromise, together } from '../../maybe-promise.ts';
+import { U64_MAX } from '../../move/bcs/bcs-reader.ts';
 import { ADDRESS_ZERO, type Address, addressBytes } from '../../move/types/address.ts';
 import { pairedMetadataAddress, primaryStoreOf } from '../../move/types/derived-address.ts';
 import { coinStoreTag, OBJECT_GROUP_TAG } from '../../move/types/framework-tag.ts';
@@ -16,16 +17,14 @@ import {
   type TypeTag,
 } from '../../move/types/type-tag.ts';
 import { coinStoreAmount, fungibleGroupBalance } from '../../move/values/balance-values.ts';
+import { AccountKeyHasher } from '../../state/account-keys.ts';
+import { decodeStored, LedgerError } from '../../state/ledger-error.ts';
+import type { StateSource } from '../../state/source.ts';
 import type { StoredBalance } from '../../store/columns/balance-column.ts';
 import type { StateEntry } from '../../store/columns/state-column.ts';
-import type { StoreView } from '../../store/view.ts';
-import { AccountKeyHasher } from '../accounts/account-keys.ts';
-import { decodeStored, LedgerError } from '../ledger-error.ts';
-
-const U64_MAX = 0xffff_ffff_ffff_ffffn;
 
 interface BalanceSources {
-  readonly view: Pick<StoreView, 'balance'>;
+  readonly index: Pick<StateSource, 'balance'>;
   /** The value of a state key of the account after a version. */
   state(key: HashedStateKey, version: bigint): MaybePromise<StateEntry | undefined>;
 }
@@ -43,7 +42,7 @@ export function balanceAt(
   version: bigint,
 ): MaybePromise<bigint> {
   assertNesting(asset);
-  return andThen(sources.view.balance(addressBytes(account), asset.keys.metadata), (row) => {
+  return andThen(sources.index.balance(addressBytes(account), asset.keys.metadata), (row) => {
     const known =
       row !== undefined && row.version <= version
         ? amountOf(row, asset.kind === 'coin')

@@ -1,15 +1,22 @@
 /** Streams by the handle that a resource holds: which field, which key (docs/spec/ledger.md §1.3). */
 import { BcsError } from '../../move/bcs/bcs-reader.ts';
+import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import type { FieldDefinition } from '../../move/modules/compiled.ts';
 import { type Address, formatAddress } from '../../move/types/address.ts';
 import { formatStructTag, type StructTag } from '../../move/types/type-tag.ts';
 import { eventHandleCodec } from '../../move/values/framework-resource.ts';
 import { type FoundStruct, findStruct } from '../../move/values/layout.ts';
 import { splitFields } from '../../move/values/value-json.ts';
+import { conversionError, LedgerError } from '../../state/ledger-error.ts';
+import type { ModuleView } from '../../state/module-view.ts';
+import { resourceType } from '../../state/resource.ts';
+import type { StateSource } from '../../state/source.ts';
 import type { StreamId } from '../../store/columns/event-column.ts';
-import { resourceType } from '../accounts/resource.ts';
-import { conversionError, LedgerError } from '../ledger-error.ts';
-import type { ModuleView } from '../modules/module-view.ts';
+import { type ListingBounds, listAccount } from '../accounts/listing.ts';
+
+/** How much of an account's state is searched for the handle of a stream. */
+const SEARCHED: ListingBounds = { maxBytes: 4 * 1024 * 1024, maxKeys: 1_000 };
+const COUNTER_BYTES = 8;
 
 interface HandleHolder {
   readonly address: Address;
@@ -79,4 +86,23 @@ function fieldNames({ module, definition }: FoundStruct, variant: number): reado
   if (definition.kind === 'struct') ({ fields } = definition);
   if (definition.kind === 'enum') fields = definition.variants[variant]?.fields ?? [];
   return fields.map(({ name }) => module.identifiers[name]!);
+}
+
+/**
+ * How many events a stream has had, as its handle in a resource of its account says; 0 without one. A handle is the
+ * counter, the creation number and the address.
+ */
+export async function eventCount(
+  { address, creationNumber }: StreamId,
+  state: StateSource,
+  version: bigint,
+): Promise<bigint> {
+  const key = encodeBcs((writer) => writer.u64(creationNumber).address(address));
+  const request = { address, version, limit: SEARCHED.maxKeys };
+  const { items } = await listAccount(state, request, ['resource', 'resourceGroup'], SEARCHED);
+  for (const { bytes } of items) {
+    const at = bytes.indexOf(key);
+    if (at >= COUNTER_BYTES) return bytes.readBigUInt64LE(at - COUNTER_BYTES);
+  }
+  return 0n;
 }

@@ -4,21 +4,24 @@
  * Pages that are asked for again are cached by what was asked for, so that a stream that grows replaces its newest page
  * (test/api/event-pages-cached.long.test.ts compares cached pages with rendered ones).
  */
+
 import { type Cache, copiedBytes } from '../../cache.ts';
 import { andThen, type MaybePromise, mapInOrder, settle } from '../../maybe-promise.ts';
+import { U64_MAX } from '../../move/bcs/bcs-reader.ts';
 import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import { contentDigest } from '../../move/crypto/hash.ts';
 import { type Address, addressBytes, formatAddress } from '../../move/types/address.ts';
 import { renderValueUtf8 } from '../../move/values/value-json.ts';
+import { areUnchanged, type Derived, type ModuleStamp } from '../../state/derived.ts';
+import { conversionError, LedgerError } from '../../state/ledger-error.ts';
+import type { ModuleView, RenderedType } from '../../state/module-view.ts';
+import type { PruningGuard } from '../../state/pruning-guard.ts';
+import type { LedgerSource } from '../../state/source.ts';
 import type { StoredEvent, StreamId } from '../../store/columns/event-column.ts';
-import { U64_MAX } from '../../store/columns/order-key.ts';
-import { type EventPage, firstOfNewest } from '../../store/event-pages.ts';
+import { oldestTransaction } from '../../store/columns/head.ts';
+import { type EventPage, firstOfNewest } from '../../store/read/event-pages.ts';
 import { EventGapError } from '../../store/store-error.ts';
-import type { StoreView } from '../../store/view.ts';
-import { conversionError, LedgerError } from '../ledger-error.ts';
-import { areUnchanged, type Derived, type ModuleStamp } from '../modules/derived.ts';
-import type { ModuleView, RenderedType } from '../modules/module-view.ts';
-import type { PruningGuard } from '../pruning-guard.ts';
+import { eventCount } from './event-handle.ts';
 
 export type EventPageForm = 'json' | 'bcs';
 
@@ -78,7 +81,7 @@ const MAX_TEXT_LENGTH = 4 * 1024;
 const PAGE_OVERHEAD_BYTES = 512;
 
 interface PageSources {
-  readonly store: StoreView;
+  readonly source: LedgerSource;
   readonly guard: PruningGuard;
   readonly modules: ModuleView;
   readonly pages: EventPageCache;
@@ -133,7 +136,7 @@ export class StreamPages {
 
   /** The sequence number after the last one. */
   end(stream: EventStream): MaybePromise<bigint> {
-    const last = this.#sources.store.eventStream(stream).lastSequenceNumber();
+    const last = this.#sources.source.events.eventStream(stream).lastSequenceNumber();
     return andThen(last, (number) => (number === undefined ? 0n : number + 1n));
   }
 
@@ -166,7 +169,7 @@ export class StreamPages {
       const answer = { body, tagCore: contentDigest(body) };
       const first = events[0];
       if (first === undefined) return answer;
-      if (!pages.isAskedAgain(key)) return answer;
+      if (!pages.wasRequestedBefore(key)) return answer;
       const { sequenceNumber: lastSequenceNumber, version: lastVersion } = events.at(-1)!;
       const shown = { firstVersion: first.version, lastVersion, modules };
       const cached = typeof body === 'string' ? answer : { ...answer, body: copiedBytes(body) };
@@ -179,12 +182,12 @@ export class StreamPages {
   /** The cached page of a request, if it is valid for this view. */
   #find(request: EventPageRequest, key: string): MaybePromise<EventPageAnswer | undefined> {
     const { start, limit } = request;
-    const { store, guard, modules, pages } = this.#sources;
+    const { source, guard, modules, pages } = this.#sources;
     const page = pages.get(key);
     // All its events must be there: none above the head, none pruned.
     const isShown =
       page !== undefined &&
-      page.lastVersion <= store.head.version &&
+      page.lastVersion <= source.head.version &&
       page.firstVersion >= guard.oldestVersionOf(request.address);
     if (!isShown) return undefined;
     const answer = (): MaybePromise<EventPageAnswer | undefined> =>
@@ -193,10 +196,26 @@ export class StreamPages {
       );
     // A full page never changes, whatever is appended to the stream.
     if (start !== undefined && page.count === limit) return answer();
-    return andThen(store.eventStream(request).lastSequenceNumber(), (last) => {
+    return andThen(source.events.eventStream(request).lastSequenceNumber(), (last) => {
       if (last !== page.lastSequenceNumber) return undefined;
       const first = start ?? firstOfNewest(last, limit);
       return last - first === BigInt(page.count - 1) ? answer() : undefined;
+    });
+  }
+
+  /**
+   * No events, unless a ledger that began with a state has no row of the stream, whose events came before: then its
+   * handle tells how many there were.
+   */
+  #unlessBeforeLedger(stream: StreamId, start: bigint): MaybePromise<readonly StoredEvent[]> {
+    const { source } = this.#sources;
+    const { head, isPinned, state } = source;
+    if (isPinned || oldestTransaction(head) === 0n) return [];
+    return andThen(source.events.eventStream(stream).lastSequenceNumber(), async (last) => {
+      if (last !== undefined) return [];
+      const count = await eventCount(stream, state, head.version);
+      if (start < count) throw eventPruned(stream, start, count);
+      return [];
     });
   }
 
@@ -206,13 +225,9 @@ export class StreamPages {
     return settle<EventPage, readonly StoredEvent[]>(
       () => guard.eventPage({ address, creationNumber }, { start, limit }),
       ({ events, pruned }) => {
-        if (start === undefined || pruned === undefined) return events;
-        // docs/spec/decisions.md D4: never a page that silently begins later than requested.
-        throw new LedgerError(
-          'version_pruned',
-          `Event ${pruned.wanted} of stream ${creationNumber} of ${formatAddress(address)} ` +
-            `has been pruned; the first kept one is ${pruned.firstRetained}`,
-        );
+        if (start === undefined) return events;
+        if (pruned !== undefined) throw eventPruned(request, start, pruned.firstRetained);
+        return events.length > 0 ? events : this.#unlessBeforeLedger(request, start);
       },
       (cause) => {
         if (!(cause instanceof EventGapError)) throw cause;
@@ -225,6 +240,16 @@ export class StreamPages {
       },
     );
   }
+}
+
+/** docs/spec/decisions.md D4: never a page that silently begins later than requested. */
+function eventPruned(stream: StreamId, sequenceNumber: bigint, firstRetained: bigint): LedgerError {
+  const { address, creationNumber } = stream;
+  return new LedgerError(
+    'version_pruned',
+    `Event ${sequenceNumber} of stream ${creationNumber} of ${formatAddress(address)} ` +
+      `has been pruned; the first kept one is ${firstRetained}`,
+  );
 }
 
 function keyOf(request: EventPageRequest, form: EventPageForm): string {

@@ -2,13 +2,13 @@
 import { type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
 import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import { encodeTypeTag, type StructTag } from '../../move/types/type-tag.ts';
+import { versionPruned } from '../../state/ledger-error.ts';
+import type { PruningGuard } from '../../state/pruning-guard.ts';
+import type { LedgerSource } from '../../state/source.ts';
 import type { EventPlace, StoredModuleEvent } from '../../store/columns/event-column.ts';
 import { oldestTransaction } from '../../store/columns/head.ts';
-import type { TypedEventPart } from '../../store/typed-events.ts';
-import type { StoreView } from '../../store/view.ts';
-import { versionPruned } from '../ledger-error.ts';
-import { Pace } from '../pace.ts';
-import type { PruningGuard } from '../pruning-guard.ts';
+import type { TypedEventPart } from '../../store/read/typed-events.ts';
+import { YieldBudget } from '../../yield-budget.ts';
 import type { RenderedEvent, TransactionRenderer } from '../transactions/renderer.ts';
 
 /** Rows that are read for a page at most: tens of milliseconds, in turns. Versions may have many other events. */
@@ -40,26 +40,26 @@ interface TypedEventPage {
 }
 
 export class TypedEvents {
-  readonly #store: StoreView;
+  readonly #source: LedgerSource;
   readonly #guard: PruningGuard;
   readonly #renderer: TransactionRenderer;
 
-  constructor(store: StoreView, guard: PruningGuard, renderer: TransactionRenderer) {
-    this.#store = store;
+  constructor(source: LedgerSource, guard: PruningGuard, renderer: TransactionRenderer) {
+    this.#source = source;
     this.#guard = guard;
     this.#renderer = renderer;
   }
 
   /** Where events begin that can be read. */
   get firstPlace(): EventPlace {
-    return { version: oldestTransaction(this.#store.head), index: 0 };
+    return { version: oldestTransaction(this.#source.head), index: 0 };
   }
 
   /**
    * A page, in the order of the ledger. It may have fewer events than the limit, even none, and yet a next one.
    * Rejects with LedgerError `version_pruned`.
    */
-  async page(request: TypedEventRequest, pace = new Pace()): Promise<TypedEventPage> {
+  async page(request: TypedEventRequest, pace = new YieldBudget()): Promise<TypedEventPage> {
     const { type, start: first = this.firstPlace, version: end } = request;
     if (first.version < this.firstPlace.version) throw versionPruned(first.version);
     const typeTag = encodeTypeTag({ kind: 'struct', struct: type });
@@ -68,7 +68,7 @@ export class TypedEvents {
     while (next !== undefined && !page.isFull) {
       if (next !== first) await pace.nextTurn();
       const query = { typeTag, start: next, end, limit: page.wanted };
-      next = page.add(await this.#store.typedEvents(query));
+      next = page.add(await this.#source.history.typedEvents(query));
     }
     if (first.version <= end) await this.#guard.assertRetained(first.version);
     return { events: page.events, next };
@@ -77,7 +77,7 @@ export class TypedEvents {
   /** Events as in their transactions, with their places. */
   render(
     events: readonly StoredModuleEvent[],
-    pace = Pace.ofPage(),
+    pace = YieldBudget.ofPage(),
   ): MaybePromise<readonly RenderedEvent[]> {
     return mapInOrder(events, (event) => this.#renderer.renderModuleEvent(event, pace));
   }

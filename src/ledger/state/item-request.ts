@@ -9,8 +9,14 @@ import {
   typeTagOf,
 } from '../../move/types/move-type-tag.ts';
 import type { TypeTag } from '../../move/types/type-tag.ts';
-import { asObject, bytesField, moveTypeReader, unexpectedType, within } from '../encode/fields.ts';
-import { LedgerError } from '../ledger-error.ts';
+import { LedgerError } from '../../state/ledger-error.ts';
+import {
+  asObject,
+  bytesField,
+  moveTypeReader,
+  unexpectedType,
+  within,
+} from '../../submission/encode/fields.ts';
 
 /**
  * Maximum number of UTF-16 units of the types of a table's items together, far above what a chain lets types be: each

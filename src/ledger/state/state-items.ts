@@ -15,14 +15,13 @@ import {
 import { writeStateValue } from '../../move/types/state-value.ts';
 import { encodeTypeTag, type TypeTag } from '../../move/types/type-tag.ts';
 import { LayoutError } from '../../move/values/layout.ts';
-import { resolveArgumentLayout } from '../../move/values/layout-encode.ts';
-import { encodeValue } from '../../move/values/value-encode.ts';
-import { ValueEncodeError } from '../../move/values/value-error.ts';
+import { resolveArgumentLayout } from '../../move/values/layout-resolver.ts';
+import { encodeValue, ValueEncodeError } from '../../move/values/value-encode.ts';
 import { renderValue } from '../../move/values/value-json.ts';
+import { conversionError, LedgerError } from '../../state/ledger-error.ts';
+import type { ModuleView } from '../../state/module-view.ts';
+import type { PruningGuard } from '../../state/pruning-guard.ts';
 import type { StateEntry } from '../../store/columns/state-column.ts';
-import { conversionError, LedgerError } from '../ledger-error.ts';
-import type { ModuleView } from '../modules/module-view.ts';
-import type { PruningGuard } from '../pruning-guard.ts';
 import type { ItemTypes } from './item-request.ts';
 
 interface TableItem {

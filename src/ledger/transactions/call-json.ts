@@ -2,7 +2,7 @@
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { BcsError } from '../../move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
-import { unlessRefused } from '../../move/errors.ts';
+import { tryParse } from '../../move/errors.ts';
 import { scriptAbiJson } from '../../move/modules/abi.ts';
 import { type CompiledScript, functionNameOfHandle } from '../../move/modules/compiled.ts';
 import type { ModuleLookup } from '../../move/modules/lookup.ts';
@@ -15,9 +15,9 @@ import {
 import { formatAddress } from '../../move/types/address.ts';
 import { encodeTypeTag } from '../../move/types/type-tag.ts';
 import { LayoutError } from '../../move/values/layout.ts';
-import { resolveParameterLayouts } from '../../move/values/layout-decode.ts';
+import { resolveParameterLayouts } from '../../move/values/layout-resolver.ts';
 import { renderValueUtf8 } from '../../move/values/value-json.ts';
-import { derive } from '../modules/derived.ts';
+import { derive } from '../../state/derived.ts';
 import type { ArgumentLayouts, Decoding } from './decoding.ts';
 import { listOf, quoted, quotedAddress, quotedHex, typeList } from './json-units.ts';
 
@@ -87,7 +87,7 @@ export function scriptPayloadJson(script: Script, decoding: Decoding): MaybeProm
 
 function scriptMembers(script: Script, decoding: Decoding): MaybePromise<string> {
   const args = script.args.map(argumentBytes);
-  const code = unlessRefused(() => readScript(script.code));
+  const code = tryParse(() => readScript(script.code));
   // No lookup makes readable what the code itself does not tell.
   const shown =
     code &&
@@ -110,7 +110,7 @@ function codeMembers(
   code: CompiledScript | undefined,
   args: string,
 ): string {
-  const abi = code && unlessRefused(() => scriptAbiJson(code));
+  const abi = code && tryParse(() => scriptAbiJson(code));
   return (
     `"code":{"bytecode":${quotedHex(bytecode)},"abi":${abi ?? 'null'}},` +
     `"type_arguments":${typeList(typeArguments)},"arguments":${args}`
@@ -119,7 +119,7 @@ function codeMembers(
 
 /** The script of a genesis transaction: its arguments are shown by their own kinds, whatever the code says. */
 export function genesisScriptJson(script: Script): string {
-  const code = unlessRefused(() => readScript(script.code));
+  const code = tryParse(() => readScript(script.code));
   return `{${codeMembers(script, code, listOf(script.args, argumentJson))}}`;
 }
 

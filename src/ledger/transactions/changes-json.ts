@@ -1,7 +1,7 @@
 /** What a transaction wrote, as JSON (docs/spec/transactions.md §2.10). */
 import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
 import { type BcsReader, decodeBcs } from '../../move/bcs/bcs-reader.ts';
-import { unlessRefused } from '../../move/errors.ts';
+import { tryParse } from '../../move/errors.ts';
 import { MIN_WRITE_BYTES, readWriteSetTail } from '../../move/transactions/write-set.ts';
 import { ADDRESS_BYTES, addressFromBytes, formatAddress } from '../../move/types/address.ts';
 import { readModuleId } from '../../move/types/module-id.ts';
@@ -9,8 +9,8 @@ import { type MemberPlace, memberPlaces } from '../../move/types/resource-group.
 import { physicalStateKey, stateKeyHash } from '../../move/types/state-key.ts';
 import { formatStructTag, readStructTag } from '../../move/types/type-tag.ts';
 import { compareStructTagsAt } from '../../move/types/type-tag-order.ts';
-import { LedgerError } from '../ledger-error.ts';
-import type { ModuleCache } from '../modules/module-view.ts';
+import { LedgerError } from '../../state/ledger-error.ts';
+import type { ModuleCache } from '../../state/module-view.ts';
 import type { Decoding } from './decoding.ts';
 import { quoted, quotedHex } from './json-units.ts';
 
@@ -157,7 +157,7 @@ function codeJson(
   { decoding, modules }: ChangesContext,
 ): string {
   const { pathStart, pathEnd } = write;
-  const id = unlessRefused(() => decodeBcs(item.subarray(pathStart + 1, pathEnd), readModuleId));
+  const id = tryParse(() => decodeBcs(item.subarray(pathStart + 1, pathEnd), readModuleId));
   if (id === undefined) return unreadablePathJson(head, item, write);
   const bytes = writtenBytes(item, write);
   if (bytes === undefined) {
@@ -179,7 +179,7 @@ function stateJson(
   const [tagStart, tagEnd] = [pathStart + 1, pathEnd];
   if (dataEnd === 0) {
     const path = item.subarray(tagStart, tagEnd);
-    const tag = unlessRefused(() => decodeBcs(path, (reader) => readStructTag(reader)));
+    const tag = tryParse(() => decodeBcs(path, (reader) => readStructTag(reader)));
     if (tag === undefined) return unreadablePathJson(head, item, write);
     return `${head}"resource":${quoted(formatStructTag(tag))},"type":"delete_resource"}`;
   }
@@ -197,7 +197,7 @@ function stateJson(
 
 /** The members of a group in the order of their types; `undefined` for bytes that are not a group. */
 function membersOf(item: Buffer, start: number, end: number): MemberPlace[] | undefined {
-  return unlessRefused(() =>
+  return tryParse(() =>
     memberPlaces(item, start, end).sort((left, right) =>
       compareStructTagsAt(item, left.tagStart, right.tagStart),
     ),

@@ -5,7 +5,7 @@
 import { andThen, type MaybePromise, settle } from '../../maybe-promise.ts';
 import { BcsError, decodeBcs } from '../../move/bcs/bcs-reader.ts';
 import { formatHex } from '../../move/bcs/hex.ts';
-import { MoveError, unlessRefused } from '../../move/errors.ts';
+import { MoveError, tryParse } from '../../move/errors.ts';
 import type { MemberPlace } from '../../move/types/resource-group.ts';
 import {
   decodeTypeTag,
@@ -16,20 +16,20 @@ import {
   type StructTag,
   type TypeTag,
 } from '../../move/types/type-tag.ts';
-import type { DecodeLayout } from '../../move/values/layout.ts';
-import { layoutBytes } from '../../move/values/layout-memory.ts';
+import type { Layout } from '../../move/values/layout.ts';
+import { layoutBytes } from '../../move/values/layout.ts';
 import { renderValueUtf8 } from '../../move/values/value-json.ts';
-import { LedgerError } from '../ledger-error.ts';
-import { type Derived, derive } from '../modules/derived.ts';
-import { EraCache } from '../modules/eras.ts';
-import type { ModuleView, RenderedType } from '../modules/module-view.ts';
-import { renderedType } from '../modules/module-view.ts';
-import type { Pace } from '../pace.ts';
+import { type Derived, derive } from '../../state/derived.ts';
+import { EraCache } from '../../state/eras.ts';
+import { LedgerError } from '../../state/ledger-error.ts';
+import type { ModuleView, RenderedType } from '../../state/module-view.ts';
+import { renderedType } from '../../state/module-view.ts';
+import type { YieldBudget } from '../../yield-budget.ts';
 import { quoted, quotedHex } from './json-units.ts';
 
 const STRUCT_INDEX = INDEX_OF_KIND.get('struct')!;
 
-/** Resolving a type is that much work, as Pace counts it: a millisecond when its modules have to be loaded. */
+/** Resolving a type is that much work, as YieldBudget counts it: a millisecond when its modules have to be loaded. */
 const RESOLVE_WORK = 16 * 1024;
 
 /** A transaction that is found by its hash may be below the oldest version (docs/spec/transactions.md §1.5). */
@@ -38,15 +38,12 @@ function isPruned(failure: unknown): boolean {
 }
 
 /** The layouts of a call's arguments. */
-export type ArgumentLayouts = readonly DecodeLayout[];
+export type ArgumentLayouts = readonly Layout[];
 
 /** What transactions are decoded with; shared by all views of a ledger. */
 export class DecodingCaches {
-  readonly types = new EraCache<RenderedType>(
-    'transaction_types',
-    ({ memoryBytes }) => memoryBytes,
-  );
-  readonly calls = new EraCache<ArgumentLayouts>('transaction_calls', layoutBytes);
+  readonly types = new EraCache<RenderedType>('layouts', ({ memoryBytes }) => memoryBytes);
+  readonly calls = new EraCache<ArgumentLayouts>('layouts', layoutBytes);
 }
 
 /** Where a value and its type's tag stand in the bytes of a transaction. */
@@ -60,7 +57,7 @@ interface TypedJson {
 
 export class Decoding {
   readonly version: bigint;
-  readonly pace: Pace;
+  readonly pace: YieldBudget;
   readonly #newest: ModuleView;
   readonly #caches: DecodingCaches;
   readonly #viewAt: (version: bigint) => ModuleView;
@@ -72,7 +69,7 @@ export class Decoding {
     caches: DecodingCaches,
     newest: ModuleView,
     viewAt: (version: bigint) => ModuleView,
-    pace: Pace,
+    pace: YieldBudget,
   ) {
     this.version = version;
     this.pace = pace;
@@ -108,8 +105,16 @@ export class Decoding {
   #byNewest<T>(
     decode: (modules: ModuleView) => MaybePromise<T | undefined>,
   ): MaybePromise<T | undefined> {
+    if (this.#ownModules !== this.#newest) return this.newestOf(decode);
     this.#isFinal = false;
-    if (this.#ownModules === this.#newest) return undefined;
+    return undefined;
+  }
+
+  /** What `decode` makes of the newest modules, if it can. */
+  newestOf<T>(
+    decode: (modules: ModuleView) => MaybePromise<T | undefined>,
+  ): MaybePromise<T | undefined> {
+    this.#isFinal = false;
     return settle<T | undefined, T | undefined>(
       () => decode(this.#newest),
       (found) => found,
@@ -127,7 +132,7 @@ export class Decoding {
       return this.typedStruct(buffer, { ...place, tagStart: tagStart + 1 });
     }
     const tagBytes = buffer.subarray(tagStart, tagEnd);
-    const type = unlessRefused(() => formatTypeTag(decodeTypeTag(tagBytes)));
+    const type = tryParse(() => formatTypeTag(decodeTypeTag(tagBytes)));
     const decoded = this.firstOf((modules) =>
       andThen(modules.type(tagBytes), ({ value }) => rendered(value, buffer, place)),
     );
@@ -144,7 +149,7 @@ export class Decoding {
       if (shown !== undefined) return shown;
     }
     const structBytes = buffer.subarray(tagStart, tagEnd);
-    const tag = unlessRefused(() => decodeBcs(structBytes, (reader) => readStructTag(reader)));
+    const tag = tryParse(() => decodeBcs(structBytes, (reader) => readStructTag(reader)));
     if (tag === undefined) return undecoded(undefined, buffer, place);
     const decoded = this.#inTurn(() =>
       this.firstOf((modules) => {

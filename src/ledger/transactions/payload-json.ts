@@ -12,7 +12,7 @@ import {
   writeTransactionPayload,
 } from '../../move/transactions/payload.ts';
 import { type Address, formatAddress } from '../../move/types/address.ts';
-import { RAW_PAYLOAD_TYPE } from '../decode/rendering.ts';
+import { RAW_PAYLOAD_TYPE } from '../../submission/decode/rendering.ts';
 import { entryFunctionJson, scriptPayloadJson } from './call-json.ts';
 import type { Decoding } from './decoding.ts';
 import { quoted, quotedAddress, quotedHex } from './json-units.ts';

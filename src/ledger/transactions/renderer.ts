@@ -2,17 +2,17 @@
 import { Cache, copiedBytes } from '../../cache.ts';
 import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
 import { BcsReader } from '../../move/bcs/bcs-reader.ts';
+import { decodeStored, LedgerError } from '../../state/ledger-error.ts';
+import type { ModuleCache, ModuleView } from '../../state/module-view.ts';
+import type { PruningGuard } from '../../state/pruning-guard.ts';
+import type { LedgerSource } from '../../state/source.ts';
 import type { StoredModuleEvent } from '../../store/columns/event-column.ts';
-import type { StoreView } from '../../store/view.ts';
-import { decodeStored, LedgerError } from '../ledger-error.ts';
-import type { ModuleCache, ModuleView } from '../modules/module-view.ts';
-import { Pace } from '../pace.ts';
-import type { PruningGuard } from '../pruning-guard.ts';
+import { YieldBudget } from '../../yield-budget.ts';
 import { Decoding, DecodingCaches } from './decoding.ts';
 import { moduleEventJson } from './events-json.ts';
 import { quotedHex } from './json-units.ts';
 import { requestMembers } from './request-json.ts';
-import { transactionJson } from './transaction-json.ts';
+import { type TransactionContext, transactionJson } from './transaction-json.ts';
 
 /** As many bits as `contentDigest` gives. */
 const TAG_CHARACTERS = 22;
@@ -36,7 +36,7 @@ export class TransactionCaches {
 }
 
 interface RenderSources {
-  readonly store: StoreView;
+  readonly source: LedgerSource;
   readonly guard: PruningGuard;
   /** Of the newest state. */
   readonly modules: ModuleView;
@@ -57,13 +57,13 @@ export class TransactionRenderer {
    * @param item BCS of its TransactionOnChainData
    * @param pace of the page that it is part of
    */
-  render(item: Buffer, pace = new Pace()): MaybePromise<RenderedTransaction> {
+  render(item: Buffer, pace = new YieldBudget()): MaybePromise<RenderedTransaction> {
     const { rendered: cache } = this.#sources.caches;
     const key = String(item.readBigUInt64LE());
     const known = cache.get(key);
     if (known !== undefined) return known;
-    return andThen(this.renderSimulated(item, '', pace), (made) => {
-      if (!made.isFinal || !cache.isAskedAgain(key)) return made;
+    return andThen(this.#render(item, {}, pace), (made) => {
+      if (!made.isFinal || !cache.wasRequestedBefore(key)) return made;
       const rendered = { ...made, json: copiedBytes(made.json) };
       cache.set(key, rendered, rendered.json.length);
       return rendered;
@@ -74,16 +74,20 @@ export class TransactionRenderer {
    * A transaction that is not part of the ledger, as JSON: it is never cached.
    * @param statusSuffix shown behind its outcome
    */
-  renderSimulated(
+  renderSimulated(item: Buffer, statusSuffix: string): MaybePromise<RenderedTransaction> {
+    return this.#render(item, { statusSuffix, isSimulated: true }, new YieldBudget());
+  }
+
+  #render(
     item: Buffer,
-    statusSuffix: string,
-    pace = new Pace(),
+    form: Pick<TransactionContext, 'statusSuffix' | 'isSimulated'>,
+    pace: YieldBudget,
   ): MaybePromise<RenderedTransaction> {
     const { modules, modulesAt, moduleCache, caches } = this.#sources;
     const version = item.readBigUInt64LE();
     const decoding = new Decoding(version, caches.decoding, modules, modulesAt, pace);
     const timestampUsecs = () => this.#timestamp(version);
-    const context = { decoding, modules: moduleCache, timestampUsecs, statusSuffix };
+    const context = { decoding, modules: moduleCache, timestampUsecs, ...form };
     const failure = 'Failed to convert on chain transaction to Transaction: ';
     const text = decodeStored(failure, () => transactionJson(item, context));
     return andThen(text, ({ units, rootHash }) => ({
@@ -96,19 +100,21 @@ export class TransactionRenderer {
   /**
    * A transaction that this ledger does not have yet, as JSON, decoded with what the newest state has.
    * @param signed BCS of its SignedTransaction
+   * @param hasType whether it says what it is: as an answer for its hash, not as one to its submission
    */
-  renderPending(signed: Buffer, hash: Uint8Array): MaybePromise<Buffer> {
-    const { store, modules, modulesAt, caches } = this.#sources;
-    const newest = store.head.version;
-    const decoding = new Decoding(newest, caches.decoding, modules, modulesAt, new Pace());
+  renderPending(signed: Buffer, hash: Uint8Array, hasType: boolean): MaybePromise<Buffer> {
+    const { source, modules, modulesAt, caches } = this.#sources;
+    const newest = source.head.version;
+    const decoding = new Decoding(newest, caches.decoding, modules, modulesAt, new YieldBudget());
     return andThen(requestMembers(new BcsReader(signed))(decoding), (members) => {
-      const units = `{"hash":${quotedHex(hash)},${members},"type":"pending_transaction"}`;
+      const type = hasType ? ',"type":"pending_transaction"' : '';
+      const units = `{"hash":${quotedHex(hash)},${members}${type}}`;
       return Buffer.from(units, 'latin1');
     });
   }
 
   /** A module event as in its transaction, with its place. @param pace of the page that it is part of */
-  renderModuleEvent(event: StoredModuleEvent, pace: Pace): MaybePromise<RenderedEvent> {
+  renderModuleEvent(event: StoredModuleEvent, pace: YieldBudget): MaybePromise<RenderedEvent> {
     const { modules, modulesAt, caches } = this.#sources;
     const decoding = new Decoding(event.version, caches.decoding, modules, modulesAt, pace);
     return andThen(moduleEventJson(event, decoding), (units) => {
@@ -120,8 +126,8 @@ export class TransactionRenderer {
   }
 
   #timestamp(version: bigint): MaybePromise<bigint> {
-    const { store, guard } = this.#sources;
-    return andThen(store.blockOfVersion(version), (block) =>
+    const { source, guard } = this.#sources;
+    return andThen(source.history.blockOfVersion(version), (block) =>
       andThen(guard.assertRetained(version), () => {
         if (block !== undefined) return block.timestampUsecs;
         const text = `Failed to retrieve block timestamp: there is no block of version ${version}`;
@@ -138,13 +144,13 @@ export const MAX_TRANSACTIONS_JSON_BYTES = 64 * 1024 * 1024;
 export class TransactionArray {
   readonly #renderer: Pick<TransactionRenderer, 'render'>;
   readonly #maxBytes: number;
-  readonly #pace: Pace;
+  readonly #pace: YieldBudget;
   readonly #pieces: Buffer[] = [];
   #sizeBytes = 0;
 
   constructor(
     renderer: Pick<TransactionRenderer, 'render'>,
-    pace = Pace.ofPage(),
+    pace = YieldBudget.ofPage(),
     maxBytes = MAX_TRANSACTIONS_JSON_BYTES,
   ) {
     this.#renderer = renderer;

@@ -1,5 +1,6 @@
 /** Who signed a transaction, as JSON (docs/spec/transactions.md §2.9). */
 import type { BcsReader } from '../../move/bcs/bcs-reader.ts';
+import { setBits } from '../../move/bcs/bits.ts';
 import { readSizedBytes } from '../../move/bcs/fixed-bytes.ts';
 import {
   readMultiEd25519PublicKey,
@@ -114,15 +115,6 @@ function multiKeyMembers(reader: BcsReader): string {
     `"public_keys":[${keys.join(',')}],"signatures":[${indexed.join(',')}],` +
     `"signatures_required":${required}`
   );
-}
-
-/** The set bits of a bitmap, ascending; bit i is `0x80 >> (i % 8)` of byte `i / 8`. */
-export function setBits(bitmap: Uint8Array): number[] {
-  const bits: number[] = [];
-  for (let bit = 0; bit < bitmap.length * 8; bit += 1) {
-    if ((bitmap[bit >> 3]! & (0x80 >> (bit & 7))) !== 0) bits.push(bit);
-  }
-  return bits;
 }
 
 function abstractMembers(reader: BcsReader): string {

@@ -5,10 +5,10 @@
 import { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { auxiliaryInfoHash } from '../../move/transactions/auxiliary-info.ts';
 import { readTransactionInfo } from '../../move/transactions/transaction-info.ts';
-import type { StoreView } from '../../store/view.ts';
+import type { PruningGuard } from '../../state/pruning-guard.ts';
+import type { LedgerSource } from '../../state/source.ts';
+import { YieldBudget } from '../../yield-budget.ts';
 import { requireStart } from '../history.ts';
-import { Pace } from '../pace.ts';
-import type { PruningGuard } from '../pruning-guard.ts';
 
 /** How many indexes are tried for one page: as many as the reference takes transactions into a block. */
 export const MAX_TRIED_INDEXES = 10_000;
@@ -17,24 +17,24 @@ const TRIES_PER_TURN = 250;
 
 /** As LedgerView.transactionIndexes. */
 export async function transactionIndexes(
-  store: StoreView,
+  { head, history }: LedgerSource,
   guard: PruningGuard,
   start: bigint,
   limit: number,
-  pace = new Pace(),
+  pace = new YieldBudget(),
 ): Promise<readonly (number | undefined)[]> {
-  requireStart(start, store.head);
-  const infos = await store.transactionInfos(start, limit);
+  requireStart(start, head);
+  const infos = await history.transactionInfos(start, limit);
   const search = new IndexSearch();
   const indexes: (number | undefined)[] = [];
-  let block = await store.blockOfVersion(start);
-  let last = block && (await store.lastVersionOfBlock(block));
+  let block = await history.blockOfVersion(start);
+  let last = block && (await history.lastVersionOfBlock(block));
   await guard.assertRetained(start);
   let least = block === undefined ? 0 : Number(start - block.firstVersion);
   for (const [place, info] of infos.entries()) {
     if (block !== undefined && last !== undefined && start + BigInt(place) > last) {
-      block = await store.blockByHeight(block.height + 1n);
-      last = block && (await store.lastVersionOfBlock(block));
+      block = await history.blockByHeight(block.height + 1n);
+      last = block && (await history.lastVersionOfBlock(block));
       least = 0;
     }
     const { auxiliaryInfoHash: hash } = readTransactionInfo(new BcsReader(info));
@@ -49,7 +49,7 @@ export async function transactionIndexes(
 class IndexSearch {
   #triesLeft = MAX_TRIED_INDEXES;
 
-  async find(hash: Buffer, least: number, pace: Pace): Promise<number | undefined> {
+  async find(hash: Buffer, least: number, pace: YieldBudget): Promise<number | undefined> {
     for (let index = least; this.#triesLeft > 0; index += 1) {
       this.#triesLeft -= 1;
       if (auxiliaryInfoHash(index).equals(hash)) return index;

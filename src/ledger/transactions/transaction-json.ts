@@ -1,4 +1,6 @@
 /** A TransactionOnChainData as JSON, put together from its parts (docs/spec/transactions.md §2.2, §2.3). */
+
+import { vmStatusText } from '../../execution/vm-status.ts';
 import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
 import { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { readHash } from '../../move/bcs/fixed-bytes.ts';
@@ -18,11 +20,12 @@ import { eventsJson, readEvents } from './events-json.ts';
 import { optionalHex, quoted, quotedAddress, quotedHex } from './json-units.ts';
 import { requestMembers } from './request-json.ts';
 import { validatorMembers } from './validator-json.ts';
-import { vmStatusText } from './vm-status.ts';
 
-interface TransactionContext extends ChangesContext {
+export interface TransactionContext extends ChangesContext {
   /** Shown behind the outcome. */
   readonly statusSuffix?: string;
+  /** Then it has no `type`, as in the reference. */
+  readonly isSimulated?: boolean;
   /** The time of the transaction's block, in microseconds since 1970. */
   readonly timestampUsecs: () => MaybePromise<bigint>;
 }
@@ -86,7 +89,11 @@ function readRest(reader: BcsReader): Rest {
     case 'user': {
       const request = requestMembers(reader);
       return ({ context, events, timestamp }) =>
-        joined('user_transaction', [() => request(context.decoding), events, timestamp]);
+        joined(context.isSimulated === true ? undefined : 'user_transaction', [
+          () => request(context.decoding),
+          events,
+          timestamp,
+        ]);
     }
     case 'genesis': {
       const payload = readGenesisPayload(reader);
@@ -121,11 +128,12 @@ function readRest(reader: BcsReader): Rest {
 }
 
 function joined(
-  type: string,
+  type: string | undefined,
   parts: readonly (() => MaybePromise<string>)[],
 ): MaybePromise<string> {
   const members = mapInOrder(parts, (part) => part());
-  return andThen(members, (texts) => `${texts.join(',')},"type":"${type}"`);
+  const last = type === undefined ? '' : `,"type":"${type}"`;
+  return andThen(members, (texts) => texts.join(',') + last);
 }
 
 function readGenesisPayload(

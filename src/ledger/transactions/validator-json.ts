@@ -1,13 +1,13 @@
 /** Transactions of validators as JSON (docs/spec/transactions.md §2.8). */
 import { isUtf8 } from 'node:buffer';
 import { type BcsReader, decodeBcs } from '../../move/bcs/bcs-reader.ts';
-import { unlessRefused } from '../../move/errors.ts';
+import { setBits } from '../../move/bcs/bits.ts';
+import { tryParse } from '../../move/errors.ts';
 import type {
   AggregateSignature,
   ValidatorTransaction,
 } from '../../move/transactions/validator-transaction.ts';
 import { listOf, optionalHex, quoted, quotedAddress, quotedHex } from './json-units.ts';
-import { setBits } from './signature-json.ts';
 
 /** The members of a validator transaction after its time, up to and with its kind. */
 export function validatorMembers(transaction: ValidatorTransaction): string {
@@ -45,7 +45,7 @@ function issuerText(issuer: Buffer): string {
 
 /** A key that is not of a known type, or not a value of it, is shown as its bytes. */
 function jwkJson({ typeName, data }: { typeName: string; data: Buffer }): string {
-  const shown = unlessRefused(() => {
+  const shown = tryParse(() => {
     if (typeName === '0x1::jwks::RSA_JWK') return decodeBcs(data, rsaJson);
     return typeName === '0x1::jwks::UnsupportedJWK' ? decodeBcs(data, unsupportedJson) : undefined;
   });

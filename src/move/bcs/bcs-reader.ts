@@ -56,6 +56,8 @@ export class BcsError extends MoveError<BcsErrorCode> {
 /** Longest sequence BCS allows: 2^31 - 1 items or bytes. */
 export const MAX_SEQUENCE_LENGTH = 0x7fff_ffff;
 
+export const U64_MAX = 0xffff_ffff_ffff_ffffn;
+
 /** Longest text, in bytes, that is made here: a call into the runtime takes longer. */
 const MAX_SHORT_TEXT_BYTES = 12;
 

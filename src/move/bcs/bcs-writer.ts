@@ -1,13 +1,12 @@
 /** A BCS writer over one growing buffer; mirror image of bcs-reader.ts (docs/spec/ledger.md §0). */
 import type { Address } from '../types/address.ts';
-import { MAX_SEQUENCE_LENGTH } from './bcs-reader.ts';
+import { MAX_SEQUENCE_LENGTH, U64_MAX } from './bcs-reader.ts';
 import { byteTools } from './bytes.ts';
 
 const INITIAL_BYTES = 256;
 
 /** Longest text, in UTF-16 units, that is written here: a call into the runtime takes longer. Below 128. */
 const MAX_SHORT_TEXT_LENGTH = 12;
-const MAX_U64 = 0xffff_ffff_ffff_ffffn;
 const u64View = new DataView(new ArrayBuffer(8));
 const u64Bytes = new Uint8Array(u64View.buffer);
 
@@ -115,7 +114,7 @@ export class BcsWriter {
   /** A number must be exact as a double: it is written without a bigint. */
   u64(value: bigint | number): this {
     if (typeof value === 'number') return this.exactU64(value);
-    if (value < 0n || value > MAX_U64) throw new RangeError(`${value} does not fit in u64`);
+    if (value < 0n || value > U64_MAX) throw new RangeError(`${value} does not fit in u64`);
     const at = this.#reserve(8);
     // Several times as fast as Buffer.writeBigUInt64LE, which takes the value apart in bigints.
     u64View.setBigUint64(0, value, true);

@@ -32,9 +32,9 @@ interface ByteTools {
   hexText(bytes: Buffer, start: number, end: number): string;
   /** One UTF-16 unit a byte. */
   latin1Text(bytes: Buffer, start: number, end: number): string;
-  /** Of bytes that are UTF-8. */
+  /** The bytes must be UTF-8. */
   utf8Text(bytes: Buffer, start: number, end: number): string;
-  /** Of digits in pairs, of either case. */
+  /** The digits come in pairs, in either case. */
   hexBytes(digits: string): Buffer;
   utf8Bytes(text: string): Buffer;
   utf8Length(text: string): number;

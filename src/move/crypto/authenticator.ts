@@ -157,9 +157,9 @@ function readAbstractData(reader: BcsReader): AbstractAuthenticationData {
   return { kind: 'derivableV1', signingMessageDigest, signature, publicKey: reader.bytes() };
 }
 
-const KEY_BYTES = 32;
-const MULTI_SIGNATURE_BYTES = 64;
-const BITMAP_BYTES = 4;
+const KEY_BYTES = PUBLIC_KEY_BYTES.ed25519;
+const MULTI_SIGNATURE_BYTES = SIGNATURE_BYTES.ed25519;
+export const BITMAP_BYTES = 4;
 /** Maximum number of keys of an account: the bits of the bitmap. */
 export const MAX_MULTI_ED25519_KEYS = 32;
 

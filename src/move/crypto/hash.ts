@@ -1,7 +1,7 @@
 /** SHA3-256 with the ledger's domain separation (docs/spec/ledger.md §2.7, docs/spec/encode.md §A5). */
+import { sha3_256 } from '@noble/hashes/sha3.js';
 import { byteTools, nodeModule } from '../bcs/bytes.ts';
 import { keccakSha3, MAX_KECCAK_INPUT_BYTES } from './keccak.ts';
-import { portableSha3 } from './keccak-portable.ts';
 
 /** The part of `node:crypto` that is used here. */
 interface NodeCrypto {
@@ -19,7 +19,7 @@ export const DEFAULT_DOMAIN_PREFIX = 'APTOS::';
 
 /** SHA3-256 of some bytes. */
 export function sha3(bytes: Uint8Array): Buffer {
-  if (crypto === undefined) return portableSha3(bytes);
+  if (crypto === undefined) return byteTools.asBuffer(sha3_256(bytes));
   if (bytes.length <= MAX_KECCAK_INPUT_BYTES) return keccakSha3([bytes], bytes.length);
   return crypto.hash('sha3-256', bytes, 'buffer');
 }

@@ -73,9 +73,6 @@ export function readAnySignature(reader: BcsReader): AnySignature {
   return { kind, bytes: readSizedBytes(reader, SIGNATURE_BYTES[kind], `${kind} signature`) };
 }
 
-const ED25519_KEY_BYTES = 32;
-const ED25519_SIGNATURE_BYTES = 64;
-const SECP256R1_KEY_BYTES = 65;
 const GROTH16_G1_BYTES = 32;
 const GROTH16_G2_BYTES = 64;
 const PEPPER_BYTES = 31;
@@ -102,13 +99,13 @@ export type EphemeralSignature =
   | { readonly kind: 'webAuthn'; readonly assertion: WebAuthnAssertion };
 
 /** A Groth16 proof: points of 32, 64 and 32 bytes. */
-interface Groth16Proof {
+export interface Groth16Proof {
   readonly a: Buffer;
   readonly b: Buffer;
   readonly c: Buffer;
 }
 
-type KeylessCertificate =
+export type KeylessCertificate =
   | {
       readonly kind: 'zeroKnowledge';
       readonly proof: Groth16Proof;
@@ -189,14 +186,20 @@ function readProof(reader: BcsReader): Groth16Proof {
 
 function readEphemeralPublicKey(reader: BcsReader): EphemeralPublicKey {
   if (reader.variant(2, 'EphemeralPublicKey') === 0) {
-    return { kind: 'ed25519', bytes: readSizedBytes(reader, ED25519_KEY_BYTES, 'Ed25519 key') };
+    return {
+      kind: 'ed25519',
+      bytes: readSizedBytes(reader, PUBLIC_KEY_BYTES.ed25519, 'Ed25519 key'),
+    };
   }
-  return { kind: 'secp256r1', bytes: readSizedBytes(reader, SECP256R1_KEY_BYTES, 'Secp256r1 key') };
+  return {
+    kind: 'secp256r1',
+    bytes: readSizedBytes(reader, PUBLIC_KEY_BYTES.secp256r1, 'Secp256r1 key'),
+  };
 }
 
 function readEphemeralSignature(reader: BcsReader): EphemeralSignature {
   if (reader.variant(2, 'EphemeralSignature') === 0) {
-    const bytes = readSizedBytes(reader, ED25519_SIGNATURE_BYTES, 'Ed25519 signature');
+    const bytes = readSizedBytes(reader, SIGNATURE_BYTES.ed25519, 'Ed25519 signature');
     return { kind: 'ed25519', bytes };
   }
   return { kind: 'webAuthn', assertion: readWebAuthnAssertion(reader) };

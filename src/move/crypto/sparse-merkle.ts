@@ -4,6 +4,7 @@
  */
 import { BcsReader } from '../bcs/bcs-reader.ts';
 import { encodeBcs } from '../bcs/bcs-writer.ts';
+import { isBitSet } from '../bcs/bits.ts';
 import { readHash, writeHash } from '../bcs/fixed-bytes.ts';
 import { MoveError } from '../errors.ts';
 import { nodeHasher } from './accumulator.ts';
@@ -75,16 +76,27 @@ export class SparseMerkleLeaves {
   }
 }
 
+/**
+ * Gets a subtree that is a right child when it is complete: its hash, the bit of the path where it branches off, and
+ * the last key in it.
+ */
+type OnRightChild = (bit: number, hash: Buffer, lastKey: Uint8Array) => void;
+
 /** Computes a root from leaves in ascending order of their keys (docs/spec/backup.md §1.3). */
 export class StateRootBuilder {
+  readonly #onRightChild: OnRightChild | undefined;
   #count = 0;
-  /** Of the last leaf. */
+  /** Key of the last leaf. */
   readonly #key = Buffer.alloc(HASH_BYTES);
   #leafHash: Buffer = SPARSE_MERKLE_PLACEHOLDER;
   /** Bits that the keys of the last leaf and the one before it share. */
   #sharedBits = FIRST;
   /** By depth: hashes of finished subtrees that are left children on the last leaf's path. */
   readonly #left: (Buffer | undefined)[] = [];
+
+  constructor(onRightChild?: OnRightChild) {
+    this.#onRightChild = onRightChild;
+  }
 
   /** Leaves so far. */
   get count(): number {
@@ -156,9 +168,9 @@ export class StateRootBuilder {
   }
 
   /** @throws BcsError for bytes that `save` did not make */
-  static restore(bytes: Uint8Array): StateRootBuilder {
+  static restore(bytes: Uint8Array, onRightChild?: OnRightChild): StateRootBuilder {
     const reader = new BcsReader(bytes);
-    const builder = new StateRootBuilder();
+    const builder = new StateRootBuilder(onRightChild);
     builder.#count = Number(reader.u64());
     builder.#sharedBits = reader.u16() - 1;
     builder.#key.set(readHash(reader));
@@ -176,9 +188,10 @@ export class StateRootBuilder {
   #climb(stop: number): Buffer {
     let hash = this.#leafHash;
     for (let depth = Math.max(this.#sharedBits + 1, stop); depth > stop; depth -= 1) {
-      hash = isBitSet(this.#key, depth - 1)
-        ? hashInternal(this.#left[depth] ?? SPARSE_MERKLE_PLACEHOLDER, hash)
-        : hashInternal(hash, SPARSE_MERKLE_PLACEHOLDER);
+      if (isBitSet(this.#key, depth - 1)) {
+        this.#onRightChild?.(depth - 1, hash, this.#key);
+        hash = hashInternal(this.#left[depth] ?? SPARSE_MERKLE_PLACEHOLDER, hash);
+      } else hash = hashInternal(hash, SPARSE_MERKLE_PLACEHOLDER);
     }
     return hash;
   }
@@ -204,9 +217,4 @@ export function sharedBitsOf(left: Uint8Array, right: Uint8Array): number {
     if (different !== 0) return 8 * at + Math.clz32(different) - 24;
   }
   return KEY_BITS;
-}
-
-/** A bit of a key, counted from the most significant. */
-export function isBitSet(key: Uint8Array, bit: number): boolean {
-  return (key[bit >> 3]! & (0x80 >> (bit & 7))) !== 0;
 }

@@ -216,7 +216,7 @@ export function abiTooLarge(): AbiError {
   return new AbiError('abi_too_large', `ABI of more than ${MAX_ABI_JSON_BYTES} bytes`);
 }
 
-/** Bytes of `""`, `[]` or `{}`. */
+/** The bytes of `""`, `[]` or `{}`. */
 const PAIR_BYTES = 2;
 
 /**

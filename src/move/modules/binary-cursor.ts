@@ -1,4 +1,6 @@
 /** The one bounds-checked cursor under the reader of compiled modules and scripts (docs/spec/move.md §1.2, §6). */
+
+import { U64_MAX } from '../bcs/bcs-reader.ts';
 import { byteTools } from '../bcs/bytes.ts';
 import { isIdentifier } from '../types/module-id.ts';
 import {
@@ -8,10 +10,7 @@ import {
   VERSION_9_SIGNED_INTEGERS,
 } from './format.ts';
 
-const MAX_U64 = 0xffff_ffff_ffff_ffffn;
-/** Maximum bytes of a ULEB128 number up to 2^32 - 1. */
 const MAX_ULEB32_BYTES = 5;
-/** Maximum bytes of a ULEB128 number up to 2^64 - 1. */
 const MAX_ULEB64_BYTES = 10;
 
 /** Reads the pieces of one range of a binary. Every method throws BinaryFormatError on bad bytes. */
@@ -126,7 +125,7 @@ export class BinaryCursor {
       value |= BigInt(byte & 0x7f) << BigInt(7 * read);
       if (byte < 0x80) {
         if (byte === 0 && read > 0) throw this.error('bad_uleb', `${what} not minimal`, start);
-        if (value > MAX_U64) throw this.error('bad_uleb', `${what} above 64 bits`, start);
+        if (value > U64_MAX) throw this.error('bad_uleb', `${what} above 64 bits`, start);
         return value;
       }
     }

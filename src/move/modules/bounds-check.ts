@@ -18,31 +18,26 @@ import type {
 import { BinaryFormatError, MAX_LOCAL_INDEX } from './format.ts';
 import { OPCODES, type OperandKind } from './opcodes.ts';
 
-/** The highest type parameter of a type that has none. */
 const NO_TYPE_PARAMETER = -1;
 
-/** Asserts that every index of a module has a target. @throws BinaryFormatError */
+/** Asserts that every index of a module has a target. @throws BinaryFormatError for the first that has none */
 export function checkModuleBounds(module: CompiledModule): void {
-  checkIndex('self module handle', module.selfHandle, module.moduleHandles.length);
+  if (module.moduleHandles.length === 0) {
+    throw new BinaryFormatError('no_module_handles', 'no module handles');
+  }
   const highest = checkSharedTables(module);
+  checkFieldHandles(module);
   for (const friend of module.friends) checkModuleHandle(module, friend);
   const structs = module.structDefinitions;
-  for (const definition of structs) checkStructDefinition(module, definition);
-  checkFieldHandles(module);
   checkInstantiations(module, 'struct', module.structInstantiations, structs.length);
+  checkFunctionInstantiations(module);
   checkInstantiations(module, 'field', module.fieldInstantiations, module.fieldHandles.length);
-  checkInstantiations(
-    module,
-    'variant field',
-    module.variantFieldInstantiations,
-    module.variantFieldHandles.length,
-  );
-  checkInstantiations(
-    module,
-    'struct variant',
-    module.structVariantInstantiations,
-    module.structVariantHandles.length,
-  );
+  for (const definition of structs) checkStructDefinition(module, definition);
+  checkVariantHandles(module);
+  const { variantFieldHandles, structVariantHandles } = module;
+  const { variantFieldInstantiations: ofFields, structVariantInstantiations: ofVariants } = module;
+  checkInstantiations(module, 'variant field', ofFields, variantFieldHandles.length);
+  checkInstantiations(module, 'struct variant', ofVariants, structVariantHandles.length);
   for (const definition of module.functionDefinitions) {
     checkFunctionDefinition(module, definition, highest);
   }
@@ -51,6 +46,7 @@ export function checkModuleBounds(module: CompiledModule): void {
 /** Asserts that every index of a script has a target. @throws BinaryFormatError */
 export function checkScriptBounds(script: CompiledScript): void {
   const highest = checkSharedTables(script);
+  checkFunctionInstantiations(script);
   checkIndex('parameters signature', script.parameters, script.signatures.length);
   const typeParameterCount = script.typeParameters.length;
   checkTypeParameters('script', highest[script.parameters]!, typeParameterCount);
@@ -67,6 +63,10 @@ function checkSharedTables(tables: BinaryTables): number[] {
   const highest = tables.signatures.map((signature) => checkTokens(tables, signature));
   for (const constant of tables.constants) checkToken(tables, constant.type);
   for (const handle of tables.moduleHandles) checkModuleHandle(tables, handle);
+  if ('selfHandle' in tables) {
+    const { selfHandle } = tables as CompiledModule;
+    checkIndex('self module handle', selfHandle, tables.moduleHandles.length);
+  }
   for (const handle of tables.structHandles) {
     checkIndex('module handle', handle.module, tables.moduleHandles.length);
     checkIndex('struct name', handle.name, tables.identifiers.length);
@@ -80,9 +80,12 @@ function checkSharedTables(tables: BinaryTables): number[] {
     checkTypeParameters('parameters', highest[handle.parameters]!, declared);
     checkTypeParameters('results', highest[handle.return]!, declared);
   }
+  return highest;
+}
+
+function checkFunctionInstantiations(tables: BinaryTables): void {
   const { functionInstantiations, functionHandles } = tables;
   checkInstantiations(tables, 'function', functionInstantiations, functionHandles.length);
-  return highest;
 }
 
 function checkModuleHandle(tables: BinaryTables, handle: ModuleHandle): void {
@@ -140,7 +143,7 @@ function checkStructDefinition(module: CompiledModule, definition: StructDefinit
   if (definition.kind === 'struct') checkFields(module, definition.fields, declared);
   if (definition.kind !== 'enum') return;
   if (definition.variants.length === 0) {
-    throw new BinaryFormatError('out_of_bounds', 'enum without variants');
+    throw new BinaryFormatError('no_variants', 'enum without variants');
   }
   for (const variant of definition.variants) {
     checkIndex('variant name', variant.name, module.identifiers.length);
@@ -159,7 +162,6 @@ function checkFields(
   }
 }
 
-/** Field offsets and variants; the owners' own indices are in bounds by now. */
 function checkFieldHandles(module: CompiledModule): void {
   const structs = module.structDefinitions;
   for (const { owner, field } of module.fieldHandles) {
@@ -167,10 +169,14 @@ function checkFieldHandles(module: CompiledModule): void {
     const definition = structs[owner]!;
     checkIndex('field', field, definition.kind === 'struct' ? definition.fields.length : 0);
   }
+}
+
+function checkVariantHandles(module: CompiledModule): void {
+  const structs = module.structDefinitions;
   for (const { owner, field, variants } of module.variantFieldHandles) {
     checkIndex('struct definition', owner, structs.length);
     if (variants.length === 0) {
-      throw new BinaryFormatError('out_of_bounds', 'variant field handle without variants');
+      throw new BinaryFormatError('no_variants', 'variant field handle without variants');
     }
     for (const variant of variants) {
       checkIndex('variant field', field, variantOf(structs[owner]!, variant).fields.length);
@@ -212,7 +218,7 @@ function checkLocals(tables: BinaryTables, locals: number, parameters: number): 
   checkIndex('locals signature', locals, tables.signatures.length);
   const count = tables.signatures[locals]!.length + tables.signatures[parameters]!.length;
   if (count > MAX_LOCAL_INDEX) {
-    throw new BinaryFormatError('limit_exceeded', `${count} locals above ${MAX_LOCAL_INDEX}`);
+    throw new BinaryFormatError('too_many_locals', `${count} locals above ${MAX_LOCAL_INDEX}`);
   }
 }
 

@@ -179,6 +179,8 @@ export interface CompiledModule extends BinaryTables {
   readonly kind: 'module';
   /** `contentDigest` of the bytes that it was read from; only modules that `loadModule` loaded have it. */
   readonly digest?: string;
+  /** How many bytes it was read from; of such modules, too. */
+  readonly sizeBytes?: number;
   readonly selfHandle: number;
   readonly structDefinitions: readonly StructDefinition[];
   readonly structInstantiations: readonly Instantiation[];
@@ -209,16 +211,18 @@ export interface LoaderLimits {
   readonly maxIdentifierBytes: number;
 }
 
-/** Limits for ABIs and script payloads: version 10, identifiers up to 255 bytes. */
+/** The limits for ABIs and script payloads. */
 export const DEFAULT_LOADER_LIMITS: LoaderLimits = { maxVersion: 10, maxIdentifierBytes: 255 };
 
-function moduleIdOfHandle(tables: BinaryTables, handle: number): ModuleId {
-  const { address, name } = tables.moduleHandles[handle]!;
-  return { address: tables.addresses[address]!, name: tables.identifiers[name]! };
+export function moduleIdOf(module: CompiledModule): ModuleId {
+  return moduleIdOfHandle(module, module.moduleHandles[module.selfHandle]!);
 }
 
-export function moduleIdOf(module: CompiledModule): ModuleId {
-  return moduleIdOfHandle(module, module.selfHandle);
+export function moduleIdOfHandle(
+  { addresses, identifiers }: BinaryTables,
+  { address, name }: ModuleHandle,
+): ModuleId {
+  return { address: addresses[address]!, name: identifiers[name]! };
 }
 
 /** The declaring module and the name of a struct handle. */
@@ -227,7 +231,10 @@ export function structPathOfHandle(
   handle: number,
 ): { readonly module: ModuleId; readonly name: string } {
   const { module, name } = tables.structHandles[handle]!;
-  return { module: moduleIdOfHandle(tables, module), name: tables.identifiers[name]! };
+  return {
+    module: moduleIdOfHandle(tables, tables.moduleHandles[module]!),
+    name: tables.identifiers[name]!,
+  };
 }
 
 export function functionNameOfHandle(tables: BinaryTables, handle: number): string {

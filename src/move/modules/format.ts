@@ -20,9 +20,8 @@ const VERSION_6_INTEGERS = 6;
 export const VERSION_7_ENUMS = 7;
 export const VERSION_8_FUNCTION_VALUES = 8;
 export const VERSION_9_SIGNED_INTEGERS = 9;
-const VERSION_10_STRUCT_ATTRIBUTES = 10;
+export const VERSION_10_STRUCT_ATTRIBUTES = 10;
 
-/** Highest number of tables in a directory. */
 export const MAX_TABLES = 255;
 /** Highest table offset, table size and total size, in bytes. */
 export const MAX_TABLE_BYTES = 0xffff_ffff;
@@ -47,7 +46,6 @@ export const MAX_VARIANTS = 127;
 export const MAX_TYPE_PARAMETERS = 255;
 export const MAX_TYPE_PARAMETER_INDEX = 65_535;
 export const MAX_ACCESS_SPECIFIERS = 64;
-/** Maximum number of attributes of a function. */
 export const MAX_ATTRIBUTES = 16;
 /** All abilities: copy 1, drop 2, store 4, key 8. */
 export const ALL_ABILITIES = 15;
@@ -56,7 +54,7 @@ export const MAX_TOKEN_DEPTH = 256;
 
 export type TableName = Exclude<
   keyof CompiledModule,
-  'kind' | 'selfHandle' | 'version' | 'versionWord' | 'digest'
+  'kind' | 'selfHandle' | 'version' | 'versionWord' | 'digest' | 'sizeBytes'
 >;
 
 export interface TableKind {
@@ -133,13 +131,11 @@ export const PRIMITIVE_CODES: ReadonlyMap<
   ['i256', { code: 0x16, since: VERSION_9_SIGNED_INTEGERS }],
 ]);
 
-/** Kinds of struct definitions. */
 export const STRUCT_FLAGS = { native: 1, struct: 2, enum: 3 } as const;
 
 /** Visibilities; `script` (public and entry) existed in versions 2 to 4 only. */
 export const VISIBILITIES = { private: 0, public: 1, script: 2, friend: 3 } as const;
 
-/** Bits of a function definition's flags. */
 export const FUNCTION_FLAGS = { native: 2, entry: 4 } as const;
 
 interface AttributeKind {
@@ -171,11 +167,16 @@ export const ATTRIBUTES: ReadonlyMap<number, AttributeKind> = new Map([
  * - `unexpected_end`: a part runs over the end of the file or of its table;
  * - `bad_uleb`: a ULEB128 that is too long, not minimal or above 64 bits;
  * - `limit_exceeded`: a number above the limit of its field (docs/spec/move.md §1.3);
- * - `bad_table`: a directory with gaps, overlaps, empty, repeated, unknown or forbidden tables;
+ * - `bad_table`: a directory with gaps, overlaps, empty tables or tables beyond the file;
+ * - `unknown_table`, `duplicate_table`: a table that does not exist or is there twice;
+ * - `forbidden_table`: a table of modules in a script;
  * - `unsupported`: a part that the file's version does not have yet;
- * - `bad_value`: a flag, code or identifier that no version has;
+ * - `unknown_type`, `unknown_opcode`, `unknown_struct_flag`, `unknown_ability`: a code that no version has;
+ * - `bad_flags`: bits of a function that no version has;
+ * - `bad_value`: another flag, code or identifier that no version has;
  * - `too_deep`: a type nested too deeply;
  * - `out_of_bounds`: an index without a target (docs/spec/move.md §1.11);
+ * - `no_module_handles`, `no_variants`, `too_many_locals`: what the same check refuses besides;
  * - `bad_arity`: a struct with too few or too many type arguments.
  */
 export type BinaryFormatErrorCode =
@@ -185,10 +186,21 @@ export type BinaryFormatErrorCode =
   | 'bad_uleb'
   | 'limit_exceeded'
   | 'bad_table'
+  | 'unknown_table'
+  | 'duplicate_table'
+  | 'forbidden_table'
   | 'unsupported'
+  | 'unknown_type'
+  | 'unknown_opcode'
+  | 'unknown_struct_flag'
+  | 'unknown_ability'
+  | 'bad_flags'
   | 'bad_value'
   | 'too_deep'
   | 'out_of_bounds'
+  | 'no_module_handles'
+  | 'no_variants'
+  | 'too_many_locals'
   | 'bad_arity';
 
 /** Bytes that do not load. */

@@ -3,13 +3,13 @@
  * structs (docs/spec/move.md §2.3). Names are untrusted, so all collections are Maps.
  */
 import { type BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
-import { unlessRefused } from '../errors.ts';
+import { tryParse } from '../errors.ts';
 import { parseStructTag } from '../types/type-parser.ts';
 import type { StructTag } from '../types/type-tag.ts';
-import type { CompiledModule } from './compiled.ts';
+import type { BinaryTables, CompiledModule } from './compiled.ts';
 import { VERSION_5_ENTRY } from './format.ts';
 
-/** An attribute: its kind and its arguments. Unknown kinds are retained. */
+/** Unknown kinds are retained. */
 export interface MetadataAttribute {
   /** One of ATTRIBUTE_KINDS, or any other u8. */
   readonly kind: number;
@@ -40,6 +40,7 @@ interface ModuleMetadata {
 
 const KEY_V1 = Buffer.from('aptos::metadata_v1', 'ascii');
 const KEY_V0 = Buffer.from('aptos::metadata_v0', 'ascii');
+const KEY_COMPILATION = Buffer.from('compilation_metadata', 'ascii');
 
 /**
  * Minimum size of an entry in bytes: u64 and two empty strings; an empty name and no attributes; kind and no arguments.
@@ -64,11 +65,33 @@ export function moduleMetadata(module: CompiledModule): ModuleMetadata {
   return { ...NO_METADATA, errors: metadata.errors };
 }
 
-/** Whether a function is marked as a view. */
 export function isViewFunction(module: CompiledModule, functionName: string): boolean {
   const attributes = moduleMetadata(module).functionAttributes.get(functionName) ?? [];
   const { legacyViewFunction, viewFunction } = ATTRIBUTE_KINDS;
   return attributes.some(({ kind }) => kind === legacyViewFunction || kind === viewFunction);
+}
+
+export function isRandomnessFunction(module: CompiledModule, functionName: string): boolean {
+  const attributes = moduleMetadata(module).functionAttributes.get(functionName) ?? [];
+  return attributes.some(({ kind }) => kind === ATTRIBUTE_KINDS.randomness);
+}
+
+export function hasMetadata(module: CompiledModule): boolean {
+  return storedMetadata(module) !== NO_METADATA;
+}
+
+/**
+ * Whether the metadata is as new modules must have it: one entry of errors and attributes, one of the compiler, both of
+ * them values, and nothing else.
+ */
+export function isMetadataWellFormed({ metadata }: CompiledModule): boolean {
+  const seen = new Set<string>();
+  return metadata.every(({ key, value }) => {
+    const format = METADATA_FORMATS.find((one) => one.key.equals(key));
+    if (format === undefined || seen.has(format.kind)) return false;
+    seen.add(format.kind);
+    return tryParse(() => decodeBcs(value, format.read) ?? true) !== undefined;
+  });
 }
 
 /**
@@ -93,7 +116,7 @@ const groups = new WeakMap<CompiledModule, Map<string, StructTag | undefined>>()
 function groupAttribute(module: CompiledModule, structName: string): StructTag | undefined {
   for (const { kind, args } of storedMetadata(module).structAttributes.get(structName) ?? []) {
     if (kind !== ATTRIBUTE_KINDS.resourceGroupMember || args[0] === undefined) continue;
-    const container = unlessRefused(() => parseStructTag(args[0]!));
+    const container = tryParse(() => parseStructTag(args[0]!));
     if (container !== undefined) return container;
   }
   return undefined;
@@ -114,9 +137,9 @@ function storedMetadata(module: CompiledModule): ModuleMetadata {
 /** The first v1 entry, decodable or not, hides all v0 entries. */
 function decodeMetadata(module: CompiledModule): ModuleMetadata | undefined {
   const v1 = module.metadata.find(({ key }) => KEY_V1.equals(key));
-  if (v1 !== undefined) return unlessRefused(() => decodeBcs(v1.value, readMetadataV1));
+  if (v1 !== undefined) return tryParse(() => decodeBcs(v1.value, readMetadataV1));
   const v0 = module.metadata.find(({ key }) => KEY_V0.equals(key));
-  return v0 && unlessRefused(() => decodeBcs(v0.value, readMetadataV0));
+  return v0 && tryParse(() => decodeBcs(v0.value, readMetadataV0));
 }
 
 function readMetadataV0(reader: BcsReader): ModuleMetadata {
@@ -153,3 +176,27 @@ function readAttributes(reader: BcsReader): ReadonlyMap<string, readonly Metadat
     ),
   );
 }
+
+/** What the compiler says of itself: whether the code is unstable, the versions of compiler and language. */
+function readCompilation(reader: BcsReader): boolean {
+  const isUnstable = reader.bool();
+  reader.string();
+  reader.string();
+  return isUnstable;
+}
+
+/** Whether a compiler says that its code is not for every network. */
+export function isUnstable({ metadata }: BinaryTables): boolean {
+  const entry = metadata.find(({ key }) => KEY_COMPILATION.equals(key));
+  return entry !== undefined && tryParse(() => decodeBcs(entry.value, readCompilation)) === true;
+}
+
+const METADATA_FORMATS: readonly {
+  readonly key: Buffer;
+  readonly kind: string;
+  readonly read: (reader: BcsReader) => unknown;
+}[] = [
+  { key: KEY_V0, kind: 'runtime', read: readMetadataV0 },
+  { key: KEY_V1, kind: 'runtime', read: readMetadataV1 },
+  { key: KEY_COMPILATION, kind: 'compilation', read: readCompilation },
+];

@@ -1,4 +1,6 @@
 /** A lookup over modules that somebody has the bytes of, for use without a ledger. */
+
+import { moduleKey } from '../types/module-id.ts';
 import {
   type CompiledModule,
   DEFAULT_LOADER_LIMITS,
@@ -28,10 +30,9 @@ export function modulesFrom(
   for (const bytes of bytecodes) {
     // A copy: loaded modules hold views on their bytes, which the caller may change.
     const module = loadModule(Uint8Array.from(bytes), limits);
-    const { address, name } = moduleIdOf(module);
-    const key = `${address}::${name}`;
+    const key = moduleKey(moduleIdOf(module));
     if (modules.has(key)) throw new DuplicateModuleError(`0x${key}`);
     modules.set(key, module);
   }
-  return ({ address, name }) => modules.get(`${address}::${name}`);
+  return (id) => modules.get(moduleKey(id));
 }

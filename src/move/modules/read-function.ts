@@ -14,11 +14,15 @@ import { OPCODES, type OpcodeInfo } from './opcodes.ts';
 
 export function readFunctionDefinition(cursor: BinaryCursor): FunctionDefinition {
   const handle = cursor.index('function handle');
-  const { visibility, isEntry, isNative } = readQualifiers(cursor);
+  const { visibility, isEntry, isNative, unknownFlags } = readQualifiers(cursor);
+  const flagsEnd = cursor.offset;
   const acquires = cursor.list(MAX_ACQUIRES, 'acquires count', (at) =>
     at.index('struct definition'),
   );
   const code = isNative ? undefined : readCodeUnit(cursor);
+  if (unknownFlags !== 0) {
+    throw cursor.error('bad_flags', `function flags ${unknownFlags}`, flagsEnd - 1);
+  }
   return { handle, visibility, isEntry, isNative, acquires, code };
 }
 
@@ -26,33 +30,30 @@ interface Qualifiers {
   readonly visibility: Visibility;
   readonly isEntry: boolean;
   readonly isNative: boolean;
+  /** Refused after the code. */
+  readonly unknownFlags: number;
 }
 
 function readQualifiers(cursor: BinaryCursor): Qualifiers {
   const start = cursor.offset;
+  const { native, entry } = FUNCTION_FLAGS;
   if (cursor.version < VERSION_2_ABILITIES) {
     const flags = cursor.u8('function flags');
-    refuseFlags(cursor, flags & ~(VISIBILITIES.public | FUNCTION_FLAGS.native), start);
     const visibility = (flags & VISIBILITIES.public) === 0 ? 'private' : 'public';
-    return { visibility, isEntry: false, isNative: (flags & FUNCTION_FLAGS.native) !== 0 };
+    const unknownFlags = flags & ~(VISIBILITIES.public | native);
+    return { visibility, isEntry: false, isNative: (flags & native) !== 0, unknownFlags };
   }
   const visibilityCode = cursor.u8('visibility');
+  const isBeforeEntry = cursor.version < VERSION_5_ENTRY;
+  const isScript = isBeforeEntry && visibilityCode === VISIBILITIES.script;
+  const visibility = isScript ? 'public' : visibilityOf(cursor, visibilityCode, start);
   const flags = cursor.u8('function flags');
-  const isNative = (flags & FUNCTION_FLAGS.native) !== 0;
-  if (cursor.version < VERSION_5_ENTRY) {
-    refuseFlags(cursor, flags & ~FUNCTION_FLAGS.native, start + 1);
-    if (visibilityCode === VISIBILITIES.script) {
-      return { visibility: 'public', isEntry: true, isNative };
-    }
-    return { visibility: visibilityOf(cursor, visibilityCode, start), isEntry: false, isNative };
+  const isNative = (flags & native) !== 0;
+  if (isBeforeEntry) {
+    return { visibility, isEntry: isScript, isNative, unknownFlags: flags & ~native };
   }
-  refuseFlags(cursor, flags & ~(FUNCTION_FLAGS.native | FUNCTION_FLAGS.entry), start + 1);
-  const isEntry = (flags & FUNCTION_FLAGS.entry) !== 0;
-  return { visibility: visibilityOf(cursor, visibilityCode, start), isEntry, isNative };
-}
-
-function refuseFlags(cursor: BinaryCursor, unknown: number, offset: number): void {
-  if (unknown !== 0) throw cursor.error('bad_value', `function flags ${unknown}`, offset);
+  const isEntry = (flags & entry) !== 0;
+  return { visibility, isEntry, isNative, unknownFlags: flags & ~(native | entry) };
 }
 
 function visibilityOf(cursor: BinaryCursor, code: number, offset: number): Visibility {
@@ -98,7 +99,7 @@ function readInstruction(cursor: BinaryCursor): Instruction {
   const start = cursor.offset;
   const opcode = cursor.u8('opcode');
   const info = OPCODES[opcode];
-  if (info === undefined) throw cursor.error('bad_value', `opcode ${opcode}`, start);
+  if (info === undefined) throw cursor.error('unknown_opcode', `opcode ${opcode}`, start);
   if (cursor.version < info.since) cursor.requireVersion(info.since, info.name);
   if (info.operand === 'none') return sharedInstruction(opcode);
   const operand = readOperand(cursor, info);

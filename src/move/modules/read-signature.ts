@@ -46,7 +46,8 @@ export function readAbilities(cursor: BinaryCursor, place: AbilityPlace): Abilit
   const start = cursor.offset;
   const code = cursor.u8('kind');
   const abilities = VERSION_1_ABILITIES[place].get(code);
-  if (abilities === undefined) throw cursor.error('bad_value', `kind ${code} of a ${place}`, start);
+  if (abilities === undefined)
+    throw cursor.error('unknown_ability', `kind ${code} of a ${place}`, start);
   return abilities;
 }
 
@@ -130,7 +131,7 @@ export function readToken(cursor: BinaryCursor, depth = 0): SignatureToken {
     case TOKEN_CODES.functionType:
       return readFunctionType(cursor, depth);
     default:
-      throw cursor.error('bad_value', `type code ${code}`, start);
+      throw cursor.error('unknown_type', `type code ${code}`, start);
   }
 }
 

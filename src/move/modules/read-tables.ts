@@ -213,7 +213,7 @@ function readStructDefinition(cursor: BinaryCursor): StructDefinition {
         variants: cursor.list(MAX_VARIANTS, 'variant count', readVariant),
       };
     default:
-      throw cursor.error('bad_value', `struct flag ${flag}`, start);
+      throw cursor.error('unknown_struct_flag', `struct flag ${flag}`, start);
   }
 }
 

@@ -39,7 +39,7 @@ export function readModule(
   bytes: Uint8Array,
   limits: LoaderLimits = DEFAULT_LOADER_LIMITS,
 ): CompiledModule {
-  const file = openBinary(bytes, limits, 'module');
+  const file = openBinary(bytes, limits);
   const selfHandle = file.tail.index('self module handle');
   const module: CompiledModule = {
     kind: 'module',
@@ -52,7 +52,7 @@ export function readModule(
 
 /** A module for lookups: read, and named by its bytes. @throws BinaryFormatError as `readModule` */
 export function loadModule(bytes: Uint8Array, limits?: LoaderLimits): CompiledModule {
-  return { ...readModule(bytes, limits), digest: contentDigest(bytes) };
+  return { ...readModule(bytes, limits), digest: contentDigest(bytes), sizeBytes: bytes.length };
 }
 
 /**
@@ -63,7 +63,7 @@ export function readScript(
   bytes: Uint8Array,
   limits: LoaderLimits = DEFAULT_LOADER_LIMITS,
 ): CompiledScript {
-  const file = openBinary(bytes, limits, 'script');
+  const file = openBinary(bytes, limits);
   const typeParameters = readFunctionTypeParameters(file.tail);
   const parameters = file.tail.index('parameters signature');
   const accessSpecifiers =
@@ -86,27 +86,40 @@ interface BinaryFile {
   readonly version: number;
   /** Begins after the tables' contents. */
   readonly tail: BinaryCursor;
-  /** The entries of a table, none when it is absent. */
-  readonly table: <K extends TableName>(name: K) => CompiledModule[K];
+  /** In the order of their places. */
+  readonly tables: readonly { readonly kind: TableKind; readonly content: BinaryCursor }[];
 }
 
-/** Versions and tables, empty where the file has none. */
+/**
+ * Versions and tables, empty where the file has none. Tables are read in the order of their places, those that scripts
+ * have too before the others: this decides which fault is found first.
+ */
 function readTables(
   file: BinaryFile,
   kind: 'module' | 'script',
 ): Pick<CompiledModule, TableName | 'versionWord' | 'version'> {
   const { versionWord, version } = file;
   const kinds = TABLE_KINDS.filter(({ inScripts }) => inScripts || kind === 'module');
-  const tables = Object.fromEntries(kinds.map(({ name }) => [name, file.table(name)]));
-  return { versionWord, version, ...(tables as Pick<CompiledModule, TableName>) };
+  const tables = new Map<TableName, unknown>(kinds.map(({ name }) => [name, []]));
+  for (const table of file.tables) {
+    const { name, since, inScripts } = table.kind;
+    if (version < since) throw table.content.error('unsupported', `${name} in version ${version}`);
+    if (inScripts) tables.set(name, readEntries(name, table.content));
+  }
+  for (const {
+    kind: { name, inScripts },
+    content,
+  } of file.tables) {
+    if (inScripts) continue;
+    if (kind === 'script') throw content.error('forbidden_table', `${name} in a script`);
+    tables.set(name, readEntries(name, content));
+  }
+  const read = Object.fromEntries(tables) as Pick<CompiledModule, TableName>;
+  return { versionWord, version, ...read };
 }
 
 /** Reads header and directory. @throws BinaryFormatError */
-function openBinary(
-  input: Uint8Array,
-  limits: LoaderLimits,
-  kind: 'module' | 'script',
-): BinaryFile {
+function openBinary(input: Uint8Array, limits: LoaderLimits): BinaryFile {
   // One copy of the whole: constants and metadata are views on it, and the caller's memory (a page
   // of the store) may be reused.
   const bytes = byteTools.allocate(input.length);
@@ -118,20 +131,22 @@ function openBinary(
   if (version < MIN_VERSION || version > Math.min(limits.maxVersion, MAX_VERSION)) {
     throw header.error('bad_version', `version ${version}`, MAGIC.length);
   }
-  const directory = readDirectory(header, version, kind, bytes.length);
+  const tables = readDirectory(header, bytes.length);
   const contentsStart = header.offset;
+  const contentBytes = tables.reduce((sum, { size }) => sum + size, 0);
+  if (contentBytes > bytes.length - contentsStart) {
+    throw header.error('unexpected_end', `tables of ${contentBytes} bytes run over the end`);
+  }
   const format = { version, maxIdentifierBytes };
   const section = (start: number, end: number) => new BinaryCursor(bytes, start, end, format);
   return {
     versionWord,
     version,
-    tail: section(contentsStart + directory.contentBytes, bytes.length),
-    table: <K extends TableName>(name: K): CompiledModule[K] => {
-      const range = directory.tables.get(name);
-      if (range === undefined) return [] as CompiledModule[TableName] as CompiledModule[K];
-      const start = contentsStart + range.offset;
-      return readEntries(name, section(start, start + range.size)) as CompiledModule[K];
-    },
+    tail: section(contentsStart + contentBytes, bytes.length),
+    tables: tables.map(({ kind, offset, size }) => ({
+      kind,
+      content: section(contentsStart + offset, contentsStart + offset + size),
+    })),
   };
 }
 
@@ -144,60 +159,35 @@ function readHeader(header: BinaryCursor, bytes: Buffer): number {
 }
 
 interface TableRange {
+  readonly kind: TableKind;
   /** Byte position from the first byte after the directory. */
   readonly offset: number;
   readonly size: number;
 }
 
-interface Directory {
-  readonly tables: ReadonlyMap<TableName, TableRange>;
-  readonly contentBytes: number;
-}
-
-function readDirectory(
-  header: BinaryCursor,
-  version: number,
-  kind: 'module' | 'script',
-  fileBytes: number,
-): Directory {
-  const tables = new Map<TableName, TableRange>();
-  const count = header.uleb(MAX_TABLES, 'table count');
-  for (let index = 0; index < count; index += 1) {
+/** The tables in the order of their places, one beginning where the one before ends. */
+function readDirectory(header: BinaryCursor, fileBytes: number): readonly TableRange[] {
+  const tables: TableRange[] = [];
+  for (let left = header.uleb(MAX_TABLES, 'table count'); left > 0; left -= 1) {
     const start = header.offset;
-    const table = readTableKind(header, version, kind);
+    const code = header.u8('table kind');
     const offset = header.uleb(MAX_TABLE_BYTES, 'table offset');
     const size = header.uleb(MAX_TABLE_BYTES, 'table size');
-    if (size === 0) throw header.error('bad_table', `table ${table.name} of no bytes`, start);
-    if (tables.has(table.name)) throw header.error('bad_table', `second ${table.name}`, start);
-    tables.set(table.name, { offset, size });
+    const kind = tableKindOfCode(code);
+    if (kind === undefined) throw header.error('unknown_table', `table kind ${code}`, start);
+    tables.push({ kind, offset, size });
   }
-  let contentBytes = 0;
-  for (const { offset, size } of [...tables.values()].sort((a, b) => a.offset - b.offset)) {
-    if (offset !== contentBytes) {
-      throw header.error('bad_table', `table at ${offset} where ${contentBytes} was due`);
-    }
-    contentBytes += size;
+  tables.sort((a, b) => a.offset - b.offset);
+  const seen = new Set<TableName>();
+  let end = 0;
+  for (const { kind, offset, size } of tables) {
+    if (offset !== end) throw header.error('bad_table', `table at ${offset} where ${end} was due`);
+    if (size === 0) throw header.error('bad_table', `table ${kind.name} of no bytes`);
+    end += size;
+    if (end > MAX_TABLE_BYTES) throw header.error('bad_table', `tables of ${end} bytes`);
+    if (seen.has(kind.name)) throw header.error('duplicate_table', `second ${kind.name}`);
+    seen.add(kind.name);
+    if (end > fileBytes) throw header.error('bad_table', `tables of ${end} bytes`);
   }
-  if (contentBytes > fileBytes - header.offset) {
-    throw header.error('unexpected_end', `tables of ${contentBytes} bytes run over the end`);
-  }
-  return { tables, contentBytes };
-}
-
-function readTableKind(
-  header: BinaryCursor,
-  version: number,
-  kind: 'module' | 'script',
-): TableKind {
-  const start = header.offset;
-  const code = header.u8('table kind');
-  const table = tableKindOfCode(code);
-  if (table === undefined) throw header.error('bad_table', `table kind ${code}`, start);
-  if (kind === 'script' && !table.inScripts) {
-    throw header.error('bad_table', `${table.name} in a script`, start);
-  }
-  if (version < table.since) {
-    throw header.error('unsupported', `${table.name} in version ${version}`, start);
-  }
-  return table;
+  return tables;
 }

@@ -7,7 +7,7 @@ import { domainHash } from '../crypto/hash.ts';
 const NONE = 0;
 const WITH_INDEX = 1;
 
-/** Appends what is stored with a transaction; without an index there is nothing to say. */
+/** Appends the information that is stored with a transaction: its index, or nothing. */
 export function writeAuxiliaryInfo(writer: BcsWriter, index: number | undefined): void {
   if (index === undefined) writer.uleb32(NONE);
   else writer.uleb32(WITH_INDEX).u32(index);
@@ -17,4 +17,12 @@ export function writeAuxiliaryInfo(writer: BcsWriter, index: number | undefined)
 export function auxiliaryInfoHash(index: number): Buffer {
   const bytes = encodeBcs((writer) => writeAuxiliaryInfo(writer, index));
   return domainHash('PersistedAuxiliaryInfo', bytes);
+}
+
+/** The index that has a hash, looked for from the least that it can be; `undefined` where none of so many has it. */
+export function indexWithHash(hash: Buffer, least: number, tries: number): number | undefined {
+  for (let index = least; index < least + tries; index += 1) {
+    if (auxiliaryInfoHash(index).equals(hash)) return index;
+  }
+  return undefined;
 }

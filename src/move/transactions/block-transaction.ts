@@ -1,6 +1,7 @@
 /** Transactions that begin and end blocks (docs/spec/ledger.md §2.4, §2.5). */
 import type { BcsReader } from '../bcs/bcs-reader.ts';
-import { readHash } from '../bcs/fixed-bytes.ts';
+import type { BcsWriter } from '../bcs/bcs-writer.ts';
+import { readHash, writeHash } from '../bcs/fixed-bytes.ts';
 import type { Address } from '../types/address.ts';
 import { MIN_STATE_KEY_BYTES, readStateKey, type StateKey } from '../types/state-key.ts';
 
@@ -123,4 +124,35 @@ function readFeeDistribution(reader: BcsReader): ValidatorFee[] {
     (inner) => inner.u64(),
   );
   return entries.map(([validatorIndex, octas]) => ({ validatorIndex, octas }));
+}
+
+export function writeBlockMetadata(writer: BcsWriter, metadata: BlockMetadata): void {
+  writeHash(writer, metadata.id);
+  writer.u64(metadata.epoch).u64(metadata.round).address(metadata.proposer);
+  writer.bytes(metadata.previousBlockVotesBitvec);
+  writer.vector(metadata.failedProposerIndices, (to, index) => to.u32(index));
+  writer.u64(metadata.timestampUsecs);
+}
+
+/** Writes metadata with the randomness of its block, `v1`. */
+export function writeRandomMetadata(
+  writer: BcsWriter,
+  metadata: BlockMetadata,
+  { epoch, round, bytes }: RoundBytes,
+): void {
+  writeBlockMetadata(writer.uleb32(1), metadata);
+  writer.bool(true).u64(epoch).u64(round).bytes(bytes);
+}
+
+type WrittenEpilogue = Exclude<BlockEpilogue, { readonly kind: 'v2' }>;
+
+export function writeBlockEpilogue(writer: BcsWriter, epilogue: WrittenEpilogue): void {
+  const { endInfo } = epilogue;
+  writeHash(writer.uleb32(epilogue.kind === 'v0' ? 0 : 1), epilogue.blockId);
+  writer.uleb32(0).bool(endInfo.blockGasLimitReached).bool(endInfo.blockOutputLimitReached);
+  writer.u64(endInfo.effectiveBlockGasUnits).u64(endInfo.approxOutputSize);
+  if (epilogue.kind === 'v0') return;
+  writer.uleb32(0).vector(epilogue.feeDistribution, (to, { validatorIndex, octas }) => {
+    to.u64(validatorIndex).u64(octas);
+  });
 }

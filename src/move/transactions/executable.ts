@@ -65,7 +65,7 @@ export function writeScriptCall(writer: BcsWriter, script: Script): void {
 }
 
 /** By their variants, which are not those of the payload. */
-const EXECUTABLE_KINDS = ['script', 'entryFunction', 'empty', 'encrypted'] as const;
+export const EXECUTABLE_KINDS = ['script', 'entryFunction', 'empty', 'encrypted'] as const;
 
 export function readExecutable(reader: BcsReader): Executable {
   const variant = reader.variant(EXECUTABLE_KINDS.length, 'TransactionExecutable');

@@ -1,10 +1,10 @@
 /** Ledger infos: what validators sign about a whole ledger (docs/spec/ledger.md §4.5). */
 import type { BcsReader } from '../bcs/bcs-reader.ts';
-import { readHash, readSizedBytes } from '../bcs/fixed-bytes.ts';
+import type { BcsWriter } from '../bcs/bcs-writer.ts';
+import { readHash, readSizedBytes, writeHash } from '../bcs/fixed-bytes.ts';
+import { HASH_BYTES } from '../crypto/hash.ts';
+import { BLS_SIGNATURE_BYTES } from './validator-transaction.ts';
 import { type EpochState, readEpochState } from './waypoint.ts';
-
-/** Size of a BLS12-381 signature. */
-const SIGNATURE_BYTES = 96;
 
 export interface LedgerInfo {
   readonly epoch: bigint;
@@ -14,7 +14,7 @@ export interface LedgerInfo {
   /** Microseconds since 1970. */
   readonly timestampUsecs: bigint;
   readonly round: bigint;
-  /** Of the block that `version` ends, 32 bytes. */
+  /** Id of the block that `version` ends, 32 bytes. */
   readonly blockId: Buffer;
   /** Present in the ledger info that ends an epoch. */
   readonly nextEpochState: EpochState | undefined;
@@ -39,7 +39,9 @@ export function readSignedLedgerInfo(reader: BcsReader): SignedLedgerInfo {
   const info = readLedgerInfo(reader);
   const infoBytes = reader.buffer.subarray(start, reader.offset);
   const signers = reader.bytes();
-  const signature = reader.option((inner) => readSizedBytes(inner, SIGNATURE_BYTES, 'signature'));
+  const signature = reader.option((inner) =>
+    readSizedBytes(inner, BLS_SIGNATURE_BYTES, 'signature'),
+  );
   return { info, infoBytes, signers, signature };
 }
 
@@ -56,4 +58,18 @@ function readLedgerInfo(reader: BcsReader): LedgerInfo {
     ...{ epoch, round, blockId, rootHash, version, timestampUsecs, nextEpochState },
     consensusDataHash,
   };
+}
+
+type UnsignedLedgerInfo = Pick<LedgerInfo, 'epoch' | 'rootHash' | 'version' | 'timestampUsecs'>;
+
+/** Writes a LedgerInfoWithSignatures that nobody has signed; what the store does not have is zero. */
+export function writeUnsignedLedgerInfo(writer: BcsWriter, info: UnsignedLedgerInfo): void {
+  const none = Buffer.alloc(HASH_BYTES);
+  // The variant; epoch, round and block id.
+  writer.uleb32(0).u64(info.epoch).u64(0);
+  writeHash(writer, none);
+  writeHash(writer, info.rootHash);
+  writer.u64(info.version).u64(info.timestampUsecs);
+  // No next epoch; the consensus data hash; no signers and no signature.
+  writer.u8(0).fixed(none).u8(0).u8(0);
 }

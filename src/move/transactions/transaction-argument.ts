@@ -19,7 +19,8 @@ export type TransactionArgument =
   /** `u8Vector`: a vector of bytes. `serialized`: the BCS of a value of the parameter's type. */
   | { readonly kind: 'u8Vector' | 'serialized'; readonly value: Buffer };
 
-const KINDS: readonly TransactionArgument['kind'][] = [
+/** By their variants in BCS. */
+export const ARGUMENT_KINDS: readonly TransactionArgument['kind'][] = [
   'u8',
   'u64',
   'u128',
@@ -39,7 +40,7 @@ const KINDS: readonly TransactionArgument['kind'][] = [
 ];
 
 export function readTransactionArgument(reader: BcsReader): TransactionArgument {
-  const kind = KINDS[reader.variant(KINDS.length, 'TransactionArgument')]!;
+  const kind = ARGUMENT_KINDS[reader.variant(ARGUMENT_KINDS.length, 'TransactionArgument')]!;
   switch (kind) {
     case 'address':
       return { kind, value: reader.address() };
@@ -57,7 +58,7 @@ export function readTransactionArgument(reader: BcsReader): TransactionArgument 
 
 /** Writes a script argument. @throws RangeError when an integer does not fit. */
 export function writeTransactionArgument(writer: BcsWriter, argument: TransactionArgument): void {
-  writer.uleb32(KINDS.indexOf(argument.kind));
+  writer.uleb32(ARGUMENT_KINDS.indexOf(argument.kind));
   switch (argument.kind) {
     case 'address':
       writer.address(argument.value);

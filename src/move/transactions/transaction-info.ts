@@ -141,7 +141,7 @@ export function readExecutionStatus(reader: BcsReader): ExecutionStatus {
   }
 }
 
-export function writeExecutionStatus(writer: BcsWriter, status: ExecutionStatus): void {
+function writeExecutionStatus(writer: BcsWriter, status: ExecutionStatus): void {
   writer.uleb32(STATUS_KINDS.indexOf(status.kind));
   if (status.kind === 'moveAbort') {
     writeLocation(writer, status.location);

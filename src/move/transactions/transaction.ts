@@ -1,6 +1,6 @@
 /** Transactions of all kinds, as the ledger holds them (docs/spec/ledger.md §1.1). */
 
-import { BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
+import { BcsReader } from '../bcs/bcs-reader.ts';
 import { type BcsWriter, encodeBcs } from '../bcs/bcs-writer.ts';
 import { readHash, writeHash } from '../bcs/fixed-bytes.ts';
 import { domainHash } from '../crypto/hash.ts';
@@ -80,6 +80,9 @@ export function readTransaction(reader: BcsReader): Transaction {
   }
 }
 
+/** Variant of WriteSetPayload; the other one is a script. */
+const DIRECT = 0;
+
 function readWriteSetPayload(reader: BcsReader): WriteSetPayload {
   if (reader.variant(2, 'WriteSetPayload') === 1) {
     const executeAs = reader.address();
@@ -89,9 +92,16 @@ function readWriteSetPayload(reader: BcsReader): WriteSetPayload {
   return { kind: 'direct', writeSet, events: reader.vector(MIN_EVENT_BYTES, readContractEvent) };
 }
 
-/** The transaction whose BCS is exactly `bytes`. @throws BcsError */
-export function decodeTransaction(bytes: Uint8Array): Transaction {
-  return decodeBcs(bytes, readTransaction);
+/** A transaction that changes the state as given, with its variant. @param writes in the order of their keys' BCS */
+export function encodeWriteSetTransaction(
+  writes: readonly WriteSetEntry[],
+  events: readonly ContractEvent[],
+): Buffer {
+  return encodeBcs((writer) => {
+    writer.uleb32(TRANSACTION_KINDS.indexOf('genesis')).uleb32(DIRECT);
+    writeWriteSet(writer, writes);
+    writer.vector(events, writeContractEvent);
+  });
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Checks that the validators of an epoch have signed a ledger info (docs/spec/backup.md §4.3). */
 import { bls12_381 } from '@noble/curves/bls12-381.js';
+import { isBitSet } from '../bcs/bits.ts';
 import { domainSeed } from '../crypto/hash.ts';
 import { MoveError } from '../errors.ts';
 import type { SignedLedgerInfo } from './ledger-info.ts';
@@ -84,13 +85,12 @@ function signersOf(
     const detail = `the bitmask has ${bitmask.length} bytes, not ${byteLength} for ${count} validators`;
     throw new SignatureError('signers_malformed', detail);
   }
-  const isSet = (index: number): boolean => (bitmask[index >> 3]! & (0x80 >> (index & 7))) !== 0;
   for (let index = count; index < byteLength * 8; index += 1) {
-    if (!isSet(index)) continue;
+    if (!isBitSet(bitmask, index)) continue;
     const detail = `the bitmask names validator ${index} of ${count}`;
     throw new SignatureError('signers_malformed', detail);
   }
-  return validators.filter((_, index) => isSet(index));
+  return validators.filter((_, index) => isBitSet(bitmask, index));
 }
 
 function checkPower(

@@ -58,7 +58,7 @@ function readTranscript(reader: BcsReader): DkgTranscript {
   return { epoch, author, transcript: reader.bytes() };
 }
 
-const BLS_SIGNATURE_BYTES = 96;
+export const BLS_SIGNATURE_BYTES = 96;
 
 export interface AggregateSignature {
   /** Bit i is `0x80 >> (i % 8)` of byte `i / 8` and is set if validator i signed. */

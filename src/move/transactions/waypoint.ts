@@ -1,12 +1,13 @@
 /** Waypoints: a version and a hash that pin a ledger (docs/spec/ledger.md §2.7). */
 
 import type { BcsReader } from '../bcs/bcs-reader.ts';
+import { U64_MAX } from '../bcs/bcs-reader.ts';
 import { type BcsWriter, encodeBcs } from '../bcs/bcs-writer.ts';
+import { address, byteString, structCodec, u64 } from '../bcs/codec.ts';
 import { readSizedBytes, writeHash, writeSizedBytes } from '../bcs/fixed-bytes.ts';
 import { domainHash } from '../crypto/hash.ts';
 import { MoveError } from '../errors.ts';
 import { ADDRESS_BYTES, type Address } from '../types/address.ts';
-import { address, byteString, structCodec, u64 } from '../values/framework-resource.ts';
 
 export interface Waypoint {
   readonly version: bigint;
@@ -40,7 +41,6 @@ export class WaypointTextError extends MoveError<'bad_waypoint'> {
 
 /** Characters of a bad text that a message shows. */
 const MAX_SHOWN = 100;
-const MAX_VERSION = 0xffff_ffff_ffff_ffffn;
 const WAYPOINT = /^(0|[1-9][0-9]{0,19}):([0-9a-fA-F]{64})$/;
 
 /**
@@ -50,7 +50,7 @@ const WAYPOINT = /^(0|[1-9][0-9]{0,19}):([0-9a-fA-F]{64})$/;
 export function parseWaypoint(text: string): Waypoint {
   const match = WAYPOINT.exec(text.trim());
   const version = match === null ? 0n : BigInt(match[1]!);
-  if (match === null || version > MAX_VERSION) throw new WaypointTextError(text);
+  if (match === null || version > U64_MAX) throw new WaypointTextError(text);
   return { version, hash: Buffer.from(match[2]!, 'hex') };
 }
 

@@ -96,7 +96,7 @@ export function readWriteSetTail(reader: BcsReader): {
   return { hotness, extensions };
 }
 
-function writeWriteOp(writer: BcsWriter, op: WriteOp): void {
+export function writeWriteOp(writer: BcsWriter, op: WriteOp): void {
   writer.uleb32(OP_KINDS.indexOf(op.kind) + (op.metadata === undefined ? 0 : OP_KINDS.length));
   if (op.kind !== 'deletion') writer.bytes(op.bytes);
   if (op.metadata !== undefined) writeStateValueMetadata(writer, op.metadata);

@@ -14,6 +14,15 @@ export function frameworkTag(
   return { address: ADDRESS_ONE, module, name, typeArguments };
 }
 
+/** Whether a tag names a struct of 0x1, with whatever type arguments. */
+export function isFrameworkStruct(
+  tag: Pick<StructTag<unknown>, 'address' | 'module' | 'name'> | undefined,
+  module: string,
+  name: string,
+): boolean {
+  return tag?.name === name && tag.module === module && tag.address === ADDRESS_ONE;
+}
+
 /** `0x1::coin::CoinStore<coinType>`. */
 export function coinStoreTag(coinType: StructTag): StructTag {
   return frameworkTag('coin', 'CoinStore', [{ kind: 'struct', struct: coinType }]);

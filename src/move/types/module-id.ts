@@ -19,6 +19,11 @@ export interface ModuleId {
   readonly name: string;
 }
 
+/** The key of a module in maps. */
+export function moduleKey({ address, name }: ModuleId): string {
+  return `${address}::${name}`;
+}
+
 export function readModuleId(reader: BcsReader): ModuleId {
   const address = reader.address();
   return { address, name: reader.string() };

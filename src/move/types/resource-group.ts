@@ -1,6 +1,7 @@
 /** Resource groups: several resources of an account in one state value (docs/spec/ledger.md §5.5). */
 import { type BcsError, BcsReader } from '../bcs/bcs-reader.ts';
-import { encodeBcs } from '../bcs/bcs-writer.ts';
+import { type BcsWriter, encodeBcs } from '../bcs/bcs-writer.ts';
+import { byteTools } from '../bcs/bytes.ts';
 import { readStructTag, type StructTag, skipStructTag, writeStructTag } from './type-tag.ts';
 
 export interface GroupMember {
@@ -86,17 +87,80 @@ export function decodeResourceGroup(bytes: Uint8Array): GroupMember[] {
 export function encodeResourceGroup(
   members: Iterable<{ readonly tag: StructTag; readonly data: Uint8Array }>,
 ): Buffer {
-  const sorted = Array.from(members, ({ tag, data }) => ({ tagBytes: encodeStructTag(tag), data }));
-  sorted.sort((left, right) => Buffer.compare(left.tagBytes, right.tagBytes));
-  return encodeBcs((writer) => {
-    writer.length32(sorted.length);
-    for (const [index, { tagBytes, data }] of sorted.entries()) {
-      if (sorted[index - 1]?.tagBytes.equals(tagBytes)) {
-        throw new RangeError('a member of a resource group is given twice');
-      }
-      writer.fixed(tagBytes).bytes(data);
-    }
-  });
+  const encoded = Array.from(members, ({ tag, data }) => ({
+    tagBytes: encodeStructTag(tag),
+    data,
+  }));
+  return encodeBcs((writer) => writeResourceGroup(writer, encoded));
+}
+
+interface EncodedMember {
+  readonly tagBytes: Buffer;
+  readonly data: Uint8Array;
+}
+
+/** Appends the value of a group whose tags are already encoded. @throws RangeError for one given twice. */
+export function writeResourceGroup(writer: BcsWriter, members: readonly EncodedMember[]): void {
+  const sorted = [...members].sort((left, right) => Buffer.compare(left.tagBytes, right.tagBytes));
+  const isTwice = sorted.some((member, index) =>
+    sorted[index + 1]?.tagBytes.equals(member.tagBytes),
+  );
+  if (isTwice) throw new RangeError('a member of a resource group is given twice');
+  writeSorted(writer, sorted);
+}
+
+function writeSorted(writer: BcsWriter, members: readonly EncodedMember[]): void {
+  writer.length32(members.length);
+  for (const { tagBytes, data } of members) writer.fixed(tagBytes).bytes(data);
+}
+
+/** A member with its new value; without data it is removed. */
+export interface MemberChange {
+  /** The BCS of its tag. */
+  readonly tagBytes: Buffer;
+  readonly data: Uint8Array | undefined;
+}
+
+/**
+ * The value of a group after some changes; `undefined` if it has no members left.
+ * @param group absent: there was none before
+ * @throws BcsError for bytes that are not a group
+ */
+export function changeResourceGroup(
+  group: Uint8Array | undefined,
+  changes: Iterable<MemberChange>,
+): Buffer | undefined {
+  const members = new Map<string, EncodedMember>();
+  let isSorted = true;
+  const before = group && byteTools.asBuffer(group);
+  for (const place of before === undefined ? [] : memberPlaces(before, 0, before.length)) {
+    const tagBytes = before!.subarray(place.tagStart, place.tagEnd);
+    const data = before!.subarray(place.dataStart, place.dataEnd);
+    members.set(tagBytes.toString('latin1'), { tagBytes, data });
+  }
+  for (const { tagBytes, data } of changes) {
+    const key = tagBytes.toString('latin1');
+    isSorted &&= data === undefined || members.has(key);
+    if (data === undefined) members.delete(key);
+    else members.set(key, { tagBytes, data });
+  }
+  if (members.size === 0) return undefined;
+  const write = isSorted ? writeSorted : writeResourceGroup;
+  return encodeBcs((writer) => write(writer, [...members.values()]));
+}
+
+/**
+ * The data of one member, a view; `undefined` when the group does not hold it. Other tags are not decoded.
+ * @param tagBytes the BCS of its tag
+ * @throws BcsError as `memberPlaces` does
+ */
+export function groupMember(group: Buffer, tagBytes: Uint8Array): Buffer | undefined {
+  const found = memberPlaces(group, 0, group.length).find(
+    ({ tagStart, tagEnd }) =>
+      tagEnd - tagStart === tagBytes.length &&
+      group.compare(tagBytes, 0, tagBytes.length, tagStart, tagEnd) === 0,
+  );
+  return found && group.subarray(found.dataStart, found.dataEnd);
 }
 
 /** The data of one member; `undefined` when the group does not hold it. */

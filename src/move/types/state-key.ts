@@ -5,7 +5,7 @@
 import { BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
 import { type BcsWriter, encodeBcs } from '../bcs/bcs-writer.ts';
 import { domainHash } from '../crypto/hash.ts';
-import { unlessRefused } from '../errors.ts';
+import { tryParse } from '../errors.ts';
 import type { Address } from './address.ts';
 import { type ModuleId, readModuleId, writeModuleId } from './module-id.ts';
 import { readStructTag, type StructTag, writeStructTag } from './type-tag.ts';
@@ -31,7 +31,7 @@ export class AccessPathKey {
    * use: most replicated keys are only hashed and stored.
    */
   get parsed(): Path | undefined {
-    if (this.#parsed === null) this.#parsed = unlessRefused(() => decodePath(this.path));
+    if (this.#parsed === null) this.#parsed = tryParse(() => decodePath(this.path));
     return this.#parsed;
   }
 }
@@ -80,6 +80,11 @@ export function encodePath(path: Path): Buffer {
     if (path.kind === 'code') writeModuleId(writer, path.module);
     else writeStructTag(writer, path.tag);
   });
+}
+
+/** Whether a path is that of a module, if it is one. */
+export function isCodePath(path: Buffer): boolean {
+  return path[0] === PATH_KINDS.indexOf('code');
 }
 
 /** The path whose BCS is exactly `bytes`. @throws BcsError */
@@ -194,13 +199,19 @@ function readPhysicalStateKey(reader: BcsReader): StateKey {
 export interface HashedStateKey {
   readonly hash: Buffer;
   readonly physical: Uint8Array;
+  /** The hash as Latin-1, for maps; absent where it was not made yet. */
+  readonly id?: string;
   /** Whether the value's metadata is wanted too, which not every source has. */
   readonly needsMetadata?: true;
   /**
    * Whether a source that does not have the value of a version may take the one of versions before and after it, where
    * these are the same.
    */
-  readonly mayBeBetween?: true;
+  readonly canInterpolate?: true;
+}
+
+export function stateKeyId({ id, hash }: HashedStateKey): string {
+  return id ?? hash.toString('latin1');
 }
 
 export function hashedStateKey(key: StateKey): HashedStateKey {

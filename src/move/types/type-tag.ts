@@ -196,12 +196,15 @@ export function readStructTag(reader: BcsReader, depth = 0, budget = newBudget()
   return { address, module, name, typeArguments };
 }
 
-/** Writes one type tag. @throws RangeError above TYPE_TAG_MAX_NESTING. */
+/** A type that is nested more deeply than TYPE_TAG_MAX_NESTING has no bytes. */
+export class TypeTagDepthError extends RangeError {}
+
+/** Writes one type tag. @throws TypeTagDepthError */
 export function writeTypeTag(writer: BcsWriter, tag: TypeTag, depth = 0): void {
   writer.uleb32(INDEX_OF_KIND.get(tag.kind)!);
   if (tag.kind !== 'vector' && tag.kind !== 'struct' && tag.kind !== 'function') return;
   if (depth >= TYPE_TAG_MAX_NESTING) {
-    throw new RangeError('type tag nesting exceeded during serialization');
+    throw new TypeTagDepthError('type tag nesting exceeded during serialization');
   }
   if (tag.kind === 'vector') writeTypeTag(writer, tag.element, depth + 1);
   else if (tag.kind === 'struct') writeStructTag(writer, tag.struct, depth + 1);

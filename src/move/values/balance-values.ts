@@ -2,7 +2,7 @@
 
 import { Cache, copiedBytes } from '../../cache.ts';
 import { byteTools } from '../bcs/bytes.ts';
-import { unlessRefused } from '../errors.ts';
+import { tryParse } from '../errors.ts';
 import { ADDRESS_BYTES, addressBytes } from '../types/address.ts';
 import { pairedMetadataAddress, primaryStoreOf } from '../types/derived-address.ts';
 import {
@@ -12,7 +12,7 @@ import {
   OBJECT_CORE_TAG,
   OBJECT_GROUP_TAG,
 } from '../types/framework-tag.ts';
-import { decodeResourceGroup, encodeStructTag, type GroupMember } from '../types/resource-group.ts';
+import { decodeResourceGroup, encodeStructTag } from '../types/resource-group.ts';
 import { encodePath, parsePhysicalStateKey } from '../types/state-key.ts';
 import {
   coinStoreCodec,
@@ -60,7 +60,10 @@ interface StoreGroup {
  * (§9.3 step 5). @throws BcsError when the store or the concurrent balance does not decode.
  */
 export function fungibleGroupBalance(bytes: Buffer): bigint {
-  const { store, concurrent } = membersOf(bytes);
+  return balanceIn(membersOf(bytes));
+}
+
+function balanceIn({ store, concurrent }: StoreGroup): bigint {
   if (store === undefined) return 0n;
   const balance = isSized(store, FUNGIBLE_STORE_BYTES, FUNGIBLE_STORE_FROZEN_OFFSET)
     ? store.readBigUInt64LE(FUNGIBLE_STORE_BALANCE_OFFSET)
@@ -69,74 +72,21 @@ export function fungibleGroupBalance(bytes: Buffer): bigint {
   return concurrentFungibleBalanceCodec.decode(concurrent).value;
 }
 
-/** Where a value is in its group. */
-interface DataPlace {
-  readonly start: number;
-  readonly end: number;
-}
-
-/** The form of groups that are the same but for the values of their members, by one of them. */
-interface GroupShape {
-  readonly bytes: Buffer;
-  /** Of all members, in their order. */
-  readonly places: readonly DataPlace[];
-  readonly core: DataPlace | undefined;
-  readonly store: DataPlace | undefined;
-  readonly concurrent: DataPlace | undefined;
-}
-
-/** Longer groups are decoded each time, in bytes. */
-export const MAX_SHAPED_GROUP_BYTES = 1_024;
-/** What a form takes in the cache besides its bytes, in bytes, estimated. */
-const SHAPE_BYTES = 512;
-/**
- * By the length of the group: primary stores have one of few forms. Balances of object groups, read or written, take a
- * third of the time that decoding takes.
- */
-const shapes = new Cache<GroupShape>('group_shapes');
-
+/** No members for a group that does not decode. */
 function membersOf(bytes: Buffer): StoreGroup {
-  const shape = bytes.length > MAX_SHAPED_GROUP_BYTES ? undefined : shapes.get(`${bytes.length}`);
-  if (shape !== undefined && hasShape(bytes, shape)) {
-    const at = (place: DataPlace | undefined) => place && bytes.subarray(place.start, place.end);
-    return { core: at(shape.core), store: at(shape.store), concurrent: at(shape.concurrent) };
-  }
-  const members = unlessRefused(() => decodeResourceGroup(bytes));
-  if (members === undefined) return { core: undefined, store: undefined, concurrent: undefined };
-  if (bytes.length <= MAX_SHAPED_GROUP_BYTES) rememberShape(bytes, members);
-  const find = (tag: Buffer) => members.find(({ tagBytes }) => tagBytes.equals(tag))?.data;
+  const members = tryParse(() => decodeResourceGroup(bytes));
+  const find = (tag: Buffer) => members?.find(({ tagBytes }) => tagBytes.equals(tag))?.data;
   return { core: find(CORE_TAG), store: find(STORE_TAG), concurrent: find(CONCURRENT_TAG) };
 }
 
-/** Whether all but the values is the same: number of members, tags and lengths. */
-function hasShape(bytes: Buffer, shape: GroupShape): boolean {
-  let at = 0;
-  for (const { start, end } of shape.places) {
-    if (bytes.compare(shape.bytes, at, start, at, start) !== 0) return false;
-    at = end;
-  }
-  return at === bytes.length;
+/** Views on the value of a group: the owner of its fungible store, and the address of the asset's metadata. */
+interface StoreHolder {
+  readonly owner: Buffer;
+  readonly metadata: Buffer;
 }
 
-function rememberShape(group: Buffer, members: readonly GroupMember[]): void {
-  const places = members.map(({ data }) => {
-    const start = data.byteOffset - group.byteOffset;
-    return { start, end: start + data.length };
-  });
-  const find = (tag: Buffer) => places[members.findIndex(({ tagBytes }) => tagBytes.equals(tag))];
-  const named = { core: find(CORE_TAG), store: find(STORE_TAG), concurrent: find(CONCURRENT_TAG) };
-  const bytes = copiedBytes(group);
-  shapes.set(`${bytes.length}`, { bytes, places, ...named }, bytes.length + SHAPE_BYTES);
-}
-
-/**
- * The owner and the asset (the address of its metadata) of the fungible store in an object group, views on `bytes`;
- * `undefined` for a group without a store and for one that does not decode.
- */
-function storeHolderIn(
-  bytes: Buffer,
-): { readonly owner: Buffer; readonly metadata: Buffer } | undefined {
-  const { core, store } = membersOf(bytes);
+/** Undefined for a group without a store. */
+function storeHolderIn({ core, store }: StoreGroup): StoreHolder | undefined {
   if (core === undefined || store === undefined) return undefined;
   if (!isSized(core, OBJECT_CORE_BYTES, OBJECT_CORE_TRANSFERABLE_OFFSET)) return undefined;
   if (!isSized(store, FUNGIBLE_STORE_BYTES, FUNGIBLE_STORE_FROZEN_OFFSET)) return undefined;
@@ -165,11 +115,11 @@ export interface CoinStoreChange {
 /** The amount in the object group at an address, if it is a primary store. */
 export interface ObjectGroupChange {
   readonly kind: 'objectGroup';
-  /** Of the object, 32 bytes. */
+  /** Address of the object, 32 bytes. */
   readonly address: Buffer;
   readonly amount: Amount;
   /** The owner of the primary store, if the value contains it; otherwise it may still be a primary store. */
-  readonly holder: { readonly owner: Buffer; readonly metadata: Buffer } | undefined;
+  readonly holder: StoreHolder | undefined;
 }
 
 const ACCESS_PATH_TAG = 0x00;
@@ -180,7 +130,7 @@ export const MAX_CACHED_PATH_BYTES = 512;
 const CACHED_PATH_BYTES = 256;
 
 /** By the path's bytes as latin1; few paths are written again and again. */
-const paths = new Cache<{ readonly path: BalancePath | undefined }>('balance_paths');
+const paths = new Cache<{ readonly path: BalancePath | undefined }>('parsed');
 
 /** Which balance a physical state key holds; `undefined` for all others. @throws BcsError when it is not a state key */
 export function balancePathOf(physical: Buffer): BalancePath | undefined {
@@ -217,7 +167,9 @@ export function coinStoreChange(
   value: Uint8Array | undefined,
 ): CoinStoreChange {
   const owner = physical.subarray(1, PATH_OFFSET);
-  return { kind: 'coinStore', owner, metadata, amount: amountOf(value, coinStoreAmount) };
+  const amount =
+    value === undefined ? 0n : tryParse(() => coinStoreAmount(byteTools.asBuffer(value)));
+  return { kind: 'coinStore', owner, metadata, amount };
 }
 
 /** The amount in the object of a physical key after a write; 0 after a deletion. */
@@ -226,12 +178,10 @@ export function objectGroupChange(
   value: Uint8Array | undefined,
 ): ObjectGroupChange {
   const address = physical.subarray(1, PATH_OFFSET);
-  const amount = amountOf(value, fungibleGroupBalance);
-  const holder = value && storeHolderIn(byteTools.asBuffer(value));
+  if (value === undefined) return { kind: 'objectGroup', address, amount: 0n, holder: undefined };
+  const group = membersOf(byteTools.asBuffer(value));
+  const amount = tryParse(() => balanceIn(group));
+  const holder = storeHolderIn(group);
   const isPrimary = holder && primaryStoreOf(holder.owner, holder.metadata).equals(address);
   return { kind: 'objectGroup', address, amount, holder: isPrimary === true ? holder : undefined };
-}
-
-function amountOf(value: Uint8Array | undefined, read: (bytes: Buffer) => bigint): Amount {
-  return value === undefined ? 0n : unlessRefused(() => read(byteTools.asBuffer(value)));
 }

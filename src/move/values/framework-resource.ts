@@ -2,77 +2,20 @@
  * The framework's resources and events that the node itself reads, as typed values. Layouts: docs/spec/ledger.md
  * §2.3, §2.7, §5.10, docs/spec/http.md §9.5. Decoders use all bytes or throw BcsError; writers are their counterpart.
  */
-import { type BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
-import { type BcsWriter, encodeBcs } from '../bcs/bcs-writer.ts';
+import {
+  address,
+  bool,
+  byteString,
+  type CodecValue,
+  codec,
+  type Field,
+  optionalAddress,
+  structCodec,
+  u64,
+  u64List,
+} from '../bcs/codec.ts';
 import { type EventKey, readEventKey, writeEventKey } from '../transactions/event.ts';
-import { ADDRESS_ONE, type Address } from '../types/address.ts';
-
-/** A value's reader and writer, and both over whole byte strings. */
-export interface Codec<T> {
-  /** @throws BcsError */
-  readonly read: (reader: BcsReader) => T;
-  readonly write: (writer: BcsWriter, value: T) => unknown;
-  /** The value whose BCS is exactly `bytes`. @throws BcsError */
-  readonly decode: (bytes: Uint8Array) => T;
-  readonly encode: (value: T) => Buffer;
-}
-
-type CodecValue<C> = C extends Codec<infer T> ? T : never;
-
-export function codec<T>(
-  read: (reader: BcsReader) => T,
-  write: (writer: BcsWriter, value: T) => unknown,
-): Codec<T> {
-  return {
-    read,
-    write,
-    decode: (bytes) => decodeBcs(bytes, read),
-    encode: (value) => encodeBcs((writer) => write(writer, value)),
-  };
-}
-
-interface Field<T> {
-  readonly read: (reader: BcsReader) => T;
-  readonly write: (writer: BcsWriter, value: T) => unknown;
-}
-
-/** A codec of a struct from its fields, in their order in BCS. */
-export function structCodec<T extends object>(
-  fields: {
-    readonly [Name in keyof T]: Field<T[Name]>;
-  },
-): Codec<T> {
-  const names = Object.keys(fields) as (keyof T)[];
-  return codec<T>(
-    (reader) => {
-      const value: Partial<T> = {};
-      for (const name of names) value[name] = fields[name].read(reader);
-      return value as T;
-    },
-    (writer, value) => {
-      for (const name of names) fields[name].write(writer, value[name]);
-    },
-  );
-}
-
-const bool: Field<boolean> = { read: (at) => at.bool(), write: (to, value) => to.bool(value) };
-export const u64: Field<bigint> = { read: (at) => at.u64(), write: (to, value) => to.u64(value) };
-export const address: Field<Address> = {
-  read: (at) => at.address(),
-  write: (to, value) => to.address(value),
-};
-export const byteString: Field<Buffer> = {
-  read: (at) => at.bytes(),
-  write: (to, value) => to.bytes(value),
-};
-const u64List: Field<readonly bigint[]> = {
-  read: (at) => at.vector(8, u64.read),
-  write: (to, values) => to.vector(values, u64.write),
-};
-const optionalAddress: Field<Address | undefined> = {
-  read: (at) => at.option(address.read),
-  write: (to, value) => to.option(value, address.write),
-};
+import { ADDRESS_ONE } from '../types/address.ts';
 
 /** An event handle inside a resource, 48 bytes; the counter is the next sequence number. */
 export const eventHandleCodec = structCodec({
@@ -130,7 +73,7 @@ export const blockResourceCodec = structCodec({
   updateEpochIntervalEvents: eventHandleCodec,
 });
 
-/** `0x1::chain_id::ChainId`: the chain id, u8. */
+/** `0x1::chain_id::ChainId`. */
 export const chainIdCodec = codec<number>(
   (reader) => reader.u8(),
   (writer, chainId) => {

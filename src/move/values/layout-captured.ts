@@ -3,13 +3,14 @@
  * docs/spec/encode.md §B1).
  */
 import { BcsError, type BcsReader } from '../bcs/bcs-reader.ts';
-import { ADDRESS_COST_BYTES, type DecodeLayout, objectTemplate } from './layout.ts';
+import { MAX_VARIANTS } from '../modules/format.ts';
+import { ADDRESS_COST_BYTES, type Layout, type LayoutField, objectTemplate } from './layout.ts';
 
 /** Most named containers inside each other that BCS reads: enums, and the two kinds of layout that are enums. */
 export const BCS_MAX_CONTAINER_DEPTH = 500;
 
-/** Maximum number of variants of an enum. */
-export const MAX_VARIANTS = 127;
+/** The only format of function values. */
+export const FUNCTION_DATA_VERSION = 1;
 
 /** Kinds by BCS variant index; the three without an entry are handled separately. */
 const KINDS = [
@@ -43,7 +44,7 @@ const STRUCT_LAYOUT_KINDS = 5;
  * Reads one layout. `containerDepth` is the number of named containers around it.
  * @throws BcsError
  */
-export function readCapturedLayout(reader: BcsReader, containerDepth: number): DecodeLayout {
+export function readCapturedLayout(reader: BcsReader, containerDepth: number): Layout {
   enterContainer(reader, containerDepth, 'MoveTypeLayout');
   const kind = KINDS[reader.variant(KINDS.length, 'MoveTypeLayout')]!;
   switch (kind) {
@@ -60,15 +61,18 @@ export function readCapturedLayout(reader: BcsReader, containerDepth: number): D
   }
 }
 
-function readStructLayout(reader: BcsReader, containerDepth: number): DecodeLayout {
+function readStructLayout(reader: BcsReader, containerDepth: number): Layout {
   enterContainer(reader, containerDepth, 'MoveStructLayout');
   const form = reader.variant(STRUCT_LAYOUT_KINDS, 'MoveStructLayout');
-  const readFields = () => reader.vector(1, () => readCapturedLayout(reader, containerDepth + 1));
+  const readFields = (): LayoutField[] => {
+    const layouts = reader.vector(1, () => readCapturedLayout(reader, containerDepth + 1));
+    return layouts.map((layout, index) => ({ name: `_${index}`, layout }));
+  };
   // Values without names are charged the cost of an address: they must cost something, because they may have no bytes.
   const tagBytes = ADDRESS_COST_BYTES;
   if (form === STRUCT_FIELDS) {
-    const template = objectTemplate(positional(readFields()), undefined, 0);
-    return { kind: 'struct', template, tagBytes };
+    const fields = readFields();
+    return { kind: 'struct', fields, template: objectTemplate(fields, undefined, 0), tagBytes };
   }
   if (form !== STRUCT_VARIANTS) throw unsupported(reader);
   const start = reader.offset;
@@ -77,14 +81,11 @@ function readStructLayout(reader: BcsReader, containerDepth: number): DecodeLayo
     const text = `variant count is restricted to ${MAX_VARIANTS}`;
     throw new BcsError('too_many_variants', text, start);
   }
-  const variants = fieldLists.map((fields, index) =>
-    objectTemplate(positional(fields), { name: '__variant_tag__', json: String(index) }, 0),
-  );
+  const variants = fieldLists.map((fields, index) => {
+    const fixed = { name: '__variant_tag__', json: String(index) };
+    return { name: '', fields, template: objectTemplate(fields, fixed, 0) };
+  });
   return { kind: 'enum', variants, tagBytes };
-}
-
-function positional(layouts: readonly DecodeLayout[]) {
-  return layouts.map((layout, index) => ({ name: `_${index}`, layout }));
 }
 
 /** Checks that one more named container may be entered. */

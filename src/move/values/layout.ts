@@ -2,13 +2,13 @@
  * Layouts: what the codecs need to know about a type, resolved once and then used for any number of values. Plain,
  * immutable and shared: the same type inside one layout is the same object, so a layout is a graph without cycles.
  *
- * Two kinds, because the reference resolves stored bytes and arguments by different rules (docs/spec/move.md §4.3):
- * `DecodeLayout` (layout-decode.ts → value-json.ts) and `EncodeLayout` (layout-encode.ts → value-encode.ts,
- * value-decode.ts).
+ * `layout-resolver.ts` resolves them for values that are shown and for arguments, `src/vm/program/layouts.ts` for code
+ * that runs.
  */
 import { MoveError } from '../errors.ts';
 import {
   type CompiledModule,
+  type FieldDefinition,
   moduleIdOf,
   type StructDefinition,
   type StructHandle,
@@ -43,13 +43,29 @@ type LayoutErrorCode =
 /** A type without a layout; `message` is the interface's own text (docs/spec/encode.md §A4, B2). */
 export class LayoutError extends MoveError<LayoutErrorCode> {}
 
+export interface LayoutField {
+  readonly name: string;
+  readonly layout: Layout;
+}
+
+/** The fields of a struct, or of a variant of an enum, in the order of their bytes. */
+export interface LayoutFields {
+  readonly fields: readonly LayoutField[];
+  /** How their values are shown; absent in layouts of arguments and of running code. */
+  readonly template?: ObjectTemplate | undefined;
+}
+
+export interface LayoutVariant extends LayoutFields {
+  readonly name: string;
+}
+
 /**
  * An object of the JSON output: `pieces[0] field[order[0]] pieces[1] field[order[1]] … pieces[n]`. The pieces
  * hold the names, sorted and escaped once for all values.
  */
 export interface ObjectTemplate {
-  /** Layouts of the fields in declared order, which is the order of their bytes. */
-  readonly fields: readonly DecodeLayout[];
+  /** Those of the fields. Templates have one hidden class; what has fields has several. */
+  readonly layouts: readonly Layout[];
   readonly pieces: readonly string[];
   /** The index of the field at each position. */
   readonly order: readonly number[];
@@ -59,48 +75,40 @@ export interface ObjectTemplate {
   readonly nameBytes: number;
 }
 
+export interface VectorLayout {
+  readonly kind: 'vector';
+  readonly element: Layout;
+  readonly tagBytes?: number;
+}
+
+export interface StructLayout<Kind = 'struct'> extends LayoutFields {
+  readonly kind: Kind;
+  readonly tag?: StructTag | undefined;
+  readonly tagBytes?: number;
+}
+
+export interface EnumLayout {
+  readonly kind: 'enum';
+  readonly tag?: StructTag | undefined;
+  readonly variants: readonly LayoutVariant[];
+  readonly tagBytes?: number;
+}
+
 /**
- * How stored bytes of a type are rendered. `tagBytes` is the cost of one value's type in the byte budget
- * (docs/spec/encode.md §B2).
+ * How the values of a type are made of others: for BCS, JSON, debug texts and running code. `tag` is absent in layouts
+ * of values that are shown, and in closures. `tagBytes` is the cost of showing the type of one value
+ * (docs/spec/encode.md §B2); layouts of arguments and of running code do without.
  */
-export type DecodeLayout =
+export type Layout =
   | { readonly kind: PrimitiveKind }
   /** `vector<u8>`. */
   | { readonly kind: 'bytes' }
-  | { readonly kind: 'vector'; readonly element: DecodeLayout; readonly tagBytes: number }
-  /** `0x1::string::String`. */
-  | { readonly kind: 'string'; readonly tagBytes: number }
-  | { readonly kind: 'struct'; readonly template: ObjectTemplate; readonly tagBytes: number }
-  | {
-      readonly kind: 'enum';
-      readonly variants: readonly ObjectTemplate[];
-      readonly tagBytes: number;
-    }
+  | VectorLayout
+  | StructLayout
+  /** `0x1::string::String`, whose JSON is a string. Running code treats it as a struct. */
+  | StructLayout<'string'>
+  | EnumLayout
   /** A closure, which contains the layouts of its captured values (docs/spec/move.md §4.5). */
-  | { readonly kind: 'function' };
-
-export interface EncodeField {
-  readonly name: string;
-  readonly layout: EncodeLayout;
-}
-
-export interface EncodeVariant {
-  readonly name: string;
-  readonly fields: readonly EncodeField[];
-}
-
-/** How JSON arguments of a type are encoded, and their bytes decoded to the same JSON. */
-export type EncodeLayout =
-  | { readonly kind: Exclude<PrimitiveKind, 'signer'> }
-  | { readonly kind: 'vector'; readonly element: EncodeLayout }
-  | { readonly kind: 'struct'; readonly tag: StructTag; readonly fields: readonly EncodeField[] }
-  /** `0x1::string::String`: its JSON is a string. */
-  | { readonly kind: 'string'; readonly tag: StructTag; readonly fields: readonly EncodeField[] }
-  | {
-      readonly kind: 'enum';
-      readonly tag: StructTag;
-      readonly variants: readonly EncodeVariant[];
-    }
   | { readonly kind: 'function' };
 
 /** Deepest nesting of types in one layout: chains allow 128 in values, the reference 500 enums. */
@@ -109,12 +117,10 @@ export const MAX_LAYOUT_DEPTH = 512;
 /** The cost of an address in the byte budget. */
 export const ADDRESS_COST_BYTES = 32;
 
-/** Whether a name is the framework's `0x1::string::String`. */
 export function isStringStruct(id: ModuleId, name: string): boolean {
   return name === 'String' && id.name === 'string' && id.address === ADDRESS_ONE;
 }
 
-/** Whether a module is the framework's `0x1::option`. */
 export function isOptionModule(id: ModuleId): boolean {
   return id.name === 'option' && id.address === ADDRESS_ONE;
 }
@@ -124,7 +130,6 @@ export function debugModuleId(id: ModuleId): string {
   return `ModuleId { address: ${id.address}, name: Identifier(${debugString(id.name)}) }`;
 }
 
-/** A struct or enum definition with its module. */
 export interface FoundStruct {
   readonly id: ModuleId;
   readonly module: CompiledModule;
@@ -133,50 +138,41 @@ export interface FoundStruct {
   readonly definition: StructDefinition;
 }
 
-interface StructIndex {
-  readonly byName: ReadonlyMap<string, FoundStruct>;
-  /** First definition of each struct handle. */
-  readonly byHandle: ReadonlyMap<number, FoundStruct>;
-}
-
 /** Loaded modules never change and live as long as they are cached. */
-const indexes = new WeakMap<CompiledModule, StructIndex>();
-
-function structIndex(module: CompiledModule): StructIndex {
-  const known = indexes.get(module);
-  if (known !== undefined) return known;
-  const id = moduleIdOf(module);
-  const byName = new Map<string, FoundStruct>();
-  const byHandle = new Map<number, FoundStruct>();
-  for (const definition of module.structDefinitions) {
-    const handle = module.structHandles[definition.handle]!;
-    const name = module.identifiers[handle.name]!;
-    const found: FoundStruct = { id, module, name, handle, definition };
-    if (!byName.has(name)) byName.set(name, found);
-    if (!byHandle.has(definition.handle)) byHandle.set(definition.handle, found);
-  }
-  const index = { byName, byHandle };
-  indexes.set(module, index);
-  return index;
-}
+const structs = new WeakMap<CompiledModule, ReadonlyMap<string, FoundStruct>>();
 
 /** The first definition of a name in a module. */
 export function findStruct(module: CompiledModule, name: string): FoundStruct | undefined {
-  return structIndex(module).byName.get(name);
+  let byName = structs.get(module);
+  if (byName === undefined) {
+    byName = structsOf(module);
+    structs.set(module, byName);
+  }
+  return byName.get(name);
 }
 
-/** The first definition in a module of one of its struct handles. */
-export function findStructByHandle(
-  module: CompiledModule,
-  structHandle: number,
-): FoundStruct | undefined {
-  return structIndex(module).byHandle.get(structHandle);
+function structsOf(module: CompiledModule): ReadonlyMap<string, FoundStruct> {
+  const id = moduleIdOf(module);
+  const byName = new Map<string, FoundStruct>();
+  for (const definition of module.structDefinitions) {
+    const handle = module.structHandles[definition.handle]!;
+    const name = module.identifiers[handle.name]!;
+    if (!byName.has(name)) byName.set(name, { id, module, name, handle, definition });
+  }
+  return byName;
 }
 
-/** A field before its position is known. */
-export interface NamedField {
-  readonly name: string;
-  readonly layout: DecodeLayout;
+/** The variants of an enum; a struct is one variant without a name. */
+export function variantsOf({
+  definition,
+  module,
+}: FoundStruct): readonly { readonly name: string; readonly fields: readonly FieldDefinition[] }[] {
+  if (definition.kind === 'struct') return [{ name: '', fields: definition.fields }];
+  if (definition.kind === 'native') return [];
+  return definition.variants.map(({ name, fields }) => ({
+    name: module.identifiers[name]!,
+    fields,
+  }));
 }
 
 /** A member that is the same for all values; `json` is its JSON text. */
@@ -190,7 +186,7 @@ interface FixedMember {
  * equal names the last one wins, and a fixed member precedes all fields; the bytes of all fields are read in any case.
  */
 export function objectTemplate(
-  fields: readonly NamedField[],
+  fields: readonly LayoutField[],
   fixed: FixedMember | undefined,
   nameBytes: number,
 ): ObjectTemplate {
@@ -217,28 +213,40 @@ export function objectTemplate(
     }
   }
   pieces.push(piece + '}');
-  return finishTemplate(fields, pieces, order, nameBytes);
+  const inDeclaredOrder =
+    order.length === fields.length && order.every((field, place) => field === place);
+  const layouts = fields.map(({ layout }) => layout);
+  return { layouts, pieces, order, inDeclaredOrder, nameBytes };
 }
 
 /** `{"vec":[…]}` around the fields of a variant of the enum `0x1::option::Option`. */
-export function optionTemplate(fields: readonly NamedField[], nameBytes: number): ObjectTemplate {
-  const pieces: string[] = fields.map((_, index) => (index === 0 ? '{"vec":[' : ','));
+export function optionTemplate(fields: readonly LayoutField[], nameBytes: number): ObjectTemplate {
+  const layouts = fields.map(({ layout }) => layout);
+  const order = fields.map((_, index) => index);
+  const pieces: string[] = order.map((index) => (index === 0 ? '{"vec":[' : ','));
   pieces.push(fields.length === 0 ? '{"vec":[]}' : ']}');
-  return finishTemplate(fields, pieces, [...fields.keys()], nameBytes);
+  return { layouts, pieces, order, inDeclaredOrder: true, nameBytes };
 }
 
-function finishTemplate(
-  fields: readonly NamedField[],
-  pieces: readonly string[],
-  order: readonly number[],
-  nameBytes: number,
-): ObjectTemplate {
-  return {
-    fields: fields.map((field) => field.layout),
-    pieces,
-    order,
-    inDeclaredOrder:
-      order.length === fields.length && order.every((field, place) => field === place),
-    nameBytes,
-  };
+/** Memory of a struct or a variant, and of one of its fields, in bytes, estimated. */
+const FIELDS_BYTES = 300;
+const FIELD_BYTES = 120;
+
+/** The memory of some layouts in bytes, estimated; one that occurs in several places counts once. */
+export function layoutBytes(layouts: readonly Layout[]): number {
+  const seen = new Set<Layout>();
+  const left = [...layouts];
+  let bytes = 0;
+  for (let layout = left.pop(); layout !== undefined; layout = left.pop()) {
+    if (seen.has(layout)) continue;
+    seen.add(layout);
+    if (layout.kind === 'vector') left.push(layout.element);
+    const lists =
+      layout.kind === 'struct' ? [layout] : layout.kind === 'enum' ? layout.variants : [];
+    for (const { fields, template } of lists) {
+      bytes += FIELDS_BYTES + (template?.nameBytes ?? 0) + fields.length * FIELD_BYTES;
+      for (const field of fields) left.push(field.layout);
+    }
+  }
+  return bytes;
 }

@@ -6,7 +6,7 @@ import type { BcsReader } from '../bcs/bcs-reader.ts';
 import { isSmallInteger, readSmallInteger, readWideInteger } from '../bcs/integers.ts';
 import { capitalized, debugString } from '../rust-debug.ts';
 import type { PrimitiveKind, StructTag, TypeTag } from '../types/type-tag.ts';
-import type { EncodeField, EncodeLayout } from './layout.ts';
+import type { Layout, LayoutField } from './layout.ts';
 
 /**
  * Longest print, in characters. Type arguments may occur inside each other any number of times, so a module
@@ -21,7 +21,7 @@ const CUT = '…';
  * `U64`, `Vector(U8)`, `Struct(WithTypes { type_: StructTag { … }, fields: [MoveFieldLayout { … }] })`, …; cut off
  * after MAX_LAYOUT_DEBUG_CHARS.
  */
-export function debugLayout(layout: EncodeLayout): string {
+export function debugLayout(layout: Layout): string {
   const printer = new LayoutPrinter();
   printer.layout(layout);
   return printer.finish();
@@ -35,10 +35,13 @@ class LayoutPrinter {
     return this.#text.slice(0, MAX_LAYOUT_DEBUG_CHARS) + CUT;
   }
 
-  layout(layout: EncodeLayout): void {
+  layout(layout: Layout): void {
     // Every item appends something, so this ends soon after the limit however large the graph unfolds.
     if (this.#isFull()) return;
     switch (layout.kind) {
+      case 'bytes':
+        this.#text += 'Vector(U8)';
+        return;
       case 'vector':
         this.#text += 'Vector(';
         this.layout(layout.element);
@@ -47,14 +50,14 @@ class LayoutPrinter {
       case 'struct':
       case 'string':
         this.#text += 'Struct(WithTypes { type_: ';
-        this.#structTag(layout.tag);
+        this.#structTag(layout.tag!);
         this.#text += ', fields: ';
         this.#fields(layout.fields);
         this.#text += ' })';
         return;
       case 'enum':
         this.#text += 'Struct(WithVariants { type_: ';
-        this.#structTag(layout.tag);
+        this.#structTag(layout.tag!);
         this.#text += ', variants: ';
         this.#list(layout.variants, (variant) => {
           this.#text += `MoveVariantLayout { name: ${identifier(variant.name)}, fields: `;
@@ -68,7 +71,7 @@ class LayoutPrinter {
     }
   }
 
-  #fields(fields: readonly EncodeField[]): void {
+  #fields(fields: readonly LayoutField[]): void {
     this.#list(fields, (field) => {
       this.#text += `MoveFieldLayout { name: ${identifier(field.name)}, layout: `;
       this.layout(field.layout);
@@ -123,7 +126,7 @@ function identifier(name: string): string {
 export const MAX_DEBUG_VALUE_LENGTH = 4 * 1024 * 1024;
 
 /** Prints the value at the reader's position. The bytes are canonical: the caller encoded them. */
-export function debugMoveValue(layout: EncodeLayout, reader: BcsReader): string {
+export function debugMoveValue(layout: Layout, reader: BcsReader): string {
   const printer = new ValuePrinter(reader);
   printer.value(layout);
   return printer.text;
@@ -140,13 +143,16 @@ class ValuePrinter {
     this.#reader = reader;
   }
 
-  value(layout: EncodeLayout): void {
+  value(layout: Layout): void {
     switch (layout.kind) {
-      case 'vector':
+      case 'bytes':
+      case 'vector': {
+        const element: Layout = layout.kind === 'bytes' ? { kind: 'u8' } : layout.element;
         this.#append('Vector(');
-        this.#items(this.#reader.length(0), () => this.value(layout.element));
+        this.#items(this.#reader.length(0), () => this.value(element));
         this.#append(')');
         break;
+      }
       case 'string':
       case 'struct':
         this.#struct('Runtime(', layout.fields);
@@ -157,14 +163,15 @@ class ValuePrinter {
         break;
       }
       case 'function':
-        throw new TypeError('no function value can be made from JSON');
+      case 'signer':
+        throw new TypeError(`no ${layout.kind} value can be made from JSON`);
       default: {
         this.#append(`${capitalized(layout.kind)}(${this.#scalar(layout.kind)})`);
       }
     }
   }
 
-  #struct(open: string, fields: readonly EncodeField[]): void {
+  #struct(open: string, fields: readonly LayoutField[]): void {
     this.#append(`Struct(${open}`);
     this.#items(fields.length, (index) => this.value(fields[index]!.layout));
     this.#append('))');

@@ -4,12 +4,11 @@
  * Counterpart of value-encode.ts: a value that decodes here encodes to the same bytes (names of fields and variants
  * are unique, which every chain checks when a module is published).
  */
-import { BcsError, type BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
-import { formatHex } from '../bcs/hex.ts';
-import { isSmallInteger, readSmallInteger, readWideInteger } from '../bcs/integers.ts';
-import { JsonNumber, type JsonObject, type JsonValue } from '../json/json-text.ts';
-import { formatAddress } from '../types/address.ts';
-import type { EncodeField, EncodeLayout } from './layout.ts';
+import { BcsError, BcsReader } from '../bcs/bcs-reader.ts';
+import { byteTools } from '../bcs/bytes.ts';
+import { type JsonValue, parseJson } from '../json/json-text.ts';
+import type { EnumLayout, Layout, LayoutFields, LayoutVariant, ObjectTemplate } from './layout.ts';
+import { ValueRenderer } from './value-json.ts';
 
 /**
  * Most structs, enums and vectors in one argument. A struct can have no bytes at all, so the bytes alone are not a
@@ -28,93 +27,60 @@ export interface ContainerBudget {
  * `function_value`, `size_limit` above the budget, which is MAX_ARGUMENT_CONTAINERS unless given.
  */
 export function decodeArgument(
-  layout: EncodeLayout,
+  layout: Layout,
   bytes: Uint8Array,
   budget: ContainerBudget = { containersLeft: MAX_ARGUMENT_CONTAINERS },
 ): JsonValue {
-  return decodeBcs(bytes, (reader) => new ArgumentDecoder(reader, budget).value(layout));
+  const reader = new BcsReader(bytes);
+  const json = new ArgumentRenderer(reader, budget).value(layout, 0, 0);
+  reader.finish();
+  return parseJson(byteTools.utf8Bytes(json), Number.POSITIVE_INFINITY);
 }
 
-type CompositeLayout = Extract<
-  EncodeLayout,
-  { readonly kind: 'vector' | 'struct' | 'enum' | 'function' }
->;
-
-class ArgumentDecoder {
-  readonly #reader: BcsReader;
+class ArgumentRenderer extends ValueRenderer {
   readonly #budget: ContainerBudget;
   readonly #maxContainers: number;
 
   constructor(reader: BcsReader, budget: ContainerBudget) {
-    this.#reader = reader;
+    super(reader);
     this.#budget = budget;
     this.#maxContainers = budget.containersLeft;
   }
 
-  value(layout: EncodeLayout): JsonValue {
-    const reader = this.#reader;
-    switch (layout.kind) {
-      case 'bool':
-        return reader.bool();
-      case 'address':
-        return formatAddress(reader.address());
-      case 'string':
-        return this.#text();
-      case 'vector':
-      case 'struct':
-      case 'enum':
-      case 'function':
-        return this.#composite(layout);
-      default:
-        return isSmallInteger(layout.kind)
-          ? new JsonNumber(String(readSmallInteger(reader, layout.kind)))
-          : String(readWideInteger(reader, layout.kind));
-    }
-  }
-
-  #composite(layout: CompositeLayout): JsonValue {
-    const reader = this.#reader;
+  protected override enter(): void {
     if (this.#budget.containersLeft === 0) {
       const text = `more than ${this.#maxContainers} structs and vectors in one argument`;
-      throw new BcsError('size_limit', text, reader.offset);
+      throw new BcsError('size_limit', text, this.reader.offset);
     }
     this.#budget.containersLeft -= 1;
-    switch (layout.kind) {
-      case 'vector':
-        if (layout.element.kind === 'u8') return formatHex(reader.bytes());
-        return this.#vector(layout.element);
-      case 'struct':
-        return this.#fields(layout.fields);
-      case 'enum': {
-        const { variants, tag } = layout;
-        const variant = variants[reader.variant(variants.length, tag.name)]!;
-        return new Map([[variant.name, this.#fields(variant.fields)]]);
-      }
-      case 'function': {
-        const text = 'function values cannot be arguments';
-        throw new BcsError('function_value', text, reader.offset);
-      }
-    }
   }
 
-  #text(): string {
-    const start = this.#reader.offset;
-    const text = this.#reader.text();
-    if (text !== undefined) return text;
+  protected override text(): string {
+    const start = this.reader.offset;
+    const text = this.reader.text();
+    if (text !== undefined) return JSON.stringify(text);
     throw new BcsError('bad_utf8', 'text is not UTF-8', start);
   }
 
-  #vector(element: EncodeLayout): JsonValue[] {
-    // Items can be empty: only structs are, and those are counted.
-    const count = this.#reader.length(0);
-    const items: JsonValue[] = [];
-    for (let index = 0; index < count; index += 1) items.push(this.value(element));
-    return items;
+  protected override object(
+    chosen: LayoutFields | LayoutVariant,
+    _template: ObjectTemplate | undefined,
+    depth: number,
+    containerDepth: number,
+  ): string {
+    const members = chosen.fields.map(
+      ({ name, layout }) => `${JSON.stringify(name)}:${this.value(layout, depth, containerDepth)}`,
+    );
+    const object = `{${members.join(',')}}`;
+    return 'name' in chosen ? `{${JSON.stringify(chosen.name)}:${object}}` : object;
   }
 
-  #fields(fields: readonly EncodeField[]): JsonObject {
-    const members = new Map<string, JsonValue>();
-    for (const { name, layout } of fields) members.set(name, this.value(layout));
-    return members;
+  protected override variant({ tag, variants }: EnumLayout): LayoutVariant {
+    return variants[this.reader.variant(variants.length, tag!.name)]!;
+  }
+
+  protected override closure(): string {
+    const text = 'function values cannot be arguments';
+    throw new BcsError('function_value', text, this.reader.offset);
   }
 }

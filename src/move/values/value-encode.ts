@@ -10,16 +10,36 @@ import {
   type WideIntegerKind,
   writeInteger,
 } from '../bcs/integers.ts';
+import { MoveError } from '../errors.ts';
 import { JsonNumber, type JsonObject, type JsonValue } from '../json/json-text.ts';
 import { debugJson, describeJsonKind } from '../json/json-text-print.ts';
 import { exactIntegerOf, IntegerTextError, parseIntegerText } from '../json/u64-text.ts';
 import { debugString } from '../rust-debug.ts';
 import { HexTextError, parseAddress } from '../types/address.ts';
-import type { EncodeField, EncodeLayout } from './layout.ts';
+import type { EnumLayout, Layout, LayoutField } from './layout.ts';
 import { debugLayout } from './value-debug.ts';
-import { ValueEncodeError } from './value-error.ts';
 
-type EnumLayout = Extract<EncodeLayout, { kind: 'enum' }>;
+/**
+ * Why JSON is not a value:
+ * - `wrong_json_type`: not the kind of JSON that the type requires;
+ * - `bad_number`, `bad_integer_text`, `bad_address`, `bad_hex`: the right kind of JSON with invalid content;
+ * - `missing_field`, `unknown_fields`, `unknown_variant`, `not_one_variant`: structs and enums;
+ * - `function_value`: no JSON is a function value.
+ */
+type ValueEncodeErrorCode =
+  | 'wrong_json_type'
+  | 'bad_number'
+  | 'bad_integer_text'
+  | 'bad_address'
+  | 'bad_hex'
+  | 'missing_field'
+  | 'unknown_fields'
+  | 'unknown_variant'
+  | 'not_one_variant'
+  | 'function_value';
+
+/** JSON that is not a value of the layout; `message` is the interface's own text (docs/spec/encode.md §A4). */
+export class ValueEncodeError extends MoveError<ValueEncodeErrorCode> {}
 
 const INTEGER = /^-?[0-9]+$/;
 
@@ -27,7 +47,7 @@ const INTEGER = /^-?[0-9]+$/;
  * Appends the BCS of a JSON value. After an error the writer holds part of the value.
  * @throws ValueEncodeError
  */
-export function encodeValue(layout: EncodeLayout, json: JsonValue, writer: BcsWriter): void {
+export function encodeValue(layout: Layout, json: JsonValue, writer: BcsWriter): void {
   switch (layout.kind) {
     case 'bool':
       if (typeof json !== 'boolean') throw wrongType(json, 'a boolean');
@@ -52,9 +72,11 @@ export function encodeValue(layout: EncodeLayout, json: JsonValue, writer: BcsWr
     case 'address':
       writeAddress(json, writer);
       return;
+    case 'bytes':
+      writeHex(json, writer);
+      return;
     case 'vector':
-      if (layout.element.kind === 'u8') writeHex(json, writer);
-      else writeVector(layout.element, json, writer);
+      writeVector(layout.element, json, writer);
       return;
     case 'string':
       if (typeof json !== 'string') {
@@ -63,12 +85,13 @@ export function encodeValue(layout: EncodeLayout, json: JsonValue, writer: BcsWr
       writer.string(json);
       return;
     case 'struct':
-      writeStruct(layout.fields, json, writer);
+      writeFields(layout.fields, jsonObject(json, 'struct'), writer);
       return;
     case 'enum':
       writeEnum(layout, json, writer);
       return;
     case 'function':
+    case 'signer':
       throw new ValueEncodeError(
         'function_value',
         `unexpected move type ${debugLayout(layout)} for value ${debugJson(json)}`,
@@ -134,7 +157,7 @@ function writeHex(json: JsonValue, writer: BcsWriter): void {
   }
 }
 
-function writeVector(element: EncodeLayout, json: JsonValue, writer: BcsWriter): void {
+function writeVector(element: Layout, json: JsonValue, writer: BcsWriter): void {
   if (!Array.isArray(json)) {
     throw new ValueEncodeError(
       'wrong_json_type',
@@ -146,12 +169,16 @@ function writeVector(element: EncodeLayout, json: JsonValue, writer: BcsWriter):
   for (const item of items) encodeValue(element, item, writer);
 }
 
-function writeStruct(fields: readonly EncodeField[], json: JsonValue, writer: BcsWriter): void {
-  const members = jsonObject(json, 'struct');
+function writeFields(
+  fields: readonly LayoutField[],
+  members: JsonObject,
+  writer: BcsWriter,
+  place = '',
+): void {
   for (const { name, layout } of fields) {
     const member = members.get(name);
     if (member === undefined) {
-      throw new ValueEncodeError('missing_field', `field ${name} not found.`);
+      throw new ValueEncodeError('missing_field', `field ${name} not found${place}.`);
     }
     encodeValue(layout, member, writer);
   }
@@ -172,14 +199,7 @@ function writeEnum(layout: EnumLayout, json: JsonValue, writer: BcsWriter): void
   }
   const members = jsonObject(body, 'variant fields');
   writer.uleb32(index);
-  for (const field of variant.fields) {
-    const member = members.get(field.name);
-    if (member === undefined) {
-      const text = `field ${field.name} not found in variant ${name}.`;
-      throw new ValueEncodeError('missing_field', text);
-    }
-    encodeValue(field.layout, member, writer);
-  }
+  writeFields(variant.fields, members, writer, ` in variant ${name}`);
   if (members.size === variant.fields.length) return;
   const unknown = unknownNames(members, variant.fields).map(debugString).join(', ');
   const text = `Unknown fields [${unknown}] in variant ${name}.`;
@@ -190,7 +210,7 @@ function writeEnum(layout: EnumLayout, json: JsonValue, writer: BcsWriter): void
  * The names that are not fields, in the order in which the reference lists them: it removes the fields from the object
  * one by one, each time moving the last member into the gap.
  */
-function unknownNames(members: JsonObject, fields: readonly EncodeField[]): string[] {
+function unknownNames(members: JsonObject, fields: readonly LayoutField[]): string[] {
   const names = [...members.keys()];
   const places = new Map(names.map((name, place) => [name, place]));
   for (const field of fields) {

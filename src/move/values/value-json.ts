@@ -2,14 +2,22 @@
  * Stored bytes to JSON text, in one pass over the bytes and without objects between (docs/spec/encode.md §B1, B2;
  * docs/spec/http.md §8.4). What a value's type looks like is all in its layout.
  */
-import { isUtf8 } from 'node:buffer';
 import { BcsError, BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
+import { byteTools } from '../bcs/bytes.ts';
 import { formatHex } from '../bcs/hex.ts';
 import { formatAddress } from '../types/address.ts';
 import { readModuleId } from '../types/module-id.ts';
 import { formatTypeTag, readTypeTag } from '../types/type-tag.ts';
-import type { DecodeLayout, ObjectTemplate } from './layout.ts';
-import { enterContainer, readCapturedLayout } from './layout-captured.ts';
+import type {
+  EnumLayout,
+  Layout,
+  LayoutFields,
+  LayoutVariant,
+  ObjectTemplate,
+  StructLayout,
+  VectorLayout,
+} from './layout.ts';
+import { enterContainer, FUNCTION_DATA_VERSION, readCapturedLayout } from './layout-captured.ts';
 
 /**
  * Bytes of names that one value may cost: for every struct value the cost of its type's tag (32 for the address plus
@@ -27,9 +35,6 @@ export const MAX_VALUE_DEPTH = 768;
 /** Text between two steps of `renderInTurns`, in bytes: it takes a few milliseconds to make. */
 export const JSON_PIECE_BYTES = 128 * 1024;
 
-/** The only format of function values. */
-const FUNCTION_DATA_VERSION = 1;
-
 /** Below it a high half of a u64 leaves the number exact in a double. */
 const EXACT_HIGH_HALF = 0x20_0000;
 const TWO_32 = 0x1_0000_0000;
@@ -43,7 +48,7 @@ const MAX_VARIANT_INDEX = 0xffff;
  * The JSON text of the value that takes all of `bytes`.
  * @throws BcsError, whose `detail` is the interface's text.
  */
-export function renderValue(layout: DecodeLayout, bytes: Uint8Array): string {
+export function renderValue(layout: Layout, bytes: Uint8Array): string {
   return decodeBcs(bytes, (reader) => new ValueRenderer(reader).value(layout, 0, 0));
 }
 
@@ -54,7 +59,7 @@ export function renderValue(layout: DecodeLayout, bytes: Uint8Array): string {
  * @throws BcsError exactly when `renderValue` does.
  */
 export function renderValueUtf8(
-  layout: DecodeLayout,
+  layout: Layout,
   bytes: Uint8Array,
   start = 0,
   end = bytes.length,
@@ -73,7 +78,7 @@ export function renderValueUtf8(
  * @throws BcsError exactly when `renderValue` does, from a step
  */
 export function* renderInTurns(
-  layout: DecodeLayout,
+  layout: Layout,
   bytes: Uint8Array,
   text: string,
 ): Generator<string, string> {
@@ -85,7 +90,8 @@ export function* renderInTurns(
 
 /** The UTF-8 of a text, a unit for each byte. */
 export function utf8Units(text: string): string {
-  return Buffer.from(text).toString('latin1');
+  const bytes = byteTools.utf8Bytes(text);
+  return byteTools.latin1Text(bytes, 0, bytes.length);
 }
 
 /** The fields of a struct's value, in the order of their bytes. */
@@ -100,33 +106,29 @@ interface FieldBytes {
  * The fields of the struct or enum whose value takes all of `bytes`; `undefined` for a layout that is neither.
  * @throws BcsError exactly when `renderValue` does.
  */
-export function splitFields(layout: DecodeLayout, bytes: Uint8Array): FieldBytes | undefined {
+export function splitFields(layout: Layout, bytes: Uint8Array): FieldBytes | undefined {
   if (layout.kind !== 'struct' && layout.kind !== 'enum') return undefined;
   return decodeBcs(bytes, (reader) => new ValueRenderer(reader).split(layout));
 }
 
 /** Kinds of values that may have any number of parts. */
-const LONG_KINDS: ReadonlySet<DecodeLayout['kind']> = new Set([
-  'vector',
-  'struct',
-  'enum',
-  'bytes',
-]);
+const LONG_KINDS: ReadonlySet<Layout['kind']> = new Set(['vector', 'struct', 'enum', 'bytes']);
 
-class ValueRenderer {
-  readonly #reader: BcsReader;
+/** Renders values as they are shown; arguments are rendered by a subclass (value-decode.ts). */
+export class ValueRenderer {
+  protected readonly reader: BcsReader;
   readonly #asUtf8: boolean;
   #leftBytes = VALUE_BUDGET_BYTES;
 
   /** @param asUtf8 whether texts are those of `renderValueUtf8`; all but strings and names are ASCII */
   constructor(reader: BcsReader, asUtf8 = false) {
-    this.#reader = reader;
+    this.reader = reader;
     this.#asUtf8 = asUtf8;
   }
 
   /** `containerDepth` counts the named containers of BCS around the value: of values, only enums. */
-  value(layout: DecodeLayout, depth: number, containerDepth: number): string {
-    const reader = this.#reader;
+  value(layout: Layout, depth: number, containerDepth: number): string {
+    const { reader } = this;
     switch (layout.kind) {
       case 'bool':
         return reader.bool() ? 'true' : 'false';
@@ -159,7 +161,7 @@ class ValueRenderer {
       case 'bytes':
         return `"${formatHex(reader.bytes())}"`;
       case 'string':
-        return this.#text(layout.tagBytes);
+        return this.text(layout);
       case 'signer':
         throw this.#error('signer', 'cannot deserialize signer');
       default:
@@ -168,9 +170,9 @@ class ValueRenderer {
     }
   }
 
-  /** The same as `value` in pieces behind `text`; what has no parts is rendered in one go. @returns the last piece */
+  /** Renders a value in pieces behind `text`; a value without parts is one piece. @returns the last piece */
   *inTurns(
-    layout: DecodeLayout,
+    layout: Layout,
     text: string,
     depth: number,
     containerDepth: number,
@@ -178,8 +180,8 @@ class ValueRenderer {
     const { kind } = layout;
     if (kind === 'vector') {
       this.#checkDepth(depth);
-      const count = this.#reader.length(0);
-      this.#charge(layout.tagBytes);
+      this.enter(layout.tagBytes);
+      const count = this.reader.length(0);
       const { element } = layout;
       const isShort = !LONG_KINDS.has(element.kind);
       text += '[';
@@ -195,7 +197,7 @@ class ValueRenderer {
       return text + ']';
     }
     if (kind === 'bytes') {
-      const bytes = this.#reader.bytes();
+      const bytes = this.reader.bytes();
       text += '"0x';
       for (let from = 0; from < bytes.length; from += JSON_PIECE_BYTES) {
         if (from > 0) yield text;
@@ -208,11 +210,12 @@ class ValueRenderer {
       return text + this.value(layout, depth, containerDepth);
     }
     this.#checkDepth(depth);
-    if (kind === 'enum') enterContainer(this.#reader, containerDepth, 'enum');
-    const { fields, pieces, order } = this.#template(layout);
+    if (kind === 'enum') enterContainer(this.reader, containerDepth, 'enum');
+    const { fields, template } = this.#fields(layout);
+    const { pieces, order } = template!;
     const inside = kind === 'enum' ? containerDepth + 1 : containerDepth;
     const values: string[][] = [];
-    for (const field of fields) {
+    for (const { layout: field } of fields) {
       const parts: string[] = [];
       const steps = this.inTurns(field, '', depth + 1, inside);
       for (let step = steps.next(); ; step = steps.next()) {
@@ -236,42 +239,47 @@ class ValueRenderer {
   }
 
   /** Skips an outermost value field by field; the text is produced only to check the value. */
-  split(layout: Extract<DecodeLayout, { kind: 'struct' | 'enum' }>): FieldBytes {
-    const reader = this.#reader;
+  split(layout: StructLayout | EnumLayout): FieldBytes {
+    const { reader } = this;
     const isEnum = layout.kind === 'enum';
-    const template = this.#template(layout);
-    const fields = template.fields.map((field) => {
+    const chosen = this.#fields(layout);
+    const fields = chosen.fields.map(({ layout: field }) => {
       const start = reader.offset;
       this.value(field, 1, isEnum ? 1 : 0);
       return reader.buffer.subarray(start, reader.offset);
     });
-    return { variant: isEnum ? layout.variants.indexOf(template) : 0, fields };
+    return { variant: isEnum ? layout.variants.indexOf(chosen as LayoutVariant) : 0, fields };
   }
 
   #composite(
-    layout: Extract<DecodeLayout, { kind: 'vector' | 'struct' | 'enum' | 'function' }>,
+    layout: VectorLayout | StructLayout | EnumLayout | { readonly kind: 'function' },
     depth: number,
     containerDepth: number,
   ): string {
     switch (layout.kind) {
       case 'vector':
-        return this.#vector(layout.element, layout.tagBytes, depth, containerDepth);
+        return this.#vector(layout, depth, containerDepth);
       case 'struct':
-        this.#charge(layout.tagBytes);
-        return this.#object(layout.template, depth, containerDepth);
+        this.enter(layout.tagBytes);
+        return this.object(layout, layout.template!, depth, containerDepth);
       case 'enum': {
-        enterContainer(this.#reader, containerDepth, 'enum');
-        this.#charge(layout.tagBytes);
-        const variant = this.#variant(layout.variants);
-        return this.#object(variant, depth, containerDepth + 1);
+        enterContainer(this.reader, containerDepth, 'enum');
+        this.enter(layout.tagBytes);
+        const variant = this.variant(layout);
+        return this.object(variant, variant.template!, depth, containerDepth + 1);
       }
       case 'function':
-        return this.#closure(depth, containerDepth);
+        return this.closure(depth, containerDepth);
     }
   }
 
+  /** Counts a value against the limit. @throws BcsError `size_limit` */
+  protected enter(tagBytes: number | undefined): void {
+    this.#charge(tagBytes!);
+  }
+
   #u64(): string {
-    const reader = this.#reader;
+    const { reader } = this;
     const low = reader.u32();
     const high = reader.u32();
     if (high === 0) return String(low);
@@ -279,19 +287,20 @@ class ValueRenderer {
     return String((BigInt(high) << 32n) | BigInt(low));
   }
 
-  #text(tagBytes: number): string {
-    this.#charge(tagBytes);
-    const reader = this.#reader;
+  protected text(layout: StructLayout<'string'>): string {
+    this.#charge(layout.tagBytes!);
+    const { reader } = this;
     if (!this.#asUtf8) return jsonString(reader.bytes());
     const byteLength = reader.length(1);
     const start = reader.skip(byteLength);
     return jsonStringUtf8(reader.buffer, start, start + byteLength);
   }
 
-  #vector(element: DecodeLayout, tagBytes: number, depth: number, containerDepth: number): string {
+  #vector(layout: VectorLayout, depth: number, containerDepth: number): string {
+    this.enter(layout.tagBytes);
     // Items are read one by one, so that the first bad item decides, not the length.
-    const count = this.#reader.length(0);
-    this.#charge(tagBytes);
+    const count = this.reader.length(0);
+    const { element } = layout;
     if (count === 0) return '[]';
     let text = '[' + this.value(element, depth, containerDepth);
     for (let index = 1; index < count; index += 1) {
@@ -300,34 +309,40 @@ class ValueRenderer {
     return text + ']';
   }
 
-  #object(template: ObjectTemplate, depth: number, containerDepth: number): string {
+  /** @param template of the fields, read by the caller: there all layouts have one hidden class */
+  protected object(
+    _fields: LayoutFields,
+    template: ObjectTemplate,
+    depth: number,
+    containerDepth: number,
+  ): string {
     this.#charge(template.nameBytes);
-    const { fields, pieces, order } = template;
+    const { layouts, pieces, order } = template;
     let text = pieces[0]!;
     if (template.inDeclaredOrder) {
-      for (let index = 0; index < fields.length; index += 1) {
-        text += this.value(fields[index]!, depth, containerDepth) + pieces[index + 1]!;
+      for (let index = 0; index < layouts.length; index += 1) {
+        text += this.value(layouts[index]!, depth, containerDepth) + pieces[index + 1]!;
       }
       return text;
     }
     const values: string[] = [];
-    for (const field of fields) values.push(this.value(field, depth, containerDepth));
+    for (const layout of layouts) values.push(this.value(layout, depth, containerDepth));
     for (let place = 0; place < order.length; place += 1) {
       text += values[order[place]!]! + pieces[place + 1]!;
     }
     return text;
   }
 
-  #template(layout: Extract<DecodeLayout, { kind: 'struct' | 'enum' }>): ObjectTemplate {
-    this.#charge(layout.tagBytes);
-    const template = layout.kind === 'enum' ? this.#variant(layout.variants) : layout.template;
-    this.#charge(template.nameBytes);
-    return template;
+  #fields(layout: StructLayout | EnumLayout): LayoutFields {
+    this.enter(layout.tagBytes);
+    const fields = layout.kind === 'enum' ? this.variant(layout) : layout;
+    this.#charge(fields.template!.nameBytes);
+    return fields;
   }
 
-  #variant(variants: readonly ObjectTemplate[]): ObjectTemplate {
-    const start = this.#reader.offset;
-    const index = this.#reader.uleb32();
+  protected variant({ variants }: EnumLayout): LayoutVariant {
+    const start = this.reader.offset;
+    const index = this.reader.uleb32();
     const variant = variants[index];
     if (variant !== undefined) return variant;
     const text =
@@ -338,8 +353,8 @@ class ValueRenderer {
   }
 
   /** A function value: a sequence of 5 + 2c parts (docs/spec/move.md §4.5, docs/spec/encode.md §B1). */
-  #closure(depth: number, containerDepth: number): string {
-    const reader = this.#reader;
+  protected closure(depth: number, containerDepth: number): string {
+    const { reader } = this;
     let partsLeft = reader.length(0);
     const expectPart = () => {
       if (partsLeft === 0) throw this.#error('bad_closure', 'expected more elements');
@@ -393,7 +408,7 @@ class ValueRenderer {
   }
 
   #error(code: BcsError['code'], text: string): BcsError {
-    return new BcsError(code, text, this.#reader.offset);
+    return new BcsError(code, text, this.reader.offset);
   }
 }
 
@@ -404,10 +419,9 @@ function exactText(value: number): string {
   return String(high) + String(low).padStart(BILLION_DIGITS, '0');
 }
 
-/** The JSON text of a string's bytes. */
 function jsonString(bytes: Buffer): string {
-  if (!isUtf8(bytes)) return `"Unparsable utf-8 ${formatHex(bytes)}"`;
-  return JSON.stringify(bytes.toString('utf8'));
+  if (!byteTools.isUtf8(bytes)) return `"Unparsable utf-8 ${formatHex(bytes)}"`;
+  return JSON.stringify(byteTools.utf8Text(bytes, 0, bytes.length));
 }
 
 /** The UTF-8 of `jsonString`, a unit for each byte: mostly the bytes themselves. */
@@ -421,8 +435,8 @@ function jsonStringUtf8(buffer: Buffer, start: number, end: number): string {
     }
     if (byte >= 0x80) isAscii = false;
   }
-  if (!isAscii && !isUtf8(buffer.subarray(start, end))) {
+  if (!isAscii && !byteTools.isUtf8(buffer.subarray(start, end))) {
     return jsonString(buffer.subarray(start, end));
   }
-  return `"${buffer.toString('latin1', start, end)}"`;
+  return `"${byteTools.latin1Text(buffer, start, end)}"`;
 }

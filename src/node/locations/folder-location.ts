@@ -27,7 +27,7 @@ import type {
 import { NodeError, reasonOf } from '../node-error.ts';
 import { type LedgerLocation, refusingLedger } from './location.ts';
 
-/** How a file is written that becomes a store. */
+/** Writes the file that becomes a store. */
 type WriteFile = (path: string) => Promise<void>;
 
 /** The folder may be the root of a volume, so a new ledger's file is moved and not the folder. */

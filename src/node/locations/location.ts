@@ -1,4 +1,4 @@
-/** A place where a ledger can be: what commands need of it, whichever engine has it. */
+/** A place for a ledger, with the operations that commands need of any engine. */
 import type {
   ColumnStatistics,
   MakeOptions,
@@ -11,17 +11,16 @@ import { isStoreError } from '../../store/store-error.ts';
 import { NodeError } from '../node-error.ts';
 
 export interface LedgerLocation {
-  /** For messages and logs: without secrets. */
+  /** The location as messages and logs show it, without secrets. */
   readonly shown: string;
-  /** What else to give where there is something already. */
+  /** Advice for a location that is taken already. */
   readonly otherwise: string;
 
   hasStore(): Promise<boolean>;
-  /** Whether making a ledger here has begun and not ended. */
+  /** Whether a ledger was begun here and is not complete. */
   isUnfinished(): Promise<boolean>;
-  /** @throws NodeError `data_not_usable` when something is there that is not a store's */
+  /** @throws NodeError `data_not_usable` if the location contains something other than a store */
   refuseUsed(): Promise<void>;
-  /** Bytes that the store takes. */
   storeBytes(columns: readonly ColumnStatistics[]): number;
 
   /** @throws StoreError, as the following ones */
@@ -42,7 +41,7 @@ export interface LedgerLocation {
   removeUnfinished(): Promise<void>;
 }
 
-/** What makes a store, with the error of a location that has one. @throws NodeError `ledger_exists`; what it throws */
+/** Runs `make`. @throws NodeError `ledger_exists` if the location has a store; what `make` throws */
 export async function refusingLedger<T>(
   { shown, otherwise }: LedgerLocation,
   make: () => Promise<T>,

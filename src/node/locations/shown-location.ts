@@ -1,6 +1,6 @@
 import { isPostgresUrl, shownPostgresUrl } from '../../store/postgres/location.ts';
 
-/** What messages and logs say instead of a location, which may contain a password. */
+/** The text of a location for messages and logs, without its password. */
 export function shownLocation(data: string): string {
   return isPostgresUrl(data) ? shownPostgresUrl(data) : data;
 }

@@ -7,7 +7,6 @@ import type { Setting, SettingTable } from '../../api/settings.ts';
 import { NodeError, reasonOf } from '../node-error.ts';
 import { readInputFile } from './input.ts';
 
-/** Environment variable of the config file's path. */
 export const CONFIG_VARIABLE = 'DAYBOOK_CONFIG';
 /** Largest config file read, in bytes: the parser compares each name with all others, and 60,000 names took 20 s. */
 export const MAX_CONFIG_FILE_BYTES = 64 * 1024;

@@ -42,6 +42,12 @@ const OWN_SETTINGS = {
       'for a new ledger: begin with the newest snapshot that the followed node offers, then follow',
     default: false,
   },
+  execute: {
+    type: 'boolean',
+    description:
+      'execute each transaction that is followed, and compare what comes of it, before it is committed',
+    default: false,
+  },
   snapshots: text(
     'folder of snapshots (daybook snapshot --out FOLDER/NAME) that GET /v1/-/snapshots offers; empty for none',
   ),
@@ -172,16 +178,14 @@ const SETTING_GROUPS: Readonly<Record<string, readonly (keyof NodeSettings)[]>> 
     ...(['keepVersions', 'workers', 'headerPrefix'] as const),
   ],
   'Replication and forks:': [
-    ...(['waypoint', 'bootstrap', 'snapshots', 'standby', 'offline'] as const),
+    ...(['waypoint', 'execute', 'bootstrap', 'snapshots', 'standby', 'offline'] as const),
     ...(['forkRequestsPerSecond', 'maxLagSeconds'] as const),
   ],
   'Pruning:': ['keepSeconds', 'pruneGraceSeconds', 'keepAccounts', 'keepAccountsFile'],
   'Logs and metrics:': ['metricsListen', 'accessLog', 'logLevel'],
   'What the API answers:': [
-    ...(['jsonOutputEnabled', 'bcsOutputEnabled', 'encodeSubmissionEnabled'] as const),
-    ...(['compressionEnabled', 'nodeRole', 'gitHash', 'signingDomainPrefix', 'clock'] as const),
-    ...(['maxEventsPageSize', 'maxTransactionsPageSize', 'maxBlockTransactionsPageSize'] as const),
-    ...(['maxAccountResourcesPageSize', 'maxAccountModulesPageSize'] as const),
+    ...(['encodeSubmissionEnabled', 'compressionEnabled', 'signingDomainPrefix'] as const),
+    ...(['clock', 'maxPageSize'] as const),
   ],
 };
 export const [FIRST_GROUP] = Object.keys(SETTING_GROUPS) as [string];
@@ -189,7 +193,6 @@ export const [FIRST_GROUP] = Object.keys(SETTING_GROUPS) as [string];
 interface SettingFlag {
   readonly flag: string;
   readonly help: string;
-  /** The heading of its group. */
   readonly group: string;
 }
 

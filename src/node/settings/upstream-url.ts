@@ -1,6 +1,6 @@
-/** Which node the upstream is. */
-import { FeedError } from '../../ingest/feed/feed-error.ts';
-import { interfaceBase } from '../../ingest/feed/interface-url.ts';
+/** The URLs of other nodes, as settings name them. */
+import { interfaceBase } from '../../remote/node-url.ts';
+import { RemoteError } from '../../remote/remote-error.ts';
 import { NodeError } from '../node-error.ts';
 import type { NodeSettings } from './settings.ts';
 
@@ -17,11 +17,15 @@ export function upstreamBase({
 }: Pick<NodeSettings, 'upstream' | 'follow'>): URL | undefined {
   const url = upstream === '' ? follow : upstream;
   if (url === '' || url === NO_UPSTREAM) return undefined;
+  return namedBase(url, upstream === '' ? 'follow: ' : 'upstream: ');
+}
+
+/** @param prefix of the message @throws NodeError `bad_setting` */
+export function namedBase(url: string, prefix = ''): URL {
   try {
     return interfaceBase(url);
   } catch (cause) {
-    if (!(cause instanceof FeedError)) throw cause;
-    const setting = upstream === '' ? 'follow' : 'upstream';
-    throw new NodeError('bad_setting', `${setting}: ${cause.message}`, { cause, exitCode: 2 });
+    if (!(cause instanceof RemoteError)) throw cause;
+    throw new NodeError('bad_setting', prefix + cause.message, { cause, exitCode: 2 });
   }
 }

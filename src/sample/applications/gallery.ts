@@ -14,7 +14,7 @@ import {
   resourceGroupKeys,
   Slots,
   structTagBytes,
-  writeResourceGroup,
+  writeGroup,
 } from '../model/slots.ts';
 import { type Call, callsOf, pickReceiver, pickSender, type World } from '../model/world.ts';
 
@@ -97,25 +97,14 @@ export class Gallery {
     const title = `Study in ${random.pick(COLOURS)} no. ${number}`;
     const object = copiedBytes(addressBytes(namedObjectAddress(accounts.address(painter), title)));
     const year = FIRST_YEAR + random.below(YEARS);
-    const transfers = new EventHandles(
-      1,
-      () => object,
-      () => OBJECT_CREATION_NUMBER,
-    );
+    const transfers = EventHandles.ofResource(object, OBJECT_CREATION_NUMBER);
     const painting: Painting = { object, title, year, owner: painter, owners: 1, transfers };
     this.#paintings.set(number, painting);
     effects.create(this.#paintingSlots, number);
     effects.moduleEvent(PAINTED, (writer) =>
       writer.fixed(object).string(title).fixed(accounts.addressBytes(painter)),
     );
-    return {
-      sender: painter,
-      payload: () =>
-        paint(
-          (to) => to.string(title),
-          (to) => to.u16(year),
-        ),
-    };
+    return { sender: painter, payload: () => paint(title, (to) => to.u16(year)) };
   }
 
   /** `0x1::object::transfer`: an event of the object's own stream, or a module event later on. */
@@ -130,14 +119,7 @@ export class Gallery {
     effects.migratedEvent(TRANSFER, painting.transfers, 0, (to) => {
       to.fixed(object).fixed(accounts.addressBytes(from)).fixed(accounts.addressBytes(receiver));
     });
-    return {
-      sender: from,
-      payload: () =>
-        transfer(
-          (to) => to.fixed(object),
-          (to) => to.fixed(accounts.addressBytes(receiver)),
-        ),
-    };
+    return { sender: from, payload: () => transfer(object, accounts.addressBytes(receiver)) };
   }
 
   #visit(): Call {
@@ -153,7 +135,7 @@ export class Gallery {
       visitor.favourite = object;
       effects.modify(this.#visitorSlots, account);
     }
-    return { sender: account, payload: () => visit((to) => to.fixed(object)) };
+    return { sender: account, payload: () => visit(object) };
   }
 
   /** Deletes the oldest painting with its whole resource group. */
@@ -161,7 +143,7 @@ export class Gallery {
     const [number, { object, owner }] = this.#paintings.entries().next().value!;
     this.#world.effects.delete(this.#paintingSlots, number);
     this.#paintings.delete(number);
-    return { sender: owner, payload: () => destroy((to) => to.fixed(object)) };
+    return { sender: owner, payload: () => destroy(object) };
   }
 
   #drawPainting(): [number: number, painting: Painting] {
@@ -172,7 +154,7 @@ export class Gallery {
   #writePainting(writer: BcsWriter, painting: Painting): void {
     const { object, title, year, owners, transfers } = painting;
     const owner = this.#world.accounts.addressBytes(painting.owner);
-    writeResourceGroup(writer, [
+    writeGroup(writer, [
       objectCore({ object, owner, ungated: true, transfers: transfers.count() }),
       // The last field is the reference to delete it: the object's own address.
       [PAINTING_TAG, (to) => to.string(title).u16(year).exactU64(owners).u8(1).fixed(object)],
@@ -183,5 +165,5 @@ export class Gallery {
 function writeVisitor(writer: BcsWriter, { visits, favourite }: Visitor): void {
   const members: GroupMember[] = [[VISITS_TAG, (to) => to.exactU64(visits)]];
   if (favourite !== undefined) members.push([FAVOURITE_TAG, (to) => to.fixed(favourite)]);
-  writeResourceGroup(writer, members);
+  writeGroup(writer, members);
 }

@@ -34,9 +34,7 @@ function writeMood(writer: BcsWriter, { variant, tasks }: Mood): void {
 
 export class Journals {
   readonly #world: World;
-  /** The newest mood of every author. */
   readonly #moods = new Map<number, Mood>();
-  /** Creation numbers of the authors' streams. */
   readonly #creationNumbers = new Map<number, number>();
   readonly #entries: EventHandles;
   readonly #slots: Slots;
@@ -79,6 +77,6 @@ export class Journals {
       writeMood(writer, mood);
       writer.string(text).exactU64(effects.now);
     });
-    return { sender: author, payload: () => write((to) => to.string(text)) };
+    return { sender: author, payload: () => write(text) };
   };
 }

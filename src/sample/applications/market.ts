@@ -88,7 +88,7 @@ export class Market {
         place(
           (to) => to.uleb32(order.side),
           (to) => to.exactU64(order.units).u8(order.scale),
-          (to) => to.exactU64(order.size),
+          order.size,
           (to) => to.option(note, (inner, text) => inner.string(text)),
         ),
     };
@@ -101,7 +101,7 @@ export class Market {
     effects.delete(this.#orderSlots, id);
     this.#orders.delete(id);
     effects.moduleEvent(CLOSED, (writer) => writer.exactU64(id).bool(filled));
-    return { sender: order.trader, payload: () => close((to) => to.exactU64(id)) };
+    return { sender: order.trader, payload: () => close(id) };
   }
 
   #writeOrder(writer: BcsWriter, { trader, side, units, scale, size }: Order): void {

@@ -1,4 +1,4 @@
-/** What users do, and how often: the mix of the sample ledger's transactions. */
+/** The mix of the sample ledger's transactions: user actions and their frequency. */
 import type { Action, Call, World } from '../model/world.ts';
 import { Gallery } from './gallery.ts';
 import { Journals } from './journal.ts';

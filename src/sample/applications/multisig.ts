@@ -52,11 +52,7 @@ export class Multisig {
     this.#world = world;
     this.#address = accounts.addressBytes(MULTISIG_ACCOUNT);
     const firstHandle = accounts.takeCreationNumbers(MULTISIG_ACCOUNT, HANDLES);
-    this.#handles = new EventHandles(
-      HANDLES,
-      () => this.#address,
-      (handle) => firstHandle + handle,
-    );
+    this.#handles = EventHandles.ofResource(this.#address, firstHandle, HANDLES);
     const table = derivedBytes(seed, 'multisig table').toString('hex');
     this.#proposals = new Slots({
       key: (sequenceNumber) => tableItemKey(table, (writer) => writer.exactU64(sequenceNumber)),
@@ -92,14 +88,8 @@ export class Multisig {
         this.#writeProposal(writer, proposal);
       });
     }
-    return {
-      sender: PROPOSER,
-      payload: () =>
-        propose(
-          (to) => to.fixed(this.#address),
-          (to) => to.bytes(this.#payloadBytes(proposal)),
-        ),
-    };
+    const payload = () => propose(this.#address, (to) => to.bytes(this.#payloadBytes(proposal)));
+    return { sender: PROPOSER, payload };
   }
 
   #execute(proposal: Proposal): Call {
@@ -128,10 +118,7 @@ export class Multisig {
   }
 
   #payment({ to: receiver, amount }: Proposal): EntryFunction {
-    return transfer(
-      (to) => to.fixed(this.#world.accounts.addressBytes(receiver)),
-      (to) => to.u64(amount),
-    );
+    return transfer(this.#world.accounts.addressBytes(receiver), amount);
   }
 
   /** The payload as it waits on the chain: variant 0 of a multisig payload, then the call. */

@@ -13,6 +13,7 @@ import type { Random } from '../model/random.ts';
 import type { ValueWriter } from '../model/slots.ts';
 import {
   type Action,
+  type Argument,
   callsOf,
   type FunctionCall,
   NATIVE_COIN,
@@ -69,7 +70,7 @@ function writeShape(writer: BcsWriter, variant: number, points: readonly Point[]
  */
 interface ShowcaseFunction {
   readonly call: FunctionCall;
-  readonly draw: (world: World) => readonly ValueWriter[];
+  readonly draw: (world: World) => readonly Argument[];
 }
 
 function shown(
@@ -88,7 +89,7 @@ const FUNCTIONS: readonly ShowcaseFunction[] = [
       (to) => to.u8(small),
       (to) => to.u16(small * 255),
       (to) => to.u32(small * 65_535),
-      (to) => to.u64(u64),
+      u64,
       (to) => to.u128(u128),
       (to) => to.u256(u256),
     ];
@@ -100,11 +101,7 @@ const FUNCTIONS: readonly ShowcaseFunction[] = [
     const yes = random.perMille(500);
     const who = random.below(accounts.count);
     const raw = Buffer.alloc(random.below(64), random.below(256));
-    return [
-      (to) => to.bool(yes),
-      (to) => to.fixed(accounts.addressBytes(who)),
-      (to) => to.bytes(raw),
-    ];
+    return [(to) => to.bool(yes), accounts.addressBytes(who), (to) => to.bytes(raw)];
   }),
   shown('vectors', [], ({ random }) => {
     const numbers = Array.from({ length: random.below(8) }, () => wide(random, 64));
@@ -122,7 +119,7 @@ const FUNCTIONS: readonly ShowcaseFunction[] = [
     const small = random.perMille(500) ? random.below(256) : undefined;
     const nested = random.perMille(500) ? [undefined, wide(random, 64)] : undefined;
     return [
-      (to) => to.string(text),
+      text,
       (to) => to.option(small === undefined ? undefined : text, (inner, t) => inner.string(t)),
       (to) => to.option(small, (inner, value) => inner.u8(value)),
       (to) =>
@@ -132,7 +129,7 @@ const FUNCTIONS: readonly ShowcaseFunction[] = [
     ];
   }),
   shown('objects', [], ({ gold, moon, native }) => [
-    (to) => to.fixed(gold.metadataBytes),
+    gold.metadataBytes,
     (to) => to.vector([moon, native], (inner, asset) => inner.fixed(asset.metadataBytes)),
     (to) => to.option(gold, (inner, asset) => inner.fixed(asset.metadataBytes)),
   ]),
@@ -148,7 +145,7 @@ const FUNCTIONS: readonly ShowcaseFunction[] = [
   shown('generic', ['u64', `${MODULE}::Point`], ({ random }) => {
     const values = Array.from({ length: random.between(1, 5) }, () => wide(random, 64));
     return [
-      (to) => to.u64(values[0]!),
+      values[0]!,
       (to) => to.vector(values, (inner, value) => inner.u64(value)),
       (to) => to.option(values[1], (inner, value) => inner.u64(value)),
     ];
@@ -193,7 +190,7 @@ export const payTogether: Action = (world) => {
   const amount = BigInt(random.between(1, MAX_PAYMENT_OCTAS));
   native.withdraw(second, amount);
   native.deposit(sender, amount);
-  return { sender, second, form: 'multiAgent', payload: () => together((to) => to.u64(amount)) };
+  return { sender, second, form: 'multiAgent', payload: () => together(amount) };
 };
 
 /** A script with parameters (&signer, address, u64): it has no name and its code is in the transaction. */
@@ -254,10 +251,6 @@ export const fail: Action = (world) => {
   return {
     sender,
     status: random.pick(FAILURES),
-    payload: () =>
-      coinTransfer(
-        (to) => to.fixed(accounts.addressBytes(receiver)),
-        (to) => to.u64(10n ** 18n),
-      ),
+    payload: () => coinTransfer(accounts.addressBytes(receiver), 10n ** 18n),
   };
 };

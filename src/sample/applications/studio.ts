@@ -2,6 +2,8 @@
  * The artists: accounts with the resources of both token standards, whose event streams begin with handle events and
  * continue, after the framework's event migration, as module events that translate to them (docs/spec/http.md §7.6).
  */
+
+import { U64_MAX } from '../../move/bcs/bcs-reader.ts';
 import { type BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { addressBytes } from '../../move/types/address.ts';
 import { namedObjectAddress } from '../../move/types/derived-address.ts';
@@ -18,7 +20,7 @@ import {
   structTagBytes,
   tableItemKey,
   type ValueWriter,
-  writeResourceGroup,
+  writeGroup,
 } from '../model/slots.ts';
 import { type Call, callsOf, pickReceiver, type World } from '../model/world.ts';
 import {
@@ -33,7 +35,6 @@ import {
 const COLLECTION = 'Sample prints';
 const TOKEN = 'First print';
 const MAX_SUPPLY = 1_000_000n;
-const MAX_U64 = 0xffff_ffff_ffff_ffffn;
 /** Initial amount of an artist's own token. */
 const FIRST_AMOUNT = 1_000;
 
@@ -137,12 +138,7 @@ class Artist {
   }
 
   #handles(owner: HandleOwner, address: Uint8Array, first: bigint): EventHandles {
-    const { length } = STUDIO_EVENTS[owner];
-    return new EventHandles(
-      length,
-      () => address,
-      (handle) => first + BigInt(handle),
-    );
+    return EventHandles.ofResource(address, first, STUDIO_EVENTS[owner].length);
   }
 
   #create(owner: HandleOwner, handles: EventHandles, key: Buffer, write: ValueWriter): Slots {
@@ -152,7 +148,6 @@ class Artist {
     return slot;
   }
 
-  /** Emits one event, as a handle event or as a module event. */
   act(event: StudioEvent, other: number, number: number): void {
     const { accounts, effects } = this.#world;
     const facts = { ...this.#facts, other: accounts.addressBytes(other), number };
@@ -186,7 +181,7 @@ class Artist {
 
   #writeTokenObject(writer: BcsWriter, handles: EventHandles): void {
     const { artist, collectionObject, tokenObject } = this.#facts;
-    writeResourceGroup(writer, [
+    writeGroup(writer, [
       objectCore({ object: tokenObject, owner: artist, ungated: true, handles: 2 }),
       [
         TOKEN_TAG,
@@ -205,7 +200,7 @@ class Artist {
   ): void {
     const { artist: owner, collectionObject: object } = this.#facts;
     const handles = this.#supply === 'concurrent' ? 2 : 4;
-    writeResourceGroup(writer, [
+    writeGroup(writer, [
       objectCore({ object, owner, ungated: false, handles }),
       [
         COLLECTION_TAG,
@@ -232,7 +227,7 @@ class Artist {
       case 'concurrent':
         return [
           CONCURRENT_SUPPLY_TAG,
-          (to) => to.u64(current).u64(MAX_U64).u64(minted).u64(MAX_U64),
+          (to) => to.u64(current).u64(U64_MAX).u64(minted).u64(U64_MAX),
         ];
     }
   }
@@ -260,13 +255,6 @@ export class Studio {
     const number = this.#number;
     this.#number += 1;
     artist.act(STUDIO_EVENT_KINDS[kind]!, other, number);
-    return {
-      sender: artist.account,
-      payload: () =>
-        act(
-          (to) => to.u8(kind),
-          (to) => to.exactU64(number),
-        ),
-    };
+    return { sender: artist.account, payload: () => act((to) => to.u8(kind), number) };
   };
 }

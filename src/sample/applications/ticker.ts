@@ -11,7 +11,6 @@ import { type Call, callsOf, type World } from '../model/world.ts';
 const PAIRS = 64;
 const FIRST_PRICE = 1_000_000;
 const MAX_CHANGE = 5_000;
-/** Creation number of the ticker's stream. */
 const TICK_STREAM = 2;
 const TICK = eventType(`${CAFE_HEX}::ticker::Tick`);
 
@@ -37,12 +36,7 @@ export class Ticker {
     const { accounts, effects, seed } = world;
     this.#world = world;
     const handle = derivedBytes(seed, 'ticker table').toString('hex');
-    const address = accounts.addressBytes(CAFE_ACCOUNT);
-    this.#events = new EventHandles(
-      1,
-      () => address,
-      () => TICK_STREAM,
-    );
+    this.#events = EventHandles.ofResource(accounts.addressBytes(CAFE_ACCOUNT), TICK_STREAM);
     this.#latestSlots = new Slots({
       key: (pair) => tableItemKey(handle, (writer) => writer.exactU64(pair)),
       write: (writer, pair) => this.#writeTick(writer, pair),
@@ -68,15 +62,8 @@ export class Ticker {
     else effects.modify(this.#latestSlots, pair);
     effects.modify(this.#board);
     effects.streamEvent(TICK, this.#events, 0, (writer) => this.#writeTick(writer, pair));
-    return {
-      sender: CAFE_ACCOUNT,
-      payload: () =>
-        tick(
-          (to) => to.exactU64(pair),
-          (to) => to.exactU64(price),
-          (to) => to.signed(BigInt(change), 64),
-        ),
-    };
+    const payload = () => tick(pair, price, (to) => to.signed(BigInt(change), 64));
+    return { sender: CAFE_ACCOUNT, payload };
   };
 
   #writeTick(writer: BcsWriter, pair: number): void {

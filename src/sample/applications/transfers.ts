@@ -1,4 +1,4 @@
-/** What users do with coins and fungible assets: transfers, new accounts, migrations, new keys. */
+/** User actions with coins and fungible assets: transfers, new accounts, migrations, new keys. */
 import { CAFE_ACCOUNT, FAUCET_ACCOUNT } from '../model/accounts.ts';
 import type { Asset } from '../model/assets.ts';
 import {
@@ -54,14 +54,7 @@ export const transferNative: Action = (world) => {
   const [from, receiver, amount] = drawTransfer(world, native);
   native.withdraw(from, amount);
   native.deposit(receiver, amount);
-  return {
-    sender: from,
-    payload: () =>
-      callTransfer(
-        (to) => to.fixed(accounts.addressBytes(receiver)),
-        (to) => to.u64(amount),
-      ),
-  };
+  return { sender: from, payload: () => callTransfer(accounts.addressBytes(receiver), amount) };
 };
 
 /** `0x1::aptos_account::transfer_coins` of a user's coin. */
@@ -73,14 +66,7 @@ export const transferMoon: Action = (world) => {
   }
   moon.withdraw(from, amount);
   moon.deposit(receiver, amount);
-  return {
-    sender: from,
-    payload: () =>
-      callCoinTransfer(
-        (to) => to.fixed(accounts.addressBytes(receiver)),
-        (to) => to.u64(amount),
-      ),
-  };
+  return { sender: from, payload: () => callCoinTransfer(accounts.addressBytes(receiver), amount) };
 };
 
 function transferAsset(world: World, asset: Asset): Call {
@@ -90,15 +76,9 @@ function transferAsset(world: World, asset: Asset): Call {
   const from = asset.fungibleBalance(drawn) >= amount ? drawn : issuerOf(world, asset);
   asset.withdrawFungible(from, amount);
   asset.depositFungible(receiver, amount);
-  return {
-    sender: from,
-    payload: () =>
-      callAssetTransfer(
-        (to) => to.fixed(asset.metadataBytes),
-        (to) => to.fixed(accounts.addressBytes(receiver)),
-        (to) => to.u64(amount),
-      ),
-  };
+  const payload = () =>
+    callAssetTransfer(asset.metadataBytes, accounts.addressBytes(receiver), amount);
+  return { sender: from, payload };
 }
 
 /** `0x1::primary_fungible_store::transfer` of the native coin as a fungible asset. */
@@ -152,7 +132,7 @@ export const makeConcurrent: Action = (world) => {
     return transferNativeAsset(world);
   }
   native.makeConcurrent(sender);
-  return { sender, payload: () => callUpgradeStore((to) => to.fixed(native.storeAddress(sender))) };
+  return { sender, payload: () => callUpgradeStore(native.storeAddress(sender)) };
 };
 
 /** `0x1::account::rotate_authentication_key_call`: the transaction itself is still signed with the old key. */

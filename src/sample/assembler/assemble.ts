@@ -8,7 +8,6 @@
  */
 import { type BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import {
-  ATTRIBUTES,
   FUNCTION_FLAGS,
   PRIMITIVE_CODES,
   STRUCT_FLAGS,
@@ -19,15 +18,14 @@ import {
 } from '../../move/modules/format.ts';
 import type { ModuleId } from '../../move/types/module-id.ts';
 import type { MoveStructTag, MoveType } from '../../move/types/move-type.ts';
-import type { PrimitiveKind } from '../../move/types/type-tag.ts';
-import { Table, writeBinary } from './binary.ts';
+import { Tables, writeBinary } from './binary.ts';
 import { CodeTables } from './body-assemble.ts';
 import {
-  DeclarationError,
   type DeclaredBody,
   type DeclaredField,
   type DeclaredFunction,
   type DeclaredStruct,
+  declarationError,
   type ModuleDeclaration,
 } from './declare.ts';
 
@@ -40,8 +38,8 @@ const DECLARED_ONLY: DeclaredBody = {
   acquires: [],
   locals: [],
   instructions: [
-    { opcode: OPCODE_LOAD_U64, operand: { kind: 'number', value: DECLARED_ONLY_ABORT_CODE } },
-    { opcode: OPCODE_ABORT, operand: { kind: 'none' } },
+    { opcode: OPCODE_LOAD_U64, writeOperands: (to) => to.u64(DECLARED_ONLY_ABORT_CODE) },
+    { opcode: OPCODE_ABORT, writeOperands: () => undefined },
   ],
 };
 
@@ -53,22 +51,21 @@ export interface AssembledModule extends ModuleId {
 /** Encodes that a function handle has no access specifiers. */
 const NO_ACCESS_SPECIFIERS = 1;
 
-/** Find declarations in modules. @throws DeclarationError `unknown_name` */
 interface DeclarationLookup {
   struct(module: ModuleId, name: string): DeclaredStruct;
   function(module: ModuleId, name: string): DeclaredFunction;
 }
 
-/**
- * Assembles modules that may use each other and `imports`: every struct that they name must be declared in these.
- * @throws DeclarationError for a struct that is not declared, a wrong number of type arguments, a name declared twice,
- * or a type that a module's bytecode version does not know.
- */
+/** Assembles modules that may use each other and `imports`: every struct that they name must be declared in these. */
 export function assembleModules(
   declarations: readonly ModuleDeclaration[],
   imports: readonly ModuleDeclaration[] = [],
 ): AssembledModule[] {
-  const lookup = declarationLookup([...imports, ...declarations]);
+  const all = [...imports, ...declarations];
+  const lookup = {
+    struct: nameLookup(all, ({ structs }) => structs),
+    function: nameLookup(all, ({ functions }) => functions),
+  };
   return declarations.map((declaration) => ({
     address: declaration.address,
     name: declaration.name,
@@ -76,56 +73,35 @@ export function assembleModules(
   }));
 }
 
-function declarationLookup(modules: readonly ModuleDeclaration[]): DeclarationLookup {
-  return {
-    struct: nameLookup(modules, 'struct', ({ structs }) => structs),
-    function: nameLookup(modules, 'function', ({ functions }) => functions),
-  };
-}
-
 function nameLookup<T extends { readonly name: string }>(
   modules: readonly ModuleDeclaration[],
-  what: string,
   items: (module: ModuleDeclaration) => readonly T[],
 ): (module: ModuleId, name: string) => T {
-  const byName = new Map<string, T>();
-  for (const module of modules) {
-    for (const item of items(module)) {
-      const key = memberKey(module, item.name);
-      if (byName.has(key)) {
-        throw new DeclarationError('duplicate_name', `${what} ${key} is declared twice`);
-      }
-      byName.set(key, item);
-    }
-  }
+  const keyOf = ({ address, name }: ModuleId, item: string) => `${address}::${name}::${item}`;
+  const byName = new Map(
+    modules.flatMap((module) =>
+      items(module).map((item) => [keyOf(module, item.name), item] as const),
+    ),
+  );
   return (module, name) => {
-    const key = memberKey(module, name);
-    const item = byName.get(key);
+    const item = byName.get(keyOf(module, name));
     if (item !== undefined) return item;
-    throw new DeclarationError('unknown_name', `no ${what} ${key} declared`);
+    throw declarationError(`${keyOf(module, name)} is not declared`);
   };
-}
-
-function memberKey(module: ModuleId, name: string): string {
-  return `${module.address}::${module.name}::${name}`;
 }
 
 class Assembler {
   readonly #module: ModuleDeclaration;
   readonly #lookup: DeclarationLookup;
   readonly #code: CodeTables;
-  readonly #addresses = new Table();
-  readonly #identifiers = new Table();
-  readonly #moduleHandles = new Table();
-  readonly #structHandles = new Table();
-  readonly #functionHandles = new Table();
-  readonly #signatures = new Table();
+  readonly #tables = new Tables();
 
   constructor(module: ModuleDeclaration, lookup: DeclarationLookup) {
     this.#module = module;
     this.#lookup = lookup;
-    this.#code = new CodeTables(module, {
-      requireVersion: (version, what) => this.#requireVersion(version, what),
+    this.#code = new CodeTables({
+      module,
+      tables: this.#tables,
       signature: (types) => this.#signature(types),
       functionHandle: (owner, name) => this.#functionHandle(owner, lookup.function(owner, name)),
       writeType: (writer, type) => this.#writeType(writer, type),
@@ -141,17 +117,12 @@ class Assembler {
     const functionDefinitions = encodeBcs((writer) => {
       for (const declared of functions) this.#writeFunction(writer, declared);
     });
+    const friendIds = encodeBcs((writer) => {
+      for (const friend of friends) this.#writeModuleId(writer, friend);
+    });
     const tables = {
-      ...this.#code.toBytes(),
-      friends: encodeBcs((writer) => {
-        for (const friend of friends) this.#writeModuleId(writer, friend);
-      }),
-      moduleHandles: this.#moduleHandles.toBytes(),
-      structHandles: this.#structHandles.toBytes(),
-      functionHandles: this.#functionHandles.toBytes(),
-      signatures: this.#signatures.toBytes(),
-      identifiers: this.#identifiers.toBytes(),
-      addresses: this.#addresses.toBytes(),
+      ...this.#tables.toBytes(),
+      friends: friendIds,
       metadata: moduleMetadata(this.#module),
       structDefinitions,
       functionDefinitions,
@@ -164,20 +135,20 @@ class Assembler {
   }
 
   #identifier(name: string): number {
-    return this.#identifiers.index((to) => to.string(name));
+    return this.#tables.index('identifiers', (to) => to.string(name));
   }
 
   #writeModuleId(writer: BcsWriter, { address, name }: ModuleId): void {
-    writer.uleb32(this.#addresses.index((to) => to.address(address)));
+    writer.uleb32(this.#tables.index('addresses', (to) => to.address(address)));
     writer.uleb32(this.#identifier(name));
   }
 
   #moduleHandle(module: ModuleId): number {
-    return this.#moduleHandles.index((to) => this.#writeModuleId(to, module));
+    return this.#tables.index('moduleHandles', (to) => this.#writeModuleId(to, module));
   }
 
   #structHandle(module: ModuleId, declared: DeclaredStruct): number {
-    return this.#structHandles.index((to) => {
+    return this.#tables.index('structHandles', (to) => {
       to.uleb32(this.#moduleHandle(module)).uleb32(this.#identifier(declared.name));
       to.uleb32(declared.abilities);
       to.vector(declared.typeParameters, (inner, { constraints, isPhantom }) =>
@@ -191,7 +162,6 @@ class Assembler {
     writer.uleb32(this.#structHandle(this.#module, struct)).u8(STRUCT_FLAGS[body.kind]);
     if (body.kind === 'struct') this.#writeFields(writer, body.fields);
     if (body.kind !== 'enum') return;
-    this.#requireVersion(VERSION_7_ENUMS, `enum ${struct.name}`);
     writer.vector(body.variants, (to, variant) => {
       to.uleb32(this.#identifier(variant.name));
       this.#writeFields(to, variant.fields);
@@ -216,14 +186,11 @@ class Assembler {
   #functionHandle(module: ModuleId, declared: DeclaredFunction): number {
     const { bytecodeVersion } = this.#module;
     const { name, typeParameters, handleAttributes } = declared;
-    return this.#functionHandles.index((to) => {
+    return this.#tables.index('functionHandles', (to) => {
       to.uleb32(this.#moduleHandle(module)).uleb32(this.#identifier(name));
       to.uleb32(this.#signature(declared.parameters)).uleb32(this.#signature(declared.results));
       to.vector(typeParameters, (inner, { constraints }) => inner.uleb32(constraints));
       if (bytecodeVersion >= VERSION_7_ENUMS) to.u8(NO_ACCESS_SPECIFIERS);
-      for (const { code } of handleAttributes) {
-        this.#requireVersion(ATTRIBUTES.get(code)!.since, `attributes of ${name}`);
-      }
       if (bytecodeVersion < VERSION_8_FUNCTION_VALUES) return;
       to.vector(handleAttributes, (inner, { code, operand }) => {
         inner.u8(code);
@@ -233,12 +200,11 @@ class Assembler {
   }
 
   #signature(types: readonly MoveType[]): number {
-    return this.#signatures.index((to) =>
+    return this.#tables.index('signatures', (to) =>
       to.vector(types, (inner, type) => this.#writeType(inner, type)),
     );
   }
 
-  /** Writes the token of a type. @throws DeclarationError */
   #writeType(writer: BcsWriter, type: MoveType): void {
     switch (type.kind) {
       case 'vector':
@@ -252,7 +218,6 @@ class Assembler {
         writer.u8(TOKEN_CODES.typeParameter).uleb32(type.index);
         return;
       case 'function':
-        this.#requireVersion(VERSION_8_FUNCTION_VALUES, 'function type');
         writer.u8(TOKEN_CODES.functionType).uleb32(type.abilities);
         writer.uleb32(type.args.length).uleb32(type.results.length);
         for (const part of [...type.args, ...type.results]) this.#writeType(writer, part);
@@ -261,41 +226,20 @@ class Assembler {
         this.#writeStructType(writer, type.struct);
         return;
       case 'unparsable':
-        throw new DeclarationError('unknown_name', `${type.text} is not a type`);
+        throw declarationError(`${type.text} is not a type`);
       default:
-        this.#writePrimitive(writer, type.kind);
+        writer.u8(PRIMITIVE_CODES.get(type.kind)!.code);
     }
-  }
-
-  #writePrimitive(writer: BcsWriter, kind: PrimitiveKind): void {
-    const { code, since } = PRIMITIVE_CODES.get(kind)!;
-    this.#requireVersion(since, `type ${kind}`);
-    writer.u8(code);
   }
 
   #writeStructType(writer: BcsWriter, tag: MoveStructTag): void {
     const { name, typeArguments } = tag;
     const module = { address: tag.address, name: tag.module };
     const declared = this.#lookup.struct(module, name);
-    if (typeArguments.length !== declared.typeParameters.length) {
-      throw new DeclarationError(
-        'bad_arity',
-        `${name} takes ${declared.typeParameters.length} type arguments, not ` +
-          `${typeArguments.length}, in module ${this.#module.name}`,
-      );
-    }
     const isInstantiated = typeArguments.length > 0;
     writer.u8(isInstantiated ? TOKEN_CODES.structInstantiation : TOKEN_CODES.struct);
     writer.uleb32(this.#structHandle(module, declared));
     if (isInstantiated) writer.vector(typeArguments, (to, type) => this.#writeType(to, type));
-  }
-
-  #requireVersion(version: number, what: string): void {
-    if (this.#module.bytecodeVersion >= version) return;
-    throw new DeclarationError(
-      'needs_newer_bytecode',
-      `${what} in module ${this.#module.name} needs bytecode version ${version}`,
-    );
   }
 }
 

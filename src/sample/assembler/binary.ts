@@ -8,43 +8,41 @@ import {
   VERSION_FLAGS,
 } from '../../move/modules/format.ts';
 
-/** A table while it is filled: the bytes of every entry once, indices in the order of first use. */
-export class Table {
+/** The tables of a binary while they are filled: every entry once, indices in the order of first use. */
+export class Tables {
   readonly #indices = new Map<string, number>();
-  readonly #contents = new BcsWriter();
-  readonly #entry = new BcsWriter();
+  readonly #tables = new Map<TableName, { count: number; readonly contents: BcsWriter }>();
 
   /** The index of an entry. Writing it may add to other tables. */
-  index(write: (writer: BcsWriter) => unknown): number {
-    this.#entry.reset();
-    write(this.#entry);
-    const entry = this.#entry.view();
-    const key = entry.toString('latin1');
-    let index = this.#indices.get(key);
-    if (index === undefined) {
-      index = this.#indices.size;
-      this.#indices.set(key, index);
-      this.#contents.fixed(entry);
-    }
+  index(name: TableName, write: (writer: BcsWriter) => unknown): number {
+    const entry = encodeBcs(write);
+    const key = `${name} ${entry.toString('latin1')}`;
+    const known = this.#indices.get(key);
+    if (known !== undefined) return known;
+    const table = this.#tables.get(name) ?? { count: 0, contents: new BcsWriter() };
+    this.#tables.set(name, table);
+    const index = table.count;
+    this.#indices.set(key, index);
+    table.contents.fixed(entry);
+    table.count += 1;
     return index;
   }
 
-  /** All entries one after the other. */
-  toBytes(): Buffer {
-    return this.#contents.toBytes();
+  /** All entries of each table, one after the other. */
+  toBytes(): TableBytes {
+    const bytes = [...this.#tables].map(([name, { contents }]) => [name, contents.toBytes()]);
+    return Object.fromEntries(bytes);
   }
 }
+
+type TableBytes = { readonly [Name in TableName]?: Uint8Array };
 
 /**
  * A binary of a bytecode version, 5 to 10.
  * @param tables the entries of each table, one after the other
  * @param tail what follows the tables: a module's own handle, or a script's main function
  */
-export function writeBinary(
-  version: number,
-  tables: { readonly [Name in TableName]?: Uint8Array },
-  tail: Uint8Array,
-): Buffer {
+export function writeBinary(version: number, tables: TableBytes, tail: Uint8Array): Buffer {
   const directory = new BcsWriter();
   const contents = new BcsWriter();
   let count = 0;

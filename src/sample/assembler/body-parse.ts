@@ -15,25 +15,31 @@
  * `function`, `0x1::module::function`; types of vectors and closures stand in `<…>`, a number of elements or a mask
  * after them. A constant is its type and its BCS in hex, or a text: `LdConst address 0x1`, `LdConst vector<u8> "abc"`.
  */
-import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
+import { type BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
+import { type IntegerKind, writeInteger } from '../../move/bcs/integers.ts';
 import { OPCODES, type OperandKind } from '../../move/modules/opcodes.ts';
 import { type Address, addressBytes } from '../../move/types/address.ts';
 import type { ModuleId } from '../../move/types/module-id.ts';
 import type { MoveStructTag, MoveType } from '../../move/types/move-type.ts';
 import {
-  DeclarationError,
+  type CodeIndices,
   type DeclaredBody,
   type DeclaredInstruction,
-  type DeclaredOperand,
+  declarationError,
 } from './declare.ts';
 import type { Token, TokenReader } from './tokens.ts';
 
-/** What a body needs of the module around it. */
 interface BodyScope {
   readonly module: ModuleId;
   type(): MoveType;
   moduleId(): ModuleId;
   address(): Address;
+}
+
+interface Operand {
+  /** Whether type arguments choose the generic form of the instruction. */
+  readonly isGeneric?: boolean;
+  write(writer: BcsWriter, indices: CodeIndices): unknown;
 }
 
 const GENERIC = 'Generic';
@@ -48,8 +54,6 @@ export class BodyParser {
   readonly #types: MoveType[] = [];
   readonly #instructions: DeclaredInstruction[] = [];
   readonly #labels = new Map<string, number>();
-  /** Instructions that wait for the place of a label. */
-  readonly #jumps: { readonly at: number; readonly label: Token }[] = [];
 
   constructor(tokens: TokenReader, parameters: readonly string[], scope: BodyScope) {
     this.#tokens = tokens;
@@ -57,7 +61,6 @@ export class BodyParser {
     this.#locals = new Map(parameters.map((name, index) => [name, index]));
   }
 
-  /** @throws DeclarationError */
   body(): DeclaredBody {
     const acquires: string[] = [];
     if (this.#tokens.accept('acquires')) {
@@ -70,60 +73,61 @@ export class BodyParser {
       else if (this.#tokens.peek(1).text === ':') this.#label();
       else this.#instruction();
     }
-    for (const { at, label } of this.#jumps) {
-      const place = find(this.#labels, label, 'label');
-      const { opcode } = this.#instructions[at]!;
-      this.#instructions[at] = { opcode, operand: numberOperand(place) };
-    }
     return { acquires, locals: this.#types, instructions: this.#instructions };
   }
 
   #local(): void {
-    const token = this.#tokens.peek();
-    addNew(this.#locals, this.#tokens.name(), this.#locals.size, token);
+    this.#locals.set(this.#tokens.name(), this.#locals.size);
     this.#tokens.expect(':');
     this.#types.push(this.#scope.type());
     this.#tokens.expect(';');
   }
 
   #label(): void {
-    const token = this.#tokens.peek();
-    addNew(this.#labels, this.#tokens.name(), this.#instructions.length, token);
+    this.#labels.set(this.#tokens.name(), this.#instructions.length);
     this.#tokens.expect(':');
   }
 
   #instruction(): void {
     const token = this.#tokens.peek();
-    const name = this.#tokens.name();
     const plain = find(CODES, token, 'instruction');
+    this.#tokens.take();
     const { operand: kind, second } = OPCODES[plain]!;
-    const operand = this.#operand(kind);
-    const opcode = isGeneric(operand)
-      ? find(CODES, { ...token, text: name + GENERIC }, 'instruction')
+    const { write, isGeneric = false } = this.#operand(kind);
+    const opcode = isGeneric
+      ? find(CODES, { ...token, text: token.text + GENERIC }, 'instruction')
       : plain;
     const last = second === 'none' ? undefined : this.#tokens.number();
     this.#tokens.expect(';');
-    this.#instructions.push({ opcode, operand, second: last });
+    this.#instructions.push({
+      opcode,
+      writeOperands(writer, indices) {
+        write(writer, indices);
+        if (second === 'count') writer.u64(last!);
+        // A mask has one bit for each of a few parameters.
+        if (second === 'mask') writer.uleb32(Number(last!));
+      },
+    });
   }
 
-  #operand(kind: OperandKind): DeclaredOperand {
+  #operand(kind: OperandKind): Operand {
     switch (kind) {
       case 'none':
-        return { kind };
+        return { write: () => undefined };
       case 'offset':
-        this.#jumps.push({ at: this.#instructions.length, label: this.#tokens.peek() });
-        this.#tokens.name();
-        return numberOperand(0);
-      case 'local': {
-        const token = this.#tokens.peek();
-        this.#tokens.name();
-        return numberOperand(find(this.#locals, token, 'local'));
-      }
-      case 'signature':
+        return this.#named(this.#labels, 'label');
+      case 'local':
+        return this.#named(this.#locals, 'local');
+      case 'signature': {
         this.#tokens.expect('<');
-        return { kind, types: this.#tokens.list('>', () => this.#scope.type()) };
-      case 'constant':
-        return this.#constant();
+        const types = this.#tokens.list('>', () => this.#scope.type());
+        return indexed((indices) => indices.signature(types));
+      }
+      case 'constant': {
+        const type = this.#scope.type();
+        const data = this.#constantData(type);
+        return indexed((indices) => indices.constant(type, data));
+      }
       case 'function':
         return this.#function();
       case 'struct':
@@ -131,19 +135,19 @@ export class BodyParser {
       case 'structVariantHandle':
       case 'variantFieldHandle':
         return this.#member(kind);
-      default:
-        return this.#immediate();
+      default: {
+        const sign = this.#tokens.accept('-') ? -1n : 1n;
+        const value = sign * this.#tokens.number();
+        return { write: (to) => writeInteger(to, kind as IntegerKind, value) };
+      }
     }
   }
 
-  #immediate(): DeclaredOperand {
-    const sign = this.#tokens.accept('-') ? -1n : 1n;
-    return numberOperand(sign * this.#tokens.number());
-  }
-
-  #constant(): DeclaredOperand {
-    const type = this.#scope.type();
-    return { kind: 'constant', type, data: this.#constantData(type) };
+  /** The place of a local, or of a label, which may come later. */
+  #named(places: ReadonlyMap<string, number>, what: string): Operand {
+    const token = this.#tokens.peek();
+    this.#tokens.name();
+    return indexed(() => find(places, token, what));
   }
 
   #constantData(type: MoveType): Uint8Array {
@@ -155,7 +159,7 @@ export class BodyParser {
     return Buffer.from(text.slice(2), 'hex');
   }
 
-  #function(): DeclaredOperand {
+  #function(): Operand {
     const isOwn = this.#tokens.peek(1).text !== '::';
     const module = isOwn ? this.#scope.module : this.#scope.moduleId();
     if (!isOwn) this.#tokens.expect('::');
@@ -163,10 +167,10 @@ export class BodyParser {
     const typeArguments = this.#tokens.accept('<')
       ? this.#tokens.list('>', () => this.#scope.type())
       : [];
-    return { kind: 'function', module, name, typeArguments };
+    return indexed((indices) => indices.function(module, name, typeArguments), typeArguments);
   }
 
-  #member(kind: OperandKind): DeclaredOperand {
+  #member(kind: OperandKind): Operand {
     const struct = this.#struct();
     const variants: string[] = [];
     if (kind === 'structVariantHandle' || kind === 'variantFieldHandle') {
@@ -179,38 +183,27 @@ export class BodyParser {
       this.#tokens.expect('.');
       field = this.#tokens.name();
     }
-    return { kind: 'member', struct, variants, field };
+    return indexed((indices) => indices.member(struct, variants, field), struct.typeArguments);
   }
 
   #struct(): MoveStructTag {
     const token = this.#tokens.peek();
     const type = this.#scope.type();
     if (type.kind === 'struct') return type.struct;
-    throw new DeclarationError(
-      'unexpected_token',
-      `expected a struct, found ${token.text}`,
-      token.line,
-    );
+    throw declarationError(`expected a struct, found ${token.text}`, token.line);
   }
 }
 
-function numberOperand(value: number | bigint): DeclaredOperand {
-  return { kind: 'number', value: BigInt(value) };
-}
-
-function isGeneric(operand: DeclaredOperand): boolean {
-  if (operand.kind === 'member') return operand.struct.typeArguments.length > 0;
-  return operand.kind === 'function' && operand.typeArguments.length > 0;
+function indexed(
+  indexIn: (indices: CodeIndices) => number,
+  typeArguments: readonly MoveType[] = [],
+): Operand {
+  const isGeneric = typeArguments.length > 0;
+  return { isGeneric, write: (writer, indices) => writer.uleb32(indexIn(indices)) };
 }
 
 function find(names: ReadonlyMap<string, number>, { text, line }: Token, what: string): number {
   const found = names.get(text);
   if (found !== undefined) return found;
-  throw new DeclarationError('unknown_name', `no ${what} ${text}`, line);
-}
-
-function addNew(names: Map<string, number>, name: string, value: number, { line }: Token): void {
-  if (names.has(name))
-    throw new DeclarationError('duplicate_name', `${name} is declared twice`, line);
-  names.set(name, value);
+  throw declarationError(`no ${what} ${text}`, line);
 }

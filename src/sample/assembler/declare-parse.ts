@@ -39,7 +39,6 @@ import { type AbilitySet, PRIMITIVE_KINDS, type PrimitiveKind } from '../../move
 import { BodyParser } from './body-parse.ts';
 import {
   DEFAULT_BYTECODE_VERSION,
-  DeclarationError,
   type DeclaredBody,
   type DeclaredError,
   type DeclaredField,
@@ -47,6 +46,7 @@ import {
   type DeclaredStruct,
   type DeclaredTypeParameter,
   type DeclaredVariant,
+  declarationError,
   type ModuleDeclaration,
   type NamedAddresses,
 } from './declare.ts';
@@ -70,7 +70,6 @@ const PRELUDE: readonly (readonly [string, string])[] = [
   ['Table', 'table'],
 ];
 
-/** Reads the modules that a text declares. @throws DeclarationError with the line. */
 export function parseModules(
   text: string,
   addresses: NamedAddresses = new Map(),
@@ -83,7 +82,7 @@ class DeclarationParser {
   readonly #addresses: NamedAddresses;
   #module: ModuleId = { address: ADDRESS_ONE, name: '' };
   #uses = new Map<string, ModuleId>();
-  /** Of the module that is read, so far. */
+  /** Structs of the current module, so far. */
   #structs: DeclaredStruct[] = [];
   #typeParameters: readonly DeclaredTypeParameter[] = [];
 
@@ -103,7 +102,7 @@ class DeclarationParser {
     if (token.kind === 'address') return parseAddress(this.#tokens.take().text);
     const address = this.#addresses.get(this.#tokens.name());
     if (address === undefined) {
-      throw new DeclarationError('unknown_name', `unknown address ${token.text}`, token.line);
+      throw declarationError(`unknown address ${token.text}`, token.line);
     }
     return address;
   }
@@ -227,7 +226,7 @@ class DeclarationParser {
         return { kind: ATTRIBUTE_KINDS.resourceGroupMember, args: [group] };
       }
       default:
-        throw new DeclarationError('unknown_name', `unknown attribute ${name}`, line);
+        throw declarationError(`unknown attribute ${name}`, line);
     }
   }
 
@@ -295,7 +294,7 @@ class DeclarationParser {
     this.#tokens.name();
     const body = this.#structs.find(({ name }) => name === text)?.body;
     if (body?.kind !== 'struct') {
-      throw new DeclarationError('unknown_name', `no struct ${text} above`, line);
+      throw declarationError(`no struct ${text} above`, line);
     }
     return body.fields;
   }
@@ -354,7 +353,7 @@ class DeclarationParser {
     }
     const module = this.#moduleId();
     if (!this.#tokens.accept('::')) {
-      throw new DeclarationError('unexpected_token', `expected a type, found ${text}`, line);
+      throw declarationError(`expected a type, found ${text}`, line);
     }
     return this.#structType(module, this.#tokens.name());
   }

@@ -4,7 +4,7 @@
  * `assemble.ts` turns them into compiled modules. A declaration contains what docs/spec/move.md §2 shows in an ABI, and
  * the metadata of §2.3.
  */
-import { MoveError } from '../../move/errors.ts';
+import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import type { FunctionAttribute, Visibility } from '../../move/modules/compiled.ts';
 import type { MetadataAttribute } from '../../move/modules/metadata.ts';
 import type { Address } from '../../move/types/address.ts';
@@ -62,34 +62,19 @@ export interface DeclaredBody {
   readonly instructions: readonly DeclaredInstruction[];
 }
 
-/** An instruction whose operand is not yet an index of a table. */
+/** An instruction whose operands get their indices when the module is assembled. */
 export interface DeclaredInstruction {
   readonly opcode: number;
-  readonly operand: DeclaredOperand;
-  /** Number of elements of VecPack and VecUnpack, mask of PackClosure. */
-  readonly second?: bigint | undefined;
+  readonly writeOperands: (writer: BcsWriter, indices: CodeIndices) => unknown;
 }
 
-export type DeclaredOperand =
-  | { readonly kind: 'none' }
-  /** A local, a place in the code, or an immediate. */
-  | { readonly kind: 'number'; readonly value: bigint }
-  | { readonly kind: 'signature'; readonly types: readonly MoveType[] }
-  | DeclaredMember
-  | {
-      readonly kind: 'function';
-      readonly module: ModuleId;
-      readonly name: string;
-      readonly typeArguments: readonly MoveType[];
-    }
-  | { readonly kind: 'constant'; readonly type: MoveType; readonly data: Uint8Array };
-
-/** A struct of the module itself, or its variants, or a field of either. */
-export interface DeclaredMember {
-  readonly kind: 'member';
-  readonly struct: MoveStructTag;
-  readonly variants: readonly string[];
-  readonly field: string | undefined;
+/** The indices of what code names in the tables of its module. */
+export interface CodeIndices {
+  signature(types: readonly MoveType[]): number;
+  constant(type: MoveType, data: Uint8Array): number;
+  function(module: ModuleId, name: string, typeArguments: readonly MoveType[]): number;
+  /** A struct of the module itself, or its variants, or a field of either. */
+  member(struct: MoveStructTag, variants: readonly string[], field: string | undefined): number;
 }
 
 /** An abort code with its name and description, for the module's error map. */
@@ -105,29 +90,17 @@ export interface ModuleDeclaration extends ModuleId {
   readonly friends: readonly ModuleId[];
   readonly errors: readonly DeclaredError[];
   readonly structs: readonly DeclaredStruct[];
-  /** Those that were declared, then those that let other modules use public structs. */
+  /** The declared functions, then those that let other modules use public structs. */
   readonly functions: readonly DeclaredFunction[];
 }
 
 /** Addresses that a text may use by name: `market::journal` instead of `0xc0ffee::journal`. */
 export type NamedAddresses = ReadonlyMap<string, Address>;
 
-type DeclarationErrorCode =
-  | 'unexpected_token'
-  | 'unknown_name'
-  | 'duplicate_name'
-  | 'bad_arity'
-  | 'needs_newer_bytecode';
-
-/** A declaration text that does not read or does not assemble; `line` counts from 1, 0 when unknown. */
-export class DeclarationError extends MoveError<DeclarationErrorCode> {
-  readonly line: number;
-
-  constructor(code: DeclarationErrorCode, detail: string, line = 0) {
-    super(code, line === 0 ? detail : `${detail} on line ${line}`);
-    this.line = line;
-  }
+/** The error for a text that does not read or does not assemble. @param line counts from 1 */
+export function declarationError(detail: string, line?: number): RangeError {
+  return new RangeError(line === undefined ? detail : `${detail} on line ${line}`);
 }
 
-/** Default bytecode version of a module: the newest. */
+/** The newest version. */
 export const DEFAULT_BYTECODE_VERSION = 10;

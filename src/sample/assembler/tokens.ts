@@ -1,5 +1,5 @@
 /** The words and signs of a declaration text, read one after the other. */
-import { DeclarationError } from './declare.ts';
+import { declarationError } from './declare.ts';
 
 export interface Token {
   readonly kind: 'name' | 'address' | 'number' | 'text' | 'sign' | 'end';
@@ -11,7 +11,6 @@ export class TokenReader {
   readonly #tokens: readonly Token[];
   #next = 0;
 
-  /** @throws DeclarationError `unexpected_token` for a character that no token begins with */
   constructor(text: string) {
     this.#tokens = tokenize(text);
   }
@@ -37,13 +36,9 @@ export class TokenReader {
     if (!this.accept(text)) throw this.unexpected(`expected ${JSON.stringify(text)}`);
   }
 
-  unexpected(wanted: string): DeclarationError {
-    const token = this.peek();
-    return new DeclarationError(
-      'unexpected_token',
-      `${wanted}, found ${JSON.stringify(token.text)}`,
-      token.line,
-    );
+  unexpected(wanted: string): RangeError {
+    const { text, line } = this.peek();
+    return declarationError(`${wanted}, found ${JSON.stringify(text)}`, line);
   }
 
   name(): string {
@@ -78,7 +73,7 @@ export class TokenReader {
 const TOKEN =
   /(?<space>[ \t\r]+|\/\/[^\n]*)|(?<newline>\n)|(?<address>0x[0-9a-fA-F]+)|(?<number>[0-9]+)|(?<name>[A-Za-z_][A-Za-z0-9_]*)|"(?<text>[^"\n]*)"|(?<sign>#\[|::|\.\.|[{}()<>,;:&|+=\].@-])/y;
 
-/** Splits a text into tokens, `end` last. @throws DeclarationError `unexpected_token` */
+/** Splits a text into tokens, `end` last. */
 function tokenize(text: string): Token[] {
   const tokens: Token[] = [];
   let line = 1;
@@ -87,11 +82,7 @@ function tokenize(text: string): Token[] {
     TOKEN.lastIndex = offset;
     const groups = TOKEN.exec(text)?.groups;
     if (groups === undefined) {
-      throw new DeclarationError(
-        'unexpected_token',
-        `unexpected ${JSON.stringify(text[offset])}`,
-        line,
-      );
+      throw declarationError(`unexpected ${JSON.stringify(text[offset])}`, line);
     }
     offset = TOKEN.lastIndex;
     if (groups['newline'] !== undefined) line += 1;

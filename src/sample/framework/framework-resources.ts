@@ -1,4 +1,4 @@
-/** What genesis stores at the framework's addresses besides blocks and assets: accounts, settings, code. */
+/** Accounts, settings and code that genesis stores at the framework's addresses. */
 import { type BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { ADDRESS_ONE, type Address, addressBytes, padAddress } from '../../move/types/address.ts';
 import { packageRegistry } from '../applications/publishing.ts';

@@ -36,7 +36,7 @@ export function genesisModules(): readonly AssembledModule[] {
   return assembled;
 }
 
-/** Reads and assembles a text of modules on top of the framework. @throws DeclarationError */
+/** Reads and assembles a text of modules on top of the framework. */
 export function assembleText(text: string, addresses: NamedAddresses): AssembledModule[] {
   return assembleModules(parseModules(text, addresses), frameworkDeclarations());
 }

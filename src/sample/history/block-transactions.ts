@@ -63,7 +63,6 @@ export function epochEnd(seed: bigint, { epoch, proposer }: BlockHeader): Buffer
   );
 }
 
-/** Content of the transaction that ends a block. */
 export interface BlockTotals {
   /** Gas units of all its transactions. */
   readonly gasUsed: number;

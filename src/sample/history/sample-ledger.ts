@@ -4,6 +4,8 @@
  * recorded. The same settings and changes of the clock always give the same bytes, whatever the requested size, in one
  * run or in several.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Outcome } from '../../chain/recorder.ts';
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import type { ExecutionStatus } from '../../move/transactions/transaction-info.ts';
 import { ADDRESS_ZERO } from '../../move/types/address.ts';
@@ -29,7 +31,6 @@ import {
   epochEnd,
   hasAuxiliaryInfo,
 } from './block-transactions.ts';
-import type { Outcome } from './recorder.ts';
 import { buildTransaction } from './submission.ts';
 
 /** Maximum number of user transactions in a block. */
@@ -48,6 +49,9 @@ const EXPIRATION_SECS = 600;
 /** The chain remembers nonces for this long only. */
 const ORDERLESS_EXPIRATION_SECS = 60;
 
+/** Blocks that are replayed in one turn of the event loop: a few milliseconds. */
+const BLOCKS_PER_TURN = 10;
+
 const MIN_GAS_UNITS = 5;
 const MAX_GAS_UNITS = 900;
 const STORAGE_FEE_OCTAS = 40_000;
@@ -55,7 +59,7 @@ const FEE_STATEMENT = eventType('0x1::transaction_fee::FeeStatement');
 const SUCCESS: ExecutionStatus = { kind: 'success' };
 
 export interface BlockPosition {
-  /** Of its last transaction. */
+  /** Version of the last transaction. */
   readonly version: bigint;
   readonly blockHeight: bigint;
   readonly timestampUsecs: bigint;
@@ -66,7 +70,7 @@ export class SampleLedger {
   readonly #sample: SampleWorld;
   #nextVersion = 1n;
   #round = 0;
-  /** Of the block being made. */
+  /** Outcomes of the current block. */
   #outcomes: Outcome[] = [];
   #gasUsed = 0;
   #fees = 0n;
@@ -96,9 +100,12 @@ export class SampleLedger {
    * Replays a history without recording it, block by block, up to a block's end. False if there is no such block,
    * because the history is a different one.
    */
-  replayTo({ version, blockHeight, timestampUsecs }: BlockPosition): boolean {
+  async replayTo({ version, blockHeight, timestampUsecs }: BlockPosition): Promise<boolean> {
     this.#effects.setRecording(false);
-    while (this.#nextVersion <= version) this.nextBlock();
+    for (let blocks = 1; this.#nextVersion <= version; blocks += 1) {
+      this.nextBlock();
+      if (blocks % BLOCKS_PER_TURN === 0) await nextTurn();
+    }
     this.#effects.setRecording(true);
     return (
       this.#nextVersion === version + 1n &&

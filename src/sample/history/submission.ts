@@ -26,12 +26,12 @@ const MULTI_AGENT_WITH_FEE_PAYER = 1;
 const RAW_SEED = domainSeed('RawTransaction');
 const RAW_WITH_DATA_SEED = domainSeed('RawTransactionWithData');
 
-/** What turns a call into a transaction. */
+/** Fields of a transaction that do not come from its call. */
 interface SubmissionFacts {
   readonly sequenceNumber: number;
   /** Seconds since 1970. */
   readonly expiration: number;
-  /** Of an orderless call. */
+  /** The nonce of an orderless call. */
   readonly nonce: bigint;
 }
 

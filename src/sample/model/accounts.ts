@@ -19,7 +19,7 @@ export const FAUCET_ACCOUNT = 2;
 /** Holds coins that its owners spend together; has no key. */
 export const MULTISIG_ACCOUNT = 3;
 export const FIRST_CREATOR_ACCOUNT = 4;
-/** How each of them signs; all others have one Ed25519 key. */
+/** The key schemes of the creators; all other accounts have one Ed25519 key. */
 const CREATOR_SCHEMES: readonly KeyScheme[] = KEY_SCHEMES;
 export const CREATOR_ACCOUNTS = CREATOR_SCHEMES.length;
 export const FIRST_ORDINARY_ACCOUNT = FIRST_CREATOR_ACCOUNT + CREATOR_ACCOUNTS;
@@ -37,7 +37,7 @@ const KEY_ROTATION = migratedEventType('0x1::account', 'KeyRotationEvent', 'KeyR
 const ACCOUNT_KEYS = resourceKeys('0x1::account::Account');
 
 export class Accounts {
-  /** How many exist; indices below are in use. */
+  /** Number of accounts; their indices are below it. */
   count = 0;
   readonly effects: Effects;
   readonly capacity: number;
@@ -48,7 +48,6 @@ export class Accounts {
   readonly slots: Slots;
   /** 32 bytes each. */
   readonly #addresses: Buffer;
-  /** Next free creation number. */
   readonly #creationNumbers: Uint32Array;
   readonly #keyGenerations: Uint32Array;
   readonly #coinRegistrations: EventHandles;
@@ -97,7 +96,7 @@ export class Accounts {
     return this.count === this.capacity;
   }
 
-  /** How many accounts can sign now. */
+  /** Number of accounts that can sign now. */
   get signers(): number {
     return Math.min(this.count, this.signerLimit);
   }
@@ -120,7 +119,7 @@ export class Accounts {
     return derivedBytes(this.#seed, 'keyless account', index);
   }
 
-  /** A view on the 32 bytes of an address. */
+  /** A view on 32 bytes. */
   addressBytes(index: number): Buffer {
     return this.#addresses.subarray(index * ADDRESS_BYTES, (index + 1) * ADDRESS_BYTES);
   }

@@ -14,7 +14,7 @@ import {
   singleSlot,
   structTagBytes,
   tableItemKey,
-  writeResourceGroup,
+  writeGroup,
 } from './slots.ts';
 
 /** Where the native coin's supply is, on every chain (docs/spec/ledger.md §5.9). */
@@ -77,7 +77,6 @@ export class AssetInfo {
     effects.create(this.#coinSupply);
   }
 
-  /** Writes the supplies that changed since the last time. */
   update(): void {
     const { coinSupply, fungibleSupply } = this.#asset;
     if (this.#coinSupply !== undefined && coinSupply !== this.#writtenCoinSupply) {
@@ -113,7 +112,7 @@ export class AssetInfo {
         : [CONCURRENT_SUPPLY_TAG, (to) => to.u128(fungibleSupply).u128(MAX_U128)],
     ];
     if (coinType !== undefined) members.push([PAIRED_COIN_TAG, typeInfoWriter(coinType)]);
-    writeResourceGroup(writer, members);
+    writeGroup(writer, members);
   }
 }
 

@@ -2,6 +2,8 @@
  * What accounts own: coins in coin stores, fungible assets in primary stores, or both. One Asset is a coin with its
  * paired fungible asset, or a fungible asset alone (docs/spec/http.md §9, layouts docs/spec/ledger.md §5.10).
  */
+
+import { U64_MAX } from '../../move/bcs/bcs-reader.ts';
 import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import {
   ADDRESS_BYTES,
@@ -28,7 +30,7 @@ import {
   Slots,
   structTagBytes,
   type ValueWriter,
-  writeResourceGroup,
+  writeGroup,
 } from './slots.ts';
 
 const HAS_COIN_STORE = 1;
@@ -38,10 +40,8 @@ const HAS_ADDRESS = 8;
 
 /** The first creation number of every object (docs/spec/ledger.md §5.7). */
 export const OBJECT_CREATION_NUMBER = 0x4000000000000n;
-/** State keys of objects by their addresses. */
 export const OBJECT_KEYS = resourceGroupKeys('0x1::object::ObjectGroup');
 
-const MAX_U64 = 0xffff_ffff_ffff_ffffn;
 /** Octas of bytes deposit of a primary store. */
 const STORE_BYTES_DEPOSIT = 1_960n;
 
@@ -68,7 +68,6 @@ interface ObjectCore {
   readonly handles?: number;
 }
 
-/** The `0x1::object::ObjectCore` of an object's resource group. */
 export function objectCore(core: ObjectCore): GroupMember {
   const { object, owner, ungated, transfers = 0, handles = 1 } = core;
   return [
@@ -156,8 +155,8 @@ export class Asset {
       objectCore({ object, owner, ungated: false }),
       [STORE_TAG, (to) => to.fixed(this.metadataBytes).u64(plainBalance).bool(false)],
     ];
-    if (isConcurrent) members.push([CONCURRENT_TAG, (to) => to.u64(balance).u64(MAX_U64)]);
-    writeResourceGroup(writer, members);
+    if (isConcurrent) members.push([CONCURRENT_TAG, (to) => to.u64(balance).u64(U64_MAX)]);
+    writeGroup(writer, members);
   }
 
   hasCoinStore(account: number): boolean {
@@ -177,7 +176,6 @@ export class Asset {
     return this.#coins[account]! + this.#fungible[account]!;
   }
 
-  /** An account's amount in its primary store. */
   fungibleBalance(account: number): bigint {
     return this.#fungible[account]!;
   }
@@ -242,7 +240,6 @@ export class Asset {
     if (amount > fromCoins) this.withdrawFungible(account, amount - fromCoins);
   }
 
-  /** Takes an amount from the primary store. */
   withdrawFungible(account: number, amount: bigint): void {
     this.#takeFungible(account, amount);
     this.#effects.moduleEvent(ASSET_WITHDRAW, (writer) =>
@@ -271,7 +268,6 @@ export class Asset {
     this.depositFungible(account, amount);
   }
 
-  /** Turns a primary store's balance into a concurrent one. */
   makeConcurrent(account: number): void {
     this.#flags[account]! |= IS_CONCURRENT;
     this.#effects.modify(this.#fungibleStores, account);
@@ -314,7 +310,7 @@ export class Asset {
   }
 }
 
-/** Writes `0x1::type_info::TypeInfo` of a struct without type arguments. */
+/** Writes a `0x1::type_info::TypeInfo`. */
 export function typeInfoWriter(type: string): ValueWriter {
   const { address, module, name } = parseStructTag(type);
   return (writer) => writer.address(address).bytes(Buffer.from(module)).bytes(Buffer.from(name));

@@ -82,16 +82,8 @@ export class Chain {
   #lastReconfiguration = 0;
   /** The newest block: the items of older ones in the ring of the last blocks are never written again. */
   #newest = GENESIS_HEADER;
-  readonly #blockEvents = new EventHandles(
-    1,
-    () => FRAMEWORK,
-    () => BLOCK_STREAM,
-  );
-  readonly #epochEvents = new EventHandles(
-    1,
-    () => FRAMEWORK,
-    () => EPOCH_STREAM,
-  );
+  readonly #blockEvents = EventHandles.ofResource(FRAMEWORK, BLOCK_STREAM);
+  readonly #epochEvents = EventHandles.ofResource(FRAMEWORK, EPOCH_STREAM);
   #features = featureBytes(GENESIS_FEATURES);
   readonly #historySlots: Slots;
   readonly #blockSlot: Slots;
@@ -211,7 +203,6 @@ function newValidator(seed: bigint, index: number): Validator {
   };
 }
 
-/** Writes the data of a `0x1::block::NewBlockEvent`. */
 function writeNewBlockEvent(writer: BcsWriter, header: BlockHeader): void {
   writer.fixed(header.id).exactU64(header.epoch).exactU64(header.round).exactU64(header.height);
   writer.bytes(header.votes).address(header.proposer);

@@ -89,7 +89,6 @@ export class BlockClock {
     return timestamp + Math.floor(((version - first) * 1_000_000) / rate);
   }
 
-  /** Records a change that applies from this block on. */
   startBlock(height: number): void {
     const last = this.#applied - 1;
     if (this.#changes[last]?.height !== height) return;

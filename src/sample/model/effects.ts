@@ -1,5 +1,5 @@
 /**
- * What one transaction does, collected while the model changes: slots touched, events emitted. At the end it becomes
+ * Collects the effects of one transaction while the model changes: slots touched, events emitted. At the end it becomes
  * a write set and events in the wire's own bytes. While a history is only replayed to get at its end, nothing is
  * collected and nothing is encoded.
  */
@@ -17,7 +17,6 @@ type Operation = (typeof OPERATIONS)[number];
 interface Touch {
   readonly slots: Slots;
   readonly index: number;
-  /** BCS of the state key. */
   readonly key: Buffer;
   readonly metadata: StateValueMetadata | undefined;
   operation: Operation;
@@ -89,7 +88,6 @@ export class Effects {
     this.#finishEvent(type, write);
   }
 
-  /** A module event, which has no stream. */
   moduleEvent(type: EventType, write: ValueWriter): void {
     if (!this.#isRecording) return;
     this.#writer.reset();

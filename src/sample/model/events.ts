@@ -43,6 +43,15 @@ export class EventHandles {
     this.#creationNumber = creationNumber;
   }
 
+  /** The handles of one resource, whose creation numbers follow each other. */
+  static ofResource(address: Uint8Array, first: number | bigint, size = 1): EventHandles {
+    return new EventHandles(
+      size,
+      () => address,
+      (index) => BigInt(first) + BigInt(index),
+    );
+  }
+
   /** Events that a handle has emitted; none for an index that never emits. */
   count(index = 0): number {
     return this.#counts[index] ?? 0;

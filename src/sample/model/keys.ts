@@ -9,7 +9,7 @@ import { sha3 } from '../../move/crypto/hash.ts';
 import { publisherSecret } from './publishers.ts';
 import { derivedBytes } from './random.ts';
 
-/** By their byte in authentication keys (docs/spec/ledger.md §6.1), also their variant of AccountAuthenticator. */
+/** The index is the byte in authentication keys (docs/spec/ledger.md §6.1) and the variant of AccountAuthenticator. */
 export const KEY_SCHEMES = ['ed25519', 'multiEd25519', 'singleKey', 'multiKey'] as const;
 export type KeyScheme = (typeof KEY_SCHEMES)[number];
 
@@ -33,7 +33,7 @@ export interface SampleKey {
   readonly publicKey: Buffer;
   /** 32 bytes; the address of an account created with this key. */
   readonly authenticationKey: Buffer;
-  /** Those that sign, in order. */
+  /** The keys that sign, in order. */
   readonly privateKeys: readonly KeyObject[];
 }
 
@@ -98,7 +98,6 @@ function keyPair(secret: Buffer): KeyPair {
   return { publicKey: Buffer.from(x!, 'base64url'), privateKey };
 }
 
-/** The public keys of an account as its scheme combines them. */
 function publicKeyBytes(scheme: KeyScheme, keys: readonly Buffer[]): Buffer {
   if (scheme === 'ed25519') return keys[0]!;
   if (scheme === 'multiEd25519') return Buffer.concat([...keys, Buffer.of(MULTI_THRESHOLD)]);

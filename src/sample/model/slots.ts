@@ -2,8 +2,9 @@
  * State slots: where the generator's model meets the ledger's state. `Slots` are many slots of one shape, told apart
  * by an index. They know each slot's state key and how to write its value from the model as it is now.
  */
-import { BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
+import { type BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { ADDRESS_BYTES, type Address, addressBytes } from '../../move/types/address.ts';
+import { encodeStructTag, writeResourceGroup } from '../../move/types/resource-group.ts';
 import {
   encodePath,
   moduleStateKey,
@@ -12,7 +13,6 @@ import {
 } from '../../move/types/state-key.ts';
 import type { StateValueMetadata } from '../../move/types/state-value.ts';
 import { parseStructTag } from '../../move/types/type-parser.ts';
-import { writeStructTag } from '../../move/types/type-tag.ts';
 
 /** Slots that share a shape, at most; with the shape's number the index makes an id that fits a double. */
 const MAX_SLOTS = 2 ** 32;
@@ -27,9 +27,7 @@ const ACCESS_PATH = 0;
 export type ValueWriter = (writer: BcsWriter) => unknown;
 
 interface SlotShape {
-  /** BCS of a slot's state key. */
   readonly key: (index: number) => Buffer;
-  /** Writes the BCS of a slot's value. */
   readonly write: (writer: BcsWriter, index: number) => unknown;
   /** Octas of bytes deposit; more than 0 makes the slot's metadata a V1. */
   readonly bytesDeposit?: (index: number) => bigint;
@@ -82,7 +80,6 @@ export class Slots {
   }
 }
 
-/** A slot that exists only once: index 0. */
 export function singleSlot(key: Buffer, write: ValueWriter): Slots {
   return new Slots({ key: () => key, write });
 }
@@ -111,12 +108,10 @@ export function resourceGroupKeys(type: string): PathKeys {
   return pathKeys({ kind: 'resourceGroup', tag: parseStructTag(type) });
 }
 
-/** BCS of the state key of a resource under one address. */
 export function resourceKey(address: Address, type: string): Buffer {
   return resourceKeys(type)(addressBytes(address));
 }
 
-/** BCS of the state key of a module. */
 export function moduleKey(address: Address, name: string): Buffer {
   return encodeBcs((writer) => writeStateKey(writer, moduleStateKey(address, name)));
 }
@@ -132,17 +127,10 @@ export type GroupMember = readonly [tag: Buffer, write: ValueWriter];
 
 /** BCS of a struct tag, as the keys of a group's map hold it. */
 export function structTagBytes(type: string): Buffer {
-  return encodeBcs((writer) => writeStructTag(writer, parseStructTag(type)));
+  return encodeStructTag(parseStructTag(type));
 }
 
-const memberWriter = new BcsWriter();
-
-/** Writes a resource group: a map from tags to values, ordered by the bytes of the tags (docs/spec/ledger.md §5.5). */
-export function writeResourceGroup(writer: BcsWriter, members: readonly GroupMember[]): void {
-  const sorted = [...members].sort(([left], [right]) => Buffer.compare(left, right));
-  writer.vector(sorted, (to, [tag, write]) => {
-    memberWriter.reset();
-    write(memberWriter);
-    to.fixed(tag).bytes(memberWriter.view());
-  });
+export function writeGroup(writer: BcsWriter, members: readonly GroupMember[]): void {
+  const encoded = members.map(([tagBytes, write]) => ({ tagBytes, data: encodeBcs(write) }));
+  writeResourceGroup(writer, encoded);
 }

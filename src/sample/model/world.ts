@@ -1,8 +1,8 @@
 /**
- * What a user's action needs, and how it records what the user called. Random numbers are drawn before anything is
+ * The state that user actions share, and the calls that they make. Random numbers are drawn before anything is
  * encoded, so a replayed history draws the same numbers without encoding.
  */
-import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
+import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import type { EntryFunction } from '../../move/transactions/executable.ts';
 import type { TransactionPayload } from '../../move/transactions/payload.ts';
 import type { ExecutionStatus } from '../../move/transactions/transaction-info.ts';
@@ -75,7 +75,10 @@ export function pickReceiver({ random, accounts }: World, limit: number): number
   return FIRST_ORDINARY_ACCOUNT + (busy ? random.skewed(known) : random.below(known));
 }
 
-export type FunctionCall = (...args: readonly ValueWriter[]) => EntryFunction;
+/** An argument of a call: numbers are u64s, bytes are written as they are, such as an address. */
+export type Argument = number | bigint | string | Uint8Array | ValueWriter;
+
+export type FunctionCall = (...args: readonly Argument[]) => EntryFunction;
 
 /** Calls of an entry function, e.g. `0x1::coin::transfer`. */
 export function callsOf(name: string, typeArguments: readonly string[] = []): FunctionCall {
@@ -87,15 +90,14 @@ export function callsOf(name: string, typeArguments: readonly string[] = []): Fu
     function: functionName,
     typeArguments: typeArguments.map(parseTypeTag),
   } as const;
-  return (...args) => ({ ...target, args: encodeArguments(args) });
+  return (...args) => ({ ...target, args: args.map(encodeArgument) });
 }
 
-/** The BCS of each argument. */
-function encodeArguments(args: readonly ValueWriter[]): Buffer[] {
-  const writer = new BcsWriter();
-  return args.map((write) => {
-    writer.reset();
-    write(writer);
-    return writer.toBytes();
+function encodeArgument(argument: Argument): Buffer {
+  return encodeBcs((writer) => {
+    if (typeof argument === 'function') argument(writer);
+    else if (typeof argument === 'string') writer.string(argument);
+    else if (typeof argument === 'object') writer.fixed(argument);
+    else writer.u64(argument);
   });
 }

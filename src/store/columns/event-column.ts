@@ -22,13 +22,11 @@ import {
 } from './order-key.ts';
 import { decodeRow, rowWriter } from './row-codec.ts';
 
-/** Names an event stream (docs/spec/ledger.md §5.7). */
 export interface StreamId {
   readonly address: Address;
   readonly creationNumber: bigint;
 }
 
-/** Where an event stands. */
 export interface EventPlace {
   readonly version: bigint;
   /** Among the events of its transaction. */
@@ -83,11 +81,20 @@ export function putEvent(
   place: EventPlace,
   body: EncodedBody,
 ): void {
-  const value = writeBody(rowWriter.next().u64(place.version).u32(place.index), body).view();
-  batch.put(EVENTS, encodeStreamId(stream), encodeU64Key(sequenceNumber), value);
+  const { partition, order, value } = eventRow(stream, sequenceNumber, place, body);
+  batch.put(EVENTS, partition, order, value);
 }
 
-/** Reads a row of a stream. @throws RowDamagedError */
+export function eventRow(
+  stream: StreamId,
+  sequenceNumber: bigint,
+  place: EventPlace,
+  body: EncodedBody,
+): ScannedRow {
+  const value = writeBody(rowWriter.next().u64(place.version).u32(place.index), body).view();
+  return { partition: encodeStreamId(stream), order: encodeU64Key(sequenceNumber), value };
+}
+
 export function decodeEventRow(partition: Uint8Array, { order, value }: Row): StoredEvent {
   return decodeRow(EVENTS, { partition, order }, value, (reader) => {
     const version = reader.u64();
@@ -124,7 +131,6 @@ export function moduleEventBounds(first: BucketKey, last = first) {
   return [first.partition, { from, to }] as const;
 }
 
-/** Reads a module event. @throws RowDamagedError */
 export function decodeModuleEventRow(row: ScannedRow): StoredModuleEvent {
   const { partition, order, value } = row;
   return decodeRow(MODULE_EVENTS, row, value, (reader) => {

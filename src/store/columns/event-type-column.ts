@@ -1,9 +1,9 @@
 /**
- * The index of module events by type: in which versions a type has events. One row for a type and a window of
- * versions, so that a type that nearly every transaction emits takes a bit a version. Which events of a version are
- * of the type, only its own rows tell. So two types may share a partition: a reader compares the tags.
+ * The index of module events by type: a row has the versions of a window in which a type has events
+ * (docs/data-layout.md, "Index of module events by type"). Two types may share a partition: a reader compares the tags.
  */
 import type { BcsReader } from '../../move/bcs/bcs-reader.ts';
+import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import { sha3 } from '../../move/crypto/hash.ts';
 import { EVENT_TYPES } from './columns.ts';
 import { encodeU64Key } from './order-key.ts';
@@ -105,12 +105,13 @@ export interface TypeWindow {
 export const TYPE_WINDOW = new RowCodec<TypeWindow, WindowVersions>(
   EVENT_TYPES,
   ({ partition, start }) => ({ partition, order: encodeU64Key(start) }),
-  (writer, versions) => {
-    if (versions.count >= MIN_BITMAP_VERSIONS) writer.fixed(versions.bits);
-    else for (const place of versions.places()) writer.u16(place);
-  },
-  readVersions,
+  { write: writeVersions, read: readVersions },
 );
+
+function writeVersions(writer: BcsWriter, versions: WindowVersions): void {
+  if (versions.count >= MIN_BITMAP_VERSIONS) writer.fixed(versions.bits);
+  else for (const place of versions.places()) writer.u16(place);
+}
 
 function readVersions(reader: BcsReader): WindowVersions {
   if (reader.remaining === BITMAP_BYTES) {

@@ -4,8 +4,7 @@
  * docs/spec/ledger.md §2.1–2.3, docs/spec/http.md §3.2.
  */
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
-import { readHash, writeHash } from '../../move/bcs/fixed-bytes.ts';
-import { HASH_BYTES } from '../../move/crypto/hash.ts';
+import { hashes, structCodec, u64 } from '../../move/bcs/codec.ts';
 import type { StoreReader } from '../store.ts';
 import { StoreError } from '../store-error.ts';
 import { HEAD, type RowKey } from './columns.ts';
@@ -50,33 +49,26 @@ export function frozenRootCount(leafCount: bigint): number {
   return count;
 }
 
-export const HEAD_ROW = new RowCodec<void, Head>(
-  HEAD,
-  () => HEAD_KEY,
-  (writer, head) => {
-    writer.u64(head.version).u64(head.timestampUsecs).u64(head.epoch).u64(head.blockHeight);
-    writer.u64(head.oldestVersion).u64(head.oldestBlockHeight);
-    writer.vector(head.frozenRoots, writeHash);
+const head = structCodec<Head>({
+  version: u64,
+  timestampUsecs: u64,
+  epoch: u64,
+  blockHeight: u64,
+  oldestVersion: u64,
+  oldestBlockHeight: u64,
+  frozenRoots: hashes,
+});
+
+export const HEAD_ROW = new RowCodec<void, Head>(HEAD, () => HEAD_KEY, {
+  write: head.write,
+  read(reader) {
+    const found = head.read(reader);
+    const roots = found.frozenRoots.length;
+    const isFork = roots === 0;
+    if (isFork || roots === frozenRootCount(found.version + 1n)) return found;
+    throw reader.error('bad_value', `${roots} roots at version ${found.version}`);
   },
-  (reader) => {
-    const version = reader.u64();
-    const timestampUsecs = reader.u64();
-    const epoch = reader.u64();
-    const blockHeight = reader.u64();
-    const oldestVersion = reader.u64();
-    const oldestBlockHeight = reader.u64();
-    const start = reader.offset;
-    const frozenRoots = reader.vector(HASH_BYTES, readHash);
-    const isFork = frozenRoots.length === 0;
-    if (!isFork && frozenRoots.length !== frozenRootCount(version + 1n)) {
-      throw reader.error('bad_value', `${frozenRoots.length} roots at version ${version}`, start);
-    }
-    return {
-      ...{ version, timestampUsecs, epoch, blockHeight },
-      ...{ oldestVersion, oldestBlockHeight, frozenRoots },
-    };
-  },
-);
+});
 
 /** The head of a store; `undefined` when it holds no ledger yet. @throws RowDamagedError */
 export function readHead(store: StoreReader): MaybePromise<Head | undefined> {

@@ -2,7 +2,7 @@
  * The identity of a store: its format (row 0, from its creation on), its ledger (row 1, from genesis on; it never
  * changes), and while a state is being imported how far that is (row 3).
  */
-import { readHash, writeHash } from '../../move/bcs/fixed-bytes.ts';
+import { bool, byteString, hash, ownHash, structCodec, u8 } from '../../move/bcs/codec.ts';
 import { StoreError } from '../store-error.ts';
 import { IDENTITY, type RowKey, STORE_FORMAT_VERSION } from './columns.ts';
 import { isForkFormat, isFormat } from './fork-columns.ts';
@@ -12,7 +12,7 @@ import { RowCodec } from './row-codec.ts';
 /** The key of the format row: the one thing that every format has in the same place. */
 export const FORMAT_KEY: RowKey = { partition: Buffer.of(0), order: NO_ORDER };
 const IMPORT_KEY: RowKey = { partition: Buffer.of(3), order: NO_ORDER };
-/** The key of the ledger's row: whoever writes a head has written it. */
+/** The key of the ledger's row, which is written before the first head. */
 export const LEDGER_KEY: RowKey = { partition: Buffer.of(1), order: NO_ORDER };
 
 export interface LedgerIdentity {
@@ -27,50 +27,33 @@ export interface LedgerIdentity {
 export const LEDGER_IDENTITY = new RowCodec<void, LedgerIdentity>(
   IDENTITY,
   () => LEDGER_KEY,
-  (writer, { chainId, genesisWaypointHash, keepsTransactions }) => {
-    writer.u8(chainId);
-    writeHash(writer, genesisWaypointHash);
-    writer.bool(keepsTransactions);
-  },
-  (reader) => {
-    const chainId = reader.u8();
-    const genesisWaypointHash = Buffer.from(readHash(reader));
-    return { chainId, genesisWaypointHash, keepsTransactions: reader.bool() };
-  },
+  structCodec({ chainId: u8, genesisWaypointHash: ownHash, keepsTransactions: bool }),
 );
 
-export const FORMAT = new RowCodec<void, number>(
-  IDENTITY,
-  () => FORMAT_KEY,
-  (writer, version) => writer.u32(version),
-  (reader) => {
+export const FORMAT = new RowCodec<void, number>(IDENTITY, () => FORMAT_KEY, {
+  write: (writer, version) => writer.u32(version),
+  read(reader) {
     const version = reader.u32();
     if (isFormat(version)) return version;
     throw reader.error('bad_value', `${version} is no format`, 0);
   },
-);
+});
 
 interface ImportProgress {
-  /** What is imported: 32 bytes that identify it. */
+  /** Identifies the import: 32 bytes. */
   readonly source: Buffer;
-  /** Parts that are stored. */
-  readonly parts: bigint;
-  /** The root's computation after them, as StateRootBuilder saves it. */
+  /** The computation of the root after all values that are stored, as StateRootBuilder saves it. */
   readonly root: Buffer;
 }
 
-/** While a state is being imported: how far that is (src/store/state-import.ts). */
+/** While a state is being imported: how far that is (src/store/write/state-import.ts). */
 export const IMPORT = new RowCodec<void, ImportProgress>(
   IDENTITY,
   () => IMPORT_KEY,
-  (writer, { source, parts, root }) => {
-    writeHash(writer, source);
-    writer.u64(parts).bytes(root);
-  },
-  (reader) => ({ source: readHash(reader), parts: reader.u64(), root: reader.bytes() }),
+  structCodec({ source: hash, root: byteString }),
 );
 
-/** What reads one row of the column of identities. */
+/** Reads one row of the column of identities. */
 type ReadRow = (key: RowKey) => Uint8Array | undefined;
 
 /**

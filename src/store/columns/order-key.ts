@@ -3,11 +3,12 @@
  * programming error and throws RangeError; a u64 can represent every version, height and sequence number
  * (docs/spec/ledger.md §7: u32 does not).
  */
+
+import { U64_MAX } from '../../move/bcs/bcs-reader.ts';
 import { BUCKET_PARTITION_BYTES } from './columns.ts';
 
 /** Length of a u64 in a key, in bytes. */
 export const U64_BYTES = 8;
-export const U64_MAX = 0xffff_ffff_ffff_ffffn;
 
 /** An empty key part: the order of the only row of a partition. */
 export const NO_ORDER: Uint8Array = new Uint8Array(0);

@@ -3,8 +3,7 @@
  * the version from which it is whole. Readers use it to tell what is deleted.
  */
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
-import { readHash, writeHash } from '../../move/bcs/fixed-bytes.ts';
-import { HASH_BYTES } from '../../move/crypto/hash.ts';
+import { hashes, structCodec, u64 } from '../../move/bcs/codec.ts';
 import {
   ADDRESS_BYTES,
   type Address,
@@ -31,7 +30,7 @@ export const MAX_PINNED_ACCOUNTS = 10_000;
 export const READER_GRACE_MS = 10_000;
 
 export interface PruneProgress {
-  /** Of the versions below, everything that nothing retained needs is deleted. */
+  /** Everything below this version that nothing retained needs is deleted. */
   readonly clearedBelow: bigint;
   /** The accumulator's full subtrees before that version, as in Head: the infos that are left are checked with them. */
   readonly frozenRoots: readonly Buffer[];
@@ -42,19 +41,19 @@ const NOTHING_CLEARED: PruneProgress = { clearedBelow: 0n, frozenRoots: [] };
 /** Pinned accounts, each with the version from which its history is whole. */
 export type PinnedAccounts = ReadonlyMap<Address, bigint>;
 
+const progress = structCodec<PruneProgress>({ clearedBelow: u64, frozenRoots: hashes });
+
 export const PRUNE_PROGRESS = new RowCodec<void, PruneProgress>(
   PRUNING,
   () => ({ partition: PROGRESS_PARTITION, order: NO_ORDER }),
-  (writer, progress) => writer.u64(progress.clearedBelow).vector(progress.frozenRoots, writeHash),
-  (reader) => {
-    const clearedBelow = reader.u64();
-    const start = reader.offset;
-    const frozenRoots = reader.vector(HASH_BYTES, (inner) => Buffer.from(readHash(inner)));
-    if (frozenRoots.length !== frozenRootCount(clearedBelow)) {
-      const detail = `${frozenRoots.length} roots before version ${clearedBelow}`;
-      throw reader.error('bad_value', detail, start);
-    }
-    return { clearedBelow, frozenRoots };
+  {
+    write: progress.write,
+    read(reader) {
+      const found = progress.read(reader);
+      const roots = found.frozenRoots.length;
+      if (roots === frozenRootCount(found.clearedBelow)) return found;
+      throw reader.error('bad_value', `${roots} roots before version ${found.clearedBelow}`);
+    },
   },
 );
 
@@ -62,8 +61,7 @@ export const PRUNE_PROGRESS = new RowCodec<void, PruneProgress>(
 export const PINNED_ACCOUNT = new RowCodec<Address, bigint>(
   PRUNING,
   (account) => ({ partition: PINNED_PARTITION, order: addressBytes(account) }),
-  (writer, since) => writer.u64(since),
-  (reader) => reader.u64(),
+  u64,
 );
 
 /** How far deleting has come in a store, also one that was never pruned. @throws RowDamagedError */

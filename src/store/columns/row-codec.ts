@@ -7,39 +7,37 @@ import type { StoreReader } from '../store.ts';
 import { RowDamagedError } from '../store-error.ts';
 import type { Column, RowKey } from './columns.ts';
 
-/** Bytes of the memory that values of rows share. */
 const SHARED_BYTES = 64 * 1024;
 
 /** Values of rows are written here, one after the other (`next`), as views. */
 export const rowWriter = new BcsWriter(SHARED_BYTES);
 
+/** The form of a row's value, part of which may be in the key. */
+interface RowForm<Value> {
+  readonly write: (writer: BcsWriter, value: Value) => unknown;
+  readonly read: (reader: BcsReader, key: RowKey) => Value;
+}
+
 export class RowCodec<Name, Value> {
   readonly column: Column;
   readonly keyOf: (name: Name) => RowKey;
-  readonly #write: (writer: BcsWriter, value: Value) => unknown;
-  readonly #read: (reader: BcsReader, key: RowKey) => Value;
+  readonly #form: RowForm<Value>;
 
-  constructor(
-    column: Column,
-    keyOf: (name: Name) => RowKey,
-    write: (writer: BcsWriter, value: Value) => unknown,
-    read: (reader: BcsReader, key: RowKey) => Value,
-  ) {
+  constructor(column: Column, keyOf: (name: Name) => RowKey, form: RowForm<Value>) {
     this.column = column;
     this.keyOf = keyOf;
-    this.#write = write;
-    this.#read = read;
+    this.#form = form;
   }
 
   /** A row's value. @throws RangeError for values that the format cannot represent */
   encode(value: Value): Buffer {
-    this.#write(rowWriter.next(), value);
+    this.#form.write(rowWriter.next(), value);
     return rowWriter.view();
   }
 
   /** @throws RowDamagedError */
   decode(key: RowKey, bytes: Uint8Array): Value {
-    return decodeRow(this.column, key, bytes, this.#read);
+    return decodeRow(this.column, key, bytes, this.#form.read);
   }
 
   put(batch: Batch, name: Name, value: Value): void {

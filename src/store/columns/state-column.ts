@@ -22,7 +22,7 @@ export interface StateEntry {
   /** The value's bytes, a view on the row; `undefined`: the key was deleted. */
   readonly bytes: Buffer | undefined;
   readonly metadata: StateValueMetadata | undefined;
-  /** Of a deletion the physical state key, a view on the row; else `undefined`. */
+  /** The physical state key of a deletion, a view on the row; `undefined` for a value. */
   readonly deletedKey: Buffer | undefined;
 }
 
@@ -43,9 +43,13 @@ export function encodeStateRow(
   return writer.fixed(bytes ?? physicalKey).view();
 }
 
-/** Reads a row of the state column. @throws RowDamagedError */
-export function decodeStateRow(keyHash: Uint8Array, { order, value }: Row): StateEntry {
-  return decodeRow(STATE, { partition: keyHash, order }, value, (reader) => {
+/** Reads a row of the state column, or of one with such rows. @throws RowDamagedError */
+export function decodeStateRow(
+  keyHash: Uint8Array,
+  { order, value }: Row,
+  column = STATE,
+): StateEntry {
+  return decodeRow(column, { partition: keyHash, order }, value, (reader) => {
     const tag = reader.u8();
     const metadata = tag === TAG_WITH_METADATA ? readStateValueMetadata(reader) : undefined;
     const rest = reader.fixed(reader.remaining);

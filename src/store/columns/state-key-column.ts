@@ -1,17 +1,6 @@
 /**
- * State keys, each with a row that is there exactly when the key is known.
- *
- * Keys under an account are in the order of listings: by the bytes of the physical state key (docs/spec/ledger.md
- * §5.4). A row's order part is the key after the address: the path's length, then the path.
- *
- * Long keys. Key parts are bounded (MAX_ORDER_BYTES), state keys are not: a type with deep generics takes kilobytes. A
- * longer key is cut into segments; a segment that is not the last has an empty value, and the next one is in its own
- * partition of account_key_tails, identified by the address and a chained hash of the previous segments. Walking the
- * rows depth first gives exactly the order of the whole keys, whatever they share. No key is the beginning of another,
- * because each begins with its own length, so a row is either an end or a branch, never both.
- *
- * All other keys (table items and rarer kinds) are filed by their hash, so that `verify` can trace every row of the
- * state column back to its key.
+ * State keys. A key that is known has a row: under an account in the order of listings, other keys by their hash. Keys
+ * that are longer than MAX_ORDER_BYTES are cut into segments (docs/data-layout.md, "Keys of an account").
  */
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { HASH_BYTES, sha3 } from '../../move/crypto/hash.ts';

@@ -1,12 +1,6 @@
 /**
- * The indexes of whole transactions: by hash, and by sender. Their rows follow from the transaction and its info, so
- * whoever deletes or checks a transaction can make their keys again.
- *
- * - By hash: the first bytes of the hash, then the version; the value is empty. Hashes come in random order and are
- *   moved when indexes are merged, so short rows count. Two transactions may share the bytes; the infos tell.
- * - By sender: one row for each user transaction, for lists by sequence number and lists by version. The sequence
- *   numbers of an account increase with the version (docs/spec/transactions.md §5), so the rows of both orders are the
- *   same. Transactions without a sequence number stand apart, by version.
+ * The indexes of whole transactions, by hash and by sender (docs/data-layout.md, "Indexes of transactions"). Their rows
+ * follow from the transaction and its info: to delete or check a transaction, its keys are made again.
  */
 
 import { transactionHashIn } from '../../move/transactions/transaction-info.ts';
@@ -21,7 +15,6 @@ import { RowCodec } from './row-codec.ts';
 
 const HASH_PREFIX_BYTES = TRANSACTION_HASHES.partitionBytes;
 
-/** The partition of a transaction's hash. */
 export function hashPartition(hash: Uint8Array): Uint8Array {
   return hash.subarray(0, HASH_PREFIX_BYTES);
 }
@@ -35,11 +28,9 @@ interface HashedVersion {
 const VERSION_OF_HASH = new RowCodec<HashedVersion, void>(
   TRANSACTION_HASHES,
   ({ hash, version }) => ({ partition: hashPartition(hash), order: encodeU64Key(version) }),
-  () => undefined,
-  () => undefined,
+  { write: () => undefined, read: () => undefined },
 );
 
-/** One user transaction of a sender. */
 export interface SenderTransaction {
   readonly version: bigint;
   readonly replayProtector: ReplayProtector;
@@ -50,7 +41,7 @@ interface SentTransaction extends SenderTransaction {
   readonly sender: Uint8Array;
 }
 
-/** First byte of the order: what the number after it is. */
+/** The first byte of the order says which number follows. */
 const BY_VERSION = 0;
 const BY_SEQUENCE_NUMBER = 1;
 
@@ -77,23 +68,24 @@ export const SENDER_TRANSACTION = new RowCodec<SentTransaction, SenderTransactio
     partition: sender,
     order: kind === 'nonce' ? orderByVersion(version) : orderBySequenceNumber(value),
   }),
-  (writer, { version, replayProtector: { kind, value } }) =>
-    writer.u64(kind === 'nonce' ? value : version),
-  (reader, { order }) => {
-    const number = decodeU64Key(Buffer.from(order), 1);
-    const start = reader.offset;
-    const other = reader.u64();
-    if (order[0] === BY_VERSION) {
-      return { version: number, replayProtector: { kind: 'nonce', value: other } };
-    }
-    if (order[0] === BY_SEQUENCE_NUMBER) {
-      return { version: other, replayProtector: { kind: 'sequenceNumber', value: number } };
-    }
-    throw reader.error('bad_value', `an order that begins with ${order[0]}`, start);
+  {
+    write: (writer, { version, replayProtector: { kind, value } }) =>
+      writer.u64(kind === 'nonce' ? value : version),
+    read(reader, { order }) {
+      const number = decodeU64Key(Buffer.from(order), 1);
+      const start = reader.offset;
+      const other = reader.u64();
+      if (order[0] === BY_VERSION) {
+        return { version: number, replayProtector: { kind: 'nonce', value: other } };
+      }
+      if (order[0] === BY_SEQUENCE_NUMBER) {
+        return { version: other, replayProtector: { kind: 'sequenceNumber', value: number } };
+      }
+      throw reader.error('bad_value', `an order that begins with ${order[0]}`, start);
+    },
   },
 );
 
-/** A row of an index, to be stored or deleted. */
 interface IndexRow extends RowKey {
   readonly column: typeof TRANSACTION_HASHES;
   readonly value: Buffer;

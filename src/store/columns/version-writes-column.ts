@@ -1,11 +1,9 @@
 /**
- * The writes of each version, from which the pruner works. A value is superseded at the version of the next write to
- * its key (docs/spec/ledger.md §5.6), so the keys written at v are exactly those whose older rows can be deleted once
- * v is the oldest version. Writing this list takes no look at older values, and its rows are appended in order; the
- * pruner finds the older rows, which it has to touch anyway. The owner's address is next to each hash, so that pinned
- * accounts are spared without another read.
+ * The writes of each version, from which the pruner works. The next write to a key supersedes its value
+ * (docs/spec/ledger.md §5.6), so the older rows of the keys written at v can be deleted once v is the oldest version.
+ * The owner's address stands beside each hash, so that pinned accounts are spared without another read.
  */
-import { writeFixedBytes, writeHash } from '../../move/bcs/fixed-bytes.ts';
+import { address, hash, structCodec, u64 } from '../../move/bcs/codec.ts';
 import { HASH_BYTES } from '../../move/crypto/hash.ts';
 import { ADDRESS_BYTES } from '../../move/types/address.ts';
 import { VERSION_WRITES } from './columns.ts';
@@ -29,31 +27,21 @@ export interface VersionWrites {
 }
 
 const KEY_BYTES = HASH_BYTES + ADDRESS_BYTES;
+const key = structCodec<WrittenKey>({ hash, owner: hash });
 const EVENT_BYTES = ADDRESS_BYTES + 16;
+const event = structCodec<EmittedEvent>({ address, creationNumber: u64, sequenceNumber: u64 });
 
-/** What each version wrote, by version; hashes and owners are views on the row. */
+/** The writes of each version. Hashes and owners are views on the row. */
 export const WRITES_OF_VERSION = new RowCodec<bigint, VersionWrites>(
   VERSION_WRITES,
   encodeBucketKey,
-  (writer, { keys, events }) => {
-    writer.vector(keys, (inner, { hash, owner }) => {
-      writeHash(inner, hash);
-      writeFixedBytes(inner, owner, ADDRESS_BYTES, 'owner');
-    });
-    writer.vector(events, (inner, { address, creationNumber, sequenceNumber }) => {
-      inner.address(address).u64(creationNumber).u64(sequenceNumber);
-    });
-  },
-  (reader) => {
-    const keys = reader.vector(KEY_BYTES, (inner): WrittenKey => {
-      const hash = inner.fixed(HASH_BYTES);
-      return { hash, owner: inner.fixed(ADDRESS_BYTES) };
-    });
-    const events = reader.vector(EVENT_BYTES, (inner): EmittedEvent => {
-      const address = inner.address();
-      const creationNumber = inner.u64();
-      return { address, creationNumber, sequenceNumber: inner.u64() };
-    });
-    return { keys, events };
+  {
+    write(writer, { keys, events }) {
+      writer.vector(keys, key.write).vector(events, event.write);
+    },
+    read: (reader) => ({
+      keys: reader.vector(KEY_BYTES, key.read),
+      events: reader.vector(EVENT_BYTES, event.read),
+    }),
   },
 );

@@ -1,15 +1,14 @@
 /**
  * Looks at the session of a commit that takes long, through another connection. It may wait for a standby without end,
- * which nobody would see; and it may be gone, or never have got what was sent, when the way to it has swallowed bytes.
+ * which nobody would see. It may also be gone, or may never have received the statements, if the network lost bytes.
  */
 import type { PostgresConnection, Statement } from './connection.ts';
 import type { PostgresHosts } from './hosts.ts';
 
-/** How often a session is looked at, in milliseconds. */
 const LOOK_INTERVAL_MS = 1_000;
 /** How long a commit may take before its session is looked at, in milliseconds. */
 const QUIET_MS = 2_000;
-/** Looks in a row at a session that waits for a statement before what was sent is taken for lost. */
+/** After so many looks at a session that waits for a statement, the statements sent to it count as lost. */
 const MAX_IDLE_LOOKS = 4;
 
 const SESSION: Statement = {
@@ -29,7 +28,7 @@ export class CommitWatch {
     this.#onCommitsWait = onCommitsWait;
   }
 
-  /** For how long commits have waited for a standby, in milliseconds; 0 when they do not. */
+  /** How long commits have waited for a standby, in milliseconds; 0 when they do not wait. */
   get standbyWaitMs(): number {
     return this.#waitingSinceMs === undefined ? 0 : performance.now() - this.#waitingSinceMs;
   }
@@ -43,7 +42,7 @@ export class CommitWatch {
     const look = async (): Promise<void> => {
       const session = [connection.sessionId, `daybook writer ${this.#hosts.owner}`];
       const { rows } = await this.#hosts.query('quick', SESSION, session);
-      // What was true when it was asked is not true after the commit.
+      // The answer does not hold any more after the commit.
       if (isOver) return;
       const [state, waitEvent] = rows[0]?.map(String) ?? [];
       idleLooks = state === 'idle' ? idleLooks + 1 : 0;

@@ -7,7 +7,7 @@ import pgpass from 'pgpass';
 import { StoreError } from '../store-error.ts';
 import { asStoreError } from './postgres-error.ts';
 
-/** Of a statement: bytes, or the text of anything else. */
+/** A parameter of a statement: bytes, or the text of any other value. */
 export type Parameter = Buffer | string;
 
 /** A field of a row: the bytes of `bytea`, the text of anything else as bytes; `null` for SQL's null. */
@@ -25,7 +25,7 @@ export function isTrue(field: Field | undefined): boolean {
 }
 
 /** The number of the type `bytea` in every server. */
-const BYTEA = 17;
+export const BYTEA = 17;
 const FIELD_TYPES = {
   getTypeParser: (type: number) => (type === BYTEA ? bytesOf : (text: string) => Buffer.from(text)),
 } as pg.CustomTypesConfig;
@@ -43,17 +43,15 @@ export interface Statement {
 }
 
 export interface ConnectionTarget {
-  /** For `pg`. */
+  /** The URL that `pg` gets. */
   readonly url: string;
-  /** For messages; without secrets. */
+  /** The URL that messages show, without secrets. */
   readonly shown: string;
-  /** In the names of all sessions of a process: 8 hexadecimal digits. */
+  /** Names the process in the names of its sessions: 8 hexadecimal digits. */
   readonly owner: string;
 }
 
-/** How long opening a connection may take, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** How long saying goodbye may take, in milliseconds. */
 const CLOSE_LIMIT_MS = 1_000;
 /** How much later than the server a connection gives up a statement, in milliseconds. */
 const TIMEOUT_SLACK_MS = 2_000;
@@ -63,7 +61,7 @@ const KEEPALIVE_DELAY_MS = 10_000;
 
 /**
  * Plans must not depend on statistics of tables that grow by a million rows between two analyses, and compiling them
- * takes longer than running them. What a server or a pooler refuses is left as it is.
+ * takes longer than running them. Settings that a server or a pooler refuses are left out.
  */
 const SESSION_SETTINGS = [
   'bytea_output = hex',
@@ -175,7 +173,6 @@ export class PostgresConnection {
     return this.#sessionId;
   }
 
-  /** Runs a prepared statement. @throws StoreError */
   query(statement: Statement, values: readonly Parameter[]): Promise<Answer> {
     return this.#send(statement, values);
   }
@@ -185,7 +182,7 @@ export class PostgresConnection {
     return this.#send({ name: '', text }, values);
   }
 
-  /** What waits for an answer may wait for as long again. */
+  /** Statements that wait for an answer may wait as long again. */
   extend(): void {
     this.#progressMs = performance.now();
   }
@@ -235,7 +232,7 @@ export class PostgresConnection {
     );
   }
 
-  /** What is sent in one turn of the event loop is one write: writing costs more than all else of a small read. */
+  /** Sends the statements of one turn of the event loop in one write, because a write costs more than a small read. */
   #writeLater(): void {
     if (this.#isCorked) return;
     this.#isCorked = true;

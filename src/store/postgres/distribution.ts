@@ -78,7 +78,6 @@ export function distributedStatements(schema: string, column: Column): ColumnSta
   const { name, statistics } = statements;
   return {
     ...statements,
-    seekLastMany: undefined,
     rangeMany: undefined,
     // The estimate is that of all shards, as it is now.
     statistics: {
@@ -107,9 +106,9 @@ function stage(schema: string, { number }: Column): Statement {
 }
 
 /**
- * Puts staged rows in their places, unless a worker has, or may have, a part of a commit that it does not show. Of a
- * writer that was replaced nothing happens: the next one has done it. Parameters: the writer's term, and the names of
- * prepared transactions that matter. @returns whether all workers showed everything
+ * Puts staged rows in their places, unless a worker has, or may have, a part of a commit that it does not show. For a
+ * writer that was replaced it does nothing, because the next writer has done it. Parameters: the writer's term, and the
+ * names of prepared transactions that matter. @returns whether all workers showed everything
  */
 function publication(schema: string): Statement {
   const places = LOCAL.map((column) => {
@@ -144,7 +143,7 @@ export async function publishCommit(
 
 /**
  * Waits until all workers show the commits before, then puts staged rows in their places.
- * @throws StoreError `store_unreachable`: what is committed will be seen
+ * @throws StoreError `store_unreachable`: the commit is shown later
  */
 export async function publishStaged(
   connection: PostgresConnection,

@@ -1,4 +1,4 @@
-/** One of the servers that have a ledger: what it is, how far it is, and the connections to it. */
+/** One of the servers that have a ledger, with its state and the connections to it. */
 import { HEAD } from '../columns/columns.ts';
 import { HEAD_KEY, HEAD_ROW, type Head } from '../columns/head.ts';
 import { isStoreError } from '../store-error.ts';
@@ -7,7 +7,6 @@ import type { PostgresLocation, SessionAttributes } from './location.ts';
 import { PostgresPool } from './pool.ts';
 import { statementsOf } from './statements.ts';
 
-/** How long a look may take, in milliseconds. */
 const LOOK_LIMIT_MS = 1_000;
 
 const ROLE: Statement = {
@@ -15,7 +14,7 @@ const ROLE: Statement = {
   text: "select pg_is_in_recovery(), current_setting('default_transaction_read_only') = 'on'",
 };
 
-/** What a server was when it was looked at. */
+/** The state of a server when it was looked at. */
 export interface Standing {
   /** When it was asked, as `performance.now()` gives it. */
   readonly askedMs: number;
@@ -41,7 +40,7 @@ export class PostgresHost {
     this.#head = statementsOf(schema, HEAD).get;
   }
 
-  /** Since when a look has not been answered; `undefined` when none is under way. */
+  /** The time of a look that has not been answered; `undefined` when none is under way. */
   get silentSinceMs(): number | undefined {
     return this.#look?.askedMs;
   }
@@ -58,7 +57,7 @@ export class PostgresHost {
       const answer = this.#ask(askedMs).finally(() => {
         this.#look = undefined;
       });
-      // Whoever shares it handles a failure; nobody may.
+      // Callers that share the look handle a failure. Perhaps there are none.
       answer.catch(() => undefined);
       this.#look = { askedMs, answer };
     }
@@ -97,7 +96,7 @@ function noSuchTable(error: unknown): undefined {
   if (!isStoreError(error, 'store_not_found')) throw error;
 }
 
-/** Whether a server is what was asked for: 2 yes, 1 if there is no better one, 0 no. */
+/** How well a server fits: 2 it does, 1 only if no other one does, 0 it does not. */
 export function fitOf(attributes: SessionAttributes, { isStandby, isReadOnly }: Standing): number {
   switch (attributes) {
     case 'any':
@@ -115,7 +114,7 @@ export function fitOf(attributes: SessionAttributes, { isStandby, isReadOnly }: 
   }
 }
 
-/** The head in a row's value; `undefined` without a row, and for one that is damaged: whoever reads it says so. */
+/** The head in a row's value; `undefined` without a row, and for a damaged one, which reads report. */
 export function headOf(bytes: Uint8Array | undefined): Head | undefined {
   try {
     return bytes && HEAD_ROW.decode(HEAD_KEY, bytes);
@@ -129,4 +128,49 @@ export function isOlder(head: Head | undefined, than: Head | undefined): boolean
   if (than === undefined) return false;
   if (head === undefined) return true;
   return head.version < than.version || head.oldestVersion < than.oldestVersion;
+}
+
+/** Looks that are remembered, and heads: with a look every quarter of a second, of about half a minute and more. */
+const MAX_LOOKS = 128;
+
+interface KnownHead {
+  readonly head: Head;
+  /** When it was first known, as `performance.now()` gives it. */
+  readonly sinceMs: number;
+}
+
+/** How far servers are behind the newest head that this process knows. No clocks are compared. */
+export class ReplicaLag {
+  /** Oldest first, each newer than the one before. */
+  readonly #heads: KnownHead[] = [];
+  /** Looks at a server that is written; the newest last. */
+  readonly #written: Standing[] = [];
+
+  note(standing: Standing): void {
+    const { head, isStandby, askedMs } = standing;
+    if (!isStandby) this.#written.push(standing);
+    if (this.#written.length > MAX_LOOKS) this.#written.shift();
+    if (head === undefined || !isOlder(this.#heads.at(-1)?.head, head)) return;
+    this.#heads.push({ head, sinceMs: askedMs });
+    if (this.#heads.length > MAX_LOOKS) this.#heads.shift();
+  }
+
+  of(head: Head | undefined): { readonly behindVersions: bigint; readonly behindMs: number } {
+    const newest = this.#heads.at(-1);
+    if (newest === undefined || !isOlder(head, newest.head)) {
+      return { behindVersions: 0n, behindMs: 0 };
+    }
+    const missing = this.#heads.find((known) => isOlder(head, known.head))!;
+    return {
+      behindVersions: newest.head.version - (head?.version ?? -1n),
+      behindMs: performance.now() - missing.sinceMs,
+    };
+  }
+
+  /** How long ago a head is known to have been the newest, in milliseconds; Infinity when that is not known. */
+  unconfirmedMs(head: Head | undefined): number {
+    // Under load a standby is always a little behind: its head was the newest a moment ago.
+    const confirming = this.#written.findLast((written) => !isOlder(head, written.head));
+    return confirming === undefined ? Infinity : performance.now() - confirming.askedMs;
+  }
 }

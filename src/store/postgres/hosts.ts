@@ -1,7 +1,7 @@
 /**
  * The servers of a ledger, of which a process reads from one: the first in the order of the location that is what
- * `target_session_attrs` asks for. When it is gone, or hangs while another answers, the process moves to the next, and
- * what waits for answers is asked there once more.
+ * `target_session_attrs` asks for. When it is gone, or hangs while another answers, the process moves to the next and
+ * asks there again for what it waits for.
  *
  * What a process shows never goes back: a server is not read from before it has everything that this process has seen.
  */
@@ -11,14 +11,12 @@ import { READER_GRACE_MS } from '../columns/pruning-column.ts';
 import type { ReadServer } from '../store.ts';
 import { isStoreError, isTransient, StoreError } from '../store-error.ts';
 import type { Answer, ConnectionTarget, Parameter, Statement } from './connection.ts';
-import { fitOf, isOlder, PostgresHost, type Standing } from './host.ts';
+import { fitOf, isOlder, PostgresHost, ReplicaLag, type Standing } from './host.ts';
 import type { PostgresLocation, SessionAttributes } from './location.ts';
-import type { Pace } from './pool.ts';
-import { ReplicaLag } from './replica-lag.ts';
+import type { Lane } from './pool.ts';
 
 /** Statements of a process that may wait for answers; more are refused. */
 export const MAX_WAITING_STATEMENTS = 2_000;
-/** How often servers are looked at, in milliseconds. */
 const LOOK_INTERVAL_MS = 250;
 /** How long a server may be silent while another answers, in milliseconds. */
 const SILENCE_LIMIT_MS = 600;
@@ -26,7 +24,6 @@ const SILENCE_LIMIT_MS = 600;
 const ROUND_LIMIT_MS = 400;
 /** How long reads wait for a server that has what they need, in milliseconds. */
 const SEARCH_LIMIT_MS = 2_000;
-/** The rest between two rounds of a search, in milliseconds. */
 const ROUND_REST_MS = 25;
 /** How long a server may be behind another one before the process moves to that, in milliseconds. */
 const LAG_LIMIT_MS = 1_000;
@@ -35,7 +32,7 @@ const PREFERRED_LAG_LIMIT_MS = 5_000;
 
 /**
  * A head that was the newest longer ago than this, in milliseconds, is asked for every time: a standby that has hung
- * may show a new oldest version, and what was deleted long after, in one moment (ledger/pruning-guard.ts).
+ * may show a new oldest version, and what was deleted long after, in one moment (state/pruning-guard.ts).
  */
 export const MAX_UNCONFIRMED_MS = READER_GRACE_MS / 2;
 
@@ -49,9 +46,8 @@ export class PostgresHosts {
   readonly #watch: NodeJS.Timeout;
   #watchedMs = performance.now();
   #current: PostgresHost | undefined;
-  /** The current one, or the one before while there is none. */
+  /** The current host, or the previous one while a search goes on. */
   #last: PostgresHost | undefined;
-  /** The host that a search begins with. */
   #first = 0;
   #searching: Promise<PostgresHost> | undefined;
   /** The newest head that this process has seen. */
@@ -80,12 +76,12 @@ export class PostgresHosts {
    * @param values unchanged until the answer
    * @throws StoreError `store_busy`, `store_unreachable`, `store_interrupted`, `store_behind` and others
    */
-  async query(pace: Pace, statement: Statement, values: readonly Parameter[]): Promise<Answer> {
-    if (pace === 'long') return await this.#ask(pace, statement, values);
+  async query(lane: Lane, statement: Statement, values: readonly Parameter[]): Promise<Answer> {
+    if (lane === 'long') return await this.#ask(lane, statement, values);
     if (this.#waiting >= MAX_WAITING_STATEMENTS) throw this.#busy();
     this.#waiting += 1;
     try {
-      return await this.#ask(pace, statement, values);
+      return await this.#ask(lane, statement, values);
     } finally {
       this.#waiting -= 1;
     }
@@ -96,12 +92,12 @@ export class PostgresHosts {
     return (await this.#found()).target;
   }
 
-  /** What has been seen is not unseen: from now on only servers that have it are read from. */
+  /** From now on only servers that have this head are read from. */
   saw(head: Head): void {
     if (isOlder(this.#seen, head)) this.#seen = head;
   }
 
-  /** What this process has committed is the newest head, whatever was there. */
+  /** The head that this process has committed is the newest one. */
   committed(head: Head | undefined): void {
     this.#seen = head;
   }
@@ -111,12 +107,11 @@ export class PostgresHosts {
     return this.#waiting;
   }
 
-  /** The newest head that this process has seen; `undefined` before the first. */
   get seen(): Head | undefined {
     return this.#seen;
   }
 
-  /** Leaves the current server: it shows less than it did, so it is not the one that it was. */
+  /** Leaves the current server, which shows less than before: it may be another server by now. */
   distrust(): void {
     this.#leave(this.#current);
   }
@@ -143,21 +138,20 @@ export class PostgresHosts {
     await Promise.all(this.#hosts.map((host) => host.close()));
   }
 
-  async #ask(pace: Pace, statement: Statement, values: readonly Parameter[]): Promise<Answer> {
+  async #ask(lane: Lane, statement: Statement, values: readonly Parameter[]): Promise<Answer> {
     const host = this.#current ?? (await this.#found());
     try {
-      return await host.pool.query(pace, statement, values);
+      return await host.pool.query(lane, statement, values);
     } catch (error) {
       const isUnreachable = isStoreError(error, 'store_unreachable');
       const mayRepeat = isUnreachable || isStoreError(error, 'store_interrupted');
       if (this.#isClosed || !mayRepeat) throw error;
       if (isUnreachable) this.#leave(host);
       const next = await this.#found();
-      return await next.pool.query(pace, statement, values);
+      return await next.pool.query(lane, statement, values);
     }
   }
 
-  /** The current host, or the next. */
   #found(): Promise<PostgresHost> {
     if (this.#current !== undefined) return Promise.resolve(this.#current);
     this.#searching ??= this.#search().finally(() => {
@@ -168,7 +162,7 @@ export class PostgresHosts {
 
   async #search(): Promise<PostgresHost> {
     const endMs = performance.now() + SEARCH_LIMIT_MS;
-    // At first, what is wrong is said at once; a slow server is waited for.
+    // The first search reports a failure at once, but waits for a slow server.
     const isOver = () =>
       this.#last !== undefined
         ? performance.now() >= endMs
@@ -184,7 +178,7 @@ export class PostgresHosts {
     }
   }
 
-  /** Looks at all hosts at once, and opens the best. @returns it, or why there is none */
+  /** Looks at all hosts at once and opens the best one. @returns the host, or the failure */
   async #round(): Promise<{ readonly host?: PostgresHost; readonly failure?: unknown }> {
     const order = this.#order();
     const looks = order.map((host) => within(ROUND_LIMIT_MS, host.look(), this.#shown));
@@ -223,7 +217,7 @@ export class PostgresHosts {
     return [...this.#hosts.slice(this.#first), ...this.#hosts.slice(0, this.#first)];
   }
 
-  /** Ends what is under way on a host, and looks for another with the next read. */
+  /** Ends the reads of a host; the next read looks for another one. */
   #leave(host: PostgresHost | undefined): void {
     if (host === undefined || this.#current !== host) return;
     this.#current = undefined;
@@ -273,7 +267,7 @@ export class PostgresHosts {
     return behindMs > limitMs && otherBehindMs === 0;
   }
 
-  /** Moves without haste: what is under way on the current host is answered there. */
+  /** Moves to another host; the current one still answers the reads that it has got. */
   async #moveTo(host: PostgresHost): Promise<void> {
     try {
       await host.pool.open();
@@ -308,7 +302,7 @@ export class PostgresHosts {
     return new StoreError('store_behind', message);
   }
 
-  /** For the process that writes: the server that can be written lacks commits that were acknowledged. */
+  /** The error of a writer whose server lacks acknowledged commits. */
   lostCommitsError(): StoreError {
     const message =
       `${this.#shown} lacks commits that it had acknowledged, as after a fail-over to a standby that had not ` +
@@ -325,7 +319,7 @@ export class PostgresHosts {
   }
 }
 
-/** Which of several failures is told: one that does not pass by itself, else that a server is there, but behind. */
+/** The failure with the highest weight is reported: first one that lasts, then that of a server that is behind. */
 function weightOf(failure: unknown): number {
   if (failure === undefined) return 0;
   if (!isTransient(failure)) return 3;

@@ -28,12 +28,12 @@ const PARTS = /^postgres(?:ql)?:\/\/(?:([^/?#]*)@)?([^@/?#]*)(\/[^@?#]*)?(?:\?([
 const HOST = /^(?:\[[0-9a-f:.]*\]|[^[\]:]*)(?::\d{1,5})?$/i;
 
 export interface PostgresLocation {
-  /** For `pg`, one for each host, in their order; they may contain a password. */
+  /** One URL for each host, in their order, for `pg`. They may contain a password. */
   readonly urls: readonly string[];
   readonly schema: string;
   /** Which of the servers to read from; writing needs one that is `read-write`. */
   readonly attributes: SessionAttributes;
-  /** For people: without user, password and parameters. */
+  /** The location that messages show, without user, password and parameters. */
   readonly shown: string;
 }
 

@@ -12,117 +12,92 @@ import {
   type Statement,
 } from './connection.ts';
 
-/** Connections for quick reads. */
-const QUICK_CONNECTIONS = 2;
 /** Statements that wait on one connection before the next is opened. */
 const BUSY_STATEMENTS = 8;
-/** How long a quick read may take, in milliseconds. */
 const QUICK_LIMIT_MS = 10_000;
 /** How long a page of a scan, or counting rows, may take, in milliseconds. */
 export const LONG_LIMIT_MS = 120_000;
 
 /** Whether a statement is quick, or takes long: many rows, or all of them. */
-export type Pace = 'quick' | 'long';
+export type Lane = 'quick' | 'long';
 
-interface Slot {
-  readonly limitMs: number;
-  connection: PostgresConnection | undefined;
-  opening: Promise<PostgresConnection> | undefined;
-}
+const LIMIT_MS: Readonly<Record<Lane, number>> = { quick: QUICK_LIMIT_MS, long: LONG_LIMIT_MS };
+const MAX_CONNECTIONS: Readonly<Record<Lane, number>> = { quick: 2, long: 1 };
 
 export class PostgresPool {
   readonly #target: ConnectionTarget;
-  readonly #slots: Readonly<Record<Pace, readonly Slot[]>>;
+  #connections: Record<Lane, readonly PostgresConnection[]> = { quick: [], long: [] };
+  readonly #opening = new Map<Lane, Promise<PostgresConnection>>();
 
   constructor(target: ConnectionTarget) {
     this.#target = target;
-    this.#slots = {
-      quick: Array.from({ length: QUICK_CONNECTIONS }, () => emptySlot(QUICK_LIMIT_MS)),
-      long: [emptySlot(LONG_LIMIT_MS)],
-    };
   }
 
-  /** Opens the first connection if there is none. @throws StoreError `store_unreachable`, `store_refused` */
+  /** Opens the first connection if none is open. @throws StoreError `store_unreachable`, `store_refused` */
   async open(): Promise<void> {
-    const { connection, free } = choose(this.#slots.quick);
-    if (connection === undefined) await this.#open(free!);
+    if (this.#openOnes('quick').length === 0) await this.#open('quick');
   }
 
   get isOpening(): boolean {
-    return this.#all.some(({ opening }) => opening !== undefined);
+    return this.#opening.size > 0;
   }
 
   /**
    * Reads. Quick reads need a connection that is open: the server is looked at before it is used again.
    * @throws StoreError `store_unreachable` and others
    */
-  query(pace: Pace, statement: Statement, values: readonly Parameter[]): Promise<Answer> {
-    const { connection, free } = choose(this.#slots[pace]);
-    if (connection === undefined) {
-      if (pace === 'quick') return Promise.reject(this.#lost());
-      return this.#open(free!).then((opened) => opened.query(statement, values));
+  query(lane: Lane, statement: Statement, values: readonly Parameter[]): Promise<Answer> {
+    const open = this.#openOnes(lane);
+    const [first] = open;
+    if (first === undefined) {
+      if (lane === 'quick') return Promise.reject(this.#lost());
+      return this.#open(lane).then((opened) => opened.query(statement, values));
     }
-    if (connection.pending >= BUSY_STATEMENTS && free !== undefined) {
-      this.#open(free).catch(() => undefined);
+    const idlest = open.reduce((low, one) => (one.pending < low.pending ? one : low), first);
+    if (idlest.pending >= BUSY_STATEMENTS && open.length < MAX_CONNECTIONS[lane]) {
+      this.#open(lane).catch(() => undefined);
     }
-    return connection.query(statement, values);
+    return idlest.query(statement, values);
   }
 
   /** Ends all connections at once: what waits for answers fails. */
   abandon(): void {
-    for (const slot of this.#all) {
-      slot.connection?.abandon();
-      slot.connection = undefined;
-    }
+    for (const connection of this.#all) connection.abandon();
+    this.#connections = { quick: [], long: [] };
   }
 
   async close(): Promise<void> {
-    await Promise.all(
-      this.#all.map(async (slot) => {
-        slot.opening?.then(
-          (late) => late.abandon(),
-          () => undefined,
-        );
-        await slot.connection?.close();
-      }),
-    );
+    for (const opening of this.#opening.values()) {
+      opening.then(
+        (late) => late.abandon(),
+        () => undefined,
+      );
+    }
+    await Promise.all(this.#all.map((connection) => connection.close()));
   }
 
-  get #all(): readonly Slot[] {
-    return [...this.#slots.quick, ...this.#slots.long];
+  get #all(): readonly PostgresConnection[] {
+    return [...this.#connections.quick, ...this.#connections.long];
   }
 
-  #open(slot: Slot): Promise<PostgresConnection> {
-    slot.opening ??= PostgresConnection.open(this.#target, 'reader', slot.limitMs)
+  #openOnes(lane: Lane): readonly PostgresConnection[] {
+    return this.#connections[lane].filter(({ isLost }) => !isLost);
+  }
+
+  #open(lane: Lane): Promise<PostgresConnection> {
+    const known = this.#opening.get(lane);
+    if (known !== undefined) return known;
+    const opening = PostgresConnection.open(this.#target, 'reader', LIMIT_MS[lane])
       .then((connection) => {
-        slot.connection = connection;
+        this.#connections[lane] = [...this.#openOnes(lane), connection];
         return connection;
       })
-      .finally(() => {
-        slot.opening = undefined;
-      });
-    return slot.opening;
+      .finally(() => this.#opening.delete(lane));
+    this.#opening.set(lane, opening);
+    return opening;
   }
 
   #lost(): StoreError {
     return new StoreError('store_unreachable', `the connection to ${this.#target.shown} is lost`);
   }
-}
-
-function emptySlot(limitMs: number): Slot {
-  return { limitMs, connection: undefined, opening: undefined };
-}
-
-/** The connection with the fewest waiting statements, and a slot without one. */
-function choose(slots: readonly Slot[]) {
-  let connection: PostgresConnection | undefined;
-  let free: Slot | undefined;
-  for (const slot of slots) {
-    const candidate = slot.connection;
-    if (candidate === undefined || candidate.isLost) free ??= slot;
-    else if (connection === undefined || candidate.pending < connection.pending) {
-      connection = candidate;
-    }
-  }
-  return { connection, free };
 }

@@ -1,5 +1,5 @@
 /** Reading a store in PostgreSQL: everything of store.ts except the commit, each read one statement. */
-import type { MaybePromise } from '../../maybe-promise.ts';
+import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import {
   assertKeyShape,
   COLUMNS,
@@ -13,9 +13,7 @@ import {
 } from '../columns/columns.ts';
 import { NO_ORDER } from '../columns/order-key.ts';
 import {
-  assertKeyCount,
   assertRange,
-  assertRanges,
   assertScan,
   type ColumnStatistics,
   MAX_SCAN_ROWS,
@@ -26,12 +24,16 @@ import {
   type StoreReader,
 } from '../store.ts';
 import { StoreError } from '../store-error.ts';
-import { encodeByteArrays } from './byte-arrays.ts';
-import type { Answer, Field, Parameter, Statement } from './connection.ts';
+import type { Answer, Field, Parameter, PostgresConnection, Statement } from './connection.ts';
 import { distributedStatements } from './distribution.ts';
 import { headOf, isOlder } from './host.ts';
 import { MAX_UNCONFIRMED_MS, type PostgresHosts } from './hosts.ts';
-import { type ColumnStatements, MAX_COUNTED_ROWS, statementsOf } from './statements.ts';
+import {
+  type ColumnStatements,
+  encodeByteArrays,
+  MAX_COUNTED_ROWS,
+  statementsOf,
+} from './statements.ts';
 
 /**
  * How long a head is used again, in milliseconds: a request would otherwise take a round trip before it begins. The
@@ -40,19 +42,18 @@ import { type ColumnStatements, MAX_COUNTED_ROWS, statementsOf } from './stateme
 const HEAD_REUSE_MS = 5;
 /** Rows of which a page of a scan is chosen at first; later as many as the sizes of rows suggest. */
 const FIRST_SCAN_ROWS = 256;
-/** Statements of one batch that wait for answers, where each key takes one. */
+/** Most keys, or rows of ranges, that one statement asks for. */
+const MAX_STATEMENT_ROWS = 100_000;
+/** Statements of one batch that wait for answers, where each range takes one. */
 const BATCH_STATEMENTS = 200;
 const BEFORE_ALL = Buffer.alloc(0);
 /** Longer and higher than every order part. */
 const AFTER_ALL = Buffer.alloc(MAX_ORDER_BYTES + 1, 0xff);
 
 interface KnownHead {
-  /** When it was asked for. */
   readonly askedMs: number;
-  readonly read: Promise<Buffer | undefined>;
-  /** Set when it has been read. */
-  bytes?: Buffer | undefined;
-  isRead: boolean;
+  /** The bytes when they have been read, before that their promise. */
+  bytes: MaybePromise<Buffer | undefined>;
 }
 
 export class PostgresReads implements StoreReader {
@@ -60,13 +61,24 @@ export class PostgresReads implements StoreReader {
   protected readonly shown: string;
   readonly #statements = new Map<number, ColumnStatements>();
   readonly #scanRows = new Map<number, number>();
+  readonly #snapshot: PostgresConnection | undefined;
   #head: KnownHead | undefined;
   #closing: Promise<void> | undefined;
 
-  /** @param isDistributed whether the tables are those of Citus */
-  constructor(hosts: PostgresHosts, schema: string, shown: string, isDistributed: boolean) {
+  /**
+   * @param isDistributed whether the tables are those of Citus
+   * @param snapshot a connection in whose transaction scans and statistics are read
+   */
+  constructor(
+    hosts: PostgresHosts,
+    schema: string,
+    shown: string,
+    isDistributed: boolean,
+    snapshot?: PostgresConnection,
+  ) {
     this.hosts = hosts;
     this.shown = shown;
+    this.#snapshot = snapshot;
     const statements = isDistributed ? distributedStatements : statementsOf;
     for (const column of COLUMNS) {
       this.#statements.set(column.number, statements(schema, column));
@@ -84,27 +96,39 @@ export class PostgresReads implements StoreReader {
     return this.#get(get, partition, order);
   }
 
-  getMany(column: Column, keys: readonly RowKey[]): Promise<readonly (Buffer | undefined)[]> {
-    assertKeys(column, keys);
+  async getMany(column: Column, keys: readonly RowKey[]): Promise<readonly (Buffer | undefined)[]> {
+    for (const { partition, order } of keys) assertKeyShape(column, partition, order);
     const { getMany } = this.statements(column);
-    return this.#many(getMany, keys, ([, value]) => value!);
-  }
-
-  seekLast(column: Column, partition: Uint8Array, order: Uint8Array): Promise<Row | undefined> {
-    assertKeyShape(column, partition, order);
-    const { seekLast } = this.statements(column);
-    return this.hosts
-      .query('quick', seekLast, copied(partition, order))
-      .then(({ rows: [row] }) => (row === undefined ? undefined : rowOf(row)));
-  }
-
-  seekLastMany(column: Column, keys: readonly RowKey[]): Promise<readonly (Row | undefined)[]> {
-    assertKeys(column, keys);
-    const { seekLastMany } = this.statements(column);
-    if (seekLastMany === undefined) {
-      return oneByOne(keys, ({ partition, order }) => this.seekLast(column, partition, order));
+    const found: (Buffer | undefined)[] = [];
+    for (const part of parts(keys, () => 1)) {
+      const values = new Array<Buffer | undefined>(part.length).fill(undefined);
+      const arrays = [part.map(({ partition }) => partition), part.map(({ order }) => order)];
+      const { rows } = await this.hosts.query('quick', getMany, arrays.map(encodeByteArrays));
+      // The first field is the number of the key, from 1 on.
+      for (const [number, value] of rows) values[Number(number) - 1] = value!;
+      for (const value of values) found.push(value);
     }
-    return this.#many(seekLastMany, keys, ([, ...row]) => rowOf(row));
+    return found;
+  }
+
+  async seekLast(
+    column: Column,
+    partition: Uint8Array,
+    order: Uint8Array,
+  ): Promise<Row | undefined> {
+    assertKeyShape(column, partition, order);
+    return (await this.range(column, partition, { to: order, limit: 1, reverse: true }))[0];
+  }
+
+  async seekLastMany(
+    column: Column,
+    keys: readonly RowKey[],
+  ): Promise<readonly (Row | undefined)[]> {
+    const ranges = keys.map(({ partition, order }) => {
+      assertKeyShape(column, partition, order);
+      return { partition, to: order, limit: 1, reverse: true };
+    });
+    return (await this.rangeMany(column, ranges)).map(([row]) => row);
   }
 
   range(column: Column, partition: Uint8Array, query: RangeQuery): Promise<readonly Row[]> {
@@ -123,18 +147,15 @@ export class PostgresReads implements StoreReader {
     column: Column,
     ranges: readonly PartitionRange[],
   ): Promise<readonly (readonly Row[])[]> {
-    assertRanges(column, ranges);
+    for (const range of ranges) assertRange(column, range.partition, range);
     const { rangeMany } = this.statements(column);
-    if (rangeMany === undefined) {
-      return oneByOne(ranges, (range) => this.range(column, range.partition, range));
-    }
+    if (rangeMany === undefined) return this.#oneByOne(column, ranges);
     return this.#rangeMany(rangeMany, ranges);
   }
 
   scan(column: Column, query: ScanQuery): Promise<readonly ScannedRow[]> {
     assertScan(column, query);
-    const { scan } = this.statements(column);
-    return this.#scan(scan, column, { ...query });
+    return this.#scan(this.statements(column).scan, column, query);
   }
 
   statistics(): Promise<readonly ColumnStatistics[]> {
@@ -151,13 +172,14 @@ export class PostgresReads implements StoreReader {
     await this.#closing;
   }
 
-  /** Runs a statement that takes long. */
-  protected askLong(statement: Statement, values: readonly Parameter[]): Promise<Answer> {
-    return this.hosts.query('long', statement, values);
+  protected async release(): Promise<void> {
+    await this.#snapshot?.close();
+    await this.hosts.close();
   }
 
-  protected async release(): Promise<void> {
-    await this.hosts.close();
+  #askLong(statement: Statement, values: readonly Parameter[]): Promise<Answer> {
+    if (this.#snapshot !== undefined) return this.#snapshot.query(statement, values);
+    return this.hosts.query('long', statement, values);
   }
 
   /** @throws StoreError `store_closed` */
@@ -168,7 +190,7 @@ export class PostgresReads implements StoreReader {
     return statements;
   }
 
-  /** What is read from now on is newer than what was read or asked for before. */
+  /** Later reads of the head ask the server again. */
   protected forgetHead(): void {
     this.#head = undefined;
   }
@@ -187,15 +209,14 @@ export class PostgresReads implements StoreReader {
     const known = this.#head;
     const isNew = known !== undefined && nowMs - known.askedMs < HEAD_REUSE_MS;
     if (isNew && this.hosts.unconfirmedMs <= MAX_UNCONFIRMED_MS) {
-      return known.isRead ? copyOf(known.bytes) : known.read.then(copyOf);
+      return andThen(known.bytes, copyOf);
     }
     const read = this.#readHead(statement, partition);
-    const head: KnownHead = { askedMs: nowMs, read, isRead: false };
+    const head: KnownHead = { askedMs: nowMs, bytes: read };
     this.#head = head;
     read.then(
       (bytes) => {
         head.bytes = bytes;
-        head.isRead = true;
       },
       () => {
         if (this.#head === head) this.#head = undefined;
@@ -218,33 +239,33 @@ export class PostgresReads implements StoreReader {
     return bytes;
   }
 
-  /** Asks for many rows; the first field of an answer's row is the number of its key, from 1 on. */
-  async #many<T>(
-    statement: Statement,
-    keys: readonly RowKey[],
-    make: (row: readonly Field[]) => T,
-  ): Promise<readonly (T | undefined)[]> {
-    const found = new Array<T | undefined>(keys.length).fill(undefined);
-    if (keys.length === 0) return found;
-    const partitions = encodeByteArrays(keys.map(({ partition }) => partition));
-    const orders = encodeByteArrays(keys.map(({ order }) => order));
-    const { rows } = await this.hosts.query('quick', statement, [partitions, orders]);
-    for (const row of rows) found[Number(row[0]) - 1] = make(row);
-    return found;
-  }
-
   async #rangeMany(
     statement: Statement,
     ranges: readonly PartitionRange[],
   ): Promise<readonly (readonly Row[])[]> {
-    const found = ranges.map((): Row[] => []);
-    if (ranges.length === 0) return found;
-    const { rows } = await this.hosts.query('quick', statement, [
-      encodeByteArrays(ranges.map(({ partition }) => partition)),
-      ...boundArrays(ranges),
-      `{${ranges.map(({ limit, reverse }) => (reverse === true ? -limit : limit))}}`,
-    ]);
-    for (const [number, ...row] of rows) found[Number(number) - 1]!.push(rowOf(row));
+    const found: Row[][] = [];
+    for (const part of parts(ranges, ({ limit }) => limit)) {
+      const ofPart = part.map((): Row[] => []);
+      const { rows } = await this.hosts.query('quick', statement, [
+        encodeByteArrays(part.map(({ partition }) => partition)),
+        ...boundArrays(part),
+        `{${part.map(({ limit, reverse }) => (reverse === true ? -limit : limit))}}`,
+      ]);
+      for (const [number, ...row] of rows) ofPart[Number(number) - 1]!.push(rowOf(row));
+      for (const rows of ofPart) found.push(rows);
+    }
+    return found;
+  }
+
+  /** Ranges sent without waiting for the answers to others, so that a batch is still few round trips. */
+  async #oneByOne(column: Column, ranges: readonly PartitionRange[]): Promise<(readonly Row[])[]> {
+    const found: (readonly Row[])[] = [];
+    for (let at = 0; at < ranges.length; at += BATCH_STATEMENTS) {
+      const part = ranges.slice(at, at + BATCH_STATEMENTS);
+      found.push(
+        ...(await Promise.all(part.map((range) => this.range(column, range.partition, range)))),
+      );
+    }
     return found;
   }
 
@@ -254,24 +275,23 @@ export class PostgresReads implements StoreReader {
     { after, maxRows, maxBytes }: ScanQuery,
   ): Promise<readonly ScannedRow[]> {
     const page: ScannedRow[] = [];
-    let last: RowKey | undefined = after;
+    let last: RowKey = after ?? { partition: BEFORE_ALL, order: BEFORE_ALL };
     let byteLength = 0;
     while (page.length < maxRows && (page.length === 0 || byteLength < maxBytes)) {
       const asked = this.#scanRows.get(column.number) ?? FIRST_SCAN_ROWS;
       const limit = Math.min(asked, maxRows - page.length);
-      const { partition, order } = last ?? { partition: BEFORE_ALL, order: BEFORE_ALL };
       const restBytes = Math.max(1, Math.ceil(maxBytes - byteLength));
-      const values = [...copied(partition, order), String(limit), String(restBytes)];
-      const { rows } = await this.askLong(statement, values);
+      const values = [...copied(last.partition, last.order), String(limit), String(restBytes)];
+      const { rows } = await this.#askLong(statement, values);
       let partBytes = 0;
       for (const [partition, order, value] of rows) {
         const row = { partition: partition!, order: order!, value: value! };
         page.push(row);
         partBytes += row.partition.length + row.order.length + row.value.length;
+        last = row;
       }
       if (rows.length === 0) break;
       byteLength += partBytes;
-      last = page[page.length - 1];
       const fitting = Math.ceil((maxBytes * rows.length) / partBytes);
       this.#scanRows.set(column.number, Math.max(1, Math.min(fitting, MAX_SCAN_ROWS)));
       // Fewer than asked for, and not because of their size: the end.
@@ -282,7 +302,7 @@ export class PostgresReads implements StoreReader {
 
   async #statisticsOf(column: Column): Promise<ColumnStatistics> {
     const { name, statistics } = this.statements(column);
-    const { rows } = await this.askLong(statistics, [name]);
+    const { rows } = await this.#askLong(statistics, [name]);
     const [counted, bytes, estimated, estimatedPages, pages] = rows[0]!;
     const rowCount = Number(counted);
     const density = Number(estimated) / Math.max(1, Number(estimatedPages));
@@ -291,6 +311,7 @@ export class PostgresReads implements StoreReader {
     return {
       column,
       rows: isCounted ? rowCount : Math.max(rowCount, estimate),
+      isEstimated: !isCounted,
       bytes: Number(bytes),
     };
   }
@@ -303,19 +324,17 @@ export class PostgresReads implements StoreReader {
   }
 }
 
-function assertKeys(column: Column, keys: readonly RowKey[]): void {
-  assertKeyCount(keys);
-  for (const { partition, order } of keys) assertKeyShape(column, partition, order);
-}
-
-/** Reads sent without waiting for the answers to others, so that a batch is still few round trips. */
-async function oneByOne<K, T>(keys: readonly K[], read: (key: K) => Promise<T>): Promise<T[]> {
-  const found: T[] = [];
-  for (let at = 0; at < keys.length; at += BATCH_STATEMENTS) {
-    const part = keys.slice(at, at + BATCH_STATEMENTS);
-    found.push(...(await Promise.all(part.map(read))));
+/** Cuts a list into parts of one statement each. @param rowsOf how many rows an item asks for */
+function* parts<T>(items: readonly T[], rowsOf: (item: T) => number): Generator<readonly T[]> {
+  for (let first = 0; first < items.length; ) {
+    let end = first;
+    for (let rows = 0; end < items.length; end += 1) {
+      rows += rowsOf(items[end]!);
+      if (rows > MAX_STATEMENT_ROWS && end > first) break;
+    }
+    yield items.slice(first, end);
+    first = end;
   }
-  return found;
 }
 
 /** Keys may be used again by the caller when the call has returned, and are sent again when a connection is lost. */
@@ -323,7 +342,6 @@ function copied(...parts: readonly Uint8Array[]): Buffer[] {
   return parts.map((part) => Buffer.from(part));
 }
 
-/** Both bounds of many ranges. */
 export function boundArrays(ranges: readonly OrderBounds[]): [lowest: Buffer, highest: Buffer] {
   return [
     encodeByteArrays(ranges.map(({ from }) => from ?? NO_ORDER)),

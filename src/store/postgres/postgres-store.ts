@@ -11,15 +11,14 @@ import type {
   WritingOptions,
 } from '../store.ts';
 import { StoreError } from '../store-error.ts';
-import { encodeByteArrays } from './byte-arrays.ts';
 import { CommitWatch } from './commit-watch.ts';
 import { type Answer, type Parameter, PostgresConnection, type Statement } from './connection.ts';
 import { isDistributed } from './distribution.ts';
 import { headOf } from './host.ts';
 import { PostgresHosts } from './hosts.ts';
 import type { PostgresLocation } from './location.ts';
+import { LONG_LIMIT_MS } from './pool.ts';
 import { boundArrays, PostgresReads } from './postgres-reads.ts';
-import { PostgresSnapshot } from './postgres-snapshot.ts';
 import {
   checkSchema,
   dropSchema,
@@ -31,18 +30,17 @@ import {
   resumableSchema,
   unfinishedSchemas,
 } from './schema.ts';
+import { encodeByteArrays } from './statements.ts';
 import { WriterSession } from './writer-session.ts';
 
 /** Bytes of keys and values in one statement; a single row may have more. */
 const MAX_STATEMENT_BYTES = 16 * 1024 * 1024;
-/** Bytes of statements that have not been answered. */
 const MAX_UNANSWERED_BYTES = 2 * MAX_STATEMENT_BYTES;
-/** How long looking for a ledger may take, in milliseconds. */
 const LOOK_LIMIT_MS = 10_000;
 
 const BEGIN: Statement = { name: 'begin', text: 'begin' };
 
-/** Whether there is a store. @throws StoreError `store_unreachable`, `store_refused` */
+/** Whether the location has a store. @throws StoreError `store_unreachable`, `store_refused` */
 export async function hasPostgresStore(location: PostgresLocation): Promise<boolean> {
   return await look(location, (connection) => hasSchema(connection, location.schema));
 }
@@ -61,37 +59,44 @@ async function look(
 
 /** Opens a store for reading, which any number of processes can do. @throws StoreError `store_not_found` and others */
 export async function openPostgresReader(location: PostgresLocation): Promise<StoreReader> {
+  return await openReads(location);
+}
+
+/**
+ * Opens a store as it is at this moment: scans and statistics are read in one transaction.
+ * @throws StoreError `store_not_found` and others
+ */
+export async function openPostgresSnapshot(location: PostgresLocation): Promise<StoreSnapshot> {
+  return await openReads(location, async (hosts) => {
+    const connection = await PostgresConnection.open(await hosts.find(), 'reader', LONG_LIMIT_MS);
+    try {
+      // Between two pages the reader may write for long.
+      await connection.run('set idle_in_transaction_session_timeout = 0');
+      await connection.run('begin isolation level repeatable read read only');
+      return connection;
+    } catch (error) {
+      await connection.close();
+      throw error;
+    }
+  });
+}
+
+async function openReads(
+  location: PostgresLocation,
+  beginSnapshot?: (hosts: PostgresHosts) => Promise<PostgresConnection>,
+): Promise<PostgresReads> {
   const { schema, shown } = location;
   const hosts = new PostgresHosts(location);
   try {
-    const onCitus = await checkStore(hosts, location);
-    return new PostgresReads(hosts, schema, shown, onCitus);
+    const onCitus = await withConnection(hosts, async (connection) => {
+      if (!(await checkSchema(connection, schema, shown))) throw notFound(shown);
+      return await isDistributed(connection, schema);
+    });
+    return new PostgresReads(hosts, schema, shown, onCitus, await beginSnapshot?.(hosts));
   } catch (error) {
     await hosts.close();
     throw error;
   }
-}
-
-/** Opens a store as it is now. @throws StoreError `store_not_found` and others */
-export async function openPostgresSnapshot(location: PostgresLocation): Promise<StoreSnapshot> {
-  const hosts = new PostgresHosts(location);
-  try {
-    const onCitus = await checkStore(hosts, location);
-    return await PostgresSnapshot.open(location, onCitus);
-  } finally {
-    await hosts.close();
-  }
-}
-
-/** @returns whether it is on Citus @throws StoreError `store_not_found`, `store_format_mismatch` and others */
-async function checkStore(
-  hosts: PostgresHosts,
-  { schema, shown }: PostgresLocation,
-): Promise<boolean> {
-  return await withConnection(hosts, async (connection) => {
-    if (!(await checkSchema(connection, schema, shown))) throw notFound(shown);
-    return await isDistributed(connection, schema);
-  });
 }
 
 /**
@@ -107,7 +112,7 @@ export async function openPostgresStore(
 
 /**
  * Runs `work` with a new store, empty unless resumed, which is at the location when `work` is done, not before:
- * whatever ends this process meanwhile leaves none. A store without a head makes way.
+ * a process that ends earlier leaves none. A store without a head makes way.
  * @throws StoreError `store_locked` when another process writes or makes one there, `store_exists`, `store_foreign`,
  *   `store_not_distributable`; what `work` throws
  */
@@ -155,7 +160,7 @@ export async function isPostgresUnfinished(location: PostgresLocation): Promise<
   });
 }
 
-/** Removes what attempts to make a store have left. @throws StoreError `store_locked` */
+/** Removes the remains of attempts to make a store. @throws StoreError `store_locked` */
 export async function removePostgresUnfinished(location: PostgresLocation): Promise<void> {
   const session = await WriterSession.acquire(location);
   try {
@@ -179,7 +184,7 @@ async function openForWriting(location: PostgresLocation, options: WritingOption
   });
 }
 
-/** Opens a store whose lock is held. @param make makes its schema; absent: it is there */
+/** Opens a store whose lock is held. @param make makes its schema if that does not exist */
 async function openWith(
   session: WriterSession,
   { schema, shown }: PostgresLocation,
@@ -194,7 +199,6 @@ async function openWith(
   return new PostgresStore(session, schema, shown, watch);
 }
 
-/** A statement of a commit. */
 interface Change {
   readonly statement: Statement;
   readonly values: readonly Buffer[];
@@ -236,14 +240,24 @@ class PostgresStore extends PostgresReads implements Store {
 
   async #commitOn(connection: PostgresConnection, batch: Batch): Promise<void> {
     try {
-      const sent = new SentStatements(connection);
-      sent.add(BEGIN);
-      sent.add(this.#session.fence, [this.#session.term]);
+      const sent: Promise<Answer>[] = [];
+      const send = (statement: Statement, values: readonly Parameter[]): void => {
+        const answer = connection.query(statement, values);
+        // Awaited later: until then a failure is not "unhandled".
+        answer.catch(() => undefined);
+        sent.push(answer);
+      };
+      send(BEGIN, []);
+      send(this.#session.fence, [this.#session.term]);
+      let unansweredBytes = 0;
       for (const { statement, values } of this.#statementsOf(batch)) {
-        sent.add(statement, values);
-        await sent.belowLimit();
+        send(statement, values);
+        for (const { length } of values) unansweredBytes += length;
+        if (unansweredBytes < MAX_UNANSWERED_BYTES) continue;
+        await allAnswers(sent);
+        unansweredBytes = 0;
       }
-      const [, fence] = await sent.answers();
+      const [, fence] = await allAnswers(sent);
       if (fence!.rows.length === 0) throw this.#session.lostError();
     } catch (error) {
       throw await this.#session.rolledBack(connection, error);
@@ -291,37 +305,11 @@ function* changesOf(
   }
 }
 
-/** Statements of one transaction, sent without waiting for answers. */
-class SentStatements {
-  readonly #connection: PostgresConnection;
-  readonly #answers: Promise<Answer>[] = [];
-  #bytes = 0;
-
-  constructor(connection: PostgresConnection) {
-    this.#connection = connection;
-  }
-
-  add(statement: Statement, values: readonly Parameter[] = []): void {
-    const answer = this.#connection.query(statement, values);
-    // Awaited later: until then a failure is not "unhandled".
-    answer.catch(() => undefined);
-    this.#answers.push(answer);
-    for (const value of values) this.#bytes += value.length;
-  }
-
-  /** Waits when much has not been answered. @throws StoreError of the first statement that failed */
-  async belowLimit(): Promise<void> {
-    if (this.#bytes < MAX_UNANSWERED_BYTES) return;
-    await this.answers();
-    this.#bytes = 0;
-  }
-
-  /** @throws StoreError of the first statement that failed: those behind it fail because it did */
-  async answers(): Promise<readonly Answer[]> {
-    const answers: Answer[] = [];
-    for (const answer of this.#answers) answers.push(await answer);
-    return answers;
-  }
+/** @throws StoreError of the first statement that failed: those behind it fail because it did */
+async function allAnswers(sent: readonly Promise<Answer>[]): Promise<readonly Answer[]> {
+  const answers: Answer[] = [];
+  for (const answer of sent) answers.push(await answer);
+  return answers;
 }
 
 function byColumn<T extends { readonly column: Column }>(changes: readonly T[]): Map<Column, T[]> {

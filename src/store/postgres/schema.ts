@@ -1,7 +1,7 @@
 /**
  * A ledger's schema: made in one transaction, so that it is there with all tables and its format or not at all. A new
  * ledger is made in a schema of its own, whose comment names the schema that it is for. When it is complete it loses
- * the comment and gets that name in one transaction. Names mean nothing: what has no such comment is never removed.
+ * the comment and gets that name in one transaction. A schema without such a comment is never removed.
  */
 import { randomBytes } from 'node:crypto';
 import { COLUMNS, HEAD, IDENTITY, STORE_FORMAT_VERSION } from '../columns/columns.ts';
@@ -14,13 +14,13 @@ import { quotedName, statementsOf, tableDefinition, WRITER_TABLE } from './state
 
 /** The comment on a schema in which a ledger is being made; behind it is the schema that it is for. */
 const MAKING = 'daybook: a ledger in the making for ';
-/** What of a schema is the store's: its tables, their indexes, and what Citus calls the parts of both. */
+/** The names of the store in a schema: its tables, their indexes, and the parts that Citus makes of both. */
 const OWN_NAMES = new RegExp(
   `^(?:${[...COLUMNS.map((column) => statementsOf('', column).table), WRITER_TABLE, STAGED_TABLE].join('|')})` +
     '(?:_pkey)?(?:_\\d+)?$',
 );
 
-/** Whether there is a schema of this name that contains a store, which is not in the making. */
+/** Whether a schema of this name contains a store that is complete. */
 export async function hasSchema(connection: PostgresConnection, schema: string): Promise<boolean> {
   const { name } = statementsOf(schema, IDENTITY);
   const { rows } = await connection.run(
@@ -32,7 +32,7 @@ export async function hasSchema(connection: PostgresConnection, schema: string):
 }
 
 /**
- * Whether the store in a schema is one that this program reads; false when there is none.
+ * Checks that this program reads the store in a schema. @returns false when the schema has no store
  * @throws StoreError `store_format_mismatch`, RowDamagedError
  */
 export async function checkSchema(
@@ -57,7 +57,6 @@ async function checkTables(
 interface MakeSchemaOptions {
   /** The schema whose place it takes when it is complete; absent: it is complete at once. */
   readonly target?: string;
-  /** Whether over the workers of Citus. */
   readonly distribute?: boolean;
 }
 
@@ -176,7 +175,7 @@ async function hasHead(connection: PostgresConnection, schema: string): Promise<
   return isTrue(rows[0]![0]);
 }
 
-/** @param isStore whether a store is there, besides which nothing may be */
+/** @param isStore whether the schema has a store: nothing else may be beside it */
 async function refuseOthers(
   connection: PostgresConnection,
   schema: string,

@@ -3,7 +3,7 @@
  * the store runs more than once is prepared.
  */
 import type { Column } from '../columns/columns.ts';
-import type { Statement } from './connection.ts';
+import { BYTEA, type Statement } from './connection.ts';
 
 /** The writer's row: which process may commit. */
 export const WRITER_TABLE = 'writer';
@@ -16,12 +16,9 @@ export interface ColumnStatements {
   readonly name: string;
   readonly get: Statement;
   readonly getMany: Statement;
-  readonly seekLast: Statement;
-  /** Undefined where each key takes a statement of its own. */
-  readonly seekLastMany: Statement | undefined;
   readonly range: Statement;
   readonly rangeReverse: Statement;
-  /** As `seekLastMany`. */
+  /** `undefined` where each range takes a statement of its own. */
   readonly rangeMany: Statement | undefined;
   readonly scan: Statement;
   readonly put: Statement;
@@ -56,15 +53,6 @@ export function statementsOf(schema: string, column: Column): ColumnStatements {
     getMany: statement(
       'getMany',
       `select k.n::int4, t.v from ${keys} join ${t} t on t.p = k.p and t.o = k.o`,
-    ),
-    seekLast: statement(
-      'seekLast',
-      `select o, v from ${t} where p = $1 and o <= $2 order by o desc limit 1`,
-    ),
-    seekLastMany: statement(
-      'seekLastMany',
-      `select k.n::int4, f.o, f.v from ${keys} cross join lateral (select o, v from ${t} t ` +
-        'where t.p = k.p and t.o <= k.o order by t.o desc limit 1) f',
     ),
     range: statement(
       'range',
@@ -131,7 +119,7 @@ export function countOf(name: string): string {
   return `select (select count(*) from (select 1 from ${name} limit ${MAX_COUNTED_ROWS + 1}) counted)`;
 }
 
-/** What makes the table of a column. Values are compressed, and stay with their keys if a page has room for them. */
+/** The statements that make the table of a column. Compressed values stay with their keys if a page has room. */
 export function tableDefinition({ name }: ColumnStatements): readonly string[] {
   return [
     `create table ${name} ` +
@@ -141,4 +129,33 @@ export function tableDefinition({ name }: ColumnStatements): readonly string[] {
     `do $$ begin alter table ${name} alter column v set compression lz4; ` +
       'exception when feature_not_supported then null; end $$',
   ];
+}
+
+/** Number of dimensions, whether there are nulls, type of the elements, length, lower bound: 4 bytes each. */
+const HEADER_BYTES = 20;
+const EMPTY_HEADER_BYTES = 12;
+const LENGTH_BYTES = 4;
+
+/** PostgreSQL's binary form of `bytea[]`: one parameter that contains the parts of many keys, or many values. */
+export function encodeByteArrays(values: readonly Uint8Array[]): Buffer {
+  if (values.length === 0) {
+    const empty = Buffer.alloc(EMPTY_HEADER_BYTES);
+    empty.writeInt32BE(BYTEA, 8);
+    return empty;
+  }
+  let byteLength = HEADER_BYTES;
+  for (const value of values) byteLength += LENGTH_BYTES + value.length;
+  const array = Buffer.allocUnsafe(byteLength);
+  array.writeInt32BE(1, 0);
+  array.writeInt32BE(0, 4);
+  array.writeInt32BE(BYTEA, 8);
+  array.writeInt32BE(values.length, 12);
+  array.writeInt32BE(1, 16);
+  let offset = HEADER_BYTES;
+  for (const value of values) {
+    array.writeInt32BE(value.length, offset);
+    array.set(value, offset + LENGTH_BYTES);
+    offset += LENGTH_BYTES + value.length;
+  }
+  return array;
 }

@@ -21,12 +21,9 @@ export const WRITER_LIMIT_MS = 120_000;
 const SILENCE_LIMIT_MS = 3_000;
 /** Looks further apart than this, in milliseconds, say nothing: the server hung, or this process was stopped. */
 const MAX_LOOK_GAP_MS = 1_500;
-/** How long an attempt to take the lock may take, in milliseconds. */
 const ATTEMPT_LIMIT_MS = 5_000;
-/** How long ending a session may take, in milliseconds. */
 const END_LIMIT_MS = 2_000;
 
-/** The lock, as its server knows it. */
 const LOCK_KEY = "hashtextextended('daybook writer of ' || $1, 0)";
 /** The process of a session, by the name of the session. */
 const OWNER = "substring(a.application_name from '^daybook writer ([0-9a-f]{8})$')";
@@ -83,13 +80,13 @@ export async function endHolder(
   await connection.run(text, [schema, sessionId]);
 }
 
-/** The way of a process to the lock: one connection for all attempts, and what it has seen of the holder. */
+/** The attempts of a process to take the lock, through one connection, and its observations of the holder. */
 export class WriterClaim {
   readonly #hosts: PostgresHosts;
   readonly #location: PostgresLocation;
   readonly #standby: Standby | undefined;
   #connection: PostgresConnection | undefined;
-  /** Who had the lock when it was looked at last, and through which connection that was. */
+  /** The process that had the lock at the last look, and the connection of that look. */
   #writer: { readonly owner: string | undefined; readonly on: PostgresConnection } | undefined;
   #sign: string | undefined;
   /** When the sign had just changed, and when it was looked at last, as `performance.now()` gives it. */

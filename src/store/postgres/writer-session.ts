@@ -23,7 +23,6 @@ import {
   WriterClaim,
 } from './writer-lock.ts';
 
-/** How long giving the lock back may take, in milliseconds. */
 const RELEASE_LIMIT_MS = 2_000;
 const MAX_TERM_STEP = 2 ** 20;
 
@@ -34,12 +33,12 @@ export class WriterSession {
   readonly #location: PostgresLocation;
   readonly #shown: string;
   #hosts: PostgresHosts;
-  /** What is written: that of the location, or one that will take its place. The lock is always the location's. */
+  /** The schema of the location, or one that will take its place. The lock is always that of the location. */
   #schema: string;
   #connection: PostgresConnection;
   #isDistributed = false;
   #term: string | undefined;
-  /** The head that is there, as far as this writer knows: of its last commit that was acknowledged. */
+  /** The head of the last commit that was acknowledged. */
   #head: Head | undefined;
 
   private constructor(
@@ -72,7 +71,6 @@ export class WriterSession {
     }
   }
 
-  /** The servers, of which one can be written. */
   get hosts(): PostgresHosts {
     return this.#hosts;
   }
@@ -88,7 +86,6 @@ export class WriterSession {
     return this.#connection;
   }
 
-  /** The parameter of `fence`. */
   get term(): string {
     if (this.#term === undefined) throw new RangeError('the term has not begun');
     return this.#term;
@@ -137,7 +134,7 @@ export class WriterSession {
     }
   }
 
-  /** Gives the transaction up. @returns what is thrown for the failure of one of its statements */
+  /** Rolls the transaction back. @returns the error for the failure of one of its statements */
   async rolledBack(connection: PostgresConnection, failure: unknown): Promise<unknown> {
     await connection.query(ROLLBACK, []).catch(() => undefined);
     if (!this.#isDistributed) return failure;
@@ -169,7 +166,7 @@ export class WriterSession {
     // The server may be another one by now, which is looked for.
     this.hosts.distrust();
     const target = await this.hosts.find().catch((error: unknown) => {
-      // The one server that is written catches up with nobody.
+      // The server that is written does not catch up with another one.
       throw isStoreError(error, 'store_behind') ? this.hosts.lostCommitsError() : error;
     });
     const connection = await PostgresConnection.open(target, 'writer', WRITER_LIMIT_MS);

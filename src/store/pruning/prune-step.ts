@@ -1,12 +1,7 @@
 /**
  * One bounded step of deleting pruned rows. Versions are cleared in ascending order, each completely and in one commit
- * with the progress: whatever a version wrote superseded an older row (version-writes-column.ts, docs/spec/ledger.md
- * §5.6). Many versions are read together, in a few round trips, and what need not be read is deleted by ranges.
- *
- * The remaining rows depend only on the history and the oldest version, not on the number of steps or runs: of each
- * key its newest write at or below the oldest version, unless that is a deletion; of each stream its newest event below
- * it, which shows that there were events; and all of pinned accounts. So the rows of a key are always the end of its
- * history: a row that is found is right at any version, only absence can mean "pruned".
+ * with the progress. The remaining rows depend only on the history and the oldest version (docs/data-layout.md,
+ * "Pruning").
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MerkleAccumulator } from '../../move/crypto/accumulator.ts';
@@ -36,10 +31,10 @@ import {
 import { decoding } from '../columns/row-codec.ts';
 import { indexRows } from '../columns/transaction-index-column.ts';
 import { type VersionWrites, WRITES_OF_VERSION } from '../columns/version-writes-column.ts';
+import { endOfVersions, versionRows } from '../read/version-rows.ts';
 import { rowsBetween, type StoreReader } from '../store.ts';
 import { RowDamagedError } from '../store-error.ts';
-import { clearTypeWindows, TypeWindows } from '../type-windows.ts';
-import { endOfVersions, versionRows } from '../version-rows.ts';
+import { clearTypeWindows, TypeWindows } from '../write/type-windows.ts';
 import { type Retained, SupersededState } from './superseded-state.ts';
 
 export interface PruneBounds {
@@ -92,7 +87,7 @@ class PruneStep {
   /** By stream, the first event that stays. */
   readonly #firstEvents = new Map<string, bigint>();
   readonly #types = new TypeWindows();
-  /** Rows of what is cleared: of each version one, and those that it wrote. */
+  /** Rows that are cleared: one for each version, and those that it wrote. */
   #rows = 0;
   #turnMs = performance.now();
 

@@ -4,14 +4,13 @@
  * 1. The new oldest version, the first of a block, is published in the head.
  * 2. Readers that took a head before that get time to finish: a grace, counted from the publishing. Readers are not
  *    registered, in this process or another; a reader that took longer than half of it reads the head again before it
- *    trusts that a row is missing (src/ledger/pruning-guard.ts).
+ *    trusts that a row is missing (src/state/pruning-guard.ts).
  * 3. Rows that no retained version needs are deleted in bounded steps, each one commit between two others, with a
  *    pause after it. A pruner that is stopped or killed continues where it was (prune-step.ts).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Address } from '../../move/types/address.ts';
 import { Batch } from '../batch.ts';
-import { firstBlockAfter } from '../block-search.ts';
 import type { Block } from '../columns/block-column.ts';
 import { BLOCKS_BY_HEIGHT } from '../columns/columns.ts';
 import { type Head, isBareState } from '../columns/head.ts';
@@ -25,9 +24,10 @@ import {
   readPinnedAccounts,
   readPruneProgress,
 } from '../columns/pruning-column.ts';
+import { firstBlockAfter } from '../read/block-search.ts';
+import { StoreView } from '../read/view.ts';
 import { RowDamagedError, StoreError } from '../store-error.ts';
-import { StoreView } from '../view.ts';
-import type { LedgerWriter } from '../writer.ts';
+import type { LedgerWriter } from '../write/writer.ts';
 import { makePruneStep, type PruneBounds } from './prune-step.ts';
 import type { PinnedObject } from './superseded-state.ts';
 
@@ -58,7 +58,6 @@ interface PrunerOptions {
   readonly graceMs?: number | undefined;
   /** Rest after a step, as a multiple of the step's duration: 1 leaves half of the time to others. Default 0.5. */
   readonly restFactor?: number | undefined;
-  /** Called after each step. */
   readonly onProgress?: ((progress: PruneProgress, oldestVersion: bigint) => void) | undefined;
 }
 
@@ -154,7 +153,6 @@ export class Pruner {
   }
 }
 
-/** Waits; ends at once when aborted. */
 async function rest(ms: number, signal: AbortSignal | undefined): Promise<void> {
   try {
     await sleep(ms, undefined, signal === undefined ? {} : { signal });

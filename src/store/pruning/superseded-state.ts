@@ -10,7 +10,7 @@ import type { PinnedAccounts } from '../columns/pruning-column.ts';
 import { decodeStateRow, type StateEntry } from '../columns/state-column.ts';
 import { rowsOfKey } from '../columns/state-key-column.ts';
 import type { VersionWrites, WrittenKey } from '../columns/version-writes-column.ts';
-import { type PartitionRange, rangeAll, rowsBetween, type StoreReader } from '../store.ts';
+import { type PartitionRange, rowsBetween, type StoreReader } from '../store.ts';
 import { keyText } from '../store-error.ts';
 
 /**
@@ -63,8 +63,7 @@ export class SupersededState {
    */
   async clear(writes: ReadonlyMap<bigint, VersionWrites>): Promise<void> {
     const keys = this.#keysIn(writes);
-    const found = await rangeAll(
-      this.#store,
+    const found = await this.#store.rangeMany(
       STATE,
       keys.map((key) => this.#newestRows(key)),
     );
@@ -168,8 +167,7 @@ export class SupersededState {
 
   /** Keys whose last row is deleted are unknown until they are written again. */
   async #forgetKeys(deleted: readonly DeletedKey[]): Promise<void> {
-    const later = await rangeAll(
-      this.#store,
+    const later = await this.#store.rangeMany(
       STATE,
       deleted.map(({ hash, version }) => ({
         partition: hash,

@@ -1,18 +1,15 @@
-/** The thread that commits (commit-thread.ts). */
+/** The thread that commits to a file, or copies it. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { type CommitAnswer, type CommitRequest, failureOf } from './commit-thread.ts';
-import { Committer } from './committer.ts';
+import { Committer, copyHere, type ThreadRequest } from './committer.ts';
 
-const committer = new Committer(workerData as string);
+const path = workerData as string;
+let committer: Committer | undefined;
 
-parentPort!.on('message', (request: CommitRequest) => {
-  let answer: CommitAnswer = { mended: 0 };
-  try {
-    if (request === 'mend') answer = { mended: committer.mend() };
-    else if (request === 'close') committer.close();
-    else committer.commit(Buffer.from(request.buffer, request.byteOffset, request.byteLength));
-  } catch (error) {
-    answer = failureOf(error);
+parentPort!.on('message', (request: ThreadRequest) => {
+  if (typeof request === 'object' && 'copyTo' in request) {
+    parentPort!.postMessage(copyHere(path, request.copyTo));
+    return;
   }
-  parentPort!.postMessage(answer);
+  committer ??= new Committer(path);
+  parentPort!.postMessage(committer.answer(request));
 });

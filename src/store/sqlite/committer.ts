@@ -1,31 +1,81 @@
-/** Applies batches to the file of a store, one after the other, each as one transaction of SQLite. */
+/**
+ * Applies batches to the file of a store, one after the other, each as one transaction of SQLite. It works in a thread
+ * of its own: a commit writes to the disk and merges runs, which must not delay the answers of this process.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { HAS_THREADS, RequestThread } from '../../thread.ts';
 import { STATE } from '../columns/columns.ts';
-import { LEDGER_LAYOUT } from '../columns/fork-columns.ts';
 import { CLEAR_VERSION, DELETE_RANGE, type PackedOperation, unpackBatch } from './packed-batch.ts';
 import { blobId, encodeBlob, inBlob, inRecord, isShort, recordIndex } from './placed-values.ts';
 import { compareKeys, type Entry, versionOf } from './runs/block.ts';
-import { prefixOf } from './runs/run.ts';
-import { partitionBytesOf } from './runs/run-builder.ts';
-import { hashOf } from './runs/run-filter.ts';
 import { RunWriter } from './runs/run-writer.ts';
 import { SqliteDatabase } from './sqlite-database.ts';
-import { STATE_PLACE } from './version-record.ts';
-import { placeOf, RecordChanges, versionOfParts } from './version-records.ts';
-
-/** The places of columns by version in records, by number. */
-const PLACES = LEDGER_LAYOUT.columns.reduce<(number | undefined)[]>((places, column) => {
-  places[column.number] = placeOf(column);
-  return places;
-}, []);
+import { isDiskFull, isStoredDamage, reasonOf, StoredValueError } from './stored-value.ts';
+import { placeOf, STATE_PLACE } from './version-record.ts';
+import { RecordChanges, versionOfKey } from './version-records.ts';
 
 interface Change extends Entry {
-  readonly prefix: number;
   /** Whether a row that is deleted is not there anyway. */
   readonly isNone: boolean;
-  readonly at: number;
 }
 
-/** What a committer remembers between commits; read again after one that failed. */
+/** A packed batch, or something else to do. */
+type CommitRequest = Uint8Array<ArrayBuffer> | 'mend' | 'close';
+/** What the thread does: it also copies the file into one that does not exist. */
+export type ThreadRequest = CommitRequest | { readonly copyTo: string };
+
+export interface CommitFailure {
+  readonly kind: 'full' | 'damaged' | 'io' | 'refused';
+  /** The version of a damaged record. */
+  readonly version?: number | undefined;
+  readonly message: string;
+}
+
+export type CommitAnswer = { readonly mended: number } | CommitFailure;
+
+/** Takes requests one after the other. Failures are answers. */
+export interface CommitThread {
+  send(request: CommitRequest, moved?: readonly ArrayBuffer[]): Promise<CommitAnswer>;
+  close(): Promise<void>;
+}
+
+const WORKER_URL = new URL('./commit-worker.js', import.meta.url);
+
+/** A thread that commits to a file, or from source (in tests) this one. */
+export function openCommitThread(path: string): CommitThread {
+  if (HAS_THREADS) return new RequestThread<CommitRequest, CommitAnswer>(WORKER_URL, path);
+  const committer = new Committer(path);
+  return {
+    async send(request) {
+      const answer = committer.answer(request);
+      // Never in the turn of the event loop that asked, like the answers of another thread.
+      await nextTurn();
+      return answer;
+    },
+    close: async () => undefined,
+  };
+}
+
+/** Copies a store as it is now, without free pages, while others read and write it. @returns why it failed */
+export async function copyFile(from: string, to: string): Promise<CommitFailure | undefined> {
+  if (!HAS_THREADS) return copyHere(from, to);
+  const thread = new RequestThread<ThreadRequest, CommitFailure | undefined>(WORKER_URL, from);
+  return await thread.send({ copyTo: to }).finally(() => thread.close());
+}
+
+export function copyHere(from: string, to: string): CommitFailure | undefined {
+  const source = new SqliteDatabase(from, { readOnly: true });
+  try {
+    source.copyTo(to);
+    return undefined;
+  } catch (error) {
+    return failureOf(error);
+  } finally {
+    source.close();
+  }
+}
+
+/** A committer remembers this between commits, and reads it again after one that failed. */
 interface Written {
   readonly writer: RunWriter;
   /** The highest version that has had a record. */
@@ -41,7 +91,19 @@ export class Committer {
     this.#database = new SqliteDatabase(path, { readOnly: false });
   }
 
-  /** Stores a packed batch, or nothing of it. @throws SQLite's errors, StoredValueError, DamagedRecordError */
+  /** Does a request whole, or nothing of it. A failure is an answer. */
+  answer(request: CommitRequest): CommitAnswer {
+    try {
+      if (request === 'mend') return { mended: this.#inTransaction(({ writer }) => writer.mend()) };
+      if (request === 'close') this.#close();
+      else this.commit(Buffer.from(request.buffer, request.byteOffset, request.byteLength));
+      return { mended: 0 };
+    } catch (error) {
+      return failureOf(error);
+    }
+  }
+
+  /** Stores a packed batch, or nothing of it. @throws SQLite's errors, StoredValueError */
   commit(packed: Buffer): void {
     this.#inTransaction((written) => {
       const commit = new OneCommit(this.#database, written);
@@ -50,13 +112,8 @@ export class Committer {
     });
   }
 
-  /** @returns how many places were mended */
-  mend(): number {
-    return this.#inTransaction(({ writer }) => writer.mend());
-  }
-
-  /** Closes the file, which then has everything, as far as nobody reads older pages. */
-  close(): void {
+  /** Closes the file. It then has all of the log, unless somebody reads older pages. */
+  #close(): void {
     this.#database.checkpoint();
     this.#database.close();
   }
@@ -66,8 +123,8 @@ export class Committer {
       this.#database.beginWrite();
       this.#written ??= {
         writer: new RunWriter(this.#database),
-        highest: this.#database.recordBounds()?.[1] ?? -1,
-        lastBlob: this.#database.lastBlob(),
+        highest: this.#database.last('versions') ?? -1,
+        lastBlob: this.#database.last('blobs') ?? 0,
       };
       const result = change(this.#written);
       this.#database.commit();
@@ -80,7 +137,15 @@ export class Committer {
   }
 }
 
-/** The changes of one batch. */
+function failureOf(error: unknown): CommitFailure {
+  const message = reasonOf(error);
+  if (error instanceof RangeError) return { kind: 'refused', message };
+  if (error instanceof StoredValueError)
+    return { kind: 'damaged', version: error.version, message };
+  if (isStoredDamage(error)) return { kind: 'damaged', message };
+  return { kind: isDiskFull(error) ? 'full' : 'io', message };
+}
+
 class OneCommit {
   readonly #database: SqliteDatabase;
   readonly #written: Written;
@@ -99,11 +164,14 @@ class OneCommit {
     for (const operation of unpackBatch(packed)) {
       const { kind, key, placed } = operation;
       if (kind === CLEAR_VERSION) {
-        this.#records.clear(versionOfParts(key.subarray(1), key.subarray(7)));
+        this.#records.clear(versionOfKey(key.subarray(1)));
       } else if (kind === DELETE_RANGE) this.#deleteRange(key, operation.to!);
       else {
-        const place = PLACES[key[0]!];
-        if (place !== undefined) this.#changeRecord(place, key, placed);
+        const place = placeOf({ number: key[0]! });
+        if (place !== undefined) {
+          if (placed === undefined) this.#records.deleteRow(place, key.subarray(1));
+          else this.#records.put(place, key.subarray(1), placed.subarray(1));
+        }
         // After all records of the batch are known.
         else if (key[0] === STATE.number) state.push(operation);
         else if (placed === undefined) this.#remove(key, this.#find(key));
@@ -117,24 +185,16 @@ class OneCommit {
   }
 
   finish(): void {
-    const changes = this.#changes.sort(
-      (a, b) => a.prefix - b.prefix || compareKeys(a.key, b.key) || a.at - b.at,
-    );
+    const changes = this.#changes.sort((a, b) => compareKeys(a.key, b.key));
     // The last change of a row counts.
     const entries = changes.filter(({ key, isNone }, at) => {
       const next = changes[at + 1];
       return !isNone && (next === undefined || compareKeys(next.key, key) !== 0);
     });
-    const { highest, range } = this.#records.write();
-    this.#written.writer.noteRecords(range);
+    const { highest, known } = this.#records.write();
+    this.#written.writer.noteRecords(known);
     this.#written.writer.add(entries);
     this.#written.highest = highest;
-  }
-
-  #changeRecord(place: number, key: Buffer, placed: Buffer | undefined): void {
-    const [partition, order] = [key.subarray(1, 7), key.subarray(7)];
-    if (placed === undefined) this.#records.deleteRow(place, partition, order);
-    else this.#records.put(place, partition, order, placed.subarray(1));
   }
 
   #placed(key: Buffer, placed: Buffer): Buffer {
@@ -153,23 +213,17 @@ class OneCommit {
   #newBlob(value: Buffer): Buffer {
     this.#written.lastBlob += 1;
     const id = this.#written.lastBlob;
-    this.#database.writeBlob(id, encodeBlob(value, id));
+    this.#database.write('blobs', id, encodeBlob(value, id));
     return inBlob(id);
   }
 
   #deleteRange(from: Buffer, to: Buffer): void {
-    const place = PLACES[from[0]!];
+    const place = placeOf({ number: from[0]! });
     if (place !== undefined) {
       this.#records.deleteRange(place, from.subarray(1), to.subarray(1));
       return;
     }
-    const hash = hashOf(from, partitionBytesOf(from));
-    for (const { key, value } of this.#written.writer.runs.walk({
-      from,
-      to,
-      reverse: false,
-      hash,
-    })) {
+    for (const { key, value } of this.#written.writer.runs.walk({ from, to, reverse: false })) {
       this.#remove(Buffer.from(key), value!);
     }
   }
@@ -178,18 +232,15 @@ class OneCommit {
     const index = placed && recordIndex(placed);
     const blob = placed && blobId(placed);
     if (index !== undefined) this.#records.delete(STATE_PLACE, versionOf(key), index);
-    if (blob !== undefined) this.#database.writeBlob(blob, undefined);
+    if (blob !== undefined) this.#database.remove('blobs', blob, blob + 1);
     this.#change(key, undefined, placed === undefined);
   }
 
   #find(key: Buffer): Buffer | undefined {
-    const partitionBytes = partitionBytesOf(key);
-    const hash = hashOf(key, partitionBytes);
-    return this.#written.writer.runs.get({ key, partitionBytes, hash })?.value;
+    return this.#written.writer.runs.get(key)?.value;
   }
 
   #change(key: Buffer, value: Buffer | undefined, isNone = false): void {
-    const prefix = prefixOf(key, 0, key.length);
-    this.#changes.push({ key, value, isNone, prefix, at: this.#changes.length });
+    this.#changes.push({ key, value, isNone });
   }
 }

@@ -45,7 +45,6 @@ export function storeFileBytes(folder: string): number {
   return bytes;
 }
 
-/** The path of a file in which a store can be made. */
 export function newStoreFile(folder: string): string {
   return join(folder, `ledger-${randomBytes(8).toString('hex')}.new`);
 }
@@ -58,8 +57,9 @@ export function unfinishedFiles(folder: string): readonly string[] {
     .map((name) => join(folder, name));
 }
 
+/** Removes the file itself last: after a kill its name leads to the others. */
 export function removeStoreFile(path: string): void {
-  for (const ending of ['', ...COMPANIONS, '-journal']) rmSync(path + ending, { force: true });
+  for (const ending of [...COMPANIONS, '-journal', '']) rmSync(path + ending, { force: true });
 }
 
 /**
@@ -78,6 +78,14 @@ export function moveIntoPlace(path: string, folder: string): void {
   syncToDisk(folder);
 }
 
+/** Gives a file that nobody has open the place of a store that nobody has open and whose log is in its file. */
+export function replaceStoreFile(path: string, folder: string): void {
+  const place = storeFileOf(folder);
+  for (const ending of [...COMPANIONS, '-journal']) rmSync(place + ending, { force: true });
+  renameSync(path, place);
+  syncToDisk(folder);
+}
+
 /** Makes folders as far as they are missing, on disk. */
 export function makeFolders(folder: string): void {
   const first = mkdirSync(folder, { recursive: true });
@@ -87,7 +95,7 @@ export function makeFolders(folder: string): void {
   }
 }
 
-/** Puts a file on disk, which nobody has open, or the names in a folder. */
+/** Syncs a file that nobody has open, or the names in a folder. */
 export function syncToDisk(path: string): void {
   const file = openSync(path, 'r');
   try {

@@ -10,7 +10,6 @@ export const DELETE_RANGE = 2;
 export const CLEAR_VERSION = 3;
 /** Most bytes that an operation takes besides its parts. */
 const OPERATION_BYTES = 12;
-/** Longest partition of a column, in bytes. */
 const MAX_PARTITION_BYTES = 64;
 const ALL_ONES = Buffer.alloc(MAX_ORDER_BYTES + 1, 0xff);
 
@@ -23,13 +22,12 @@ export function afterAllOrders(column: Column): Buffer {
 export interface PackedOperation {
   readonly kind: number;
   readonly key: Buffer;
-  /** Of a row that is put. */
+  /** The value of a row that is put, behind its place. */
   readonly placed: Buffer | undefined;
-  /** The other end of a range. */
   readonly to: Buffer | undefined;
 }
 
-/** What is deleted first comes first; the published rows come last. */
+/** Deletions of ranges come first, the published rows last. */
 export function packBatch(batch: Batch): Buffer<ArrayBuffer> {
   const operations =
     batch.ranges.length + batch.clearedVersions.length + batch.rows.length + batch.published.length;

@@ -1,13 +1,11 @@
 /**
- * Where the values of rows in sorted runs are. An entry has a short value itself; it refers to a long one, so that
- * merging does not write it again. Values of state are in the record of their version, if it has room.
- *
- * The value of an entry is a byte for the kind of place, then: IN_ENTRY: the row's value; IN_RECORD: the index of the
- * row in the record, u32; IN_BLOB: the id of the blob, u48. A blob is a checksum and the compressed value.
+ * Values of rows in sorted runs. An entry has a short value itself. It refers to a long one, so that merging does not
+ * write it again: to the record of its version, if that has room for a value of state, or to a blob
+ * (docs/data-layout.md, "Sorted runs").
  */
 import { STATE } from '../columns/columns.ts';
+import { compress, expand } from './lz4.ts';
 import { versionOf } from './runs/block.ts';
-import { EMPTY_MANIFEST } from './runs/manifest.ts';
 import type { SqliteDatabase } from './sqlite-database.ts';
 import {
   CHECKSUM_BYTES,
@@ -16,9 +14,6 @@ import {
   putChecksum,
   StoredValueError,
 } from './stored-value.ts';
-import { TRANSACTION_DICTIONARY } from './transaction-dictionary.ts';
-import { ValueCompressor } from './value-compression.ts';
-import { STATE_PLACE } from './version-record.ts';
 import type { RecordReader } from './version-records.ts';
 
 /** Longest value that an entry has, in bytes; of state, whose values are longer and rarely listed. */
@@ -31,7 +26,6 @@ const IN_BLOB = 2;
 const BLOB_ID_BYTES = 6;
 const BLOB_MARK = 0x626c_6f62;
 
-const compressor = new ValueCompressor(TRANSACTION_DICTIONARY);
 const blobHead = Buffer.alloc(CHECKSUM_BYTES);
 
 /** Whether an entry of a column may have a value itself. */
@@ -54,7 +48,7 @@ export function inBlob(id: number): Buffer {
 }
 
 export function encodeBlob(value: Uint8Array, id: number): Buffer {
-  const blob = compressor.compress([value], blobHead);
+  const blob = compress([value], blobHead);
   putChecksum(blob, markOf(id, BLOB_MARK));
   return blob;
 }
@@ -68,7 +62,7 @@ export function blobId(placed: Buffer): number | undefined {
   return placed[0] === IN_BLOB ? placed.readUIntLE(1, BLOB_ID_BYTES) : undefined;
 }
 
-/** The value of a row, as a copy. @throws StoredValueError */
+/** The value of a row, in memory that nothing changes. @throws StoredValueError */
 export function readPlaced(
   database: SqliteDatabase,
   records: RecordReader,
@@ -80,14 +74,14 @@ export function readPlaced(
   const value =
     index === undefined
       ? readBlob(database, blobId(placed)!)
-      : records.value(EMPTY_MANIFEST, versionOf(key), { place: STATE_PLACE, index });
+      : records.state(versionOf(key), index);
   if (value === undefined) throw new StoredValueError('its value is missing');
   return value;
 }
 
 function readBlob(database: SqliteDatabase, id: number): Buffer | undefined {
-  const blob = database.readBlob(id);
+  const blob = database.read('blobs', id);
   if (blob === undefined) return undefined;
   checkValue(blob, markOf(id, BLOB_MARK));
-  return compressor.expand(blob, CHECKSUM_BYTES);
+  return expand(blob, CHECKSUM_BYTES);
 }

@@ -1,4 +1,4 @@
-/** One connection to the file of a store: its tables, its statements, and what SQLite's errors mean. */
+/** One connection to the file of a store: its tables and its statements. */
 import {
   DatabaseSync,
   type DatabaseSyncInstance,
@@ -6,14 +6,13 @@ import {
 } from '@photostructure/sqlite';
 import { StoreError } from '../store-error.ts';
 import { EMPTY_MANIFEST, encodeManifest } from './runs/manifest.ts';
-import type { WritableRunRows } from './runs/run-writer.ts';
-import { StoredValueError } from './stored-value.ts';
+import { StoredValueError, TABLES, type Table, type WritableRows } from './stored-value.ts';
 
 /** Older ones can lose a commit that races with a checkpoint (SQLite's fault "WAL reset"). */
 const MIN_SQLITE_VERSION = [3, 51, 3] as const;
 /** "Dayb": names the program in the header of the file. */
 const APPLICATION_ID = 0x4461_7962;
-/** For how long SQLite waits for another process that recovers or closes the log. */
+/** How long SQLite waits for another process that recovers or closes the log, in milliseconds. */
 const BUSY_TIMEOUT_MS = 10_000;
 /** Memory of a connection for pages, in KiB; beneath it the operating system caches the file. */
 const CACHE_KIB = 4 * 1024;
@@ -22,15 +21,12 @@ const CHECKPOINT_PAGES = 4_000;
 /** The file of the log becomes as short again, in bytes. */
 const MAX_LOG_BYTES = 64 * 1024 * 1024;
 
-const TABLES = `
-  create table versions (version integer primary key, v blob not null);
-  create table blobs (id integer primary key, v blob not null);
-  create table blocks (id integer primary key, v blob not null);
-  create table log (id integer primary key, v blob not null);
-  create table manifest (id integer primary key, v blob not null);`;
+const READ = Object.fromEntries(
+  TABLES.map((table) => [table, `select v from ${table} where id = ?`]),
+) as Readonly<Record<Table, string>>;
 
-/** A connection. Its methods throw SQLite's errors: see `storeFailure`. */
-export class SqliteDatabase implements WritableRunRows {
+/** A connection. Its methods throw SQLite's errors. */
+export class SqliteDatabase implements WritableRows {
   readonly path: string;
   readonly #database: DatabaseSyncInstance;
   readonly #statements = new Map<string, Statement>();
@@ -47,13 +43,16 @@ export class SqliteDatabase implements WritableRunRows {
     }
   }
 
-  /** Makes the tables of a new file. */
   create(): void {
-    const manifest = encodeManifest(EMPTY_MANIFEST).toString('hex');
-    this.#database.exec(
-      `pragma page_size = 4096; pragma journal_mode = wal; begin; pragma application_id = ${APPLICATION_ID}; ${TABLES} ` +
-        `insert into manifest values (0, x'${manifest}'); commit`,
+    const tables = TABLES.map(
+      (name) => `create table ${name} (id integer primary key, v blob not null);`,
     );
+    this.#database.exec(
+      'pragma page_size = 4096; pragma journal_mode = wal; begin; ' +
+        `pragma application_id = ${APPLICATION_ID}; ${tables.join(' ')}`,
+    );
+    this.write('manifest', 0, encodeManifest(EMPTY_MANIFEST));
+    this.commit();
   }
 
   /** Whether the file is one that `create` made. */
@@ -89,7 +88,7 @@ export class SqliteDatabase implements WritableRunRows {
     return { used: this.#number('pragma page_count') * pageBytes - free, free };
   }
 
-  /** What SQLite finds wrong with its pages first; `undefined`: nothing. */
+  /** The first fault that SQLite finds in its pages; `undefined` if it finds none. */
   checkPages(): string | undefined {
     const found = String(this.#row('pragma quick_check')[0]);
     return found === 'ok' ? undefined : found;
@@ -104,88 +103,36 @@ export class SqliteDatabase implements WritableRunRows {
     copy.close();
   }
 
-  readRecord(version: number): Buffer | undefined {
-    return this.#get('select v from versions where version = ?', version);
+  read(table: Table, id: number): Buffer | undefined {
+    const row = this.#statement(READ[table]).get(id) as [unknown] | undefined;
+    return row && blobOf(row[0]);
   }
 
-  /** The lowest version between two bounds that has a record, or the highest. */
-  nextRecord(from: number, to: number, reverse: boolean): number | undefined {
-    const order = reverse ? 'desc' : 'asc';
-    const between = 'version >= ? and version <= ?';
-    const text = `select version from versions where ${between} order by version ${order} limit 1`;
-    const row = this.#statement(text).get(from, to) as [number] | undefined;
-    return row?.[0];
+  write(table: Table, id: number, bytes: Buffer): void {
+    this.#statement(`insert or replace into ${table} values (?, ?)`).run(id, bytes);
   }
 
-  /** Lowest and highest version that has a record; `undefined` when none has. */
-  recordBounds(): readonly [lowest: number, highest: number] | undefined {
-    const [lowest] = this.#row('select min(version) from versions');
-    const [highest] = this.#row('select max(version) from versions');
-    return lowest === null ? undefined : [lowest as number, highest as number];
-  }
-
-  writeRecord(version: number, record: Buffer | undefined): void {
-    if (record === undefined)
-      this.#statement('delete from versions where version = ?').run(version);
-    else this.#statement('insert or replace into versions values (?, ?)').run(version, record);
-  }
-
-  readBlob(id: number): Buffer | undefined {
-    return this.#get('select v from blobs where id = ?', id);
-  }
-
-  /** The highest id of a blob; 0 when there are none. */
-  lastBlob(): number {
-    return this.#number('select coalesce(max(id), 0) from blobs');
-  }
-
-  writeBlob(id: number, bytes: Buffer | undefined): void {
-    if (bytes === undefined) this.#statement('delete from blobs where id = ?').run(id);
-    else this.#statement('insert into blobs values (?, ?)').run(id, bytes);
-  }
-
-  readBlock(id: number): Buffer | undefined {
-    return this.#get('select v from blocks where id = ?', id);
-  }
-
-  writeBlock(id: number, bytes: Buffer): void {
-    this.#statement('insert or replace into blocks values (?, ?)').run(id, bytes);
-  }
-
-  nextBlock(from: number): number | undefined {
-    const text = 'select id from blocks where id >= ? order by id limit 1';
-    const row = this.#statement(text).get(from) as [number] | undefined;
-    return row?.[0];
-  }
-
-  removeBlocks(from: number, to: number): number {
-    const remove = this.#statement('delete from blocks where id >= ? and id < ?');
+  remove(table: Table, from: number, to: number): number {
+    const remove = this.#statement(`delete from ${table} where id >= ? and id < ?`);
     return Number(remove.run(from, to).changes);
   }
 
-  readLog(id: number): Buffer | undefined {
-    return this.#get('select v from log where id = ?', id);
+  next(table: Table, from: number): number | undefined {
+    return this.first(table, from, Number.MAX_SAFE_INTEGER);
   }
 
-  writeLog(id: number, bytes: Buffer): void {
-    this.#statement('insert into log values (?, ?)').run(id, bytes);
+  /** The lowest id between two bounds, or the highest. */
+  first(table: Table, from: number, to: number, reverse = false): number | undefined {
+    const order = reverse ? 'desc' : 'asc';
+    const text = `select id from ${table} where id >= ? and id <= ? order by id ${order} limit 1`;
+    return (this.#statement(text).get(from, to) as [number] | undefined)?.[0];
   }
 
-  clearLog(): void {
-    this.#statement('delete from log').run();
+  last(table: Table): number | undefined {
+    return this.first(table, 0, Number.MAX_SAFE_INTEGER, true);
   }
 
-  readManifest(): Buffer {
-    const bytes = this.#get('select v from manifest where id = ?', 0);
-    if (bytes === undefined) throw new StoredValueError('the list of runs is missing');
-    return bytes;
-  }
-
-  writeManifest(bytes: Buffer): void {
-    this.#statement('insert or replace into manifest values (0, ?)').run(bytes);
-  }
-
-  /** Copies the log into the file, as far as nobody reads older pages: for that it does not wait. */
+  /** Copies the log into the file, except pages that are still being read. */
   checkpoint(): void {
     this.#database.exec(
       `pragma busy_timeout = 0; pragma wal_checkpoint(truncate); pragma busy_timeout = ${BUSY_TIMEOUT_MS}`,
@@ -194,16 +141,11 @@ export class SqliteDatabase implements WritableRunRows {
 
   /**
    * Closes the connection. The package (1.2.1) cannot release prepared statements, so SQLite itself closes the files
-   * when these are collected: nothing may rely on what SQLite does when it closes.
+   * when these are collected. So nothing may rely on SQLite's work at closing.
    */
   close(): void {
     this.#statements.clear();
     this.#database.close();
-  }
-
-  #get(text: string, id: number): Buffer | undefined {
-    const row = this.#statement(text).get(id) as [unknown] | undefined;
-    return row && blobOf(row[0]);
   }
 
   #number(text: string): number {
@@ -236,56 +178,19 @@ let isVersionChecked = false;
 export function checkSqliteVersion(): void {
   if (isVersionChecked) return;
   const database = new DatabaseSync(':memory:');
-  const { version } = database.prepare('select sqlite_version() as version').get();
+  const version = String(database.prepare('select sqlite_version() as version').get()['version']);
   database.close();
-  const parts = String(version).split('.').map(Number);
-  for (const [at, least] of MIN_SQLITE_VERSION.entries()) {
-    if (parts[at]! > least) break;
-    if (parts[at]! < least) {
-      const needed = MIN_SQLITE_VERSION.join('.');
-      const message = `SQLite ${version} can lose commits: install Daybook's dependencies again, it needs ${needed}`;
-      throw new StoreError('store_io', message);
-    }
+  if (!isSafeSqlite(version)) {
+    const message = `SQLite ${version} can lose commits: install Daybook's dependencies again, it needs ${MIN_SQLITE_VERSION.join('.')}`;
+    throw new StoreError('store_io', message);
   }
   isVersionChecked = true;
 }
 
-/** SQLite's result codes (sqlite.org/rescode.html); the low byte of extended ones. */
-const SQLITE_BUSY = 5;
-const SQLITE_CORRUPT = 11;
-const SQLITE_FULL = 13;
-const SQLITE_NOT_A_DATABASE = 26;
-
-/** SQLite's result code in an error; `undefined` for any other error. */
-function resultCode(error: unknown): number | undefined {
-  const { errcode } = error as { readonly errcode?: unknown };
-  return typeof errcode === 'number' ? errcode & 0xff : undefined;
-}
-
-/** Whether what is stored is damaged where it was read: bytes, or pages of SQLite. */
-export function isStoredDamage(error: unknown): boolean {
-  return error instanceof StoredValueError || isPageDamage(error);
-}
-
-/** Whether SQLite has met a page that is wrong. */
-export function isPageDamage(error: unknown): boolean {
-  const code = resultCode(error);
-  return code === SQLITE_CORRUPT || code === SQLITE_NOT_A_DATABASE;
-}
-
-export function isDiskFull(error: unknown): boolean {
-  return resultCode(error) === SQLITE_FULL;
-}
-
-export function isBusy(error: unknown): boolean {
-  return resultCode(error) === SQLITE_BUSY;
-}
-
-/** Whether an error is SQLite's. */
-export function isSqliteError(error: unknown): boolean {
-  return (error as { readonly code?: unknown }).code === 'ERR_SQLITE_ERROR';
-}
-
-export function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+export function isSafeSqlite(version: string): boolean {
+  const parts = version.split('.').map(Number);
+  for (const [at, least] of MIN_SQLITE_VERSION.entries()) {
+    if (parts[at] !== least) return parts[at]! > least;
+  }
+  return true;
 }

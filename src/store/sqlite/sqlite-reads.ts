@@ -10,14 +10,11 @@ import {
   type Row,
   type RowKey,
   type ScannedRow,
-  STATE,
 } from '../columns/columns.ts';
 import type { StoreLayout } from '../columns/fork-columns.ts';
 import { NO_ORDER } from '../columns/order-key.ts';
 import {
-  assertKeyCount,
   assertRange,
-  assertRanges,
   assertScan,
   type ColumnStatistics,
   type EngineDamage,
@@ -29,14 +26,19 @@ import {
 import { keyText, RowDamagedError, StoreError } from '../store-error.ts';
 import { afterAllOrders } from './packed-batch.ts';
 import { readPlaced } from './placed-values.ts';
-import { type Entry, versionOf } from './runs/block.ts';
-import { BlockCache } from './runs/block-cache.ts';
-import { hashOf } from './runs/run-filter.ts';
-import { SortedRuns, type SoughtKey } from './runs/sorted-runs.ts';
-import { isSqliteError, isStoredDamage, reasonOf, SqliteDatabase } from './sqlite-database.ts';
+import { BlockCache, type Entry } from './runs/block.ts';
+import { SortedRuns } from './runs/sorted-runs.ts';
+import { SqliteDatabase } from './sqlite-database.ts';
 import { columnStatistics } from './store-statistics.ts';
-import { StoredValueError } from './stored-value.ts';
-import { DamagedRecordError, lastKeyOf, placeOf, RecordReader } from './version-records.ts';
+import {
+  isReadable,
+  isSqliteError,
+  isStoredDamage,
+  reasonOf,
+  StoredValueError,
+} from './stored-value.ts';
+import { placeOf } from './version-record.ts';
+import { lastKeyOf, RecordReader } from './version-records.ts';
 
 /** Rows with whole keys, as a walk gives them. */
 interface KeyedRow {
@@ -44,7 +46,6 @@ interface KeyedRow {
   readonly value: Buffer;
 }
 
-/** Blocks that are examined in one turn of the event loop. */
 const BLOCKS_PER_TURN = 256;
 
 export class SqliteReads implements StoreReader {
@@ -53,7 +54,7 @@ export class SqliteReads implements StoreReader {
   readonly #layout: StoreLayout;
   readonly #runs: SortedRuns;
   readonly #records: RecordReader;
-  /** Of a snapshot the transaction never ends. */
+  /** The transaction of a snapshot ends when it is closed. */
   readonly #isSnapshot: boolean;
   #seenVersion = -1;
   #isReading = false;
@@ -76,16 +77,15 @@ export class SqliteReads implements StoreReader {
     if (column === HEAD && !this.#isSnapshot) this.endRead();
     return this.#read(column, { partition, order }, () => {
       if (place !== undefined) {
-        return this.#records.row(this.#runs.manifest, place, { partition, order });
+        return this.#records.row(this.#runs.manifest, place, Buffer.concat([partition, order]));
       }
-      const sought = soughtKey(column, partition, order);
-      const placed = this.#runs.get(sought)?.value;
-      return placed && readPlaced(this.database, this.#records, sought.key, placed);
+      const key = wholeKey(column, partition, order);
+      const placed = this.#runs.get(key)?.value;
+      return placed && readPlaced(this.database, this.#records, key, placed);
     });
   }
 
   getMany(column: Column, keys: readonly RowKey[]): readonly (Buffer | undefined)[] {
-    assertKeyCount(keys);
     return keys.map(({ partition, order }) => this.get(column, partition, order));
   }
 
@@ -95,15 +95,12 @@ export class SqliteReads implements StoreReader {
       return this.range(column, partition, { to: order, reverse: true, limit: 1 })[0];
     }
     return this.#read(column, { partition, order }, () => {
-      const sought = soughtKey(column, partition, order);
-      const version = column === STATE ? versionOf(sought.key) : undefined;
-      const found = this.#runs.seekLast(sought, version);
+      const found = this.#runs.seekLast(wholeKey(column, partition, order));
       return found && rowOf(column, this.#valued(found));
     });
   }
 
   seekLastMany(column: Column, keys: readonly RowKey[]): readonly (Row | undefined)[] {
-    assertKeyCount(keys);
     return keys.map(({ partition, order }) => this.seekLast(column, partition, order));
   }
 
@@ -113,7 +110,7 @@ export class SqliteReads implements StoreReader {
     const rows: Row[] = [];
     this.#read(column, { partition, order: NO_ORDER }, () => {
       const bounds = [Buffer.concat([partition, from]), Buffer.concat([partition, to])] as const;
-      for (const row of this.#walk(column, ...bounds, reverse, partition)) {
+      for (const row of this.#walk(column, ...bounds, reverse)) {
         rows.push(rowOf(column, row));
         if (rows.length === limit) return;
       }
@@ -122,7 +119,6 @@ export class SqliteReads implements StoreReader {
   }
 
   rangeMany(column: Column, ranges: readonly PartitionRange[]): readonly (readonly Row[])[] {
-    assertRanges(column, ranges);
     return ranges.map((range) => this.range(column, range.partition, range));
   }
 
@@ -131,20 +127,19 @@ export class SqliteReads implements StoreReader {
     const { after, maxRows, maxBytes } = query;
     const from = after === undefined ? NO_ORDER : justBehind(after);
     const rows: ScannedRow[] = [];
-    let last = from;
-    this.#read(column, after ?? NO_KEY, () => {
+    this.#read(column, NO_KEY, () => {
       let bytes = 0;
       try {
         for (const row of this.#walk(column, from, lastKey(column), false)) {
           rows.push({ ...splitKey(column, row.key), value: row.value });
-          last = row.key;
           bytes += row.key.length + row.value.length;
           if (rows.length === maxRows || bytes >= maxBytes) return;
         }
       } catch (error) {
-        if (!isStoredDamage(error) && !isDamagedRow(error)) throw error;
-        // The next page begins with it.
-        if (rows.length === 0) throw this.#damageAt(column, last, error);
+        // A page that has rows ends before the damage, with which the next one begins.
+        if (rows.length > 0 && isStoredDamage(error)) return;
+        if (error instanceof StoredValueError) error.key ??= lastKeyBelow(column, error.fence);
+        throw error;
       }
     });
     return rows;
@@ -161,7 +156,7 @@ export class SqliteReads implements StoreReader {
     onBlocks: (column: Column, blocks: number) => void,
   ): Promise<readonly EngineDamage[]> {
     this.assertOpen();
-    // Of one moment: a block of a run that is merged meanwhile is not missing.
+    // A snapshot: otherwise a run that is merged meanwhile would seem to lack its blocks.
     const database = new SqliteDatabase(this.database.path, { readOnly: true });
     const snapshot = new SqliteReads(database, this.#layout, this.where, true);
     return await snapshot.#examine(onBlocks).finally(() => snapshot.close());
@@ -184,7 +179,7 @@ export class SqliteReads implements StoreReader {
     }
     let examined = 0;
     for (const run of this.#read(column!, NO_KEY, () => this.#runs.runs)) {
-      if (!isReadable(() => run.checkIndex())) {
+      if (!isReadable(() => run.storedIndex())) {
         note(`the index of run ${run.facts.number} is damaged`);
       }
       for (let at = 0; at < run.facts.blocks; at += 1) {
@@ -230,7 +225,7 @@ export class SqliteReads implements StoreReader {
     if (!this.#isSnapshot) setImmediate(this.#endRead);
     const version = this.database.dataVersion();
     if (version === this.#seenVersion) return;
-    // What is read next is that of a newer commit, or nothing.
+    // Until the refresh has succeeded, the next read must not use the older commit.
     this.#seenVersion = -1;
     try {
       this.#runs.refresh();
@@ -243,23 +238,15 @@ export class SqliteReads implements StoreReader {
     this.#seenVersion = version;
   }
 
-  *#walk(
-    column: Column,
-    from: Uint8Array,
-    to: Uint8Array,
-    reverse: boolean,
-    partition?: Uint8Array,
-  ): Generator<KeyedRow> {
+  *#walk(column: Column, from: Uint8Array, to: Uint8Array, reverse: boolean): Generator<KeyedRow> {
     const place = placeOf(column);
     if (place !== undefined) {
       yield* this.#records.rows(this.#runs.manifest, { place, from, to, reverse });
       return;
     }
     const number = Buffer.of(column.number);
-    const low = Buffer.concat([number, from]);
-    const hash = partition && hashOf(low, 1 + partition.length);
-    const range = { from: low, to: Buffer.concat([number, to]), reverse, hash };
-    for (const entry of this.#runs.walk(range)) yield this.#valued(entry);
+    const bounds = { from: Buffer.concat([number, from]), to: Buffer.concat([number, to]) };
+    for (const entry of this.#runs.walk({ ...bounds, reverse })) yield this.#valued(entry);
   }
 
   /** An entry's row, with its key as callers know it. */
@@ -271,7 +258,7 @@ export class SqliteReads implements StoreReader {
         value: readPlaced(this.database, this.#records, key, value!),
       };
     } catch (error) {
-      if (isStoredDamage(error)) throw new DamagedEntryError(key.subarray(1), error);
+      if (error instanceof StoredValueError) error.key = key;
       throw error;
     }
   }
@@ -289,9 +276,9 @@ export class SqliteReads implements StoreReader {
 
   #readFailure(column: Column, key: RowKey, error: unknown): unknown {
     if (error instanceof StoredValueError) {
-      return new RowDamagedError(column, key, error.message, { cause: error });
+      const row = damagedRow(column, error) ?? key;
+      return new RowDamagedError(column, row, error.message, { cause: error });
     }
-    if (isDamagedRow(error)) return this.#damageAt(column, NO_ORDER, error);
     if (!isSqliteError(error)) return error;
     const detail = reasonOf(error);
     const what = `column ${column.name} of ${this.where}`;
@@ -302,62 +289,17 @@ export class SqliteReads implements StoreReader {
     const message = `${what} is damaged: ${detail}`;
     return new StoreError('store_damaged', message, { cause: error, ...facts });
   }
-
-  /** The error for a damaged row behind a key; who scans goes on behind the last row that it may be. */
-  #damageAt(column: Column, last: Uint8Array, error: unknown): unknown {
-    const cause = error instanceof Error ? (error.cause ?? error) : error;
-    if (!(cause instanceof StoredValueError)) return this.#readFailure(column, NO_KEY, cause);
-    let key: Buffer;
-    if (error instanceof DamagedEntryError) key = error.key;
-    else if (error instanceof DamagedRecordError) key = lastKeyOf(placeOf(column)!, error.version);
-    else key = this.#lastKeyOfBlock(column, last);
-    return new RowDamagedError(column, splitKey(column, key), cause.message, { cause });
-  }
-
-  /** The highest key of a column that the first damaged block behind a key may have. */
-  #lastKeyOfBlock(column: Column, behind: Uint8Array): Buffer {
-    const key = Buffer.concat([Buffer.of(column.number), behind]);
-    let end: Buffer | undefined;
-    for (const run of this.#runs.runs) {
-      if (!isReadable(() => run.index)) return lastKey(column);
-      const first = Math.max(0, run.blockOf(key));
-      for (let at = first; at < run.facts.blocks; at += 1) {
-        if (isReadable(() => run.block(at))) continue;
-        const [, to] = run.fencesOf(at);
-        if (to !== undefined && (end === undefined || Buffer.compare(to, end) < 0)) end = to;
-        break;
-      }
-    }
-    if (end === undefined || end[0] !== column.number) return lastKey(column);
-    return keyBelow(column, end.subarray(1));
-  }
 }
 
-/** A damaged row of sorted runs whose entry was read. */
-class DamagedEntryError extends Error {
-  readonly key: Buffer;
-
-  constructor(key: Buffer, cause: unknown) {
-    super('the value of an entry is damaged', { cause });
-    this.name = this.constructor.name;
-    this.key = key;
-  }
-}
-
-function isDamagedRow(error: unknown): error is DamagedEntryError | DamagedRecordError {
-  return error instanceof DamagedEntryError || error instanceof DamagedRecordError;
-}
-
-/** For reads of more than one row. */
+/** The key of a read of more than one row. */
 const NO_KEY: RowKey = { partition: NO_ORDER, order: NO_ORDER };
 
-function soughtKey(column: Column, partition: Uint8Array, order: Uint8Array): SoughtKey {
-  const partitionBytes = 1 + partition.length;
-  const key = Buffer.allocUnsafe(partitionBytes + order.length);
-  key[0] = column.number;
+function wholeKey({ number }: Column, partition: Uint8Array, order: Uint8Array): Buffer {
+  const key = Buffer.allocUnsafe(1 + partition.length + order.length);
+  key[0] = number;
   key.set(partition, 1);
-  key.set(order, partitionBytes);
-  return { key, partitionBytes, hash: hashOf(key, partitionBytes) };
+  key.set(order, 1 + partition.length);
+  return key;
 }
 
 /** The first possible key behind one. */
@@ -370,15 +312,22 @@ function lastKey(column: Column): Buffer {
   return Buffer.alloc(column.partitionBytes + column.orderBytes[1], 0xff);
 }
 
-/** The highest key of a column's shape below another, which may be the beginning of one. */
-function keyBelow(column: Column, key: Buffer): Buffer {
-  const below = Buffer.alloc(column.partitionBytes + column.orderBytes[1]);
-  key.copy(below);
-  for (let at = below.length - 1; at >= 0; at -= 1) {
-    below[at] = (below[at]! - 1) & 0xff;
-    if (below[at] !== 0xff) break;
+/** The row that is damaged, or the last one that may be; `undefined` if that is not known. */
+function damagedRow(column: Column, { version, key }: StoredValueError): RowKey | undefined {
+  if (version !== undefined) return splitKey(column, lastKeyOf(placeOf(column)!, version));
+  return key && splitKey(column, key.subarray(1));
+}
+
+/** The highest key of a column, with its number, below a fence, which may be the beginning of a key. */
+function lastKeyBelow(column: Column, fence: Buffer | undefined): Buffer {
+  const last = Buffer.concat([Buffer.of(column.number), lastKey(column)]);
+  if (fence?.[0] !== column.number) return last;
+  fence.copy(last.fill(0));
+  for (let at = last.length - 1; at >= 0; at -= 1) {
+    last[at] = (last[at]! - 1) & 0xff;
+    if (last[at] !== 0xff) break;
   }
-  return below;
+  return last;
 }
 
 function splitKey({ partitionBytes }: Column, key: Buffer) {
@@ -387,14 +336,4 @@ function splitKey({ partitionBytes }: Column, key: Buffer) {
 
 function rowOf(column: Column, { key, value }: KeyedRow): Row {
   return { order: key.subarray(column.partitionBytes), value };
-}
-
-function isReadable(read: () => unknown): boolean {
-  try {
-    read();
-    return true;
-  } catch (error) {
-    if (!isStoredDamage(error)) throw error;
-    return false;
-  }
 }

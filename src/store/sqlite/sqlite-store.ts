@@ -3,48 +3,50 @@
  * What the tables hold is in docs/data-layout.md.
  */
 import { existsSync, statfsSync, statSync } from 'node:fs';
+import { copyFile as copyPlainFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Batch } from '../batch.ts';
-import { HEAD, IDENTITY } from '../columns/columns.ts';
+import { HEAD, IDENTITY, TRANSACTION_INFOS } from '../columns/columns.ts';
 import { LEDGER_LAYOUT, type StoreLayout } from '../columns/fork-columns.ts';
 import { HEAD_KEY } from '../columns/head.ts';
 import { checkFormat, FORMAT } from '../columns/identity-column.ts';
 import type { Store, StoreReader, StoreSnapshot } from '../store.ts';
 import { RowDamagedError, StoreError } from '../store-error.ts';
-import { type CommitAnswer, type CommitThread, openCommitThread } from './commit-thread.ts';
-import { Committer } from './committer.ts';
-import { copyFile } from './file-copy.ts';
+import {
+  type CommitAnswer,
+  type CommitFailure,
+  type CommitThread,
+  Committer,
+  copyFile,
+  copyHere,
+  openCommitThread,
+} from './committer.ts';
 import {
   makeFolders,
   moveIntoPlace,
   newStoreFile,
   removeStoreFile,
+  replaceStoreFile,
   storeFileOf,
   syncToDisk,
   unfinishedFiles,
 } from './files.ts';
 import { packBatch } from './packed-batch.ts';
-import {
-  checkSqliteVersion,
-  isPageDamage,
-  isSqliteError,
-  reasonOf,
-  SqliteDatabase,
-} from './sqlite-database.ts';
+import { checkSqliteVersion, SqliteDatabase } from './sqlite-database.ts';
 import { SqliteReads } from './sqlite-reads.ts';
-import { RECORD_COLUMNS } from './version-record.ts';
+import { isPageDamage, isSqliteError, reasonOf } from './stored-value.ts';
 import { lastKeyOf } from './version-records.ts';
 import { WriterLock } from './writer-lock.ts';
 
 interface SqliteStoreOptions {
   /** The folder of the store and of nothing else. */
   readonly directory: string;
-  /** What the store is, or is to be; absent: a ledger. */
+  /** The kind of store; absent: a ledger. */
   readonly layout?: StoreLayout | undefined;
 }
 
 interface NewStoreOptions extends SqliteStoreOptions {
-  /** Whether what an earlier attempt left is gone on with, and what this one does stays when it fails. */
+  /** Whether an earlier attempt is continued, and this one can be continued after a failure. */
   readonly resumes?: boolean | undefined;
   /** Writes the file of the store, which otherwise begins empty; closes it. */
   readonly writeFile?: ((path: string) => Promise<void>) | undefined;
@@ -60,7 +62,7 @@ export function openSqliteReader({ directory, layout }: SqliteStoreOptions): Sto
   return openReads(storeFileOf(directory), directory, layout);
 }
 
-/** Opens a store as it is now, whatever is committed meanwhile. @throws StoreError as `openSqliteReader` */
+/** Opens a store as it is now; later commits do not change it. @throws StoreError as `openSqliteReader` */
 export function openSqliteSnapshot({ directory, layout }: SqliteStoreOptions): StoreSnapshot {
   return openReads(storeFileOf(directory), directory, layout, true);
 }
@@ -88,7 +90,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 
 /**
  * Makes a store in a folder without one, or with one that has no head. It is there when `work` is done, not before:
- * whatever ends this process meanwhile leaves none.
+ * a process that ends earlier leaves none.
  * @throws StoreError `store_locked` when another process writes or makes one there, `store_exists`; what `work` throws
  */
 export async function makeSqliteStore<T>(
@@ -121,7 +123,7 @@ export async function makeSqliteStore<T>(
   }
 }
 
-/** Removes what attempts to make a store have left. @throws StoreError `store_locked` */
+/** Removes the remains of attempts to make a store. @throws StoreError `store_locked` */
 export function removeUnfinished(directory: string): void {
   if (unfinishedFiles(directory).length === 0) return;
   const lock = lockFolder(directory);
@@ -138,9 +140,10 @@ export async function copySqliteFile(
   from: string,
   path: string,
   onBegin: (neededBytes: number) => void,
+  layout = LEDGER_LAYOUT,
 ): Promise<void> {
-  // What cannot be opened as a store is not copied.
-  await openSqliteReader({ directory: from }).close();
+  // Refuses to copy a file that cannot be opened as a store.
+  await openSqliteReader({ directory: from, layout }).close();
   const source = openFile(storeFileOf(from), from, true);
   const neededBytes = source.fileBytes().used;
   source.close();
@@ -148,11 +151,38 @@ export async function copySqliteFile(
   const freeBytes = freeBytesAt(folder);
   if (freeBytes < neededBytes) throw noRoomForCopy(folder, neededBytes, freeBytes);
   onBegin(neededBytes);
-  const failure = await copyFile({ from: storeFileOf(from), to: path });
+  const failure = await copyFile(storeFileOf(from), path);
   if (failure === undefined) return;
   if (failure.kind === 'full') throw noRoomForCopy(folder, neededBytes, freeBytesAt(folder));
   const message = `copying ${from} failed (${failure.message}): check the disks, and daybook verify`;
   throw new StoreError('store_io', message);
+}
+
+/** The same for a small store, without another thread. @throws StoreError `store_full`, `store_io` */
+export function copySmallSqliteFile(from: string, path: string): void {
+  const failure = copyHere(storeFileOf(from), path);
+  if (failure === undefined) return;
+  const code = failure.kind === 'full' ? 'store_full' : 'store_io';
+  throw new StoreError(code, `copying ${from} failed: ${failure.message}`);
+}
+
+/**
+ * Puts a copy of a store's file in the place of a store that nobody has open. After a kill one of both is there.
+ * @throws StoreError `store_locked` when another process writes it; errors of the system
+ */
+export async function replaceSqliteStore(directory: string, from: string): Promise<void> {
+  const lock = lockFolder(directory);
+  const made = newStoreFile(directory);
+  try {
+    await copyPlainFile(from, made);
+    syncToDisk(made);
+    replaceStoreFile(made, directory);
+  } catch (error) {
+    removeStoreFile(made);
+    throw error;
+  } finally {
+    lock.release();
+  }
 }
 
 function noRoomForCopy(to: string, neededBytes: number, freeBytes: number): StoreError {
@@ -189,7 +219,7 @@ function createStoreFile(path: string, { format }: StoreLayout): void {
   const batch = new Batch();
   FORMAT.put(batch, undefined, format);
   committer.commit(packBatch(batch));
-  committer.close();
+  committer.answer('close');
 }
 
 /** @throws StoreError `store_exists` for a folder whose store has a head; others when it cannot be opened */
@@ -317,17 +347,15 @@ class SqliteStore extends SqliteReads implements Store {
   }
 
   async commit(batch: Batch): Promise<void> {
-    this.assertWritable();
+    this.#assertWritable();
     if (batch.size === 0) return;
-    const answer = await this.#send(this.#thread.send(packBatch(batch)));
-    if ('kind' in answer) throw this.#failure(answer, batch.byteLength);
+    const packed = packBatch(batch);
+    await this.#answer(this.#thread.send(packed, [packed.buffer]), batch.byteLength);
   }
 
   async mend(): Promise<number> {
-    this.assertWritable();
-    const answer = await this.#send(this.#thread.send('mend'));
-    if ('kind' in answer) throw this.#failure(answer, 0);
-    return answer.mended;
+    this.#assertWritable();
+    return await this.#answer(this.#thread.send('mend'), 0);
   }
 
   override async close(): Promise<void> {
@@ -339,28 +367,32 @@ class SqliteStore extends SqliteReads implements Store {
     await Promise.allSettled(this.#pending);
     // The thread closes last: then the log is copied into the file.
     await super.close();
-    await this.#thread.end();
+    await this.#thread.send('close').catch(() => undefined);
+    await this.#thread.close();
     this.#lock?.release();
   }
 
-  private assertWritable(): void {
+  #assertWritable(): void {
     if (this.#closing !== undefined) {
       throw new StoreError('store_closed', `the store ${this.where} is closed`);
     }
   }
 
-  async #send(answer: Promise<CommitAnswer>): Promise<CommitAnswer> {
-    this.#pending.add(answer);
+  /** @returns how many places were mended @throws StoreError */
+  async #answer(sent: Promise<CommitAnswer>, batchBytes: number): Promise<number> {
+    this.#pending.add(sent);
     try {
-      return await answer;
+      const answer = await sent;
+      if ('kind' in answer) throw this.#failure(answer, batchBytes);
+      return answer.mended;
     } finally {
-      this.#pending.delete(answer);
+      this.#pending.delete(sent);
       this.endRead();
     }
   }
 
-  #failure(failure: Exclude<CommitAnswer, { mended: number }>, batchBytes: number): StoreError {
-    const { kind, version, message } = failure;
+  #failure({ kind, version, message }: CommitFailure, batchBytes: number): Error {
+    if (kind === 'refused') return new RangeError(message);
     const freeBytes = freeBytesAt(this.where);
     const isFull = freeBytes < Math.max(NEARLY_FULL_BYTES, batchBytes);
     if (kind === 'full' || (kind === 'io' && isFull)) {
@@ -374,7 +406,7 @@ class SqliteStore extends SqliteReads implements Store {
     if (version !== undefined) {
       const key = lastKeyOf(0, version);
       const row = { partition: key.subarray(0, 6), order: key.subarray(6) };
-      return new RowDamagedError(RECORD_COLUMNS[0]!, row, message);
+      return new RowDamagedError(TRANSACTION_INFOS, row, message);
     }
     if (kind === 'damaged') {
       return new StoreError(

@@ -1,15 +1,15 @@
 /** How many rows the columns of a store have, and how many bytes they take. */
 import { type Column, STATE } from '../columns/columns.ts';
 import type { ColumnStatistics } from '../store.ts';
-import { hashOf } from './runs/run-filter.ts';
 import type { SortedRuns } from './runs/sorted-runs.ts';
-import { isStoredDamage, type SqliteDatabase } from './sqlite-database.ts';
-import { checkValue, markOf } from './stored-value.ts';
-import { rowsOfRecord, STATE_PLACE } from './version-record.ts';
-import { placeOf } from './version-records.ts';
+import type { SqliteDatabase } from './sqlite-database.ts';
+import { isReadable } from './stored-value.ts';
+import { placeOf, STATE_PLACE, VersionRecord } from './version-record.ts';
 
-/** Records that tell how many rows the columns by version have, where there are more. */
-const SAMPLE_RECORDS = 1_000;
+/** Up to this many records, or entries of a column, are read to count rows; of more, the number is an estimate. */
+const MAX_COUNTED = 1_000;
+
+type Counted = Omit<ColumnStatistics, 'column'>;
 
 /** @throws StoredValueError for a damaged index */
 export function columnStatistics(
@@ -17,71 +17,100 @@ export function columnStatistics(
   runs: SortedRuns,
   columns: readonly Column[],
 ): readonly ColumnStatistics[] {
-  const records = recordStatistics(database);
+  const recordsOf = recordStatistics(database, runs.manifest.recordsFrom);
   return columns.map((column) => {
     const place = placeOf(column);
-    if (place !== undefined) return { column, ...records.of(place) };
+    if (place !== undefined) return { column, ...recordsOf(place) };
     const indexed = indexedRows(runs, column);
-    const bytes = column === STATE ? indexed.bytes + records.of(STATE_PLACE).bytes : indexed.bytes;
-    return { column, rows: indexed.rows, bytes };
+    const bytes = column === STATE ? indexed.bytes + recordsOf(STATE_PLACE).bytes : indexed.bytes;
+    return { column, ...indexed, bytes };
   });
 }
 
-/** A row that was put again counts more than once until runs are merged. */
-function indexedRows(runs: SortedRuns, { number, partitionBytes }: Column) {
-  let rows = 0;
+function indexedRows(runs: SortedRuns, { number }: Column): Counted {
   let bytes = 0;
+  let puts = 0;
+  let deletes = 0;
+  let runsWithRows = 0;
   for (const run of runs.runs) {
     const counts = run.index.columns.get(number);
     if (counts === undefined) continue;
-    rows += counts.puts - counts.deletes;
+    puts += counts.puts;
+    deletes += counts.deletes;
     bytes += counts.bytes;
+    runsWithRows += 1;
   }
+  let rows = puts - deletes;
   for (const { key, value } of runs.recent) {
     if (key[0] !== number) continue;
-    const length = 1 + partitionBytes;
-    const sought = { key, partitionBytes: length, hash: hashOf(key, length) };
-    const isThere = runs.getInRuns(sought)?.value !== undefined;
+    const isThere = runs.getInRuns(key)?.value !== undefined;
     rows += Number(value !== undefined) - Number(isThere);
     bytes += key.length + (value?.length ?? 0);
   }
-  return { rows: Math.max(0, rows), bytes };
+  // Until runs are merged, a row that was put again counts more than once, and a deletion that found no row counts.
+  if (runsWithRows <= 1 && deletes === 0) return { rows, bytes, isEstimated: false };
+  const counted = puts + deletes > MAX_COUNTED ? undefined : countedRows(runs, number);
+  return { rows: counted ?? Math.max(0, rows), bytes, isEstimated: counted === undefined };
 }
 
-/** Of all versions, by the records of some that are equally far from one another. */
-function recordStatistics(database: SqliteDatabase) {
-  const [lowest, highest] = database.recordBounds() ?? [0, -1];
-  const versions = highest - lowest + 1;
-  const samples = Math.min(versions, SAMPLE_RECORDS);
+/** Undefined where a block is damaged. */
+function countedRows(runs: SortedRuns, number: number): number | undefined {
+  let rows = 0;
+  const count = () => {
+    const range = { from: Buffer.of(number), to: Buffer.of(number + 1), reverse: false };
+    for (const { key } of runs.walk(range)) rows += Number(key[0] === number);
+  };
+  return isReadable(count) ? rows : undefined;
+}
+
+/** @param denseFrom every version from here on has a record; before it only some that pruning retained have one */
+function recordStatistics(database: SqliteDatabase, denseFrom: number) {
+  const lowest = database.next('versions', 0) ?? 0;
+  const highest = database.last('versions') ?? -1;
   const rows = new Map<number, { rows: number; bytes: number }>();
   let storedBytes = 0;
   let allBytes = 0;
-  for (let sample = 0; sample < samples; sample += 1) {
-    const version = lowest + Math.floor((sample * versions) / samples);
-    const record = database.readRecord(version);
-    if (record === undefined) continue;
-    storedBytes += record.length;
-    try {
-      checkValue(record, markOf(version));
-    } catch (error) {
-      if (!isStoredDamage(error)) throw error;
-      continue;
-    }
-    for (const { place, from, to } of rowsOfRecord(record)) {
-      const counted = rows.get(place) ?? { rows: 0, bytes: 0 };
-      rows.set(place, { rows: counted.rows + 1, bytes: counted.bytes + to - from });
-      allBytes += to - from;
+  let isEstimated = false;
+  const ranges = [
+    [lowest, Math.min(denseFrom - 1, highest)],
+    [Math.max(denseFrom, lowest), highest],
+  ] as const;
+  for (const [from, to] of ranges) {
+    const sample = sampleOf(database, from, to);
+    isEstimated ||= sample.weight !== 1;
+    for (const version of sample.versions) {
+      const record = database.read('versions', version);
+      if (record === undefined) continue;
+      storedBytes += record.length * sample.weight;
+      isReadable(() => {
+        for (const { place, value } of new VersionRecord(record, version).rows()) {
+          const counted = rows.get(place) ?? { rows: 0, bytes: 0 };
+          counted.rows += sample.weight;
+          counted.bytes += value.length * sample.weight;
+          rows.set(place, counted);
+          allBytes += value.length * sample.weight;
+        }
+      });
     }
   }
-  const factor = samples === 0 ? 0 : versions / samples;
   const share = allBytes === 0 ? 0 : storedBytes / allBytes;
-  return {
-    of: (place: number) => {
-      const counted = rows.get(place) ?? { rows: 0, bytes: 0 };
-      return {
-        rows: Math.round(counted.rows * factor),
-        bytes: Math.round(counted.bytes * factor * share),
-      };
-    },
+  return (place: number): Counted => {
+    const counted = rows.get(place) ?? { rows: 0, bytes: 0 };
+    const bytes = Math.round(counted.bytes * share);
+    return { rows: Math.round(counted.rows), bytes, isEstimated };
   };
+}
+
+/** All versions with records between two; or some that are equally far apart, and for how many versions each stands. */
+function sampleOf(database: SqliteDatabase, from: number, to: number) {
+  const versions: number[] = [];
+  let next = database.first('versions', from, to);
+  while (next !== undefined && versions.length < MAX_COUNTED) {
+    versions.push(next);
+    next = database.first('versions', next + 1, to);
+  }
+  if (next === undefined) return { versions, weight: 1 };
+  const weight = (to - from + 1) / MAX_COUNTED;
+  // The middle of each stretch: the first record of all is that of genesis, which is like no other.
+  return { versions: versions.map((_, at) => from + Math.floor((at + 0.5) * weight)), weight };
 }

@@ -1,24 +1,18 @@
 /**
  * Columns by version, read from the records of versions (version-record.ts) as if each had rows of its own; and what a
- * commit changes in records.
+ * commit changes in records. Keys are partition ‖ order: the version as u64, and the index of a module event as u32.
  */
-import { BUCKET_PARTITION_BYTES, type Column, type RowKey } from '../columns/columns.ts';
 import { U64_BYTES } from '../columns/order-key.ts';
+import { MAX_COMPRESSED_BYTES } from './lz4.ts';
 import type { RecordRange } from './runs/manifest.ts';
 import type { SqliteDatabase } from './sqlite-database.ts';
-import { checkValue, markOf, StoredValueError } from './stored-value.ts';
+import { StoredValueError } from './stored-value.ts';
 import {
   encodeRecord,
   isIndexed,
-  MAX_COMPRESSED_BYTES,
-  RECORD_COLUMNS,
-  rankOf,
-  rowsOfRecord,
+  type RecordRow,
   STATE_PLACE,
-  type ValueOfRecord,
-  VERSION_ORDER_BYTES,
-  valueInRecord,
-  valuesOf,
+  VersionRecord,
 } from './version-record.ts';
 
 const INDEX_BYTES = 4;
@@ -26,18 +20,6 @@ const LAST_INDEX = 0xffff_ffff;
 const MISSING = 'its record is missing';
 /** Most bytes of state in a record: who reads one row expands those before it. */
 export const MAX_STATE_BYTES = 4_096;
-const PLACES = new Map(RECORD_COLUMNS.map((column, place) => [column.number, place]));
-
-/** The place of a column's rows in records; `undefined` for columns that records do not have. */
-export function placeOf({ number }: Column): number | undefined {
-  return PLACES.get(number);
-}
-
-/** A row of a column by version: its key is the version, and the index where the column has one. */
-interface VersionRow {
-  readonly key: Buffer;
-  readonly value: Buffer;
-}
 
 /** Rows of a place between two keys, which may be shorter than whole ones. */
 export interface VersionRange {
@@ -47,25 +29,14 @@ export interface VersionRange {
   readonly reverse: boolean;
 }
 
-/** A damaged record among others. */
-export class DamagedRecordError extends Error {
-  readonly version: number;
-
-  constructor(version: number, cause: unknown) {
-    super('a record is damaged', { cause });
-    this.name = this.constructor.name;
-    this.version = version;
-  }
-}
-
 /**
- * Reads records. It keeps the last one: an answer takes several rows of one record, which is read and checked once.
- * Whoever reads with it ends a transaction of SQLite with `forget`.
+ * Reads records. It caches the last one: an answer takes several rows of one record, which is read and checked once.
+ * Its user calls `forget` at the end of a transaction of SQLite.
  */
 export class RecordReader {
   readonly #database: SqliteDatabase;
   #lastVersion = -1;
-  #last: Buffer | undefined;
+  #last: VersionRecord | undefined;
 
   constructor(database: SqliteDatabase) {
     this.#database = database;
@@ -76,43 +47,38 @@ export class RecordReader {
     this.#last = undefined;
   }
 
-  /** @returns undefined for numbers that no record can have @throws StoredValueError */
-  row(records: RecordRange, place: number, { partition, order }: RowKey): Buffer | undefined {
-    const version = versionOfParts(partition, order);
-    const index = isIndexed(place) ? uint32At(order, VERSION_ORDER_BYTES) : 0;
-    return this.value(records, version, { place, index });
-  }
-
-  /** @throws StoredValueError, also for a record that is missing */
-  value(
-    records: RecordRange,
-    version: number,
-    { place, index }: { readonly place: number; readonly index: number },
-  ): Buffer | undefined {
+  /**
+   * @param known versions that must have a record
+   * @returns undefined also for versions that no record can have
+   * @throws StoredValueError
+   */
+  row(known: RecordRange, place: number, key: Uint8Array): Buffer | undefined {
+    const version = versionOfKey(key);
     if (!Number.isSafeInteger(version)) return undefined;
     const record = this.#read(version);
-    if (record !== undefined) return valueInRecord(record, place, index);
-    if (hasRecord(records, version)) throw new StoredValueError(MISSING);
-    return undefined;
+    if (record === undefined && hasRecord(known, version)) throw new StoredValueError(MISSING);
+    return record?.value(place, indexOfKey(place, key));
   }
 
-  /** @throws DamagedRecordError */
-  *rows(records: RecordRange, { place, reverse, from, to }: VersionRange): Generator<VersionRow> {
-    for (const version of this.versions(records, { from, to, reverse })) {
-      let rows: { key: Buffer; value: Buffer }[];
-      try {
+  /** The value of state with an index in the record of a version. @throws StoredValueError */
+  state(version: number, index: number): Buffer | undefined {
+    return this.#read(version)?.value(STATE_PLACE, index);
+  }
+
+  /** @throws StoredValueError with the version */
+  *rows(
+    known: RecordRange,
+    { place, reverse, from, to }: VersionRange,
+  ): Generator<{ readonly key: Buffer; readonly value: Buffer }> {
+    for (const version of this.versions(known, from, to, reverse)) {
+      const rows = namingVersion(version, () => {
         const record = this.#read(version);
         if (record === undefined) throw new StoredValueError(MISSING);
-        rows = rowsOfRecord(record, place).map((row) => {
-          const value = valuesOf(record, row.from, row.to);
-          return { key: keyOf(place, version, row.index), value };
-        });
-      } catch (cause) {
-        throw new DamagedRecordError(version, cause);
-      }
-      for (const row of reverse ? rows.reverse() : rows) {
-        const isInside = Buffer.compare(row.key, from) >= 0 && Buffer.compare(row.key, to) <= 0;
-        if (isInside) yield row;
+        return record.rows(place);
+      });
+      for (const { index, value } of reverse ? rows.reverse() : rows) {
+        const key = keyOf(place, version, index);
+        if (isBetween(key, from, to)) yield { key, value };
       }
     }
   }
@@ -120,10 +86,12 @@ export class RecordReader {
   /** The versions that have, or must have, records with rows between two keys. @throws StoredValueError */
   *versions(
     { recordsFrom, recordsTo }: RecordRange,
-    { from, to, reverse }: Omit<VersionRange, 'place'>,
+    from: Uint8Array,
+    to: Uint8Array,
+    reverse: boolean,
   ): Generator<number> {
-    let low = versionOfKey(from);
-    let high = versionOfKey(to);
+    let low = Math.min(versionOfKey(from), Number.MAX_SAFE_INTEGER);
+    let high = Math.min(versionOfKey(to), Number.MAX_SAFE_INTEGER);
     while (low <= high) {
       const next = reverse ? high : low;
       let found: number | undefined = next;
@@ -132,7 +100,7 @@ export class RecordReader {
         // Outside of the range there are gaps.
         least = reverse && next > recordsTo ? Math.max(low, recordsTo + 1) : low;
         most = !reverse && next < recordsFrom ? Math.min(high, recordsFrom - 1) : high;
-        found = this.#database.nextRecord(least, most, reverse);
+        found = this.#database.first('versions', least, most, reverse);
         // A damaged page may lead anywhere, also back.
         if (found !== undefined && (found < least || found > most)) {
           throw new StoredValueError('versions are not in their order');
@@ -144,10 +112,10 @@ export class RecordReader {
     }
   }
 
-  #read(version: number): Buffer | undefined {
+  #read(version: number): VersionRecord | undefined {
     if (version === this.#lastVersion) return this.#last;
-    const record = this.#database.readRecord(version);
-    if (record !== undefined) checkValue(record, markOf(version));
+    const bytes = this.#database.read('versions', version);
+    const record = bytes && new VersionRecord(bytes, version);
     this.#lastVersion = version;
     this.#last = record;
     return record;
@@ -171,188 +139,158 @@ function keyOf(place: number, version: number, index: number): Buffer {
   return key;
 }
 
-/** The version that a whole key or the beginning of one has; numbers that no record has become the highest. */
-function versionOfKey(key: Uint8Array): number {
+/** The version in a key or the beginning of one. Above 2^53 - 1, where no records are, it is not exact. */
+export function versionOfKey(key: Uint8Array): number {
   let version = 0;
   for (let at = 0; at < U64_BYTES; at += 1) version = version * 256 + (key[at] ?? 0);
-  return Math.min(version, Number.MAX_SAFE_INTEGER);
+  return version;
 }
 
-export function versionOfParts(partition: Uint8Array, order: Uint8Array): number {
-  let version = 0;
-  for (let at = 0; at < BUCKET_PARTITION_BYTES; at += 1) version = version * 256 + partition[at]!;
-  return version * 65_536 + order[0]! * 256 + order[1]!;
+function indexOfKey(place: number, key: Uint8Array): number {
+  let index = 0;
+  if (!isIndexed(place)) return index;
+  for (let at = U64_BYTES; at < key.length; at += 1) index = index * 256 + key[at]!;
+  return index;
 }
 
-function uint32At(bytes: Uint8Array, at: number): number {
-  return (
-    bytes[at]! * 0x100_0000 + ((bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!)
-  );
+function isBetween(key: Buffer, from: Uint8Array, to: Uint8Array): boolean {
+  return Buffer.compare(key, from) >= 0 && Buffer.compare(key, to) <= 0;
 }
 
-interface ChangedRecord {
-  /** By place and index; `undefined` for a row that is deleted. */
-  readonly rows: Map<number, Uint8Array | undefined>;
-  /** Whether rows of columns by version are put. */
-  isPut: boolean;
-  stateBytes: number;
-  nextIndex: number;
-}
-
-/** What one commit changes in records. */
+/** The changes of one commit in records. Its methods throw StoredValueError with the version of a damaged record. */
 export class RecordChanges {
   readonly #database: SqliteDatabase;
   /** Versions above have no record yet. */
   readonly #highest: number;
-  readonly #range: RecordRange;
-  readonly #records = new Map<number, ChangedRecord>();
+  readonly #known: RecordRange;
+  /** The rows of each changed version, by the text of place and index. */
+  readonly #records = new Map<number, Map<string, RecordRow>>();
+  /** Versions whose columns get rows. */
+  readonly #put = new Set<number>();
 
-  constructor(database: SqliteDatabase, range: RecordRange, highest: number) {
+  constructor(database: SqliteDatabase, known: RecordRange, highest: number) {
     this.#database = database;
-    this.#range = range;
+    this.#known = known;
     this.#highest = highest;
   }
 
-  /** @throws StoredValueError for a record that is damaged; RangeError for versions above 2^53 - 1 */
-  put(place: number, partition: Uint8Array, order: Uint8Array, value: Uint8Array): void {
-    const record = this.#record(versionOfParts(partition, order));
-    record.rows.set(nameOf(place, isIndexed(place) ? uint32At(order, 2) : 0), value);
-    record.isPut = true;
+  put(place: number, key: Uint8Array, value: Uint8Array): void {
+    const version = versionOfKey(key);
+    setRow(this.#record(version), { place, index: indexOfKey(place, key), value });
+    this.#put.add(version);
   }
 
-  /** @throws StoredValueError */
   delete(place: number, version: number, index: number): void {
-    this.#record(version).rows.set(nameOf(place, index), undefined);
+    this.#record(version).delete(nameOf(place, index));
   }
 
-  deleteRow(place: number, partition: Uint8Array, order: Uint8Array): void {
-    const index = isIndexed(place) ? uint32At(order, VERSION_ORDER_BYTES) : 0;
-    this.delete(place, versionOfParts(partition, order), index);
+  deleteRow(place: number, key: Uint8Array): void {
+    this.delete(place, versionOfKey(key), indexOfKey(place, key));
   }
 
-  /** @throws StoredValueError */
   deleteRange(place: number, from: Uint8Array, to: Uint8Array): void {
-    const range = { from, to, reverse: false };
-    for (const version of [...new RecordReader(this.#database).versions(this.#range, range)]) {
-      for (const name of this.#record(version).rows.keys()) {
-        const index = Math.floor(name / PLACES_IN_NAME);
-        const key = keyOf(place, version, index);
-        const isInside = Buffer.compare(key, from) >= 0 && Buffer.compare(key, to) <= 0;
-        if (name % PLACES_IN_NAME === place && isInside) this.delete(place, version, index);
+    const reader = new RecordReader(this.#database);
+    for (const version of [...reader.versions(this.#known, from, to, false)]) {
+      for (const row of [...this.#record(version).values()]) {
+        if (row.place !== place || !isBetween(keyOf(place, version, row.index), from, to)) continue;
+        this.delete(place, version, row.index);
       }
     }
   }
 
   /** Deletes a record, whether it can be read or not. */
   clear(version: number): void {
-    this.#records.set(version, newRecord(true));
+    this.#records.set(version, new Map());
+    this.#put.add(version);
   }
 
   /**
    * Puts a value of state into the record of its version.
    * @param index that it has there already
-   * @returns its index; `undefined` when there is no such record, or no room in it
+   * @returns its index; `undefined` without such a record, or without room in it
    */
   putState(version: number, value: Uint8Array, index?: number): number | undefined {
-    const record = this.#records.get(version);
-    if (record?.isPut !== true) return undefined;
-    const stateBytes = record.stateBytes + value.length;
-    if (stateBytes > MAX_STATE_BYTES || totalBytes(record) + value.length > MAX_COMPRESSED_BYTES) {
-      return undefined;
+    if (!this.#put.has(version)) return undefined;
+    const rows = this.#record(version);
+    let [stateBytes, allBytes, nextIndex] = [value.length, value.length, 0];
+    for (const row of rows.values()) {
+      allBytes += row.value.length;
+      if (row.place !== STATE_PLACE) continue;
+      stateBytes += row.value.length;
+      nextIndex = Math.max(nextIndex, row.index + 1);
     }
-    record.stateBytes = stateBytes;
-    const place = index ?? record.nextIndex;
-    record.nextIndex = Math.max(record.nextIndex, place + 1);
-    record.rows.set(nameOf(STATE_PLACE, place), value);
-    return place;
+    if (stateBytes > MAX_STATE_BYTES || allBytes > MAX_COMPRESSED_BYTES) return undefined;
+    const row = { place: STATE_PLACE, index: index ?? nextIndex, value };
+    setRow(rows, row);
+    return row.index;
   }
 
   /** @returns the highest version that has a record now, or had one before; and which are known to have one */
-  write(): { readonly highest: number; readonly range: RecordRange } {
+  write(): { readonly highest: number; readonly known: RecordRange } {
     let highest = this.#highest;
-    let range = this.#range;
-    for (const [version, { rows }] of [...this.#records].sort(([a], [b]) => a - b)) {
-      const values = sortedValues(rows);
-      const isNew = version > highest;
-      highest = Math.max(highest, version);
-      if (values.length > 0) {
-        this.#database.writeRecord(version, encodeRecord(values, markOf(version)));
-        range = withRecord(range, version);
+    let known = this.#known;
+    for (const [version, byName] of [...this.#records].sort(([a], [b]) => a - b)) {
+      const rows = [...byName.values()].sort((a, b) => a.place - b.place || a.index - b.index);
+      if (rows.length > 0) {
+        this.#database.write('versions', version, encodeRecord(rows, version));
+        known = withRecord(known, version);
       } else {
-        if (!isNew) this.#database.writeRecord(version, undefined);
-        range = withoutRecord(range, version);
+        if (version <= this.#highest) this.#database.remove('versions', version, version + 1);
+        known = withoutRecord(known, version);
       }
+      highest = Math.max(highest, version);
     }
-    return { highest, range };
+    return { highest, known };
   }
 
-  #record(version: number): ChangedRecord {
-    let record = this.#records.get(version);
-    if (record !== undefined) return record;
+  #record(version: number): Map<string, RecordRow> {
+    let rows = this.#records.get(version);
+    if (rows !== undefined) return rows;
     if (!Number.isSafeInteger(version)) throw new RangeError(`version ${version} is too high`);
-    record = version > this.#highest ? newRecord(false) : this.#storedRecord(version);
-    this.#records.set(version, record);
-    return record;
+    rows = version > this.#highest ? new Map() : this.#stored(version);
+    this.#records.set(version, rows);
+    return rows;
   }
 
-  #storedRecord(version: number): ChangedRecord {
-    const changed = newRecord(false);
-    const record = this.#database.readRecord(version);
-    if (record === undefined) {
-      if (!hasRecord(this.#range, version)) return changed;
-      throw new DamagedRecordError(version, new StoredValueError(MISSING));
-    }
-    try {
-      checkValue(record, markOf(version));
-      for (const { place, index, from, to } of rowsOfRecord(record)) {
-        changed.rows.set(nameOf(place, index), valuesOf(record, from, to));
-        if (place !== STATE_PLACE) continue;
-        changed.stateBytes += to - from;
-        changed.nextIndex = Math.max(changed.nextIndex, index + 1);
-      }
-    } catch (cause) {
-      throw new DamagedRecordError(version, cause);
-    }
-    return changed;
+  #stored(version: number): Map<string, RecordRow> {
+    const rows = new Map<string, RecordRow>();
+    const bytes = this.#database.read('versions', version);
+    namingVersion(version, () => {
+      if (bytes !== undefined) {
+        for (const row of new VersionRecord(bytes, version).rows()) setRow(rows, row);
+      } else if (hasRecord(this.#known, version)) throw new StoredValueError(MISSING);
+    });
+    return rows;
   }
 }
 
-/** Of two ranges, the newer is known. */
-function withRecord(range: RecordRange, version: number): RecordRange {
-  const { recordsFrom, recordsTo } = range;
+function namingVersion<T>(version: number, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof StoredValueError) error.version = version;
+    throw error;
+  }
+}
+
+function setRow(rows: Map<string, RecordRow>, row: RecordRow): void {
+  rows.set(nameOf(row.place, row.index), row);
+}
+
+function nameOf(place: number, index: number): string {
+  return `${place} ${index}`;
+}
+
+/** One range is known: of two, the newer one. */
+function withRecord(known: RecordRange, version: number): RecordRange {
+  const { recordsFrom, recordsTo } = known;
   if (recordsFrom > recordsTo || version > recordsTo + 1) {
     return { recordsFrom: version, recordsTo: version };
   }
   if (version === recordsTo + 1) return { recordsFrom, recordsTo: version };
-  return version === recordsFrom - 1 ? { recordsFrom: version, recordsTo } : range;
+  return version === recordsFrom - 1 ? { recordsFrom: version, recordsTo } : known;
 }
 
-function withoutRecord(range: RecordRange, version: number): RecordRange {
-  return hasRecord(range, version) ? { ...range, recordsFrom: version + 1 } : range;
-}
-
-function newRecord(isPut: boolean): ChangedRecord {
-  return { rows: new Map(), isPut, stateBytes: 0, nextIndex: 0 };
-}
-
-const PLACES_IN_NAME = STATE_PLACE + 1;
-
-function nameOf(place: number, index: number): number {
-  return index * PLACES_IN_NAME + place;
-}
-
-function totalBytes({ rows }: ChangedRecord): number {
-  let bytes = 0;
-  for (const value of rows.values()) bytes += value?.length ?? 0;
-  return bytes;
-}
-
-/** The rows that stay, in the order of a record. */
-function sortedValues(rows: ReadonlyMap<number, Uint8Array | undefined>): ValueOfRecord[] {
-  const values: ValueOfRecord[] = [];
-  for (const [name, value] of rows) {
-    if (value === undefined) continue;
-    values.push({ place: name % PLACES_IN_NAME, index: Math.floor(name / PLACES_IN_NAME), value });
-  }
-  return values.sort((a, b) => rankOf(a.place) - rankOf(b.place) || a.index - b.index);
+function withoutRecord(known: RecordRange, version: number): RecordRange {
+  return hasRecord(known, version) ? { ...known, recordsFrom: version + 1 } : known;
 }

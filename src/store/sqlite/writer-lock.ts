@@ -7,9 +7,14 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
 import { StoreError } from '../store-error.ts';
-import { isBusy, isPageDamage } from './sqlite-database.ts';
+import { isBusy, isPageDamage } from './stored-value.ts';
 
 export const LOCK_FILE = 'writer.lock';
+/**
+ * For how long an opener waits, in milliseconds. SQLite takes this lock in steps: of two that begin at once, each can
+ * hold what the other needs for its next step, and without a wait both would be refused.
+ */
+const WAIT_MS = 100;
 /** Says who has the lock, for messages only. */
 export const PROCESS_FILE = 'writer.pid';
 
@@ -20,7 +25,7 @@ export class WriterLock {
   /** @throws StoreError `store_locked` when another process, or this one, writes the folder */
   constructor(folder: string) {
     this.#folder = folder;
-    this.#database = new DatabaseSync(join(folder, LOCK_FILE), { timeout: 0 });
+    this.#database = new DatabaseSync(join(folder, LOCK_FILE), { timeout: WAIT_MS });
     try {
       // A journal in a file would stay behind when the process is killed.
       this.#database.exec('pragma journal_mode = memory; begin exclusive');

@@ -3,20 +3,16 @@
  * are gone. One that another row supersedes at or below the oldest version is in no answer. Of others the root of the
  * state is the proof: it holds without them.
  */
-import {
-  checkpointUpTo,
-  MAX_CHECKPOINT_DISTANCE,
-  stateRootAt,
-} from '../../ingest/snapshot/checkpoint.ts';
+import { checkpointUpTo, MAX_CHECKPOINT_DISTANCE, stateRootAt } from '../../ingest/checkpoint.ts';
 import { Batch } from '../../store/batch.ts';
 import { type RowKey, STATE } from '../../store/columns/columns.ts';
 import type { Head } from '../../store/columns/head.ts';
 import { decodeU64Key, encodeU64Key } from '../../store/columns/order-key.ts';
 import { readPinnedAccounts } from '../../store/columns/pruning-column.ts';
-import type { StateReads } from '../../store/live-state.ts';
+import type { StateReads } from '../../store/read/live-state.ts';
+import { StoreView } from '../../store/read/view.ts';
 import type { Store, StoreReader } from '../../store/store.ts';
 import { isDamaged, RowDamagedError } from '../../store/store-error.ts';
-import { StoreView } from '../../store/view.ts';
 
 /**
  * Removes rows of state from before the oldest version that cannot be read, as far as they are known to be deleted.
@@ -29,7 +25,7 @@ export async function removeDeleted(
   rows: readonly RowKey[],
 ): Promise<number> {
   const { oldestVersion, version: newest } = head;
-  // Of pinned accounts superseded rows stay.
+  // Superseded rows of pinned accounts stay.
   if ((await readPinnedAccounts(store)).size > 0) return 0;
   const superseded = new Batch();
   const others: RowKey[] = [];

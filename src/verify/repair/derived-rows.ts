@@ -2,17 +2,10 @@
  * Makes rows again that follow from others of this store: known keys, balances and their primary stores, windows of
  * event types. Only when every version holds: then what they follow from is proved.
  */
-import { addressFromBytes } from '../../move/types/address.ts';
 import { primaryStoreOf } from '../../move/types/derived-address.ts';
-import { OBJECT_GROUP_TAG } from '../../move/types/framework-tag.ts';
-import {
-  physicalStateKey,
-  resourceGroupStateKey,
-  stateKeyHash,
-} from '../../move/types/state-key.ts';
-import { balanceWriteOf } from '../../store/balance-index.ts';
+import { stateKeyHash } from '../../move/types/state-key.ts';
 import { Batch } from '../../store/batch.ts';
-import { BALANCE, PRIMARY_STORE, type StoredBalance } from '../../store/columns/balance-column.ts';
+import { BALANCE, PRIMARY_STORE } from '../../store/columns/balance-column.ts';
 import {
   ACCOUNT_KEYS,
   BALANCES,
@@ -27,25 +20,23 @@ import {
 import { decodeModuleEventRow, moduleEventBounds } from '../../store/columns/event-column.ts';
 import { TYPE_WINDOW, windowEnd } from '../../store/columns/event-type-column.ts';
 import type { Head } from '../../store/columns/head.ts';
-import { decodeU64Key, encodeBucketKey, encodeU64Key } from '../../store/columns/order-key.ts';
-import { decodeStateRow } from '../../store/columns/state-column.ts';
-import { putKey, rowsOfKey, walkAccountKeys } from '../../store/columns/state-key-column.ts';
+import { decodeU64Key, encodeBucketKey } from '../../store/columns/order-key.ts';
+import { putKey, rowsOfKey } from '../../store/columns/state-key-column.ts';
 import { rowsBetween, type Store, scanPages } from '../../store/store.ts';
-import { type MadeWindow, TypeWindows } from '../../store/type-windows.ts';
+import { type MadeWindow, TypeWindows } from '../../store/write/type-windows.ts';
+import { BalancesInState } from '../balances.ts';
 import type { NamedRow } from './version-rows.ts';
 
 export interface DerivedRows {
   readonly head: Head;
   readonly clearedBelow: bigint;
   readonly rows: readonly NamedRow[];
-  /** Whether some balance is wrong that is not named. */
-  readonly anyBalance: boolean;
 }
 
 /** @returns how many rows were made again, or removed */
 export async function repairDerived(
   store: Store,
-  { head, clearedBelow, rows, anyBalance }: DerivedRows,
+  { head, clearedBelow, rows }: DerivedRows,
 ): Promise<number> {
   const batch = new Batch();
   const of = (column: Column): NamedRow[] => rows.filter((row) => row.column === column);
@@ -53,13 +44,12 @@ export async function repairDerived(
   for (const key of of(STATE_KEYS)) await removeUnknownKey(batch, store, key);
   // Balances are found by the keys of their accounts.
   await store.commit(batch);
-  const balances = anyBalance ? await putAllBalances(store, head) : 0;
   const later = new Batch();
   await putBalances(later, store, head, of(BALANCES));
   await putPrimaryStores(later, store, of(PRIMARY_STORES));
   await putWindows(later, store, head, clearedBelow, of(EVENT_TYPES));
   await store.commit(later);
-  return batch.size + balances + later.size;
+  return batch.size + later.size;
 }
 
 /** A key that is one row and has state is known since its first write; other rows belong to nothing. */
@@ -76,93 +66,22 @@ async function removeUnknownKey(batch: Batch, store: Store, key: RowKey): Promis
   if (first === undefined) batch.delete(STATE_KEYS, key.partition, key.order);
 }
 
-/** A page of balances at a time: a ledger may have millions. @returns how many rows were written */
-async function putAllBalances(store: Store, head: Head): Promise<number> {
-  let count = 0;
-  for await (const page of scanPages(store, BALANCES)) {
-    const batch = new Batch();
-    await putBalances(batch, store, head, page);
-    await store.commit(batch);
-    count += batch.size;
-  }
-  return count;
-}
-
-/** What the last write of a coin store left in it. */
-interface CoinWrite {
-  readonly amount: StoredBalance['coin'];
-  readonly version: bigint;
-}
-
-/** @param keys those of an owner one after the other: his keys are walked once for all of them */
+/** @param keys those of an owner one after the other */
 async function putBalances(
   batch: Batch,
   store: Store,
   head: Head,
-  keys: readonly RowKey[],
+  keys: readonly NamedRow[],
 ): Promise<void> {
-  let owner: Buffer | undefined;
-  let coins: ReadonlyMap<string, CoinWrite> = new Map();
-  for (const { partition, order } of keys) {
-    if (owner?.equals(partition) !== true) {
-      owner = Buffer.from(partition);
-      coins = await coinsOf(store, head, owner);
+  const balances = new BalancesInState(store, head);
+  for (const { partition: owner, order: metadata } of keys) {
+    const balance = await balances.of({ owner, metadata });
+    if (balance === undefined) batch.delete(BALANCES, owner, metadata);
+    else {
+      BALANCE.put(batch, { owner, metadata }, balance);
+      PRIMARY_STORE.put(batch, primaryStoreOf(owner, metadata), { owner, metadata });
     }
-    await putBalance(batch, store, head, owner, Buffer.from(order), coins);
   }
-}
-
-/** The coin stores of an owner, by the metadata of their assets in hex. */
-async function coinsOf(
-  store: Store,
-  head: Head,
-  owner: Buffer,
-): Promise<ReadonlyMap<string, CoinWrite>> {
-  const coins = new Map<string, CoinWrite>();
-  for await (const { key } of walkAccountKeys(store, addressFromBytes(owner))) {
-    if (balanceWriteOf(key, undefined, 0n)?.change.kind !== 'coinStore') continue;
-    const write = await newestWrite(store, head, key);
-    if (write?.change.kind !== 'coinStore') continue;
-    const { metadata, amount } = write.change;
-    coins.set(metadata.toString('hex'), { amount, version: write.version });
-  }
-  return coins;
-}
-
-async function newestWrite(store: Store, head: Head, physical: Buffer) {
-  const hash = stateKeyHash(physical);
-  const row = await store.seekLast(STATE, hash, encodeU64Key(head.version));
-  if (row === undefined) return undefined;
-  const { bytes, version } = decodeStateRow(hash, row);
-  const change = balanceWriteOf(physical, bytes, version)?.change;
-  return change && { change, version };
-}
-
-/** The balance of an owner in an asset, from his coin stores and the newest state of his primary store. */
-async function putBalance(
-  batch: Batch,
-  store: Store,
-  head: Head,
-  owner: Buffer,
-  metadata: Buffer,
-  coins: ReadonlyMap<string, CoinWrite>,
-): Promise<void> {
-  const address = primaryStoreOf(owner, metadata);
-  const group = resourceGroupStateKey(addressFromBytes(address), OBJECT_GROUP_TAG);
-  const coin = coins.get(metadata.toString('hex'));
-  const write = await newestWrite(store, head, physicalStateKey(group));
-  if (coin === undefined && write === undefined) {
-    batch.delete(BALANCES, owner, metadata);
-    return;
-  }
-  const [ofCoin, ofObject] = [coin?.version ?? 0n, write?.version ?? 0n];
-  const balance = {
-    version: ofCoin > ofObject ? ofCoin : ofObject,
-    coin: coin === undefined ? 0n : coin.amount,
-    fungible: write === undefined ? 0n : write.change.amount,
-  };
-  BALANCE.put(batch, { owner, metadata }, balance);
-  PRIMARY_STORE.put(batch, address, { owner, metadata });
 }
 
 /** Rows whose balance is not there belong to nothing. */

@@ -31,7 +31,7 @@ export async function newestVersionOf(
 /**
  * The versions cannot be proved any more, but that a key is the one of a hash proves itself.
  * @returns how many rows were written
- * @throws FeedError
+ * @throws RemoteError
  */
 export async function repairOldKeys(
   store: Store,

@@ -2,10 +2,10 @@
  * Proves versions of another node against this ledger: the accumulator of all infos, with theirs in the place of the
  * stored ones, must be the one of the head. Then an item is proved by its info, and its root by the accumulator.
  */
-import { FeedError } from '../../ingest/feed/feed-error.ts';
 import { MerkleAccumulator } from '../../move/crypto/accumulator.ts';
 import type { EncodedOnChainData } from '../../move/transactions/transaction.ts';
 import { transactionInfoHash } from '../../move/transactions/transaction-info.ts';
+import { RemoteError } from '../../remote/remote-error.ts';
 import { TRANSACTION_INFOS } from '../../store/columns/columns.ts';
 import type { Head } from '../../store/columns/head.ts';
 import { encodeBucketKey } from '../../store/columns/order-key.ts';
@@ -29,7 +29,7 @@ export class Proof {
   /**
    * @param versions ascending, from the first that is not cleared up to the head
    * @param unavailable how many other damaged versions the source does not have
-   * @throws FeedError `history_contradicts` when the source's versions are not those of this ledger
+   * @throws RemoteError `history_contradicts` when the source's versions are not those of this ledger
    */
   static async of(
     store: StoreReader,
@@ -55,11 +55,11 @@ export class Proof {
     const isProved =
       roots.length === head.frozenRoots.length &&
       roots.every((root, index) => root.equals(head.frozenRoots[index]!));
-    if (!isProved) throw new FeedError('history_contradicts', contradiction(unavailable));
+    if (!isProved) throw new RemoteError('history_contradicts', contradiction(unavailable));
     return new Proof(proved);
   }
 
-  /** @throws FeedError for an item that is not the one that was proved */
+  /** @throws RemoteError for an item that is not the one that was proved */
   check({ bytes, data }: EncodedOnChainData): void {
     const proved = this.#versions.get(data.version);
     if (
@@ -68,7 +68,7 @@ export class Proof {
     ) {
       return;
     }
-    throw new FeedError(
+    throw new RemoteError(
       'history_contradicts',
       `version ${data.version}: its info or accumulator root is not the one that is proved`,
     );

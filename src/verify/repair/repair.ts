@@ -3,8 +3,9 @@
  * this ledger's head; rows that follow from others are made again once every version holds. A cut is harmless: what
  * is written is right, and the next examination names the rest.
  */
-import type { FeedClient, UpstreamState } from '../../ingest/feed/feed-client.ts';
+import type { FeedClient } from '../../ingest/feed/feed-client.ts';
 import { checkChain } from '../../ingest/feed/known-history.ts';
+import type { LedgerState } from '../../remote/answer.ts';
 import { Batch } from '../../store/batch.ts';
 import {
   ACCOUNT_KEY_TAILS,
@@ -47,13 +48,13 @@ const MAX_TIMES = 3;
 
 /** Columns of known keys, and those whose rows follow from others. */
 const KEYS: readonly Column[] = [ACCOUNT_KEYS, ACCOUNT_KEY_TAILS, STATE_KEYS];
-/** Columns of which a row above the head may be a damaged one of a version that is there. */
+/** Columns in which a row above the head may be a damaged row of a version below it. */
 const MADE_AGAIN: readonly Column[] = [...KEYS, BALANCES, PRIMARY_STORES];
 /** Columns of the rows that nothing in the ledger follows from. */
 const FIXED = [IDENTITY, HEAD, PRUNING].map(({ name }) => name);
 const DERIVED = [BALANCES, PRIMARY_STORES, EVENT_TYPES].map(({ name }) => name);
 
-/** What a repair has written so far: all of it is right, however the repair ends. */
+/** The rows that a repair has written so far. They are right however the repair ends. */
 export interface Repaired {
   /** Versions whose rows were written. */
   versions: number;
@@ -93,7 +94,7 @@ export class LedgerRepair {
   /**
    * Repairs the damages of a report as far as possible. Nothing is written unless all transaction infos add up to the
    * accumulator in the head.
-   * @throws FeedError when the source fails, or its versions are not those of this ledger; StoreError
+   * @throws RemoteError when the source fails, or its versions are not those of this ledger; StoreError
    */
   async repair(report: VerifyReport): Promise<void> {
     const store = this.#store;
@@ -109,7 +110,7 @@ export class LedgerRepair {
       return;
     }
     const versions = await damagedVersions(store, damages, head, clearedBelow);
-    // What is still named then is not in its rows.
+    // Damage that is still named then is not in the rows of the version.
     for (const [version, times] of this.#written) if (times >= MAX_TIMES) versions.delete(version);
     if (versions.size > 0) {
       await this.#repairVersions(damages, versions, { head, identity, clearedBelow }, progress);
@@ -163,7 +164,7 @@ function oldStateRows(damages: readonly Damage[], clearedBelow: bigint): readonl
 }
 
 function isThere(
-  { oldestVersion = 0n, ledgerVersion }: UpstreamState,
+  { oldestVersion = 0n, ledgerVersion }: LedgerState,
   head: Head,
   version: bigint,
 ): boolean {
@@ -176,21 +177,13 @@ function derivedRows(
   head: Head,
   clearedBelow: bigint,
 ): DerivedRows {
-  // Of state from before the pruned versions only the root tells that it is whole.
+  // Only the root tells that state from before the pruned versions is whole.
   const isStateWhole =
     (clearedBelow === 0n || stateRootVersion !== undefined) &&
     damages.every((damage) => damage.column !== STATE.name || isCountOfState(damage));
   const columns = isStateWhole ? [...MADE_AGAIN, EVENT_TYPES] : [EVENT_TYPES];
   const rows = damages.map(rowOf).filter((row) => row !== undefined);
-  const anyBalance =
-    isStateWhole &&
-    damages.some(({ column, key }) => column === BALANCES.name && key === undefined);
-  return {
-    head,
-    clearedBelow,
-    rows: rows.filter(({ column }) => columns.includes(column)),
-    anyBalance,
-  };
+  return { head, clearedBelow, rows: rows.filter(({ column }) => columns.includes(column)) };
 }
 
 /** Whether a damage only says that the numbers of keys, or of rows, differ. */

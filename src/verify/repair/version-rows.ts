@@ -7,8 +7,6 @@ import { ChunkTranslator } from '../../ingest/translate/chunk-translator.ts';
 import { translationOf } from '../../ingest/translate/event-translation.ts';
 import type { EncodedOnChainData } from '../../move/transactions/transaction.ts';
 import { Batch, type BatchOperation } from '../../store/batch.ts';
-import type { Chunk } from '../../store/chunk.ts';
-import { type ChunkKey, chunkRows } from '../../store/chunk-rows.ts';
 import {
   type Column,
   type RowKey,
@@ -28,6 +26,8 @@ import { decodeStateRow } from '../../store/columns/state-column.ts';
 import { putKey, rowsOfKey } from '../../store/columns/state-key-column.ts';
 import type { Store } from '../../store/store.ts';
 import { isDamaged, keyText, RowDamagedError } from '../../store/store-error.ts';
+import type { Chunk } from '../../store/write/chunk.ts';
+import { type ChunkKey, chunkRows } from '../../store/write/chunk-rows.ts';
 import type { Proof } from './proof.ts';
 import type { VersionSource } from './version-source.ts';
 
@@ -74,7 +74,7 @@ export async function repairVersions(
     const { version } = item.data;
     const own = chunkOf(item);
     const isTranslated = mayTranslate(own);
-    // What is written below may be what a translation reads.
+    // A translation may read rows of the batch.
     if (isTranslated && batch.size > 0) await commit();
     // While a version before is damaged, an event would get the wrong place in its stream.
     isWaiting ||= firstLacking !== undefined && firstLacking < version;
@@ -134,7 +134,7 @@ async function hasReadableWrites(store: Store, version: bigint): Promise<boolean
   }
 }
 
-/** With its translated events; `undefined` when what they depend on is damaged itself. */
+/** A chunk with its translated events; `undefined` if these depend on damaged rows. */
 async function translated(store: Store, head: Head, chunk: Chunk): Promise<Chunk | undefined> {
   const { firstVersion } = chunk;
   const before = firstVersion === 0n ? undefined : { ...head, version: firstVersion - 1n };

@@ -1,14 +1,10 @@
 /** Single versions of another node's feed, each as it came: whoever asks for them proves them. */
-import { setTimeout as sleep } from 'node:timers/promises';
-import { retryDelayMs } from '../../ingest/feed/backoff.ts';
-import {
-  type FeedClient,
-  MAX_PAGE_BYTES,
-  type UpstreamState,
-} from '../../ingest/feed/feed-client.ts';
-import { FeedError } from '../../ingest/feed/feed-error.ts';
+import { type FeedClient, MAX_PAGE_BYTES } from '../../ingest/feed/feed-client.ts';
 import { checkItem, itemsOf } from '../../ingest/feed/page-verifier.ts';
 import type { EncodedOnChainData } from '../../move/transactions/transaction.ts';
+import type { LedgerState } from '../../remote/answer.ts';
+import { RemoteError } from '../../remote/remote-error.ts';
+import { retried } from '../../remote/retry.ts';
 
 /** Maximum versions of one request. */
 const MAX_PAGE_VERSIONS = 100;
@@ -16,9 +12,6 @@ const MAX_PAGE_VERSIONS = 100;
 const MAX_GAP_VERSIONS = 8n;
 /** Times that a request is made before its failure is the answer. */
 const MAX_ATTEMPTS = 5;
-
-/** A repair may be ended at any time: nothing waits for its requests. */
-const NEVER: AbortSignal = new AbortController().signal;
 
 export class VersionSource {
   readonly #client: FeedClient;
@@ -30,7 +23,7 @@ export class VersionSource {
   /**
    * The items of some versions, each of which agrees with the hashes of its own info.
    * @param versions ascending
-   * @throws FeedError
+   * @throws RemoteError
    */
   async *items(versions: readonly bigint[]): AsyncGenerator<EncodedOnChainData> {
     let limit = MAX_PAGE_VERSIONS;
@@ -51,36 +44,24 @@ export class VersionSource {
     }
   }
 
-  /** The state of the source's ledger. @throws FeedError */
-  state(): Promise<UpstreamState> {
-    return retried(() => this.#client.state(NEVER));
+  /** The state of the source's ledger. @throws RemoteError */
+  state(): Promise<LedgerState> {
+    return retried(() => this.#client.state(), MAX_ATTEMPTS);
   }
 
   /** At least the first item; `undefined` when so many are too large for one page. */
   async #page(start: bigint, limit: number): Promise<EncodedOnChainData[] | undefined> {
     try {
       return await retried(async () => {
-        const { bytes } = await this.#client.page(start, limit, MAX_PAGE_BYTES, NEVER);
+        const { bytes } = await this.#client.page(start, limit, MAX_PAGE_BYTES);
         const items = [...itemsOf(bytes, start)];
         for (const [index, item] of items.entries()) checkItem(item, start + BigInt(index));
         return items;
-      });
+      }, MAX_ATTEMPTS);
     } catch (error) {
-      const isTooLarge = error instanceof FeedError && error.code === 'page_too_large';
+      const isTooLarge = error instanceof RemoteError && error.code === 'page_too_large';
       if (isTooLarge && limit > 1) return undefined;
       throw error;
-    }
-  }
-}
-
-async function retried<T>(ask: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await ask();
-    } catch (error) {
-      if (!(error instanceof FeedError) || error.code === 'page_too_large') throw error;
-      if (error.remedy === 'stop' || attempt === MAX_ATTEMPTS) throw error;
-      await sleep(retryDelayMs(attempt, error.retryAfterMs));
     }
   }
 }

@@ -2,11 +2,11 @@
 
 import { MoveError } from '../../move/errors.ts';
 import type { SignatureToken } from '../../move/modules/compiled.ts';
+import type { Layout } from '../../move/values/layout.ts';
 import { Meter } from '../meter.ts';
-import type { Layout } from '../program/vm-type.ts';
+import { refusedCode } from '../status/vm-error.ts';
 import type { Value } from '../value.ts';
 import { decodeValue } from '../values/bcs.ts';
-import { refusedCode } from '../vm-error.ts';
 
 /** Of one constant; a constant has less than 64 KiB of bytes. */
 const LIMITS = {

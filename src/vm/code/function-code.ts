@@ -1,32 +1,79 @@
-/** The code of functions, checked when it is first run and then remembered with its module. */
+/** The code of functions, made when it is first run and then remembered with its module (docs/spec/vm.md §3). */
 import type { CompiledModule } from '../../move/modules/compiled.ts';
-import { refusedCode } from '../vm-error.ts';
-import { CheckedTypes } from './checked-type.ts';
-import { Checker } from './checker.ts';
+import { refusedCode, VmError } from '../status/vm-error.ts';
+import { blockStarts, endsFlow } from '../verifier/code/flow-graph.ts';
+import { TypeChecker } from '../verifier/code/type-checker.ts';
+import { applyTypeRule } from '../verifier/code/type-safety.ts';
+import { checkInstructions } from '../verifier/instruction-consistency.ts';
+import { TypeTable } from '../verifier/model/type-table.ts';
+import { DEFAULT_VERIFIER_CONFIG } from '../verifier/model/verifier-config.ts';
+import { VerifierMeter } from '../verifier/model/verifier-meter.ts';
+import { Emitter } from './emitter.ts';
 import type { FunctionCode } from './operation.ts';
-import { SIMPLE_RULES } from './simple-rules.ts';
-import { STRUCTURE_RULES } from './structure-rules.ts';
 
-const RULES = { ...SIMPLE_RULES, ...STRUCTURE_RULES };
+/** Most values that one function may have on the stack: as many as the whole stack holds. */
+const MAX_STACK = 1_024;
+
+interface Codes {
+  readonly types: TypeTable;
+  /** By definition. */
+  readonly made: (FunctionCode | undefined)[];
+}
 
 /** Loaded modules never change and live as long as they are cached; code is about as large as its instructions. */
-const codes = new WeakMap<CompiledModule, (FunctionCode | undefined)[]>();
+const codes = new WeakMap<CompiledModule, Codes>();
 
 /** The code of a function definition that is not native. @throws VmError VERIFICATION_ERROR */
 export function functionCode(module: CompiledModule, definition: number): FunctionCode {
-  let known = codes.get(module);
-  if (known === undefined) {
-    known = [];
-    codes.set(module, known);
+  try {
+    let known = codes.get(module);
+    if (known === undefined) {
+      known = { types: new TypeTable(module), made: [] };
+      codes.set(module, known);
+    }
+    known.made[definition] ??= makeCode(module, known.types, definition);
+    return known.made[definition];
+  } catch (error) {
+    throw error instanceof VmError ? refusedCode(error.message) : error;
   }
-  let code = known[definition];
-  if (code === undefined) {
-    const { handle: handleIndex, code: unit } = module.functionDefinitions[definition]!;
-    if (unit === undefined) throw refusedCode('native function');
-    const { parameters, return: results } = module.functionHandles[handleIndex]!;
-    const types = new CheckedTypes(module);
-    code = new Checker({ module, types, unit, parameters, results }).check(RULES);
-    known[definition] = code;
+}
+
+/** @throws VmError with the status of the verifier */
+function makeCode(module: CompiledModule, types: TypeTable, definition: number): FunctionCode {
+  const { handle: handleIndex, code: unit } = module.functionDefinitions[definition]!;
+  if (unit === undefined) throw refusedCode('native function');
+  const { code } = unit;
+  const { signatures } = module;
+  const handle = module.functionHandles[handleIndex]!;
+  const parameters = signatures[handle.parameters]!;
+  const view = {
+    binary: module,
+    types,
+    locals: [...parameters, ...signatures[unit.locals]!],
+    results: signatures[handle.return]!,
+    typeParameters: handle.typeParameters,
+  };
+  checkInstructions(module, code);
+  const last = code.at(-1);
+  if (last === undefined || !endsFlow(last)) throw refusedCode('code without an end');
+  const checker = new TypeChecker(
+    view,
+    new VerifierMeter(DEFAULT_VERIFIER_CONFIG.maxFunctionMeterUnits),
+  );
+  const emitter = new Emitter(module, code.length);
+  const isStart = blockStarts(code);
+  for (let at = 0; at < code.length; at += 1) {
+    if (isStart[at] === 1 && checker.depth > 0) throw refusedCode('values left on the stack');
+    const instruction = code[at]!;
+    const before = checker.top;
+    applyTypeRule(checker, instruction);
+    emitter.next(instruction, before, checker.top);
+    if (checker.depth > MAX_STACK) throw refusedCode('too many values');
   }
-  return code;
+  if (checker.depth > 0) throw refusedCode('values left on the stack');
+  return {
+    ...emitter.made,
+    localCount: view.locals.length,
+    parameterCount: parameters.length,
+  };
 }

@@ -1,8 +1,10 @@
 /**
- * What the machine does: instructions of Move after they were checked (src/vm/code/checker.ts). The check knows all
- * types, so there is an operation for each form that values have: numbers, bigints, values that must be copied deeply.
+ * What the machine does: instructions of Move as src/vm/code/emitter.ts makes them. It knows all types, so there is an
+ * operation for each form that values have: numbers, bigints, values that must be copied deeply.
  */
+
 import type { Value } from '../value.ts';
+import type { Type } from '../verifier/model/type-table.ts';
 
 /** Names by number; their order has no meaning. */
 export const OPERATIONS = [
@@ -131,10 +133,11 @@ export interface FunctionCode {
   /** Never changed. */
   readonly constants: readonly Value[];
   readonly closures: readonly ClosureSite[];
+  /** Types of values whose size is charged for. */
+  readonly sized: readonly Type[];
+  /** The place in `sized` of the value of an instruction; 0 for instructions without one. */
+  readonly sizedAt: Uint16Array;
   /** Parameters included. */
   readonly localCount: number;
   readonly parameterCount: number;
-  readonly resultCount: number;
-  /** Most values that it has on the stack. */
-  readonly maxStack: number;
 }

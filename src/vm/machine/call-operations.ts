@@ -1,10 +1,12 @@
 /** Calls, function values and global state. */
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import type { ClosureSite } from '../code/operation.ts';
+import { callCosts } from '../gas/function-costs.ts';
 import type { Callee } from '../program/loaded-module.ts';
 import type { VmType } from '../program/vm-type.ts';
+import { refusedCode, VmError } from '../status/vm-error.ts';
 import { Closure, Reference, type Value } from '../value.ts';
-import { refusedCode, VmError } from '../vm-error.ts';
+import type { GlobalResource } from './globals.ts';
 import type { Machine } from './machine.ts';
 import type { Operation } from './operation.ts';
 import { valueAt } from './simple-operations.ts';
@@ -31,12 +33,19 @@ function genericCalleeOf(machine: Machine, index: number): Callee | undefined {
 
 const call: Operation = (machine, handle) => {
   const callee = calleeOf(machine, handle);
-  if (callee !== undefined) machine.call(callee);
+  if (callee === undefined) return;
+  machine.chargeModule(callee.function.module);
+  machine.gas.charge(callCosts(machine.prices, callee).named);
+  machine.call(callee);
 };
 
 const callGeneric: Operation = (machine, index) => {
   const callee = genericCalleeOf(machine, index);
-  if (callee !== undefined) machine.call(callee);
+  if (callee === undefined) return;
+  machine.chargeTypeArguments(index);
+  machine.chargeModule(callee.function.module);
+  machine.gas.charge(callCosts(machine.prices, callee).named);
+  machine.call(callee);
 };
 
 function pushClosure(machine: Machine, callee: Callee | undefined, site: ClosureSite): void {
@@ -75,7 +84,7 @@ function resolve(machine: Machine, closure: Closure, called: CalledType): MaybeP
     const checked =
       stored === undefined ? undefined : checkStored(program, closure, target, called);
     return andThen(checked, () => {
-      const callee = { function: target, typeArguments: program.typeList(typeArguments) };
+      const callee = program.callee(target, typeArguments);
       machine.resolved = { closure, callee };
     });
   });
@@ -102,6 +111,8 @@ const callClosure: Operation = (machine, signature) => {
     const isCaptured = ((mask >> BigInt(index)) & 1n) === 1n;
     stack.push(isCaptured ? captured[nextCaptured++] : given[nextGiven++]);
   }
+  machine.chargeModule(callee.function.module);
+  machine.gas.charge(callCosts(machine.prices, callee).dynamic);
   machine.call(callee, 'closure');
 };
 
@@ -117,19 +128,20 @@ const genericStruct: StructOperand = ({ program, frame }, index) => {
   return program.definedGenericStruct(running.module, instantiation, typeArguments);
 };
 
-/** The place of a resource; `undefined` when it has to be read first, and the operation is done again. */
-function placeOf(machine: Machine, address: Value, type: VmType): Value[] | undefined {
+/** A resource; `undefined` when it has to be read first, and the operation is done again. */
+function resourceAt(machine: Machine, address: Value, type: VmType): GlobalResource | undefined {
   machine.checkAccess(type);
-  const place = machine.knownGlobal(address as string, type);
-  if (place === undefined) machine.retryAfter(machine.global(address as string, type));
-  return place;
+  const { globals } = machine;
+  const resource = globals.known(address as string, type);
+  if (resource === undefined) machine.retryAfter(globals.read(address as string, type));
+  return resource;
 }
 
 function exists(structOf: StructOperand): Operation {
   return (machine, operand) => {
     const { stack } = machine;
-    const place = placeOf(machine, stack[stack.length - 1], structOf(machine, operand));
-    if (place !== undefined) stack[stack.length - 1] = place[0] !== undefined;
+    const resource = resourceAt(machine, stack[stack.length - 1], structOf(machine, operand));
+    if (resource !== undefined) stack[stack.length - 1] = resource.place[0] !== undefined;
   };
 }
 
@@ -137,13 +149,13 @@ function borrowGlobal(structOf: StructOperand): Operation {
   return (machine, operand) => {
     const { stack } = machine;
     const address = stack[stack.length - 1];
-    const place = placeOf(machine, address, structOf(machine, operand));
-    if (place === undefined) return;
-    if (place[0] === undefined) {
+    const resource = resourceAt(machine, address, structOf(machine, operand));
+    if (resource === undefined) return;
+    if (resource.place[0] === undefined) {
       const text = `Failed to borrow global resource from ${address as string}`;
       throw new VmError('MISSING_DATA', { text });
     }
-    stack[stack.length - 1] = new Reference(place, 0);
+    stack[stack.length - 1] = new Reference(resource.place, 0, resource);
   };
 }
 
@@ -151,8 +163,9 @@ function moveFrom(structOf: StructOperand): Operation {
   return (machine, operand) => {
     const { stack } = machine;
     const address = stack[stack.length - 1];
-    const place = placeOf(machine, address, structOf(machine, operand));
-    if (place === undefined) return;
+    const resource = resourceAt(machine, address, structOf(machine, operand));
+    if (resource === undefined) return;
+    const { place } = resource;
     if (place[0] === undefined) {
       const text = `Failed to move resource from ${address as string}`;
       throw new VmError('MISSING_DATA', { text });
@@ -166,13 +179,14 @@ function moveTo(structOf: StructOperand): Operation {
   return (machine, operand) => {
     const { stack } = machine;
     const [address] = valueAt(stack[stack.length - 2]) as Value[];
-    const place = placeOf(machine, address, structOf(machine, operand));
-    if (place === undefined) return;
-    if (place[0] !== undefined) {
+    const resource = resourceAt(machine, address, structOf(machine, operand));
+    if (resource === undefined) return;
+    if (resource.place[0] !== undefined) {
       const text = `Failed to move resource into ${address as string}`;
       throw new VmError('RESOURCE_ALREADY_EXISTS', { text });
     }
-    place[0] = stack.pop();
+    resource.place[0] = stack.pop();
+    resource.isAssigned = true;
     stack.pop();
   };
 }

@@ -2,38 +2,43 @@
  * The state of one run: frames, the stack of values, the resources that were read. Operations (*-operations.ts)
  * change it; run.ts lets them follow each other.
  *
- * What is not there yet is asked for, and the operation that needs it is done again when it is there: at once when the
- * world answers at once, otherwise the run waits between two operations.
+ * Missing data suspends the run, and the instruction that needs it is retried: at once if the world answers at once,
+ * otherwise the run waits between two instructions.
  */
-import { andThen, type MaybePromise, settle } from '../../maybe-promise.ts';
-import { BcsError } from '../../move/bcs/bcs-reader.ts';
-import type { ModuleLookup } from '../../move/modules/lookup.ts';
-import type { Address } from '../../move/types/address.ts';
-import type { StructTag } from '../../move/types/type-tag.ts';
+import { andThen, type MaybePromise, mapInOrder, settle } from '../../maybe-promise.ts';
+import { type Address, isReservedAddress } from '../../move/types/address.ts';
+import type { Layout } from '../../move/values/layout.ts';
 import type { FunctionCode } from '../code/operation.ts';
+import { callCosts } from '../gas/function-costs.ts';
+import { GasMeter } from '../gas/gas-meter.ts';
+import { NO_PRICES } from '../gas/gas-prices.ts';
+import { type CallCosts, InstructionPrices } from '../gas/instruction-prices.ts';
+import { modulesOf } from '../gas/layout-modules.ts';
+import { chargeNative, nativePrice } from '../gas/native-prices.ts';
+import type { ValueSizes } from '../gas/value-size.ts';
 import { Meter, type RunLimits } from '../meter.ts';
 import {
+  Extensions,
   missingNative,
   type Native,
   NativeAbort,
   NativeCall,
   type NativeContext,
   type NativeLookup,
+  type NativeResource,
   type NativeResult,
 } from '../native.ts';
 import { sameSignature } from '../program/link-check.ts';
-import type { Callee, LoadedFunction, TypeList } from '../program/loaded-module.ts';
+import type { Callee, LoadedFunction, LoadedModule, TypeList } from '../program/loaded-module.ts';
 import type { Program } from '../program/program.ts';
 import type { VmType } from '../program/vm-type.ts';
-import type { TransactionFacts } from '../transaction-facts.ts';
-import { Reference, type Value } from '../value.ts';
-import { decodeValue } from '../values/bcs.ts';
-import { refusedCode, VmError, type VmLocation } from '../vm-error.ts';
+import { VmError, type VmLocation } from '../status/vm-error.ts';
+import type { Session } from '../transaction-facts.ts';
+import type { Value } from '../value.ts';
 import type { RunTurns, World } from '../world.ts';
+import { Globals } from './globals.ts';
 import { type CallKind, checkEntry, checkResource } from './reentrancy.ts';
-
-/** Most values on the stack of one run. */
-export const MAX_STACK = 1_024;
+import { RunWorld } from './run-world.ts';
 
 class Frame {
   readonly function: LoadedFunction;
@@ -41,14 +46,21 @@ class Frame {
   readonly typeArguments: TypeList;
   readonly locals: Value[];
   readonly kind: CallKind;
+  readonly costs: CallCosts;
   pc = 0;
 
-  constructor({ function: target, typeArguments }: Callee, locals: Value[], kind: CallKind) {
+  constructor(
+    { function: target, typeArguments }: Callee,
+    locals: Value[],
+    kind: CallKind,
+    costs: CallCosts,
+  ) {
     this.function = target;
     this.code = target.code;
     this.typeArguments = typeArguments;
     this.locals = locals;
     this.kind = kind;
+    this.costs = costs;
   }
 }
 
@@ -57,39 +69,38 @@ export interface MachineParts {
   readonly world: World;
   readonly natives: NativeLookup;
   readonly limits: RunLimits;
-  /** The transaction that the run is for; absent: a view, whose changes are dropped. */
-  readonly transaction?: TransactionFacts | undefined;
+  /** What the run is for; absent: a view, whose changes are dropped. */
+  readonly session?: Session | undefined;
   /** Absent: the run goes on until it is over. */
   readonly turns?: RunTurns | undefined;
-}
-
-/** A resource that a run for a transaction has looked at. */
-interface SeenResource {
-  readonly address: Address;
-  readonly type: VmType;
-  /** Without a value where there is none any more. */
-  readonly place: readonly Value[];
-  /** Its BCS before the run. */
-  readonly before: Uint8Array | undefined;
 }
 
 /** Natives that were looked up, and by whom; they live as long as the function's program. */
 const foundNatives = new WeakMap<
   LoadedFunction,
-  { readonly by: NativeLookup; readonly native: Native | undefined }
+  {
+    readonly by: NativeLookup;
+    readonly native: Native | undefined;
+    readonly price: ReturnType<typeof nativePrice>;
+  }
 >();
 
+const UNPRICED = new InstructionPrices(NO_PRICES);
+const UNMETERED = new GasMeter(NO_PRICES, Number.POSITIVE_INFINITY);
+
 export class Machine {
-  readonly program: Program;
-  readonly world: World;
+  program: Program;
+  readonly world: RunWorld;
   readonly meter: Meter;
-  readonly transaction: TransactionFacts | undefined;
+  /** Of the session that goes on: a machine may have several, not all of them charged. */
+  gas = UNMETERED;
+  prices = UNPRICED;
+  session: Session | undefined;
   readonly turns: RunTurns | undefined;
-  /** In the order in which they were read; none in a view. */
-  readonly seenResources: SeenResource[] = [];
+  readonly globals: Globals;
   readonly stack: Value[] = [];
-  /** State that natives have for this run. */
-  readonly extensions = new Map<unknown, unknown>();
+  readonly extensions = new Extensions();
+  sessionExtensions = new Extensions();
   /** The callers of the function that runs, the outermost first. */
   readonly frames: Frame[] = [];
   /** Absent before the first call and after the last return. */
@@ -100,21 +111,23 @@ export class Machine {
   resolved: { readonly closure: Value; readonly callee: Callee } | undefined;
   readonly #natives: NativeLookup;
   readonly #maxFrames: number;
+  /** Type arguments that were made, by what they cost in the function that makes them. */
+  readonly #madeTypes = new Set<CallCosts['typeArguments'][number]>();
   /** Frames that were not called by their names in code. */
   #dynamicFrames = 0;
-  readonly #globals = new Map<VmType, Map<Address, Value[]>>();
 
-  constructor({ program, world, natives, limits, transaction, turns }: MachineParts) {
-    this.transaction = transaction;
+  constructor({ program, world, natives, limits, session, turns }: MachineParts) {
+    this.session = session;
     this.turns = turns;
     this.program = program;
     this.world = new RunWorld(world, limits.maxReads, turns);
     this.meter = new Meter(limits);
+    this.globals = new Globals(this);
     this.#natives = natives;
     this.#maxFrames = limits.maxFrames;
   }
 
-  /** Lets a promise be waited for, if it is one. @returns whether it is already done */
+  /** Waits for `work` if it is a promise. @returns whether it is already done */
   #waitFor(work: MaybePromise<unknown>): boolean {
     let isDone = false;
     const done = andThen(work, () => {
@@ -124,21 +137,20 @@ export class Machine {
     return isDone;
   }
 
-  /** Does the operation that runs again, once something is there that it needs. */
+  /** Retries the current instruction when the data that it needs has arrived. */
   retryAfter(work: MaybePromise<unknown>): void {
     this.frame!.pc -= 1;
-    // It is done once, whatever was linked and read before.
+    // The instruction is charged once, however often it is retried.
     this.meter.refund();
+    this.gas.refund(this.frame!.costs.amounts[this.frame!.pc]!);
     this.#waitFor(work);
   }
 
   /** The `count` values that were pushed last, in the order in which they were. */
   take(count: number): Value[] {
     const { stack } = this;
-    const first = stack.length - count;
     const values = new Array<Value>(count);
-    for (let index = 0; index < count; index += 1) values[index] = stack[first + index];
-    stack.length = first;
+    for (let index = count - 1; index >= 0; index -= 1) values[index] = stack.pop();
     return values;
   }
 
@@ -151,18 +163,72 @@ export class Machine {
     }
     const { code } = callee.function;
     const { stack, frames } = this;
-    const { parameterCount, localCount } = code;
-    const first = stack.length - parameterCount;
-    if (first + code.maxStack > MAX_STACK) throw new VmError('EXECUTION_STACK_OVERFLOW');
-    const locals = new Array<Value>(localCount);
-    for (let index = 0; index < parameterCount; index += 1) locals[index] = stack[first + index];
-    stack.length = first;
+    const costs = callCosts(this.prices, callee);
+    this.gas.charge(costs.frame);
+    const locals = new Array<Value>(code.localCount);
+    for (let index = code.parameterCount - 1; index >= 0; index -= 1) locals[index] = stack.pop();
     if (this.frame !== undefined) {
       if (frames.length >= this.#maxFrames) throw new VmError('CALL_STACK_OVERFLOW');
       frames.push(this.frame);
     }
-    this.frame = new Frame(callee, locals, kind);
+    this.frame = new Frame(callee, locals, kind, costs);
     if (kind !== 'static') this.#dynamicFrames += 1;
+  }
+
+  /** Charges for a module that is used, the first time. */
+  chargeModule({ id, compiled, isFree }: LoadedModule): void {
+    if (!isFree) this.gas.chargeModule(id, compiled.sizeBytes ?? 0);
+  }
+
+  /** Charges for the modules that declare what a type is made of. Rejects with VmError. */
+  chargeTypes({ tag, parts }: VmType): MaybePromise<void> {
+    const ofParts = (): MaybePromise<unknown> =>
+      mapInOrder(parts, (part) => this.chargeTypes(part));
+    if (tag.kind !== 'struct') return andThen(ofParts(), () => undefined);
+    const { address, module: name } = tag.struct;
+    if (isReservedAddress(address)) return andThen(ofParts(), () => undefined);
+    return andThen(this.program.module({ address, name }), (module) => {
+      this.chargeModule(module);
+      return andThen(ofParts(), () => undefined);
+    });
+  }
+
+  /** Charges for the modules of all that a value of a layout is made of. */
+  chargeLayout(layout: Layout): MaybePromise<void> {
+    const modules = modulesOf(layout);
+    if (modules.length === 0) return undefined;
+    const charged = mapInOrder(modules, (id) =>
+      andThen(this.program.module(id), (module) => this.chargeModule(module)),
+    );
+    return andThen(charged, () => undefined);
+  }
+
+  /** Begins a session: what it makes and reads is charged, also what earlier ones have read. No gas: nothing is. */
+  beginSession(session: Session | undefined, gas: GasMeter = UNMETERED, prices = UNPRICED): void {
+    this.session = session;
+    this.sessionExtensions = new Extensions();
+    this.gas = gas;
+    this.prices = prices;
+    this.globals.beginSession();
+  }
+
+  /** What the session does from now on is free. */
+  stopCharging(): void {
+    this.gas = UNMETERED;
+    this.prices = UNPRICED;
+  }
+
+  /** Begins one run: what it makes of types is charged, also what earlier ones have made. */
+  beginRun(): void {
+    this.#madeTypes.clear();
+  }
+
+  /** Charges for the type arguments of a call, which are made when it is made for the first time. */
+  chargeTypeArguments(instantiation: number): void {
+    const made = this.frame!.costs.typeArguments[instantiation]!;
+    if (this.#madeTypes.has(made)) return;
+    this.#madeTypes.add(made);
+    this.gas.charge(made.amount);
   }
 
   return(): void {
@@ -198,77 +264,40 @@ export class Machine {
     return locationIn(running, pc - 1);
   }
 
-  /** The place of a resource if it was read; without a value where there is none. */
-  knownGlobal(address: Address, type: VmType): Value[] | undefined {
-    return this.#globals.get(type)?.get(address);
-  }
-
-  /** The place of a resource. @throws VmError IO_LIMIT_REACHED, FAILED_TO_DESERIALIZE_RESOURCE; or rejects with it */
-  global(address: Address, type: VmType): MaybePromise<Value[]> {
-    const known = this.knownGlobal(address, type);
-    if (known !== undefined) return known;
-    const { tag } = type;
-    if (tag.kind !== 'struct') throw refusedCode('resource that is not a struct');
-    return andThen(this.world.resource(address, tag.struct), (bytes) => {
-      if (bytes === undefined) return this.#place(address, type, undefined, undefined);
-      return andThen(this.program.layout(type), (layout) => {
-        const value = this.#decode(() => decodeValue(layout, bytes, this.meter, this.program));
-        return this.#place(address, type, value, bytes);
-      });
-    });
-  }
-
-  #place(address: Address, type: VmType, value: Value, bytes: Uint8Array | undefined): Value[] {
-    let ofType = this.#globals.get(type);
-    if (ofType === undefined) {
-      ofType = new Map();
-      this.#globals.set(type, ofType);
-    }
-    const place = [value];
-    ofType.set(address, place);
-    if (this.transaction !== undefined) {
-      const before = bytes && Uint8Array.from(bytes);
-      this.seenResources.push({ address, type, place, before });
-    }
-    return place;
-  }
-
-  #decode(decode: () => Value): Value {
-    try {
-      return decode();
-    } catch (error) {
-      if (!(error instanceof BcsError)) throw error;
-      throw new VmError('FAILED_TO_DESERIALIZE_RESOURCE');
-    }
-  }
-
   #callNative(callee: Callee): void {
     const { function: target } = callee;
-    const native = this.#nativeOf(target);
+    const { native, price } = this.#nativeOf(target);
     const args = this.take(target.parameters.length);
     if (native === undefined) throw missingNative(target.module.id.name, target.name);
     const result = settle(
-      () => native(new NativeScope(this, callee), args),
+      () => {
+        const scope = new NativeScope(this, callee);
+        if (price !== undefined) chargeNative(price, args, scope);
+        return native(scope, args);
+      },
       (values) => this.#finishNative(callee, values),
       (error) => {
+        if (error instanceof NativeAbort) return this.#finishNative(callee, error);
         throw error instanceof VmError ? error.at(locationIn(target, 0)) : error;
       },
     );
     this.#waitFor(result);
   }
 
-  #nativeOf(target: LoadedFunction): Native | undefined {
+  #nativeOf(target: LoadedFunction) {
     let known = foundNatives.get(target);
     if (known?.by !== this.#natives) {
-      known = { by: this.#natives, native: this.#natives(target.module.id, target.name) };
+      const { id } = target.module;
+      const native = this.#natives(id, target.name);
+      known = { by: this.#natives, native, price: nativePrice(id.name, target.name) };
       foundNatives.set(target, known);
     }
-    return known.native;
+    return known;
   }
 
   #finishNative({ function: target }: Callee, result: NativeResult): MaybePromise<void> {
     if (result instanceof NativeAbort) {
-      throw new VmError('ABORTED', { subStatus: result.code, text: result.message }).at(
+      throw new VmError('ABORTED', { subStatus: result.code, text: result.text }).at(
         locationIn(target, 0),
       );
     }
@@ -290,51 +319,8 @@ export class Machine {
         throw new VmError('RUNTIME_DISPATCH_ERROR', { text }).at(locationIn(native, 0));
       }
       for (const value of args) this.stack.push(value);
-      this.call(
-        { function: target, typeArguments: this.program.typeList(typeArguments) },
-        'native',
-      );
+      this.call(this.program.callee(target, typeArguments), 'native');
     });
-  }
-}
-
-/** A world of which one run may read only so much. */
-class RunWorld implements World {
-  readonly modules: ModuleLookup;
-  readonly #world: World;
-  readonly #turns: Pick<RunTurns, 'nextTurn'>;
-  #readsLeft: number;
-
-  constructor(world: World, maxReads: number, turns: RunTurns | undefined) {
-    this.modules = world.modules;
-    this.#world = world;
-    this.#turns = turns ?? world;
-    this.#readsLeft = maxReads;
-  }
-
-  nextTurn(): Promise<void> {
-    return this.#turns.nextTurn();
-  }
-
-  isFeatureEnabled(flag: number): boolean {
-    return this.#world.isFeatureEnabled(flag);
-  }
-
-  /** @throws VmError IO_LIMIT_REACHED */
-  resource(address: Address, tag: StructTag): MaybePromise<Uint8Array | undefined> {
-    this.#countRead();
-    return this.#world.resource(address, tag);
-  }
-
-  /** @throws VmError IO_LIMIT_REACHED */
-  tableItem(handle: Address, key: Uint8Array): MaybePromise<Uint8Array | undefined> {
-    this.#countRead();
-    return this.#world.tableItem(handle, key);
-  }
-
-  #countRead(): void {
-    this.#readsLeft -= 1;
-    if (this.#readsLeft < 0) throw new VmError('IO_LIMIT_REACHED');
   }
 }
 
@@ -360,11 +346,15 @@ class NativeScope implements NativeContext {
     return this.#machine.program;
   }
 
-  get transaction(): TransactionFacts | undefined {
-    return this.#machine.transaction;
+  get session(): Session | undefined {
+    return this.#machine.session;
   }
 
-  get extensions(): Map<unknown, unknown> {
+  get sessionExtensions(): Extensions {
+    return this.#machine.sessionExtensions;
+  }
+
+  get extensions(): Extensions {
     return this.#machine.extensions;
   }
 
@@ -372,10 +362,16 @@ class NativeScope implements NativeContext {
     return this.#machine.meter;
   }
 
-  resource(address: Address, type: VmType): MaybePromise<Reference | undefined> {
-    return andThen(this.#machine.global(address, type), (place) =>
-      place[0] === undefined ? undefined : new Reference(place, 0),
-    );
+  get gas(): GasMeter {
+    return this.#machine.gas;
+  }
+
+  get sizes(): ValueSizes {
+    return this.#machine.prices.sizes;
+  }
+
+  resource(address: Address, type: VmType): MaybePromise<NativeResource> {
+    return this.#machine.globals.forNative(address, type);
   }
 
   callers(): readonly LoadedFunction[] {

@@ -2,10 +2,10 @@
  * What may not be done where a module is entered again while it runs. Only function values and natives that dispatch
  * can enter it (docs/spec/vm.md §4.6).
  */
-import type { ModuleId } from '../../move/types/module-id.ts';
+import { type ModuleId, moduleKey } from '../../move/types/module-id.ts';
 import type { LoadedFunction } from '../program/loaded-module.ts';
 import type { VmType } from '../program/vm-type.ts';
-import { VmError } from '../vm-error.ts';
+import { VmError } from '../status/vm-error.ts';
 
 /** How a function was called: by its name in code, by a dispatching native, or as a function value. */
 export type CallKind = 'static' | 'native' | 'closure';
@@ -26,10 +26,6 @@ function isLocking({ function: { handle }, kind }: RunningFunction): boolean {
   return kind === 'native' || handle.attributes.some(({ code }) => code === MODULE_LOCK);
 }
 
-function shown({ address, name }: ModuleId): string {
-  return `${address}::${name}`;
-}
-
 /** Refuses to enter a module that runs already, during a lock. @throws VmError RUNTIME_DISPATCH_ERROR */
 export function checkEntry(running: readonly RunningFunction[], target: LoadedFunction): void {
   const { id } = target.module;
@@ -38,7 +34,7 @@ export function checkEntry(running: readonly RunningFunction[], target: LoadedFu
   if (!running.some(isLocking)) return;
   if (!running.some((one) => isSame(one.function.module.id, id))) return;
   const text =
-    `Reentrancy disallowed: reentering \`${shown(id)}\` via function \`${target.name}\` ` +
+    `Reentrancy disallowed: reentering \`${moduleKey(id)}\` via function \`${target.name}\` ` +
     '(module lock is active)';
   throw new VmError('RUNTIME_DISPATCH_ERROR', { text });
 }
@@ -56,7 +52,7 @@ export function checkResource(running: readonly RunningFunction[], { tag }: VmTy
   });
   if (entries <= 1) return;
   const text =
-    `Resource \`${shown(id)}::${tag.struct.name}\` cannot be accessed because of active reentrancy ` +
+    `Resource \`${moduleKey(id)}::${tag.struct.name}\` cannot be accessed because of active reentrancy ` +
     'of defining module.';
   throw new VmError('RUNTIME_DISPATCH_ERROR', { text });
 }

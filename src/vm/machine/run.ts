@@ -4,8 +4,8 @@ import { OPERATIONS } from '../code/operation.ts';
 import type { RunLimits } from '../meter.ts';
 import type { LoadedFunction } from '../program/loaded-module.ts';
 import type { VmType } from '../program/vm-type.ts';
+import { VmError } from '../status/vm-error.ts';
 import type { Value } from '../value.ts';
-import { VmError } from '../vm-error.ts';
 import { CALL_OPERATIONS } from './call-operations.ts';
 import { LARGE_RUN_BYTES, LARGE_RUNS } from './large-runs.ts';
 import { Machine, type MachineParts } from './machine.ts';
@@ -18,6 +18,9 @@ import { STRUCTURE_OPERATIONS } from './structure-operations.ts';
 const SLICE_MS = 5;
 /** Work between two looks at the clock, in units: operations, and what they are charged for besides. */
 const BATCH = 1_024;
+
+/** Most values on the stack of one run. */
+const MAX_STACK = 1_024;
 
 /** Runs of this process that were not over within their first slice. */
 let longRuns = 0;
@@ -67,9 +70,10 @@ export function run(
 /** The same in a machine in which no run has failed: it has the effects of all its runs afterwards. */
 export function runIn(machine: Machine, call: Call): MaybePromise<readonly Value[]> {
   const { function: target, typeArguments, args } = call;
+  machine.beginRun();
   for (const value of args) machine.stack.push(value);
   try {
-    machine.call({ function: target, typeArguments: machine.program.typeList(typeArguments) });
+    machine.call(machine.program.callee(target, typeArguments));
   } catch (error) {
     throw withLocation(machine, error);
   }
@@ -134,7 +138,7 @@ function mayGoOn({ frame, waiting }: Machine): boolean {
 }
 
 function runBatch(machine: Machine): void {
-  const { meter } = machine;
+  const { meter, stack } = machine;
   if (machine.frame === undefined || machine.waiting !== undefined) return;
   const most = Math.min(BATCH, meter.unitsLeft);
   if (most === 0) meter.chargeInTurns(1);
@@ -146,7 +150,9 @@ function runBatch(machine: Machine): void {
     const { code, pc } = frame;
     frame.pc = pc + 1;
     meter.beginOperation();
+    machine.gas.charge(frame.costs.amounts[pc]!);
     BY_NUMBER[code.operations[pc]!]!(machine, code.operands[pc]!);
+    if (stack.length > MAX_STACK) throw new VmError('EXECUTION_STACK_OVERFLOW');
     done += 1;
   }
   meter.chargeInTurns(done);

@@ -1,9 +1,12 @@
 /** Control flow, locals, constants, references and comparisons. */
 import { isUtf8 } from 'node:buffer';
+import { andThen } from '../../maybe-promise.ts';
+import type { Layout } from '../../move/values/layout.ts';
+import { NO_PRICES } from '../gas/gas-prices.ts';
+import { refusedCode, VmError } from '../status/vm-error.ts';
 import type { ByteVector, Container, Value } from '../value.ts';
 import { Reference } from '../value.ts';
 import { copyValue, equalValues } from '../values/copy.ts';
-import { refusedCode, VmError } from '../vm-error.ts';
 import type { Machine } from './machine.ts';
 import type { Operation } from './operation.ts';
 
@@ -28,9 +31,10 @@ function longMessage(bytes: number): VmError {
   return new VmError('ABORT_MESSAGE_LIMIT_EXCEEDED', { text });
 }
 
-const abortMsg: Operation = ({ stack }) => {
+const abortMsg: Operation = ({ stack, gas }) => {
   const { bytes } = stack.pop() as ByteVector;
   const code = stack.pop() as bigint;
+  gas.charge(gas.prices.of('instr.abort_msg.per_byte') * bytes.length);
   if (bytes.length > MAX_ABORT_MESSAGE_BYTES) throw longMessage(bytes.length);
   if (!isUtf8(bytes)) throw new VmError('INVALID_ABORT_MESSAGE');
   throw new VmError('ABORTED', { subStatus: code, text: Buffer.from(bytes).toString() });
@@ -41,6 +45,48 @@ function compare(isTrue: (left: number | bigint, right: number | bigint) => bool
     const right = stack.pop() as number | bigint;
     stack[stack.length - 1] = isTrue(stack[stack.length - 1] as number | bigint, right);
   };
+}
+
+/** How the value looks whose size an instruction is charged for; `undefined`: the operation is done again. */
+function sizedLayout(machine: Machine): Layout | undefined {
+  const { costs, code, function: running, typeArguments, pc } = machine.frame!;
+  const place = code.sizedAt[pc - 1]!;
+  const known = costs.layouts[place];
+  if (known !== undefined) return known;
+  const { program } = machine;
+  const found = program.checkedLayout(running.module, code.sized[place]!, typeArguments);
+  machine.retryAfter(
+    andThen(found, (layout) => {
+      costs.layouts[place] = layout;
+    }),
+  );
+  return undefined;
+}
+
+/** Charges for a copy of a value. @returns whether it did: otherwise the operation is done again */
+function chargeSize(machine: Machine, price: string, value: Value): boolean {
+  if (machine.gas.prices === NO_PRICES) return true;
+  const layout = sizedLayout(machine);
+  if (layout === undefined) return false;
+  const { prices } = machine.gas;
+  const size = machine.prices.sizes.of(layout, value);
+  machine.gas.charge(prices.of(price) * size);
+  return true;
+}
+
+function chargeEqual(machine: Machine, price: string): boolean {
+  if (machine.gas.prices === NO_PRICES) return true;
+  const layout = sizedLayout(machine);
+  if (layout === undefined) return false;
+  const { stack, gas } = machine;
+  const { sizes } = machine.prices;
+  let size = 0;
+  for (let index = stack.length - 2; index < stack.length; index += 1) {
+    const value = stack[index];
+    size += sizes.of(layout, value instanceof Reference ? value.get() : value);
+  }
+  gas.charge(gas.prices.of(price) * size);
+  return true;
 }
 
 function popEqual({ stack, meter }: Machine): boolean {
@@ -80,7 +126,9 @@ export const SIMPLE_OPERATIONS = {
     machine.stack.push(localOf(machine, index));
   },
   copyLocalDeep: (machine: Machine, index: number) => {
-    machine.stack.push(copyValue(localOf(machine, index), machine.meter));
+    const value = localOf(machine, index);
+    if (!chargeSize(machine, 'instr.copy_loc.per_abs_val_unit', value)) return;
+    machine.stack.push(copyValue(value, machine.meter));
   },
   moveLocal: (machine: Machine, index: number) => {
     machine.stack.push(localOf(machine, index));
@@ -96,8 +144,11 @@ export const SIMPLE_OPERATIONS = {
   readRef: ({ stack }: Machine) => {
     stack[stack.length - 1] = valueAt(stack[stack.length - 1]);
   },
-  readRefDeep: ({ stack, meter }: Machine) => {
-    stack[stack.length - 1] = copyValue(valueAt(stack[stack.length - 1]), meter);
+  readRefDeep: (machine: Machine) => {
+    const { stack, meter } = machine;
+    const value = valueAt(stack[stack.length - 1]);
+    if (!chargeSize(machine, 'instr.read_ref.per_abs_val_unit', value)) return;
+    stack[stack.length - 1] = copyValue(value, meter);
   },
   writeRef: ({ stack }: Machine) => {
     const reference = stack.pop() as Reference;
@@ -105,8 +156,9 @@ export const SIMPLE_OPERATIONS = {
     reference.set(stack.pop());
   },
   borrowField: ({ stack }: Machine, field: number) => {
-    const fields = valueAt(stack[stack.length - 1]) as Container;
-    stack[stack.length - 1] = new Reference(fields, field);
+    const reference = stack[stack.length - 1] as Reference;
+    const fields = valueAt(reference) as Container;
+    stack[stack.length - 1] = new Reference(fields, field, reference.stored);
   },
   or: ({ stack }: Machine) => {
     const right = stack.pop() as boolean;
@@ -128,10 +180,10 @@ export const SIMPLE_OPERATIONS = {
     stack[stack.length - 1] = stack[stack.length - 1] !== right;
   },
   equalDeep: (machine: Machine) => {
-    machine.stack.push(popEqual(machine));
+    if (chargeEqual(machine, 'instr.eq.per_abs_val_unit')) machine.stack.push(popEqual(machine));
   },
   notEqualDeep: (machine: Machine) => {
-    machine.stack.push(!popEqual(machine));
+    if (chargeEqual(machine, 'instr.neq.per_abs_val_unit')) machine.stack.push(!popEqual(machine));
   },
   less: compare((left, right) => left < right),
   greater: compare((left, right) => left > right),

@@ -4,11 +4,12 @@
  */
 import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
 import type { CompiledModule, SignatureToken } from '../../move/modules/compiled.ts';
+import type { Layout, LayoutField } from '../../move/values/layout.ts';
 import type { LoadedFunction } from '../program/loaded-module.ts';
 import type { Program } from '../program/program.ts';
-import type { Layout, LayoutField, VmType } from '../program/vm-type.ts';
+import type { VmType } from '../program/vm-type.ts';
+import { refusedCode, type VmError } from '../status/vm-error.ts';
 import type { Closure } from '../value.ts';
-import { refusedCode, type VmError } from '../vm-error.ts';
 
 /** The type by which a function value is called. */
 export interface CalledType {

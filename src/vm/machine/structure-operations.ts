@@ -2,8 +2,8 @@
 import type { CompiledModule } from '../../move/modules/compiled.ts';
 import { PACK_COUNTS } from '../code/operation.ts';
 import type { VmType } from '../program/vm-type.ts';
+import { VmError } from '../status/vm-error.ts';
 import { ByteVector, Reference, type Value } from '../value.ts';
-import { VmError } from '../vm-error.ts';
 import type { Machine } from './machine.ts';
 import type { Operation } from './operation.ts';
 import { valueAt } from './simple-operations.ts';
@@ -66,8 +66,8 @@ function packVariantFields(machine: Machine, { owner, variant }: VariantHandle):
   const definition = compiledOf(machine).structDefinitions[owner]!;
   const count = definition.kind === 'enum' ? definition.variants[variant]!.fields.length : 0;
   machine.meter.allocate(count + 1);
-  const fields = machine.take(count);
-  fields.unshift(variant);
+  const fields: Value[] = [variant];
+  for (const field of machine.take(count)) fields.push(field);
   machine.stack.push(fields);
 }
 
@@ -95,7 +95,7 @@ const unpack: Operation = ({ stack }) => {
   for (const field of stack.pop() as Value[]) stack.push(field);
 };
 
-/** ``expected enum variant Some, found `None` ``, with the names of the variants. */
+/** ``expected enum variant Some, found `None` ``. */
 function variantMismatch(
   module: CompiledModule,
   owner: number,
@@ -104,9 +104,7 @@ function variantMismatch(
 ): VmError {
   const definition = module.structDefinitions[owner]!;
   const variants = definition.kind === 'enum' ? definition.variants : [];
-  const { name } = module.structHandles[definition.handle]!;
-  const shown = (variant: number) =>
-    `${module.identifiers[name]!}::${module.identifiers[variants[variant]!.name]!}`;
+  const shown = (variant: number) => module.identifiers[variants[variant]!.name]!;
   const text = `expected enum variant ${wanted.map(shown).join(' or ')}, found \`${shown(found)}\``;
   return new VmError('STRUCT_VARIANT_MISMATCH', { text });
 }
@@ -123,12 +121,13 @@ const unpackVariant: Operation = (machine, index) => {
 const borrowVariantField: Operation = (machine, index) => {
   const { stack } = machine;
   const { owner, field, variants } = compiledOf(machine).variantFieldHandles[index]!;
-  const fields = valueAt(stack[stack.length - 1]) as Value[];
+  const reference = stack[stack.length - 1] as Reference;
+  const fields = valueAt(reference) as Value[];
   const found = fields[0] as number;
   if (!variants.includes(found)) {
     throw variantMismatch(compiledOf(machine), owner, variants, found);
   }
-  stack[stack.length - 1] = new Reference(fields, field + 1);
+  stack[stack.length - 1] = new Reference(fields, field + 1, reference.stored);
 };
 
 const testVariant: Operation = ({ stack }, variant) => {
@@ -166,6 +165,11 @@ function elementsAt(reference: Value): Elements {
   return valueAt(reference) as Elements;
 }
 
+function changedElementsAt(reference: Value): Elements {
+  (reference as Reference).assigned();
+  return elementsAt(reference);
+}
+
 const vecLen: Operation = ({ stack }) => {
   stack[stack.length - 1] = BigInt(elementsAt(stack[stack.length - 1]).length);
 };
@@ -180,13 +184,14 @@ function placeIn(elements: Elements, index: Value): number {
 
 const vecBorrow: Operation = ({ stack }) => {
   const index = stack.pop();
-  const elements = elementsAt(stack[stack.length - 1]);
-  stack[stack.length - 1] = new Reference(elements, placeIn(elements, index));
+  const reference = stack[stack.length - 1] as Reference;
+  const elements = elementsAt(reference);
+  stack[stack.length - 1] = new Reference(elements, placeIn(elements, index), reference.stored);
 };
 
 const vecPushBack: Operation = ({ stack, meter }) => {
   const value = stack.pop();
-  const elements = elementsAt(stack.pop());
+  const elements = changedElementsAt(stack.pop());
   if (elements instanceof ByteVector) {
     meter.grow(1);
     elements.push(value as number);
@@ -197,7 +202,7 @@ const vecPushBack: Operation = ({ stack, meter }) => {
 };
 
 const vecPopBack: Operation = ({ stack }) => {
-  const elements = elementsAt(stack[stack.length - 1]);
+  const elements = changedElementsAt(stack[stack.length - 1]);
   if (elements.length === 0) throw vectorError(VECTOR_ERRORS.popEmpty);
   stack[stack.length - 1] = elements.pop();
 };
@@ -216,7 +221,7 @@ const vecUnpack: Operation = ({ stack, meter }, count) => {
 const vecSwap: Operation = ({ stack }) => {
   const second = stack.pop();
   const first = stack.pop();
-  const elements = elementsAt(stack.pop());
+  const elements = changedElementsAt(stack.pop());
   const places = [placeIn(elements, first), placeIn(elements, second)] as const;
   const values = elements instanceof ByteVector ? elements.data : elements;
   const kept = values[places[0]]!;

@@ -24,7 +24,6 @@ const createSigner: Native = (_, [address]) => [[address]];
 
 const borrowAddress: Native = (_, [signer]) => [new Reference(partsOf(referenced(signer)), 0)];
 
-/** Signers of views are never permissioned ones. */
 function withPermissionedSigners(native: Native): Native {
   return (context, args) =>
     context.world.isFeatureEnabled(PERMISSIONED_SIGNER_FLAG)
@@ -32,13 +31,33 @@ function withPermissionedSigners(native: Native): Native {
       : new NativeAbort(PERMISSIONED_SIGNERS_DISABLED);
 }
 
-const isPermissioned = withPermissionedSigners(() => [false]);
-const permissionAddress = withPermissionedSigners(() => new NativeAbort(NOT_A_PERMISSIONED_SIGNER));
+const isPermissioned = withPermissionedSigners((_, [signer]) => [
+  partsOf(referenced(signer)).length > 1,
+]);
+
+const permissionAddress = withPermissionedSigners((_, [signer]) => {
+  const [, permissions] = partsOf(referenced(signer));
+  return permissions === undefined ? new NativeAbort(NOT_A_PERMISSIONED_SIGNER) : [permissions];
+});
+
+const createPermissionedSigner = withPermissionedSigners((_, [account, permissions]) => [
+  [account, permissions],
+]);
 
 const existsAt: Native = (context, [address]) =>
-  andThen(context.resource(address as Address, context.typeArguments[0]!), (place) => [
-    place !== undefined,
-  ]);
+  andThen(
+    context.resource(address as Address, context.typeArguments[0]!),
+    ({ isThere, loadedBytes }) => {
+      const { gas } = context;
+      if (loadedBytes !== undefined) {
+        gas.charge(
+          gas.prices.of('aptos_framework.object.exists_at.per_item_loaded') +
+            gas.prices.of('aptos_framework.object.exists_at.per_byte_loaded') * loadedBytes,
+        );
+      }
+      return [isThere];
+    },
+  );
 
 /** The address of a primary store is derived in the same way. */
 const derivedObjectAddress: Native = (_: NativeContext, [source, deriveFrom]) => [
@@ -55,6 +74,7 @@ export const ACCOUNT_NATIVES: Readonly<Record<string, Native>> = {
   'permissioned_signer::is_permissioned_signer': isPermissioned,
   'permissioned_signer::is_permissioned_signer_impl': isPermissioned,
   'permissioned_signer::permission_address': permissionAddress,
+  'permissioned_signer::signer_from_permissioned_handle_impl': createPermissionedSigner,
   'object::exists_at': existsAt,
   'object::create_user_derived_object_address_impl': derivedObjectAddress,
 };

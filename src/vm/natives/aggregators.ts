@@ -7,8 +7,8 @@ import { BcsError, decodeBcs } from '../../move/bcs/bcs-reader.ts';
 import { type Address, addressBytes } from '../../move/types/address.ts';
 import type { Meter } from '../meter.ts';
 import { type Native, NativeAbort, type NativeContext, type NativeResult } from '../native.ts';
-import type { Value } from '../value.ts';
-import { VmError } from '../vm-error.ts';
+import { VmError } from '../status/vm-error.ts';
+import type { Reference, Value } from '../value.ts';
 import { bytesInside, byteVector, partsOf, referenced } from './arguments.ts';
 import { sessionAddress } from './session.ts';
 
@@ -50,6 +50,9 @@ function changed(sign: bigint): Native {
     const value = (fields[0] as bigint) + sign * (amount as bigint);
     if (value < 0n || value > (fields[1] as bigint)) return [false];
     fields[0] = value;
+    // Written also where later changes undo this one.
+    const { stored } = aggregator as Reference;
+    if (stored !== undefined) stored.isAggregated = true;
     return [true];
   };
 }
@@ -66,7 +69,7 @@ const snapshot: Native = (_, [aggregator]) => [[partsOf(referenced(aggregator))[
 const refused: Native = () => new NativeAbort(NOT_SUPPORTED_YET);
 
 const readDerived: Native = ({ meter }, [derived]) => [
-  [byteVector(meter, bytesInside(partsOf(referenced(derived))[0]).slice())],
+  [byteVector(meter, new Uint8Array(bytesInside(partsOf(referenced(derived))[0])))],
 ];
 
 const createDerived: Native = ({ meter }, [value]) => {
@@ -115,21 +118,20 @@ export class TableAggregators {
   readonly values = new Map<string, bigint>();
   /** Values before the run. */
   readonly before = new Map<string, bigint>();
-  made = 0;
+  /** Those whose value code has seen or made; the others are changed without being read. */
+  readonly read = new Set<string>();
+  /** Those that were added to or subtracted from: written also where nothing is left of it. */
+  readonly changed = new Set<string>();
 }
 
-function tableAggregators({ extensions }: NativeContext): TableAggregators {
-  let found = extensions.get(TableAggregators) as TableAggregators | undefined;
-  if (found === undefined) {
-    found = new TableAggregators();
-    extensions.set(TableAggregators, found);
-  }
-  return found;
+/** Aggregators that a session has made. */
+class NewAggregators {
+  count = 0;
 }
 
 /** The value of an aggregator: its fields are handle, key and limit. */
 function tableValue(context: NativeContext, [handle, key]: readonly Value[]): MaybePromise<bigint> {
-  const { values, before } = tableAggregators(context);
+  const { values, before } = context.extensions.of(TableAggregators);
   const id = `${handle as Address}${key as Address}`;
   const known = values.get(id);
   if (known !== undefined) return known;
@@ -163,20 +165,26 @@ function tableChange(sign: bigint, refusal: number): Native {
     return andThen(tableValue(context, fields), (before): NativeResult => {
       const value = before + sign * (amount as bigint);
       if (value < 0n || value > (fields[2] as bigint)) return new NativeAbort(refusal);
-      tableAggregators(context).values.set(`${fields[0]}${fields[1]}`, value);
+      const aggregators = context.extensions.of(TableAggregators);
+      aggregators.values.set(`${fields[0]}${fields[1]}`, value);
+      aggregators.changed.add(`${fields[0]}${fields[1]}`);
       return [];
     });
   };
 }
 
-const tableRead: Native = (context, [aggregator]) =>
-  andThen(tableValue(context, partsOf(referenced(aggregator))), (value) => [value]);
+const tableRead: Native = (context, [aggregator]) => {
+  const fields = partsOf(referenced(aggregator));
+  context.extensions.of(TableAggregators).read.add(`${fields[0]}${fields[1]}`);
+  return andThen(tableValue(context, fields), (value) => [value]);
+};
 
 /** Whether an item was there is looked at, because only such a one is deleted. */
 const destroyTableAggregator: Native = (context, [aggregator]) => {
   const fields = partsOf(aggregator);
   return andThen(tableValue(context, fields), () => {
-    tableAggregators(context).values.delete(`${fields[0]}${fields[1]}`);
+    context.extensions.of(TableAggregators).values.delete(`${fields[0]}${fields[1]}`);
+    context.extensions.of(TableAggregators).read.add(`${fields[0]}${fields[1]}`);
     return [];
   });
 };
@@ -184,10 +192,12 @@ const destroyTableAggregator: Native = (context, [aggregator]) => {
 /** The factory holds a table, whose only field is its handle. */
 const newTableAggregator: Native = (context, [factory, limit]) => {
   const [handle] = partsOf(partsOf(referenced(factory))[0]);
-  const aggregators = tableAggregators(context);
-  const key = sessionAddress(context, aggregators.made);
-  aggregators.made += 1;
+  const aggregators = context.extensions.of(TableAggregators);
+  const made = context.sessionExtensions.of(NewAggregators);
+  const key = sessionAddress(context, made.count);
+  made.count += 1;
   aggregators.values.set(`${handle as Address}${key}`, 0n);
+  aggregators.read.add(`${handle as Address}${key}`);
   return [[handle, key, limit]];
 };
 

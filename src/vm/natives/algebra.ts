@@ -2,10 +2,11 @@
 import { ADDRESS_ONE } from '../../move/types/address.ts';
 import { type Native, NativeAbort, type NativeContext, type NativeResult } from '../native.ts';
 import type { VmType } from '../program/vm-type.ts';
+import { VmError } from '../status/vm-error.ts';
 import type { Value } from '../value.ts';
-import { VmError } from '../vm-error.ts';
 import { byteVector, partsOf, referencedBytes } from './arguments.ts';
 import {
+  type Format,
   HASH_SUITES,
   PAIRING_CURVES,
   type PairingCurve,
@@ -20,16 +21,6 @@ const SIZES_DIFFER = 0x1_0002;
 const TOO_MUCH_MEMORY = 0x9_0003;
 /** Memory of the elements of a run, by the sizes of the reference. */
 const MAX_BYTES = 1024 * 1024;
-
-/** Thrown within a native, which then aborts. */
-class Refusal extends Error {
-  readonly abort: NativeAbort;
-
-  constructor(code: number, text?: string) {
-    super(text);
-    this.abort = new NativeAbort(code, text);
-  }
-}
 
 interface Element {
   /** The curve and the kind of the element. */
@@ -55,6 +46,40 @@ function pathOf({ tag }: VmType): { readonly module: string; readonly name: stri
   return tag.struct;
 }
 
+const PRICES = 'aptos_framework.algebra.';
+
+/** How the gas schedule calls the curves. */
+const PRICED_CURVES: Readonly<Record<string, string>> = {
+  bls12381_algebra: 'bls12_381',
+  bn254_algebra: 'bn254',
+};
+
+/** How the gas schedule calls an operation on points. */
+const PRICED_ON_POINTS: Readonly<Record<string, string>> = { zero: 'infinity', one: 'generator' };
+
+/** The operation of the field of degree 12 that one on its target group is. */
+const PRICED_IN_TARGET: Readonly<Record<string, string>> = {
+  zero: 'one',
+  one: 'clone',
+  add: 'mul',
+  sub: 'div',
+  neg: 'inv',
+  double: 'square',
+  scalar_mul: 'pow_u256',
+};
+
+/** The name of a price below `aptos_framework.algebra` (docs/spec/gas.md §4). */
+function priceName({ module, name, structure: { elements } }: Named, operation: string): string {
+  const curve = PRICED_CURVES[module]!;
+  // A slip of the reference, which its gas shows.
+  if (name === 'Fr' && operation === 'one') return 'ark_bls12_381_fr_one';
+  if (name === 'Gt') return `ark_${curve}_fq12_${PRICED_IN_TARGET[operation] ?? operation}`;
+  if (name !== 'G1' && name !== 'G2') return `ark_${curve}_${elements.toLowerCase()}_${operation}`;
+  const isAffine = operation.startsWith('affine');
+  const kind = isAffine ? '' : 'proj_';
+  return `ark_${curve}_${name.toLowerCase()}_${kind}${PRICED_ON_POINTS[operation] ?? operation}`;
+}
+
 /** One call, with what it computes. */
 class Algebra {
   readonly #context: NativeContext;
@@ -62,27 +87,25 @@ class Algebra {
 
   constructor(context: NativeContext) {
     this.#context = context;
-    const known = context.extensions.get(Elements) as Elements | undefined;
-    this.#elements = known ?? new Elements();
-    if (known === undefined) context.extensions.set(Elements, this.#elements);
+    this.#elements = context.extensions.of(Elements);
   }
 
-  /** The structure of a type argument. @throws Refusal for a type that is none, or is not enabled */
+  /** The structure of a type argument. @throws NativeAbort for a type that is none, or is not enabled */
   structure(index: number): Named {
     const { typeArguments, world } = this.#context;
     const path = pathOf(typeArguments[index]!);
     const curve = path && PAIRING_CURVES.get(path.module);
     const structure = path && curve?.structures.get(path.name);
     if (!path || !curve || !structure || !world.isFeatureEnabled(curve.flag)) {
-      throw new Refusal(NOT_IMPLEMENTED);
+      throw new NativeAbort(NOT_IMPLEMENTED);
     }
     return { module: path.module, name: path.name, curve, structure };
   }
 
-  /** The name of a type argument of the same module. @throws Refusal for another one */
+  /** The name of a type argument of the same module. @throws NativeAbort for another one */
   nameBeside(index: number, { module }: Named): string {
     const path = pathOf(this.#context.typeArguments[index]!);
-    if (path?.module !== module) throw new Refusal(NOT_IMPLEMENTED);
+    if (path?.module !== module) throw new NativeAbort(NOT_IMPLEMENTED);
     return path.name;
   }
 
@@ -94,7 +117,17 @@ class Algebra {
     return element.value;
   }
 
-  /** The number of a new element. @throws Refusal */
+  /** Charges an operation on elements of a structure, by its name in the gas schedule. */
+  charge(named: Named, operation: string, units = 1): void {
+    this.#context.gas.chargeFor(PRICES + priceName(named, operation), units);
+  }
+
+  /** Charges what is priced for a curve as a whole. */
+  chargeCurve({ module }: Named, operation: string, units = 1): void {
+    this.#context.gas.chargeFor(`${PRICES}ark_${PRICED_CURVES[module]!}_${operation}`, units);
+  }
+
+  /** The number of a new element. @throws NativeAbort */
   add({ module, structure }: Named, value: unknown): bigint {
     const { all, usedBytes } = this.#elements;
     const needed = usedBytes + structure.sizeBytes;
@@ -102,7 +135,7 @@ class Algebra {
       const text =
         `Algebra context memory ${MAX_BYTES}-byte limit exceeded: currently using ${usedBytes} ` +
         `bytes; was asked for ${needed} bytes`;
-      throw new Refusal(TOO_MUCH_MEMORY, text);
+      throw new NativeAbort(TOO_MUCH_MEMORY, text);
     }
     this.#elements.usedBytes = needed;
     all.push({ kind: `${module} ${structure.elements}`, value });
@@ -119,60 +152,57 @@ type Work = (
 function computing(units: number, work: Work): Native {
   return async (context, args): Promise<NativeResult> => {
     context.meter.charge(units);
-    try {
-      return await work(new Algebra(context), args, context);
-    } catch (error) {
-      if (error instanceof Refusal) return error.abort;
-      throw error;
-    }
+    return await work(new Algebra(context), args, context);
   };
 }
 
 /** What a structure has, or the abort for what is not defined. */
 function defined<T>(operation: T | undefined): T {
-  if (operation === undefined) throw new Refusal(NOT_IMPLEMENTED);
+  if (operation === undefined) throw new NativeAbort(NOT_IMPLEMENTED);
   return operation;
 }
 
 const FIELD_UNITS = 100;
 const GROUP_UNITS = 500;
 
-type Binary = (structure: Structure, left: unknown, right: unknown) => unknown;
+/** An operation of a structure on elements, all of it. */
+type Operation = (...values: readonly unknown[]) => unknown;
 
-function binary(compute: Binary): Native {
-  return computing(GROUP_UNITS, (algebra, [left, right]) => {
-    const named = algebra.structure(0);
-    const { structure } = named;
-    const values = [algebra.value(named, left), algebra.value(named, right)] as const;
-    return [algebra.add(named, compute(structure, ...values))];
-  });
-}
-
-function unary(compute: (structure: Structure, value: unknown) => unknown): Native {
-  return computing(GROUP_UNITS, (algebra, [handle]) => {
-    const named = algebra.structure(0);
-    return [algebra.add(named, compute(named.structure, algebra.value(named, handle)))];
-  });
-}
-
-/** A result that may not be there: whether it is, and its number. */
-function optional(compute: (structure: Structure, values: readonly unknown[]) => unknown): Native {
+/** @param of the operation of a structure; @throws NativeAbort where it has none */
+function operating(price: string, of: (structure: Structure) => Operation): Native {
   return computing(GROUP_UNITS, (algebra, handles) => {
     const named = algebra.structure(0);
+    const operate = of(named.structure);
     const values = handles.map((handle) => algebra.value(named, handle));
-    const result = compute(named.structure, values);
-    return result === undefined ? [false, 0n] : [true, algebra.add(named, result)];
+    algebra.charge(named, price);
+    return [algebra.add(named, operate(...values))];
   });
 }
 
-const divided = optional((structure, [left, right]) => {
-  const inverse = defined(structure.inv)(right);
-  return inverse === undefined ? undefined : structure.mul!(left, inverse);
+const invert = computing(GROUP_UNITS, (algebra, [handle]) => {
+  const named = algebra.structure(0);
+  const inv = defined(named.structure.inv);
+  const value = algebra.value(named, handle);
+  algebra.charge(named, 'inv');
+  const inverse = inv(value);
+  return inverse === undefined ? [false, 0n] : [true, algebra.add(named, inverse)];
 });
 
-function constant(of: (structure: Structure) => unknown): Native {
+const divide = computing(GROUP_UNITS, (algebra, [left, right]) => {
+  const named = algebra.structure(0);
+  const inv = defined(named.structure.inv);
+  const [dividend, divisor] = [algebra.value(named, left), algebra.value(named, right)];
+  algebra.charge(named, 'eq');
+  const inverse = inv(divisor);
+  if (inverse === undefined) return [false, 0n];
+  algebra.charge(named, 'div');
+  return [true, algebra.add(named, named.structure.mul!(dividend, inverse))];
+});
+
+function constant(price: string, of: (structure: Structure) => unknown): Native {
   return computing(FIELD_UNITS, (algebra) => {
     const named = algebra.structure(0);
+    algebra.charge(named, price);
     return [algebra.add(named, of(named.structure))];
   });
 }
@@ -183,53 +213,94 @@ const order = computing(FIELD_UNITS, (algebra, _, { meter }) => [
 
 const fromInteger = computing(FIELD_UNITS, (algebra, [value]) => {
   const named = algebra.structure(0);
-  return [algebra.add(named, defined(named.structure.ofInteger)(value as bigint))];
+  const ofInteger = defined(named.structure.ofInteger);
+  algebra.charge(named, 'from_u64');
+  return [algebra.add(named, ofInteger(value as bigint))];
 });
 
 const equal = computing(FIELD_UNITS, (algebra, [left, right]) => {
   const named = algebra.structure(0);
-  return [named.structure.eql(algebra.value(named, left), algebra.value(named, right))];
+  const values = [algebra.value(named, left), algebra.value(named, right)] as const;
+  algebra.charge(named, 'eq');
+  return [named.structure.eql(...values)];
 });
 
-const deserialize = computing(DECODE_UNITS, (algebra, [bytes], { meter }) => {
+/** The format that the second type argument names, and how the gas schedule calls it. */
+function formatOf(algebra: Algebra, named: Named): { format: Format; price: string } {
+  const name = algebra.nameBeside(1, named);
+  const format = defined(named.curve.formats.get(name));
+  if (format.structure !== named.name) throw new NativeAbort(NOT_IMPLEMENTED);
+  if (named.name !== 'G1' && named.name !== 'G2') return { format, price: '' };
+  return { format, price: name.endsWith('Uncompr') ? '_uncomp' : '_comp' };
+}
+
+const deserialize = computing(DECODE_UNITS, (algebra, [argument], { meter }) => {
   const named = algebra.structure(0);
-  const format = defined(named.curve.formats.get(algebra.nameBeside(1, named)));
-  if (format.structure !== named.name) throw new Refusal(NOT_IMPLEMENTED);
+  const { format, price } = formatOf(algebra, named);
+  const bytes = referencedBytes(argument);
+  if (bytes.length !== format.byteLength) return [false, 0n];
   meter.charge(named.name === 'Gt' ? PAIRING_UNITS : MULTIPLY_UNITS);
-  const value = format.read(referencedBytes(bytes));
-  return value === undefined ? [false, 0n] : [true, algebra.add(named, value)];
+  algebra.charge(named, price === '' ? 'deser' : `affine_deser${price}`);
+  const value = format.read(bytes);
+  if (value === undefined) return [false, 0n];
+  if (format.isMember !== undefined) {
+    algebra.charge(named, 'pow_u256');
+    algebra.charge(named, 'eq');
+    if (!format.isMember(value)) return [false, 0n];
+  }
+  return [true, algebra.add(named, value)];
 });
 
 const serialize = computing(DECODE_UNITS, (algebra, [handle], { meter }) => {
   const named = algebra.structure(0);
-  const format = defined(named.curve.formats.get(algebra.nameBeside(1, named)));
-  if (format.structure !== named.name) throw new Refusal(NOT_IMPLEMENTED);
-  return [byteVector(meter, format.write(algebra.value(named, handle)))];
+  const { format, price } = formatOf(algebra, named);
+  const value = algebra.value(named, handle);
+  if (price !== '') algebra.charge(named, 'to_affine');
+  algebra.charge(named, price === '' ? 'serialize' : `affine_serialize${price}`);
+  return [byteVector(meter, format.write(value))];
 });
 
 /** A group and its scalars. */
 function groupOf(algebra: Algebra): { readonly group: Named; readonly scalars: Named } {
   const [group, scalars] = [algebra.structure(0), algebra.structure(1)];
   const fits = group.structure.times !== undefined && scalars.name === 'Fr';
-  if (!fits || group.module !== scalars.module) throw new Refusal(NOT_IMPLEMENTED);
+  if (!fits || group.module !== scalars.module) throw new NativeAbort(NOT_IMPLEMENTED);
   return { group, scalars };
 }
 
 const scalarMultiply = computing(2 * MULTIPLY_UNITS, (algebra, [element, scalar]) => {
   const { group, scalars } = groupOf(algebra);
+  const point = algebra.value(group, element);
   const factor = algebra.value(scalars, scalar) as bigint;
-  const product = group.structure.times!(algebra.value(group, element), factor);
-  return [algebra.add(group, product)];
+  algebra.charge(group, 'scalar_mul');
+  return [algebra.add(group, group.structure.times!(point, factor))];
 });
+
+/** Bits of a scalar; `log2` of the smallest number of points for which the windows grow. */
+const SCALAR_BITS = 255;
+const SMALL_WINDOW = 3;
+const SMALL_COUNT = 32;
+
+/** What the reference's algorithm does for a sum of products, by its buckets. */
+function chargeMany(algebra: Algebra, group: Named, count: number): void {
+  const window =
+    count < SMALL_COUNT ? SMALL_WINDOW : Math.floor((Math.ceil(Math.log2(count)) * 69) / 100) + 2;
+  const windows = Math.ceil(SCALAR_BITS / window);
+  const buckets = 2 ** window;
+  algebra.charge(group, 'to_affine', count);
+  algebra.charge(group, 'add', (count + buckets + 1) * windows);
+  algebra.charge(group, 'double', buckets * windows);
+}
 
 const multiplyMany = computing(
   0,
   async (algebra, [elements, factors], context): Promise<Value[]> => {
     const { group, scalars } = groupOf(algebra);
-    if (group.name === 'Gt') throw new Refusal(NOT_IMPLEMENTED);
+    if (group.name === 'Gt') throw new NativeAbort(NOT_IMPLEMENTED);
     const [points, numbers] = [partsOf(elements), partsOf(factors)];
-    if (points.length !== numbers.length) throw new Refusal(SIZES_DIFFER);
+    if (points.length !== numbers.length) throw new NativeAbort(SIZES_DIFFER);
     context.meter.chargeInTurns(points.length * 2 * MULTIPLY_UNITS);
+    chargeMany(algebra, group, points.length);
     const { structure } = group;
     let sum = structure.zero;
     for (const [index, point] of points.entries()) {
@@ -243,8 +314,8 @@ const multiplyMany = computing(
 
 async function paired(
   algebra: Algebra,
-  left: readonly Value[],
-  right: readonly Value[],
+  [left, right]: readonly [readonly Value[], readonly Value[]],
+  charge: (curve: Named) => void,
   context: NativeContext,
 ): Promise<Value[]> {
   const [g1, g2, target] = [0, 1, 2].map((index) => algebra.structure(index)) as [
@@ -254,9 +325,12 @@ async function paired(
   ];
   const isPairing = g1.name === 'G1' && g2.name === 'G2' && target.name === 'Gt';
   if (!isPairing || g2.module !== g1.module || target.module !== g1.module) {
-    throw new Refusal(NOT_IMPLEMENTED);
+    throw new NativeAbort(NOT_IMPLEMENTED);
   }
-  if (left.length !== right.length) throw new Refusal(SIZES_DIFFER);
+  if (left.length !== right.length) throw new NativeAbort(SIZES_DIFFER);
+  algebra.charge(g1, 'to_affine', left.length);
+  algebra.charge(g2, 'to_affine', left.length);
+  charge(g1);
   const pairs = left.map((handle, index) => ({
     g1: algebra.value(g1, handle),
     g2: algebra.value(g2, right[index]),
@@ -271,21 +345,36 @@ async function paired(
 }
 
 const pairing = computing(PAIRING_UNITS, (algebra, [left, right], context) =>
-  paired(algebra, [left], [right], context),
+  paired(algebra, [[left], [right]], (curve) => algebra.chargeCurve(curve, 'pairing'), context),
 );
 
 const multiPairing = computing(0, (algebra, [left, right], context) => {
   const [points, others] = [partsOf(left), partsOf(right)];
   context.meter.chargeInTurns(points.length * PAIRING_UNITS);
-  return paired(algebra, points, others, context);
+  const charge = (curve: Named): void => {
+    algebra.chargeCurve(curve, 'multi_pairing_base');
+    algebra.chargeCurve(curve, 'multi_pairing_per_pair', points.length);
+  };
+  return paired(algebra, [points, others], charge, context);
 });
 
-const hashTo = computing(PAIRING_UNITS, (algebra, [domain, message], { meter }) => {
+/** A longer domain is hashed itself (RFC 9380 §5.3.3), with a prefix of 17 bytes. */
+const MAX_DOMAIN_BYTES = 255;
+const DOMAIN_PREFIX_BYTES = 17;
+
+const hashTo = computing(PAIRING_UNITS, (algebra, [domain, message], { meter, gas }) => {
   const named = algebra.structure(0);
   const suite = HASH_SUITES.get(`${named.name} ${algebra.nameBeside(1, named)}`);
   const hash = defined(named.module === 'bls12381_algebra' ? suite : undefined);
   const [tag, content] = [referencedBytes(domain), referencedBytes(message)];
   meter.chargeHashed(content.length);
+  const price = `${PRICES}ark_h2c_bls12381${named.name.toLowerCase()}_xmd_sha256_sswu_`;
+  gas.chargeFor(`${price}base`);
+  gas.chargeFor(`${price}per_msg_byte`, content.length);
+  if (tag.length > MAX_DOMAIN_BYTES) {
+    gas.chargeFor('move_stdlib.hash.sha2_256.base');
+    gas.chargeFor('move_stdlib.hash.sha2_256.per_byte', DOMAIN_PREFIX_BYTES + tag.length);
+  }
   if (tag.length === 0) {
     const text = 'this node cannot hash to a group without a domain: 0x1::crypto_algebra';
     throw new VmError('UNIMPLEMENTED_FUNCTIONALITY', { text });
@@ -302,31 +391,40 @@ function casting(
   return computing(FIELD_UNITS, (algebra, [handle], { meter }) => {
     const [source, target] = [algebra.structure(0), algebra.structure(1)];
     if (source.name !== from || target.name !== to || source.module !== target.module) {
-      throw new Refusal(NOT_IMPLEMENTED);
+      throw new NativeAbort(NOT_IMPLEMENTED);
     }
     const isInside = (): boolean => {
       meter.charge(PAIRING_UNITS);
-      return source.curve.isInTarget(algebra.value(source, handle));
+      const value = algebra.value(source, handle);
+      algebra.charge(source, 'pow_u256');
+      return source.curve.isInTarget(value);
     };
     return cast(isInside, handle);
   });
 }
 
 export const ALGEBRA_NATIVES: Readonly<Record<string, Native>> = {
-  'crypto_algebra::add_internal': binary((structure, left, right) => structure.add(left, right)),
-  'crypto_algebra::sub_internal': binary((structure, left, right) =>
-    structure.add(left, structure.neg(right)),
+  'crypto_algebra::add_internal': operating('add', ({ add }) => add as Operation),
+  'crypto_algebra::sub_internal': operating(
+    'sub',
+    ({ add, neg }) =>
+      (left, right) =>
+        add(left, neg(right)),
   ),
-  'crypto_algebra::mul_internal': binary((structure, left, right) =>
-    defined(structure.mul)(left, right),
+  'crypto_algebra::mul_internal': operating('mul', ({ mul }) => defined(mul) as Operation),
+  'crypto_algebra::div_internal': divide,
+  'crypto_algebra::inv_internal': invert,
+  'crypto_algebra::neg_internal': operating('neg', ({ neg }) => neg as Operation),
+  'crypto_algebra::sqr_internal': operating('square', ({ mul }) => {
+    const multiply = defined(mul);
+    return (value) => multiply(value, value);
+  }),
+  'crypto_algebra::double_internal': operating(
+    'double',
+    ({ double }) => defined(double) as Operation,
   ),
-  'crypto_algebra::div_internal': divided,
-  'crypto_algebra::inv_internal': optional((structure, [value]) => defined(structure.inv)(value)),
-  'crypto_algebra::neg_internal': unary((structure, value) => structure.neg(value)),
-  'crypto_algebra::sqr_internal': unary((structure, value) => defined(structure.mul)(value, value)),
-  'crypto_algebra::double_internal': unary((structure, value) => defined(structure.double)(value)),
-  'crypto_algebra::zero_internal': constant(({ zero }) => zero),
-  'crypto_algebra::one_internal': constant(({ one }) => one),
+  'crypto_algebra::zero_internal': constant('zero', ({ zero }) => zero),
+  'crypto_algebra::one_internal': constant('one', ({ one }) => one),
   'crypto_algebra::order_internal': order,
   'crypto_algebra::from_u64_internal': fromInteger,
   'crypto_algebra::eq_internal': equal,

@@ -2,22 +2,22 @@
 import { byteTools } from '../../move/bcs/bytes.ts';
 import { type Address, addressFromBytes } from '../../move/types/address.ts';
 import type { Meter } from '../meter.ts';
+import { refusedCode } from '../status/vm-error.ts';
 import { ByteVector, type Reference, type Value } from '../value.ts';
-import { refusedCode } from '../vm-error.ts';
 
-/** Of a `vector<u8>`. */
+/** The bytes of a `vector<u8>`. */
 export function bytesOf(value: Value): Uint8Array {
   return (value as ByteVector).bytes;
 }
 
-/** What is at the place of a reference. @throws VmError when there is nothing any more: borrows are not checked */
+/** The value that a reference points to. @throws VmError if it was removed: borrows are not checked */
 export function referenced(value: Value): Exclude<Value, undefined> {
   const found = (value as Reference).get();
   if (found === undefined) throw refusedCode('a place that is gone');
   return found;
 }
 
-/** Of a `&vector<u8>`. */
+/** The bytes of a `&vector<u8>`. */
 export function referencedBytes(value: Value): Uint8Array {
   return bytesOf(referenced(value));
 }

@@ -2,8 +2,8 @@
 import { byteTools } from '../../move/bcs/bytes.ts';
 import type { Meter } from '../meter.ts';
 import type { Native } from '../native.ts';
+import { VmError } from '../status/vm-error.ts';
 import { ByteVector, type Reference, type Value } from '../value.ts';
-import { VmError } from '../vm-error.ts';
 import { referenced } from './arguments.ts';
 
 /** Variants of `Ordering`. */

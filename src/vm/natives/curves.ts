@@ -9,7 +9,10 @@ type Natives = Readonly<Record<string, Native>>;
 
 const signatures = async (): Promise<Natives> =>
   (await import('./signatures.ts')).SIGNATURE_NATIVES;
+const bls12381 = async (): Promise<Natives> => (await import('./bls12381.ts')).BLS_NATIVES;
 const ristretto = async (): Promise<Natives> => (await import('./ristretto.ts')).RISTRETTO_NATIVES;
+const rangeProofs = async (): Promise<Natives> =>
+  (await import('./range-proofs.ts')).RANGE_PROOF_NATIVES;
 const algebra = async (): Promise<Natives> => (await import('./algebra.ts')).ALGEBRA_NATIVES;
 
 /** By module. */
@@ -17,8 +20,10 @@ const LOADERS: ReadonlyMap<string, () => Promise<Natives>> = new Map([
   ['ed25519', signatures],
   ['multi_ed25519', signatures],
   ['secp256k1', signatures],
-  ['bls12381', signatures],
+  ['bls12381', bls12381],
   ['ristretto255', ristretto],
+  ['ristretto255_bulletproofs', rangeProofs],
+  ['confidential_range_proofs', rangeProofs],
   ['crypto_algebra', algebra],
 ]);
 

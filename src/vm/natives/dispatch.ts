@@ -13,8 +13,8 @@ import {
   type NativeResult,
 } from '../native.ts';
 import type { LoadedFunction } from '../program/loaded-module.ts';
+import { VmError } from '../status/vm-error.ts';
 import type { Value } from '../value.ts';
-import { VmError } from '../vm-error.ts';
 import { bytesInside, partsOf, referenced, referencedBytes, textOf } from './arguments.ts';
 
 const NOT_AN_IDENTIFIER = 1;
@@ -31,7 +31,7 @@ function isIdentifier(bytes: Uint8Array): boolean {
   return byteTools.isAscii(bytes) && IDENTIFIER.test(textOf(bytes));
 }
 
-/** The function that a `&FunctionInfo` names; undefined when it names none. */
+/** The function that a `&FunctionInfo` names; undefined for names that are not identifiers. */
 function functionNameOf(value: Value): FunctionName | undefined {
   const [address, module, name] = partsOf(referenced(value));
   const texts = [bytesInside(module), bytesInside(name)];
@@ -48,13 +48,16 @@ const nameIsValid: Native = ({ meter }, [text]) => {
   return [isIdentifier(bytes)];
 };
 
-const loadFunction: Native = ({ program }, [info]) => {
+const loadFunction: Native = ({ program, gas }, [info]) => {
   const named = functionNameOf(info);
   if (named === undefined) return new NativeAbort(NOT_AN_IDENTIFIER);
-  return andThen(program.module(named.module), () => []);
+  return andThen(program.module(named.module), ({ id, compiled, isFree }) => {
+    if (!isFree) gas.chargeModule(id, compiled.sizeBytes ?? 0);
+    return [];
+  });
 };
 
-/** The function of that name; undefined when there is none. */
+/** The function of that name; undefined if it does not exist. */
 function loaded(
   { program }: NativeContext,
   { module, name }: FunctionName,
@@ -87,6 +90,7 @@ function canReplace(left: LoadedFunction, right: LoadedFunction): boolean {
   const [own, other] = [left.module.id, right.module.id];
   return (
     right.visibility === 'public' &&
+    !right.isNative &&
     (own.name !== other.name || own.address !== other.address) &&
     String(right.handle.typeParameters) === String(left.handle.typeParameters) &&
     typeTexts(right, right.results) === typeTexts(left, left.results) &&

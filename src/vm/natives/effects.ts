@@ -1,21 +1,13 @@
-/** Natives about events, prints and publishing, whose effects a view drops (docs/spec/vm.md §6.5, §8.3). */
+/** Natives about events and prints, whose effects a view drops (docs/spec/vm.md §6.5, §8.3). */
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { BcsError, decodeBcs } from '../../move/bcs/bcs-reader.ts';
 import { type ContractEvent, type EventKey, readEventKey } from '../../move/transactions/event.ts';
-import type { TypeTag } from '../../move/types/type-tag.ts';
-import {
-  missingNative,
-  type Native,
-  NativeAbort,
-  type NativeContext,
-  type NativeResult,
-} from '../native.ts';
+import { encodeTypeTag, type TypeTag, TypeTagDepthError } from '../../move/types/type-tag.ts';
+import { type Native, NativeAbort, type NativeContext, type NativeResult } from '../native.ts';
+import { VmError } from '../status/vm-error.ts';
 import type { Value } from '../value.ts';
 import { encodeValue } from '../values/bcs.ts';
-import { VmError } from '../vm-error.ts';
 import { bytesOf, stringOf } from './arguments.ts';
-
-const ALREADY_REQUESTED = 0x3_0000;
 
 const nothing: Native = () => [];
 
@@ -24,25 +16,36 @@ export class EmittedEvents {
   readonly events: ContractEvent[] = [];
 }
 
-/** Writes an event's value; what is made of it is retained where the run is for a transaction. */
+/** Encodes the value of an event. A run for a transaction records the event; a view drops it. */
 function emit(
   context: NativeContext,
   value: Value,
   eventOf: (typeTag: TypeTag, data: Buffer) => ContractEvent,
 ): MaybePromise<NativeResult> {
-  const { extensions, meter, program, transaction, typeArguments } = context;
+  const { extensions, meter, program, session, typeArguments } = context;
   const [type] = typeArguments;
   return andThen(program.layout(type!), (layout) => {
     const data = encodeValue(layout, value, meter);
-    if (transaction === undefined) return [];
-    let emitted = extensions.get(EmittedEvents) as EmittedEvents | undefined;
-    if (emitted === undefined) {
-      emitted = new EmittedEvents();
-      extensions.set(EmittedEvents, emitted);
-    }
-    emitted.events.push(eventOf(type!.tag, data));
+    if (session === undefined) return [];
+    if (!hasBytes(type!.tag)) return new NativeAbort(CANNOT_CREATE_EVENT);
+    extensions.of(EmittedEvents).events.push(eventOf(type!.tag, data));
     return [];
   });
+}
+
+/** `ECANNOT_CREATE_EVENT` of the module `event`. */
+const CANNOT_CREATE_EVENT = 1;
+
+/** Whether the type of an event is not nested too deeply. */
+function hasBytes(tag: TypeTag): boolean {
+  if (tag.kind === 'struct' && tag.struct.typeArguments.length === 0) return true;
+  try {
+    encodeTypeTag(tag);
+    return true;
+  } catch (error) {
+    if (!(error instanceof TypeTagDepthError)) throw error;
+    return false;
+  }
 }
 
 /** An event of a handle: the BCS of its key, sequence number and value. */
@@ -78,14 +81,6 @@ const moduleEvent: Native = (context, [value]) => {
   return emit(context, value, (typeTag, data) => ({ kind: 'v2', typeTag, data }));
 };
 
-/** A request to publish modules: one in each view. What a transaction would publish is not worked out. */
-const requestPublish: Native = ({ extensions, transaction }: NativeContext) => {
-  if (transaction !== undefined) throw missingNative('code', 'request_publish');
-  if (extensions.has(requestPublish)) return new NativeAbort(ALREADY_REQUESTED);
-  extensions.set(requestPublish, true);
-  return [];
-};
-
 export const EFFECT_NATIVES: Readonly<Record<string, Native>> = {
   'event::write_to_event_store': handleEvent,
   'event::write_module_event_to_store': moduleEvent,
@@ -93,6 +88,4 @@ export const EFFECT_NATIVES: Readonly<Record<string, Native>> = {
   'debug::print_stack_trace': nothing,
   'debug::native_print': nothing,
   'debug::native_stack_trace': ({ meter }) => [stringOf(meter, '')],
-  'code::request_publish': requestPublish,
-  'code::request_publish_with_allowed_deps': requestPublish,
 };

@@ -3,11 +3,13 @@ import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
 import { byteTools } from '../../move/bcs/bytes.ts';
 import { ADDRESS_ONE, type Address, formatAddress } from '../../move/types/address.ts';
 import { formatStructTag, type StructTag } from '../../move/types/type-tag.ts';
+import type { EnumLayout, Layout, LayoutField, StructLayout } from '../../move/values/layout.ts';
+import type { GasMeter } from '../gas/gas-meter.ts';
 import type { Meter } from '../meter.ts';
 import { type Native, NativeAbort, type NativeContext, type NativeResult } from '../native.ts';
-import type { Layout, LayoutField, VmType } from '../program/vm-type.ts';
+import type { VmType } from '../program/vm-type.ts';
+import { VmError } from '../status/vm-error.ts';
 import type { Value } from '../value.ts';
-import { VmError } from '../vm-error.ts';
 import { bytesOf, partsOf, referenced, referencedBytes, stringOf, textOf } from './arguments.ts';
 
 const ARGUMENTS_MISMATCH = 1;
@@ -26,16 +28,22 @@ interface Form {
   readonly signersFixed: boolean;
 }
 
+/** The price of bytes of texts. */
+const PER_BYTE = 'aptos_framework.string_utils.format.per_byte';
+
 class Formatter {
   readonly #form: Form;
   readonly #meter: Meter;
+  readonly #gas: GasMeter;
 
-  constructor(form: Form, meter: Meter) {
+  constructor(form: Form, { meter, gas }: NativeContext) {
     this.#form = form;
     this.#meter = meter;
+    this.#gas = gas;
   }
 
   value(layout: Layout, value: Value, depth: number): string {
+    this.#gas.chargeFor('aptos_framework.string_utils.format.base');
     const text = this.#text(layout, value, depth);
     this.#meter.allocateBytes(text.length);
     return text;
@@ -53,10 +61,12 @@ class Formatter {
       }
       case 'bytes': {
         const bytes = bytesOf(value);
+        this.#gas.chargeFor(PER_BYTE, bytes.length);
         return `0x${byteTools.hexText(byteTools.asBuffer(bytes), 0, bytes.length)}`;
       }
       case 'vector':
         return this.#vector(layout.element, partsOf(value), depth);
+      case 'string':
       case 'struct':
         return this.#struct(layout, partsOf(value), depth);
       case 'enum':
@@ -83,13 +93,14 @@ class Formatter {
   }
 
   #struct(
-    { type, fields }: Extract<Layout, { kind: 'struct' }>,
+    { tag, fields }: StructLayout | StructLayout<'string'>,
     values: readonly Value[],
     depth: number,
   ): string {
-    const tag = structOf(type);
     if (isFramework(tag, 'string', 'String')) {
-      const text = textOf(bytesOf(values[0]));
+      const bytes = bytesOf(values[0]);
+      this.#gas.chargeFor(PER_BYTE, bytes.length);
+      const text = textOf(bytes);
       return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
     }
     if (isFramework(tag, 'option', 'Option')) return this.#optionOfVector(fields, values[0], depth);
@@ -98,12 +109,12 @@ class Formatter {
   }
 
   #enum(
-    { type, variants }: Extract<Layout, { kind: 'enum' }>,
+    { tag, variants }: EnumLayout,
     [index, ...values]: readonly Value[],
     depth: number,
   ): string {
     const { name, fields } = variants[index as number]!;
-    if (!isFramework(structOf(type), 'option', 'Option')) {
+    if (!isFramework(tag, 'option', 'Option')) {
       return name + this.#fields(fields, values, depth);
     }
     return fields.length === 0 ? 'None' : this.#some(fields[0]!.layout, values[0], depth);
@@ -144,13 +155,13 @@ function isFramework(tag: StructTag | undefined, module: string, name: string): 
 }
 
 function formatted(
-  { program, meter }: NativeContext,
+  context: NativeContext,
   type: VmType,
   value: Value,
   form: Form,
 ): MaybePromise<string> {
-  return andThen(program.layout(type), (layout) =>
-    new Formatter(form, meter).value(layout, value, 0),
+  return andThen(context.program.layout(type), (layout) =>
+    new Formatter(form, context).value(layout, value, 0),
   );
 }
 
@@ -186,6 +197,7 @@ function formatParts(text: string): Part[] {
 /** The values are a list: `Cons(first, others)` or `NIL`. */
 const formatList: Native = (context, [formatText, list]) => {
   const bytes = referencedBytes(formatText);
+  context.gas.chargeFor(PER_BYTE, bytes.length);
   // Each byte may be a part of its own.
   context.meter.charge(bytes.length * PART_UNITS);
   if (!byteTools.isUtf8(bytes)) return new NativeAbort(INVALID_FORMAT);

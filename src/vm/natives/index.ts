@@ -3,12 +3,14 @@ import { ADDRESS_ONE } from '../../move/types/address.ts';
 import type { Native, NativeLookup } from '../native.ts';
 import { ACCOUNT_NATIVES } from './accounts.ts';
 import { AGGREGATOR_NATIVES } from './aggregators.ts';
+import { CHAIN_NATIVES } from './chain-configuration.ts';
 import { COMPARISON_NATIVES } from './comparisons.ts';
 import { curveNative } from './curves.ts';
 import { DISPATCH_NATIVES } from './dispatch.ts';
 import { EFFECT_NATIVES } from './effects.ts';
 import { FORMAT_NATIVES } from './format.ts';
 import { HASH_NATIVES } from './hashes.ts';
+import { PUBLISHING_NATIVES } from './publishing.ts';
 import { SERIALIZATION_NATIVES } from './serialization.ts';
 import { STRING_NATIVES } from './strings.ts';
 import { TABLE_NATIVES } from './tables.ts';
@@ -21,11 +23,13 @@ const NATIVES: ReadonlyMap<string, Native> = new Map(
   [
     ACCOUNT_NATIVES,
     AGGREGATOR_NATIVES,
+    CHAIN_NATIVES,
     COMPARISON_NATIVES,
     DISPATCH_NATIVES,
     EFFECT_NATIVES,
     FORMAT_NATIVES,
     HASH_NATIVES,
+    PUBLISHING_NATIVES,
     SERIALIZATION_NATIVES,
     STRING_NATIVES,
     TABLE_NATIVES,

@@ -1,7 +1,7 @@
 /** Natives of `0x1::ristretto255` (docs/spec/vm.md §6.10). Points stay here; code has their numbers. */
 import { type Native, NativeAbort, type NativeContext } from '../native.ts';
+import { VmError } from '../status/vm-error.ts';
 import type { Value } from '../value.ts';
-import { VmError } from '../vm-error.ts';
 import { bytesInside, bytesOf, byteVector, partsOf, referenced } from './arguments.ts';
 import {
   BASE,
@@ -17,8 +17,9 @@ import {
   scalarBytes,
   scalarOfBytes,
   scalarOfHash,
+  sumOfProducts,
 } from './crypto/ristretto.ts';
-import { giveWay } from './crypto/turns.ts';
+import { turnsOf } from './crypto/turns.ts';
 import { DECODE_UNITS, MULTIPLY_UNITS } from './crypto/units.ts';
 
 /** Maximum number of points of a run. */
@@ -30,42 +31,15 @@ const NO_HANDLE = 2n ** 64n - 1n;
 const WIDE_BYTES = 64;
 const NARROW_BYTES = 32;
 
-const POINTS = Symbol('points');
-
-function pointsOf({ extensions }: NativeContext): RistrettoPoint[] {
-  let points = extensions.get(POINTS) as RistrettoPoint[] | undefined;
-  if (points === undefined) {
-    points = [];
-    extensions.set(POINTS, points);
-  }
-  return points;
+/** The points of a run. */
+class Points {
+  readonly all: RistrettoPoint[] = [];
 }
 
-/** Thrown within a native, which then aborts. */
-class Refusal extends Error {
-  readonly abort: NativeAbort;
-
-  constructor(code: number, message: string) {
-    super(message);
-    this.abort = new NativeAbort(code, message);
-  }
-}
-
-function aborting(native: Native): Native {
-  return async (context, args) => {
-    try {
-      return await native(context, args);
-    } catch (error) {
-      if (error instanceof Refusal) return error.abort;
-      throw error;
-    }
-  };
-}
-
-/** @param handle the number of a point @throws Refusal */
+/** @param handle the number of a point @throws NativeAbort */
 function pointAt(context: NativeContext, handle: Value): RistrettoPoint {
-  const point = pointsOf(context)[Number(handle as bigint)];
-  if (point === undefined) throw new Refusal(INVALID_HANDLE, 'Invalid point handle');
+  const point = context.extensions.of(Points).all[Number(handle as bigint)];
+  if (point === undefined) throw new NativeAbort(INVALID_HANDLE, 'Invalid point handle');
   return point;
 }
 
@@ -74,12 +48,17 @@ function handleIn(point: Value): bigint {
   return partsOf(referenced(point))[0] as bigint;
 }
 
-/** @throws Refusal */
+/** The point of a `&RistrettoPoint`. @throws NativeAbort */
+export function pointIn(context: NativeContext, point: Value): RistrettoPoint {
+  return pointAt(context, handleIn(point));
+}
+
+/** @throws NativeAbort */
 function added(context: NativeContext, point: RistrettoPoint): bigint {
-  const points = pointsOf(context);
+  const points = context.extensions.of(Points).all;
   if (points.length >= MAX_POINTS) {
     const text = `Too many points created: ${points.length}, limit is ${MAX_POINTS}`;
-    throw new Refusal(TOO_MANY_POINTS, text);
+    throw new NativeAbort(TOO_MANY_POINTS, text);
   }
   points.push(point);
   return BigInt(points.length - 1);
@@ -110,7 +89,7 @@ function placed(
   point: RistrettoPoint,
 ): bigint {
   if (inPlace !== true) return added(context, point);
-  pointsOf(context)[Number(first)] = point;
+  context.extensions.of(Points).all[Number(first)] = point;
   return first;
 }
 
@@ -120,7 +99,7 @@ function combining(operation: Operation): Native {
   return (context, [left, right, inPlace]) => {
     const [first, second] = [handleIn(left), handleIn(right)];
     if (inPlace === true && first === second) {
-      throw new Refusal(SAME_HANDLE, 'Duplicate Ristretto point handle');
+      throw new NativeAbort(SAME_HANDLE, 'Duplicate Ristretto point handle');
     }
     const point = operation(pointAt(context, first), pointAt(context, second));
     return [placed(context, first, inPlace, point)];
@@ -158,16 +137,12 @@ const multiplyTwo: Native = (context, [first, second, factor, otherFactor]) => {
   return [added(context, product.add(other))];
 };
 
-const multiplyMany: Native = async (context, [points, factors]) => {
+const multiplyMany: Native = async (context, [elements, factors]) => {
   const scalars = partsOf(referenced(factors)).map(bytesInside).map(scalarIn);
-  const handles = partsOf(referenced(points)).map((point) => partsOf(point)[0]);
+  const handles = partsOf(referenced(elements)).map((element) => partsOf(element)[0]);
   context.meter.chargeInTurns(scalars.length * MULTIPLY_UNITS);
-  let sum = IDENTITY;
-  for (const [index, scalar] of scalars.entries()) {
-    await giveWay(context);
-    sum = sum.add(pointAt(context, handles[index]).multiplyUnsafe(scalar));
-  }
-  return [added(context, sum)];
+  const points = handles.map((handle) => pointAt(context, handle));
+  return [added(context, await sumOfProducts(points, scalars, turnsOf(context)))];
 };
 
 const decompress: Native = (context, [bytes]) => {
@@ -236,6 +211,6 @@ export const RISTRETTO_NATIVES: Readonly<Record<string, Native>> = Object.fromEn
     ),
   } satisfies Record<string, Native>).map(([name, native]: [string, Native]) => [
     `ristretto255::${name}`,
-    aborting(native),
+    native,
   ]),
 );

@@ -3,41 +3,52 @@
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { BcsError } from '../../move/bcs/bcs-reader.ts';
 import { PRIMITIVE_BYTES } from '../../move/bcs/integers.ts';
+import type { Layout } from '../../move/values/layout.ts';
 import type { Meter } from '../meter.ts';
 import { type Native, NativeAbort, type NativeContext } from '../native.ts';
-import type { Layout } from '../program/vm-type.ts';
+import type { StatusName } from '../status/status.ts';
+import { VmError } from '../status/vm-error.ts';
 import { ByteVector, type Value } from '../value.ts';
 import { decodeValue, encodeValue } from '../values/bcs.ts';
-import { VmError } from '../vm-error.ts';
 import { bytesOf, referenced } from './arguments.ts';
 import { optionOf } from './options.ts';
 
 const NOT_SERIALIZABLE = 0x1c5;
 const BYTES_NOT_READ = 0x1_0001;
 
-/** The BCS of a value; undefined when its type has none. */
+/** Why a value has no BCS. */
+const NO_BCS: ReadonlySet<StatusName> = new Set([
+  'VM_MAX_VALUE_DEPTH_REACHED',
+  'VALUE_SERIALIZATION_ERROR',
+]);
+
+/** The BCS of a value; undefined when it has none. */
 function serialized(context: NativeContext, value: Value): MaybePromise<Uint8Array | undefined> {
   return andThen(context.program.layout(context.typeArguments[0]!), (layout) => {
     try {
       return encodeValue(layout, value, context.meter);
     } catch (error) {
-      if (error instanceof VmError && error.status === 'VM_MAX_VALUE_DEPTH_REACHED') {
-        return undefined;
-      }
+      if (error instanceof VmError && NO_BCS.has(error.status)) return undefined;
       throw error;
     }
   });
 }
 
 const toBytes: Native = (context, [value]) =>
-  andThen(serialized(context, referenced(value)), (bytes) =>
-    bytes === undefined ? new NativeAbort(NOT_SERIALIZABLE) : [new ByteVector(bytes)],
-  );
+  andThen(serialized(context, referenced(value)), (bytes) => {
+    if (bytes === undefined) context.gas.chargeFor('move_stdlib.bcs.to_bytes.failure');
+    else context.gas.chargeFor('move_stdlib.bcs.to_bytes.per_byte_serialized', bytes.length);
+    return bytes === undefined ? new NativeAbort(NOT_SERIALIZABLE) : [new ByteVector(bytes)];
+  });
 
-const serializedSize: Native = (context, [value]) =>
-  andThen(serialized(context, referenced(value)), (bytes) =>
-    bytes === undefined ? new NativeAbort(NOT_SERIALIZABLE) : [BigInt(bytes.length)],
-  );
+const serializedSize: Native = (context, [value]) => {
+  context.gas.chargeFor('move_stdlib.bcs.serialized_size.base');
+  return andThen(serialized(context, referenced(value)), (bytes) => {
+    if (bytes === undefined) context.gas.chargeFor('move_stdlib.bcs.serialized_size.failure');
+    else context.gas.chargeFor('move_stdlib.bcs.serialized_size.per_byte_serialized', bytes.length);
+    return bytes === undefined ? new NativeAbort(NOT_SERIALIZABLE) : [BigInt(bytes.length)];
+  });
+};
 
 /** The size of all values of a type; undefined when they differ. */
 function sizeOf(layout: Layout, meter: Meter): number | undefined {

@@ -14,8 +14,8 @@ const SCHEME_UNIQUE_ADDRESS = 251;
 
 let hash: Buffer | undefined;
 
-export function sessionHash({ transaction }: Pick<NativeContext, 'transaction'>): Buffer {
-  if (transaction !== undefined) return transaction.sessionHash;
+export function sessionHash({ session }: Pick<NativeContext, 'session'>): Buffer {
+  if (session !== undefined) return session.hash;
   hash ??= domainHash('SessionId', Uint8Array.of(VOID_SESSION));
   return hash;
 }

@@ -1,28 +1,21 @@
-/** Natives of signatures: Ed25519, several of its keys, ECDSA over secp256k1, BLS12-381 (docs/spec/vm.md §6.9). */
-import { andThen, type MaybePromise } from '../../maybe-promise.ts';
-import type { Meter } from '../meter.ts';
+/** Natives of signatures: Ed25519, several of its keys, ECDSA over secp256k1 (docs/spec/vm.md §6.9). */
+import { MAX_MULTI_ED25519_KEYS } from '../../move/crypto/authenticator.ts';
 import { type Native, NativeAbort } from '../native.ts';
-import type { Value } from '../value.ts';
 import { bytesInside, bytesOf, byteVector, partsOf } from './arguments.ts';
 import {
-  isBlsKey,
-  isBlsSignature,
-  isProofOfPossession,
-  isSumOfSignatures,
-  sumOfKeys,
-  sumOfSignatures,
-} from './crypto/bls12381.ts';
-import {
-  areEd25519Keys,
   ED25519_KEY_BYTES,
+  ED25519_SIGNATURE_BYTES,
   isEd25519Key,
+  isEd25519Point,
   isEd25519Signature,
-  isMultiEd25519Key,
-  isMultiEd25519Signature,
+  isSignedByMultiKey,
+  readMultiEd25519Signature,
+  splitMultiEd25519Key,
+  wholeEd25519Keys,
 } from './crypto/ed25519.ts';
 import { recoverKey } from './crypto/secp256k1.ts';
-import { type GiveWay, giveWay, turnsOf } from './crypto/turns.ts';
-import { DECODE_UNITS, MULTIPLY_UNITS, PAIRING_UNITS } from './crypto/units.ts';
+import { giveWay, turnsOf } from './crypto/turns.ts';
+import { DECODE_UNITS, MULTIPLY_UNITS } from './crypto/units.ts';
 
 const WRONG_KEY_SIZE = 1;
 const NOT_DESERIALIZED = 0x1_0001;
@@ -38,26 +31,14 @@ const validateKey: Native = ({ world, meter }, [key]) => {
   return new NativeAbort(WRONG_KEY_SIZE, text);
 };
 
-type Verify = (
-  signature: Uint8Array,
-  key: Uint8Array,
-  message: Uint8Array,
-  giveWay: GiveWay,
-) => MaybePromise<boolean>;
-
-function verifying(verify: Verify, unitsOf: (key: Uint8Array) => number): Native {
-  return (context, args) => {
-    const [signature, key, message] = args.map(bytesOf);
-    const { meter } = context;
-    meter.charge(unitsOf(key!));
-    meter.chargeHashed(message!.length);
-    const isRight = verify(signature!, key!, message!, turnsOf(context));
-    return andThen(isRight, (found) => [found]);
-  };
-}
-
 const ED25519_UNITS = 2 * (DECODE_UNITS + MULTIPLY_UNITS);
-const keysIn = (key: Uint8Array): number => Math.floor(key.length / ED25519_KEY_BYTES);
+
+const verifyOne: Native = ({ meter }, args) => {
+  const [signature, key, message] = args.map(bytesOf) as [Uint8Array, Uint8Array, Uint8Array];
+  meter.charge(ED25519_UNITS);
+  meter.chargeHashed(message.length);
+  return [isEd25519Signature(signature, key, message)];
+};
 
 const verifyBatch: Native = async (context, [signatures, keys, messages]) => {
   const [signed, by, what] = [
@@ -77,13 +58,49 @@ const verifyBatch: Native = async (context, [signatures, keys, messages]) => {
   return [true];
 };
 
-function validating(isValid: (bytes: Uint8Array) => boolean): Native {
-  return ({ meter }, [value]) => {
-    const bytes = bytesOf(value);
-    meter.charge(DECODE_UNITS * (1 + keysIn(bytes)));
-    return [isValid(bytes)];
+const ED25519_PRICES = 'aptos_framework.signature.';
+
+/** @param keysOf the keys in some bytes; `undefined` where their form is wrong */
+function validateKeys(keysOf: (bytes: Uint8Array) => readonly Uint8Array[] | undefined): Native {
+  return ({ meter, gas }, [value]) => {
+    gas.chargeFor(`${ED25519_PRICES}base`);
+    const keys = keysOf(bytesOf(value));
+    if (keys === undefined) return [false];
+    meter.charge(DECODE_UNITS * keys.length);
+    const isValid = keys.every((key) => {
+      gas.chargeFor(`${ED25519_PRICES}per_pubkey_deserialize`);
+      gas.chargeFor(`${ED25519_PRICES}per_pubkey_small_order_check`);
+      return isEd25519Key(key);
+    });
+    return [isValid];
   };
 }
+
+/** The check of old code: bytes behind the last whole key are not looked at. */
+const validateKeysOnly = validateKeys((bytes) => {
+  const keys = wholeEd25519Keys(bytes);
+  return keys.length > MAX_MULTI_ED25519_KEYS ? undefined : keys;
+});
+
+const verifyMany: Native = async (context, args) => {
+  const [signature, key, message] = args.map(bytesOf) as [Uint8Array, Uint8Array, Uint8Array];
+  const { meter, gas } = context;
+  const keyCount = wholeEd25519Keys(key).length;
+  meter.charge((1 + keyCount) * ED25519_UNITS);
+  meter.chargeHashed(message.length);
+  gas.chargeFor(`${ED25519_PRICES}base`);
+  gas.chargeFor(`${ED25519_PRICES}per_pubkey_deserialize`, keyCount);
+  const multiKey = splitMultiEd25519Key(key);
+  if (multiKey?.keys.every(isEd25519Point) !== true) return [false];
+  const count = Math.floor(signature.length / ED25519_SIGNATURE_BYTES);
+  gas.chargeFor(`${ED25519_PRICES}per_sig_deserialize`, count);
+  const multiSignature = readMultiEd25519Signature(signature);
+  if (multiSignature === undefined) return [false];
+  gas.chargeFor(`${ED25519_PRICES}per_sig_strict_verify`, count);
+  gas.chargeFor(`${ED25519_PRICES}per_msg_hashing_base`, count);
+  gas.chargeFor(`${ED25519_PRICES}per_msg_byte_hashing`, message.length * count);
+  return [await isSignedByMultiKey(multiSignature, multiKey, message, turnsOf(context))];
+};
 
 const recover: Native = ({ meter }, [message, recoveryId, signature]) => {
   meter.charge(DECODE_UNITS + 2 * MULTIPLY_UNITS);
@@ -101,61 +118,14 @@ const recover: Native = ({ meter }, [message, recoveryId, signature]) => {
   }
 };
 
-/** Structures whose first field is a `vector<u8>`, each a point. */
-function pointsOf(values: Value, meter: Meter): Uint8Array[] {
-  const points = partsOf(values).map(bytesInside);
-  meter.chargeInTurns(points.length * DECODE_UNITS);
-  return points;
-}
-
-type Sum = (points: readonly Uint8Array[], giveWay: GiveWay) => Promise<Uint8Array | undefined>;
-
-function summing(sum: Sum): Native {
-  return async (context, [points]) => {
-    const { meter } = context;
-    const bytes = await sum(pointsOf(points, meter), turnsOf(context));
-    return [byteVector(meter, bytes ?? new Uint8Array(0)), bytes !== undefined];
-  };
-}
-
-const verifySum: Native = async (context, [signature, keys, messages]) => {
-  const points = pointsOf(keys, context.meter);
-  context.meter.chargeInTurns((points.length + 1) * PAIRING_UNITS);
-  const signed = partsOf(messages).map(bytesOf);
-  for (const message of signed) context.meter.chargeHashed(message.length);
-  return [await isSumOfSignatures(bytesOf(signature), points, signed, turnsOf(context))];
-};
-
-const isSignature: Verify = (signature, key, message, giveWay) =>
-  isSumOfSignatures(signature, [key], [message], giveWay);
-
-const verifyPossession: Native = async (context, [key, proof]) => {
-  context.meter.charge(2 * PAIRING_UNITS);
-  return [await isProofOfPossession(bytesOf(proof), bytesOf(key), turnsOf(context))];
-};
-
 export const SIGNATURE_NATIVES: Readonly<Record<string, Native>> = {
   'ed25519::public_key_validate_internal': validateKey,
-  'ed25519::signature_verify_strict_internal': verifying(isEd25519Signature, () => ED25519_UNITS),
+  'ed25519::signature_verify_strict_internal': verifyOne,
   'ed25519::signature_batch_verify_strict_internal': verifyBatch,
-  'multi_ed25519::public_key_validate_internal': validating(areEd25519Keys),
-  'multi_ed25519::public_key_validate_v2_internal': validating(isMultiEd25519Key),
-  'multi_ed25519::signature_verify_strict_internal': verifying(
-    isMultiEd25519Signature,
-    (key) => (1 + keysIn(key)) * ED25519_UNITS,
+  'multi_ed25519::public_key_validate_internal': validateKeysOnly,
+  'multi_ed25519::public_key_validate_v2_internal': validateKeys(
+    (bytes) => splitMultiEd25519Key(bytes)?.keys,
   ),
+  'multi_ed25519::signature_verify_strict_internal': verifyMany,
   'secp256k1::ecdsa_recover_internal': recover,
-  'bls12381::aggregate_pubkeys_internal': summing(sumOfKeys),
-  'bls12381::aggregate_signatures_internal': summing(sumOfSignatures),
-  'bls12381::signature_subgroup_check_internal': validating(isBlsSignature),
-  'bls12381::validate_pubkey_internal': validating(isBlsKey),
-  'bls12381::verify_aggregate_signature_internal': verifySum,
-  'bls12381::verify_multisignature_internal': verifying(isSignature, () => 2 * PAIRING_UNITS),
-  'bls12381::verify_normal_signature_internal': verifying(
-    (signature, key, message, giveWay) =>
-      isBlsKey(key) && isSignature(signature, key, message, giveWay),
-    () => 2 * PAIRING_UNITS,
-  ),
-  'bls12381::verify_proof_of_possession_internal': verifyPossession,
-  'bls12381::verify_signature_share_internal': verifying(isSignature, () => 2 * PAIRING_UNITS),
 };

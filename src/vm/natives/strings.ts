@@ -51,11 +51,13 @@ const subString: Native = ({ meter }, [text, start, end]) => {
   return [byteVector(meter, bytesOf(referenced(text)).slice(from, to))];
 };
 
-const indexOf: Native = ({ meter }, [text, wanted]) => {
+const indexOf: Native = ({ gas, meter }, [text, wanted]) => {
   const bytes = bytesOf(referenced(text));
   const sought = bytesOf(referenced(wanted));
   meter.charge(Math.ceil((bytes.length + sought.length) / SEARCHED_PER_UNIT));
-  return [BigInt(placeOf(sought, bytes))];
+  const place = placeOf(sought, bytes);
+  gas.chargeFor('move_stdlib.string.index_of.per_byte_searched', place);
+  return [BigInt(place)];
 };
 
 export const STRING_NATIVES: Readonly<Record<string, Native>> = {

@@ -7,7 +7,8 @@ import { byteTools } from '../../move/bcs/bytes.ts';
 import type { Address } from '../../move/types/address.ts';
 import { type Native, NativeAbort, type NativeContext, type NativeResult } from '../native.ts';
 import type { VmType } from '../program/vm-type.ts';
-import { Reference, type Value } from '../value.ts';
+import type { Session } from '../transaction-facts.ts';
+import { Reference, type StoredPlace, type Value } from '../value.ts';
 import { decodeValue, encodeValue } from '../values/bcs.ts';
 import { partsOf, referenced } from './arguments.ts';
 import { sessionAddress } from './session.ts';
@@ -21,85 +22,119 @@ interface SeenItem {
   /** BCS. */
   readonly key: Buffer;
   /** The type of the stored value. */
-  readonly type: VmType;
-  /** Without a value where there is none any more. */
+  type: VmType;
+  /** Empty if the run has removed the item. */
   readonly place: readonly Value[];
-  /** Its BCS before the run. */
-  readonly before: Uint8Array | undefined;
+  readonly stored: StoredPlace;
+}
+
+interface StoredItem extends StoredPlace {
+  /** The last session that has paid for reading it. */
+  paidBy: Session | undefined;
 }
 
 /** The places of the items that a run has looked at, by handle and key; a place is empty where there is no item. */
 export class TableItems {
   readonly places = new Map<string, Value[]>();
+  readonly stored = new Map<Value[], StoredItem>();
   /** Those of a run for a transaction, in the order in which they were read; none in a view. */
   readonly seen: SeenItem[] = [];
-  newTables = 0;
 }
 
-function itemsOf({ extensions }: NativeContext): TableItems {
-  let items = extensions.get(TableItems) as TableItems | undefined;
-  if (items === undefined) {
-    items = new TableItems();
-    extensions.set(TableItems, items);
-  }
-  return items;
+/** Tables that a session has made. */
+class NewTables {
+  count = 0;
 }
 
-/** The place of an item. @param table a reference to a table, whose only field is its handle */
-function placeOf(context: NativeContext, table: Value, key: Value): MaybePromise<Value[]> {
-  const { meter, program, transaction, typeArguments, world } = context;
+/**
+ * The place of an item.
+ * @param table a reference to a table, whose only field is its handle
+ * @param keyPrice the price of a byte of the key
+ */
+function placeOf(
+  context: NativeContext,
+  table: Value,
+  key: Value,
+  keyPrice: string,
+): MaybePromise<Value[]> {
+  const { gas, meter, program, session, typeArguments, world } = context;
   const handle = partsOf(referenced(table))[0] as Address;
-  const { places, seen } = itemsOf(context);
+  const { places, seen, stored } = context.extensions.of(TableItems);
   return andThen(program.layout(typeArguments[0]!), (keyLayout) => {
     const keyBytes = encodeValue(keyLayout, key, meter);
     const id = handle + byteTools.latin1Text(byteTools.asBuffer(keyBytes), 0, keyBytes.length);
     const known = places.get(id);
-    if (known !== undefined) return known;
-    return andThen(world.tableItem(handle, keyBytes), (bytes) =>
-      andThen(bytes && program.layout(typeArguments[2]!), (layout) => {
+    gas.charge(gas.prices.of(keyPrice) * keyBytes.length);
+    if (known !== undefined) {
+      const item = stored.get(known)!;
+      if (item.paidBy !== session) gas.chargeTableRead(item.bytes);
+      item.paidBy = session;
+      return known;
+    }
+    return andThen(world.tableItem(handle, keyBytes), (bytes) => {
+      gas.chargeTableRead(bytes?.length);
+      return andThen(bytes && program.layout(typeArguments[2]!), (layout) => {
         const place = [layout && decodeValue(layout, bytes!, meter, program)];
         places.set(id, place);
-        if (transaction !== undefined) {
-          const before = bytes && Uint8Array.from(bytes);
-          seen.push({ handle, key: keyBytes, type: typeArguments[2]!, place, before });
+        const noted = {
+          isAssigned: false,
+          isAggregated: false,
+          bytes: bytes?.length,
+          paidBy: session,
+        };
+        stored.set(place, noted);
+        if (session !== undefined) {
+          const type = typeArguments[2]!;
+          seen.push({ handle, key: keyBytes, type, place, stored: noted });
         }
         return place;
-      }),
-    );
+      });
+    });
   });
 }
 
 const newHandle: Native = (context) => {
-  const items = itemsOf(context);
-  const handle = sessionAddress(context, items.newTables);
-  items.newTables += 1;
+  const made = context.sessionExtensions.of(NewTables);
+  const handle = sessionAddress(context, made.count);
+  made.count += 1;
   return [handle];
 };
 
 const addBox: Native = (context, [table, key, value]) =>
-  andThen(placeOf(context, table, key), (place): NativeResult => {
-    if (place[0] !== undefined) return new NativeAbort(ALREADY_EXISTS);
-    place[0] = value;
-    return [];
-  });
+  andThen(
+    placeOf(context, table, key, 'table.add_box.per_byte_serialized'),
+    (place): NativeResult => {
+      if (place[0] !== undefined) return new NativeAbort(ALREADY_EXISTS);
+      place[0] = value;
+      context.extensions.of(TableItems).stored.get(place)!.isAssigned = true;
+      return [];
+    },
+  );
 
 const borrowBox: Native = (context, [table, key]) =>
   andThen(
-    placeOf(context, table, key),
+    placeOf(context, table, key, 'table.borrow_box.per_byte_serialized'),
     (place): NativeResult =>
-      place[0] === undefined ? new NativeAbort(NOT_FOUND) : [new Reference(place, 0)],
+      place[0] === undefined
+        ? new NativeAbort(NOT_FOUND)
+        : [new Reference(place, 0, context.extensions.of(TableItems).stored.get(place))],
   );
 
 const removeBox: Native = (context, [table, key]) =>
-  andThen(placeOf(context, table, key), (place): NativeResult => {
-    const value = place[0];
-    if (value === undefined) return new NativeAbort(NOT_FOUND);
-    place[0] = undefined;
-    return [value];
-  });
+  andThen(
+    placeOf(context, table, key, 'table.remove_box.per_byte_serialized'),
+    (place): NativeResult => {
+      const value = place[0];
+      if (value === undefined) return new NativeAbort(NOT_FOUND);
+      place[0] = undefined;
+      return [value];
+    },
+  );
 
 const containsBox: Native = (context, [table, key]) =>
-  andThen(placeOf(context, table, key), (place) => [place[0] !== undefined]);
+  andThen(placeOf(context, table, key, 'table.contains_box.per_byte_serialized'), (place) => [
+    place[0] !== undefined,
+  ]);
 
 const nothing: Native = () => [];
 

@@ -5,7 +5,7 @@ import { ADDRESS_ONE } from '../../move/types/address.ts';
 import { CHAIN_ID_TAG } from '../../move/types/framework-tag.ts';
 import { formatTypeTag } from '../../move/types/type-tag.ts';
 import { type Native, NativeAbort } from '../native.ts';
-import { VmError } from '../vm-error.ts';
+import { VmError } from '../status/vm-error.ts';
 import { byteVector, stringOf } from './arguments.ts';
 
 const NOT_A_STRUCT = 1;

@@ -3,8 +3,8 @@
  * (docs/spec/vm.md §6.2).
  */
 import { type Native, NativeAbort } from '../native.ts';
-import { ByteVector, type Value } from '../value.ts';
-import { refusedCode } from '../vm-error.ts';
+import { refusedCode } from '../status/vm-error.ts';
+import { ByteVector, type Reference, type Value } from '../value.ts';
 import { referenced } from './arguments.ts';
 
 const INDEX_OUT_OF_BOUNDS = 1;
@@ -18,6 +18,7 @@ const moveRange: Native = ({ meter }, [source, at, count, target, place]) => {
   if (start + length > BigInt(from.length) || insertAt > BigInt(to.length)) {
     return new NativeAbort(INDEX_OUT_OF_BOUNDS);
   }
+  for (const vector of [source, target]) (vector as Reference).assigned();
   const moved = from.length - Number(start) + to.length - Number(insertAt) + Number(length);
   meter.charge(moved);
   if (from instanceof ByteVector) {

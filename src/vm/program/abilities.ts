@@ -1,14 +1,11 @@
 /** What may be done with values of a type (docs/spec/transactions.md §9.3, Abilities). */
 import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
+import { abilitiesAround, COPY, DROP, hasAll, STORE } from '../../move/types/abilities.ts';
 import type { AbilitySet } from '../../move/types/type-tag.ts';
-import { VmError } from '../vm-error.ts';
+import { VmError } from '../status/vm-error.ts';
 import { definitionOf, type TypeSource } from './layouts.ts';
 import type { VmType } from './vm-type.ts';
 
-const COPY = 1;
-const DROP = 2;
-const STORE = 4;
-const KEY = 8;
 /** Of primitive types and of vectors, whose elements take away from them. */
 const VALUE_ABILITIES: AbilitySet = COPY | DROP | STORE;
 
@@ -49,11 +46,6 @@ export function abilitiesOf(source: TypeSource, type: VmType): MaybePromise<Abil
 /** @throws VmError NUMBER_OF_TYPE_ARGUMENTS_MISMATCH, CONSTRAINT_NOT_SATISFIED */
 export function checkAbilities(wanted: readonly AbilitySet[], given: readonly AbilitySet[]): void {
   if (wanted.length !== given.length) throw new VmError('NUMBER_OF_TYPE_ARGUMENTS_MISMATCH');
-  if (wanted.every((abilities, index) => (given[index]! & abilities) === abilities)) return;
+  if (wanted.every((abilities, index) => hasAll(given[index]!, abilities))) return;
   throw new VmError('CONSTRAINT_NOT_SATISFIED');
-}
-
-/** What a struct can be that holds a value of some abilities: it has `key` where that has `store`. */
-function abilitiesAround(held: AbilitySet): AbilitySet {
-  return (held & VALUE_ABILITIES) | ((held & STORE) === 0 ? 0 : KEY);
 }

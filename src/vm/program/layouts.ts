@@ -1,19 +1,20 @@
 /** Makes the layouts of types. */
 import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
-import type {
-  BinaryTables,
-  FieldDefinition,
-  SignatureToken,
-  StructDefinition,
-} from '../../move/modules/compiled.ts';
+import type { BinaryTables, FieldDefinition, SignatureToken } from '../../move/modules/compiled.ts';
 import type { ModuleId } from '../../move/types/module-id.ts';
 import { formatStructPath } from '../../move/types/move-type.ts';
 import type { StructTag } from '../../move/types/type-tag.ts';
-import { type FoundStruct, findStruct } from '../../move/values/layout.ts';
+import {
+  type FoundStruct,
+  findStruct,
+  type Layout,
+  type LayoutField,
+  variantsOf,
+} from '../../move/values/layout.ts';
+import { VmError } from '../status/vm-error.ts';
 import { MAX_VALUE_DEPTH } from '../value.ts';
-import { VmError } from '../vm-error.ts';
 import type { LoadedModule } from './loaded-module.ts';
-import type { Layout, LayoutField, VmType } from './vm-type.ts';
+import type { VmType } from './vm-type.ts';
 
 /** What layouts are made from: a program. */
 export interface TypeSource {
@@ -57,7 +58,7 @@ export function makeLayout(source: TypeSource, type: VmType, level = 1): MaybePr
     }
     case 'struct':
       return andThen(definitionOf(source, tag.struct), (found) =>
-        structLayout(source, type, found, level),
+        structLayout(source, type, tag.struct, found, level),
       );
     default:
       return remember(type, { kind: tag.kind }, 1);
@@ -74,6 +75,7 @@ function remember(type: VmType, layout: Layout, depth: number): Layout {
 function structLayout(
   source: TypeSource,
   type: VmType,
+  tag: StructTag,
   found: FoundStruct,
   level: number,
 ): MaybePromise<Layout> {
@@ -81,6 +83,7 @@ function structLayout(
   if (handle.typeParameters.length !== type.parts.length) {
     throw new VmError('NUMBER_OF_TYPE_ARGUMENTS_MISMATCH');
   }
+  if (definition.kind === 'native') throw new VmError('TYPE_RESOLUTION_FAILURE');
   let depth = 1;
   const fieldLayout = ({ name, type: token }: FieldDefinition): MaybePromise<LayoutField> => {
     const fieldType = source.typeOfToken(module, token, type.parts);
@@ -89,33 +92,14 @@ function structLayout(
       return { name: module.identifiers[name]!, layout };
     });
   };
-  const made = layoutOfDefinition(definition, module, type, fieldLayout);
-  return andThen(made, (layout) => remember(type, layout, depth));
-}
-
-function layoutOfDefinition(
-  definition: StructDefinition,
-  { identifiers }: BinaryTables,
-  type: VmType,
-  fieldLayout: (field: FieldDefinition) => MaybePromise<LayoutField>,
-): MaybePromise<Layout> {
-  switch (definition.kind) {
-    case 'native':
-      throw new VmError('TYPE_RESOLUTION_FAILURE');
-    case 'struct':
-      return andThen(mapInOrder(definition.fields, fieldLayout), (fields) => ({
-        kind: 'struct',
-        type,
-        fields,
-      }));
-    case 'enum': {
-      const variants = mapInOrder(definition.variants, ({ name, fields }) =>
-        andThen(mapInOrder(fields, fieldLayout), (layouts) => ({
-          name: identifiers[name]!,
-          fields: layouts,
-        })),
-      );
-      return andThen(variants, (all) => ({ kind: 'enum', type, variants: all }));
-    }
-  }
+  const variants = mapInOrder(variantsOf(found), ({ name, fields }) =>
+    andThen(mapInOrder(fields, fieldLayout), (layouts) => ({ name, fields: layouts })),
+  );
+  return andThen(variants, (all) => {
+    const layout: Layout =
+      definition.kind === 'enum'
+        ? { kind: 'enum', tag, variants: all }
+        : { kind: 'struct', tag, fields: all[0]!.fields };
+    return remember(type, layout, depth);
+  });
 }

@@ -1,4 +1,4 @@
-/** Modules of a program and their functions, linked: what they name in others is looked up once. */
+/** Linked modules of a program and their functions: a name in another module is looked up once. */
 import {
   type CompiledModule,
   type FunctionHandle,
@@ -7,9 +7,11 @@ import {
   type SignatureToken,
   type Visibility,
 } from '../../move/modules/compiled.ts';
+import { isReservedAddress } from '../../move/types/address.ts';
 import type { ModuleId } from '../../move/types/module-id.ts';
 import { functionCode } from '../code/function-code.ts';
 import type { FunctionCode } from '../code/operation.ts';
+import type { CallCosts } from '../gas/instruction-prices.ts';
 import type { VmType } from './vm-type.ts';
 
 export class LoadedFunction {
@@ -48,10 +50,17 @@ export class LoadedFunction {
   }
 }
 
-/** A function that is called, with its type arguments. */
-export interface Callee {
+/** A function that is called, with its type arguments: one object for each in a program. */
+export class Callee {
   readonly function: LoadedFunction;
   readonly typeArguments: TypeList;
+  /** By the schedule that was used last. */
+  costs: CallCosts | undefined = undefined;
+
+  constructor(target: LoadedFunction, typeArguments: TypeList) {
+    this.function = target;
+    this.typeArguments = typeArguments;
+  }
 }
 
 /** Type arguments: one object for each list of a program. What code needs of them is remembered here. */
@@ -69,6 +78,8 @@ export class TypeList {
 export class LoadedModule {
   readonly id: ModuleId;
   readonly compiled: CompiledModule;
+  /** Whether loading it costs nothing: it is one of the chain's own. */
+  readonly isFree: boolean;
   /** By function handle. */
   readonly callees: (Callee | undefined)[] = [];
   /** Types without arguments, by struct definition. */
@@ -78,6 +89,7 @@ export class LoadedModule {
   constructor(compiled: CompiledModule) {
     this.id = moduleIdOf(compiled);
     this.compiled = compiled;
+    this.isFree = isReservedAddress(this.id.address);
   }
 
   function(name: string): LoadedFunction | undefined {

@@ -6,12 +6,13 @@ import { andThen, type MaybePromise, settle } from '../../maybe-promise.ts';
 import {
   type BinaryTables,
   type Instantiation,
+  moduleIdOfHandle,
   type SignatureToken,
   structPathOfHandle,
 } from '../../move/modules/compiled.ts';
 import { BinaryFormatError } from '../../move/modules/format.ts';
 import type { ModuleLookup } from '../../move/modules/lookup.ts';
-import type { ModuleId } from '../../move/types/module-id.ts';
+import { type ModuleId, moduleKey } from '../../move/types/module-id.ts';
 import { formatStructPath } from '../../move/types/move-type.ts';
 import type {
   AbilitySet,
@@ -19,12 +20,14 @@ import type {
   StructTag,
   TypeTag,
 } from '../../move/types/type-tag.ts';
-import { VmError } from '../vm-error.ts';
+import type { Layout } from '../../move/values/layout.ts';
+import { VmError } from '../status/vm-error.ts';
+import type { Type } from '../verifier/model/type-table.ts';
 import { abilitiesOf } from './abilities.ts';
 import { makeLayout } from './layouts.ts';
 import { checkLink } from './link-check.ts';
-import { type Callee, type LoadedFunction, LoadedModule, TypeList } from './loaded-module.ts';
-import { type Layout, VmType } from './vm-type.ts';
+import { Callee, type LoadedFunction, LoadedModule, TypeList } from './loaded-module.ts';
+import { VmType } from './vm-type.ts';
 
 /** Types that one type is made of, at most. */
 const MAX_TYPE_NODES = 128;
@@ -53,19 +56,19 @@ export class Program {
   }
 
   /** Whether it remembers so much that another program should take its place. */
-  get isWorn(): boolean {
+  get isOverBudget(): boolean {
     return this.#entries > MAX_PROGRAM_ENTRIES / 2;
   }
 
   /** @throws VmError LINKER_ERROR, or rejects with it */
   module(id: ModuleId): MaybePromise<LoadedModule> {
-    const key = `${id.address}::${id.name}`;
+    const key = moduleKey(id);
     const known = this.#loaded.get(key);
     if (known !== undefined) return known;
     return settle(
       () => this.modules(id),
       (compiled) => {
-        if (compiled === undefined) throw notFound(id);
+        if (compiled === undefined) throw missingModule(id);
         let loaded = this.#loaded.get(key);
         if (loaded === undefined) {
           loaded = new LoadedModule(compiled);
@@ -74,7 +77,7 @@ export class Program {
         return loaded;
       },
       (failure) => {
-        if (failure instanceof BinaryFormatError) throw notFound(id);
+        if (failure instanceof BinaryFormatError) throw missingModule(id);
         throw failure;
       },
     );
@@ -180,6 +183,34 @@ export class Program {
     return makeLayout(this, type);
   }
 
+  /** How values of a type look that the check of code has found. @throws VmError; or rejects with it */
+  checkedLayout(from: LoadedModule, type: Type, typeArguments: TypeList): MaybePromise<Layout> {
+    if (type.kind === 'function') return { kind: 'function' };
+    if (type.kind === 'vector' && type.parts[0]!.kind === 'function') {
+      return { kind: 'vector', element: { kind: 'function' } };
+    }
+    return this.layout(this.#typeOfChecked(from, type, typeArguments));
+  }
+
+  #typeOfChecked(from: LoadedModule, type: Type, typeArguments: TypeList): VmType {
+    const parts = () => type.parts.map((part) => this.#typeOfChecked(from, part, typeArguments));
+    switch (type.kind) {
+      case 'typeParameter':
+        return typeArguments.types[type.index]!;
+      case 'vector':
+        return this.vectorOf(parts()[0]!);
+      case 'struct': {
+        const { module, name } = structPathOfHandle(from.compiled, type.index);
+        return this.struct({ address: module.address, module: module.name, name }, parts());
+      }
+      case 'reference':
+      case 'function':
+        throw new VmError('VERIFICATION_ERROR', { text: 'no type of a value' });
+      default:
+        return this.type({ kind: type.kind });
+    }
+  }
+
   /** @throws VmError for a type that does not exist; or rejects with it */
   abilities(type: VmType): MaybePromise<AbilitySet> {
     return abilitiesOf(this, type);
@@ -187,14 +218,19 @@ export class Program {
 
   /** A function with type arguments: one object for each. @throws VmError above the limits of types */
   callee(target: LoadedFunction, types: readonly VmType[]): Callee {
-    const typeArguments = this.typeList(types);
-    let callee = typeArguments.callees.get(target);
+    const list = this.typeList(types);
+    let callee = list.callees.get(target);
     if (callee === undefined) {
-      this.#count(CALLEE_ENTRIES);
-      callee = { function: target, typeArguments };
-      typeArguments.callees.set(target, callee);
+      callee = new Callee(target, list);
+      list.callees.set(target, callee);
     }
     return callee;
+  }
+
+  /** The same for a call from outside. @throws VmError above the limits of types */
+  outerCallee(target: LoadedFunction, types: readonly VmType[]): Callee {
+    if (!this.typeList(types).callees.has(target)) this.#count(CALLEE_ENTRIES);
+    return this.callee(target, types);
   }
 
   /** Links a function handle: the function that it names. @throws VmError; or rejects with it */
@@ -203,11 +239,10 @@ export class Program {
     if (known !== undefined) return known;
     const { compiled } = from;
     const handle = compiled.functionHandles[handleIndex]!;
-    const { address, name } = compiled.moduleHandles[handle.module]!;
-    const id = { address: compiled.addresses[address]!, name: compiled.identifiers[name]! };
+    const id = moduleIdOfHandle(compiled, compiled.moduleHandles[handle.module]!);
     return andThen(this.function(id, compiled.identifiers[handle.name]!), (target) => {
       checkLink(from, handle, target);
-      const callee = { function: target, typeArguments: this.noTypes };
+      const callee = this.callee(target, []);
       from.callees[handleIndex] = callee;
       return callee;
     });
@@ -223,7 +258,7 @@ export class Program {
     if (known !== undefined) return known;
     return andThen(this.link(from, instantiation.handle), ({ function: target }) => {
       const types = this.instantiate(from, instantiation.signature, typeArguments);
-      const callee = { function: target, typeArguments: this.typeList(types) };
+      const callee = this.callee(target, types);
       this.#count();
       typeArguments.callees.set(instantiation, callee);
       return callee;
@@ -346,7 +381,8 @@ function tagOfPart({ type, mutable }: TypePart): FunctionTypePart {
   return mutable === undefined ? type.tag : { kind: 'reference', mutable, to: type.tag };
 }
 
-function notFound({ address, name }: ModuleId): VmError {
+/** The error for a module that does not exist. */
+export function missingModule({ address, name }: ModuleId): VmError {
   return new VmError('LINKER_ERROR', {
     text: `Linker Error: Module ${address}::${name} doesn't exist`,
   });

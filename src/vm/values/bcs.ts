@@ -11,12 +11,12 @@ import {
 } from '../../move/bcs/integers.ts';
 import { readModuleId } from '../../move/types/module-id.ts';
 import { readTypeTag, type TypeTag } from '../../move/types/type-tag.ts';
-import type { DecodeLayout, ObjectTemplate } from '../../move/values/layout.ts';
-import { readCapturedLayout } from '../../move/values/layout-captured.ts';
+import type { Layout, LayoutField } from '../../move/values/layout.ts';
+import { FUNCTION_DATA_VERSION, readCapturedLayout } from '../../move/values/layout-captured.ts';
 import type { Meter } from '../meter.ts';
-import type { Layout, LayoutField, VmType } from '../program/vm-type.ts';
+import type { VmType } from '../program/vm-type.ts';
+import { VmError } from '../status/vm-error.ts';
 import { ByteVector, Closure, MAX_VALUE_DEPTH, type Value } from '../value.ts';
-import { VmError } from '../vm-error.ts';
 
 function enter(depth: number): void {
   if (depth > MAX_VALUE_DEPTH) throw new VmError('VM_MAX_VALUE_DEPTH_REACHED');
@@ -24,7 +24,6 @@ function enter(depth: number): void {
 
 /** Parts of a function value in BCS, but for what it captured. */
 const CLOSURE_PARTS = 5;
-const FUNCTION_DATA_VERSION = 1;
 
 /** Makes the types of function values: a program does. */
 interface ClosureTypes {
@@ -50,9 +49,12 @@ function write(writer: BcsWriter, meter: Meter, layout: Layout, value: Value, de
     case 'address':
       writer.address(value as string);
       return;
-    case 'signer':
-      writer.address((value as Value[])[0] as string);
+    case 'signer': {
+      const [address, permissions] = value as Value[];
+      if (permissions !== undefined) throw new VmError('VALUE_SERIALIZATION_ERROR');
+      writer.address(address as string);
       return;
+    }
     case 'bytes':
       writer.bytes((value as ByteVector).bytes);
       return;
@@ -64,6 +66,7 @@ function write(writer: BcsWriter, meter: Meter, layout: Layout, value: Value, de
       for (const item of items) write(writer, meter, layout.element, item, depth + 1);
       return;
     }
+    case 'string':
     case 'struct':
       writeFields(writer, meter, layout.fields, value as Value[], 0, depth);
       return;
@@ -141,6 +144,7 @@ function read(reading: Reading, layout: Layout, depth: number): Value {
     }
     case 'vector':
       return readVector(reading, layout.element, depth);
+    case 'string':
     case 'struct':
       return readFields(reading, layout.fields, [], depth);
     case 'enum': {
@@ -194,7 +198,7 @@ function readClosure(reading: Reading, depth: number): Closure {
   const layouts: Layout[] = [];
   for (let left = mask; left !== 0n; left >>= 1n) {
     if ((left & 1n) === 0n) continue;
-    const layout = layoutOfStored(readCapturedLayout(reader, depth));
+    const layout = readCapturedLayout(reader, depth);
     layouts.push(layout);
     captured.push(read(reading, layout, depth + 1));
   }
@@ -203,26 +207,6 @@ function readClosure(reading: Reading, depth: number): Closure {
     throw reader.error('bad_closure', `invalid length ${parts}, expected Closure`);
   }
   return new Closure(module, name, typeArguments, mask, captured, layouts);
-}
-
-function layoutOfStored(layout: DecodeLayout): Layout {
-  const fieldsOf = ({ fields }: ObjectTemplate): LayoutField[] =>
-    fields.map((field, index) => ({ name: `_${index}`, layout: layoutOfStored(field) }));
-  switch (layout.kind) {
-    case 'vector':
-      return { kind: 'vector', element: layoutOfStored(layout.element) };
-    case 'struct':
-      return { kind: 'struct', fields: fieldsOf(layout.template) };
-    case 'enum':
-      return {
-        kind: 'enum',
-        variants: layout.variants.map((variant) => ({ name: '', fields: fieldsOf(variant) })),
-      };
-    case 'string':
-      throw functionValue();
-    default:
-      return layout;
-  }
 }
 
 /** A vector of structures without fields takes no bytes: its length is limited by the meter. */

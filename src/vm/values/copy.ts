@@ -1,8 +1,8 @@
 /** Copies of values, and whether values are equal. */
 import { byteTools } from '../../move/bcs/bytes.ts';
 import type { Meter } from '../meter.ts';
+import { VmError } from '../status/vm-error.ts';
 import { ByteVector, Closure, MAX_VALUE_DEPTH, Reference, type Value } from '../value.ts';
-import { VmError } from '../vm-error.ts';
 
 function enter(depth: number): void {
   if (depth > MAX_VALUE_DEPTH) throw new VmError('VM_MAX_VALUE_DEPTH_REACHED');
@@ -19,7 +19,7 @@ export function copyValue(value: Value, meter: Meter, depth = 1): Value {
   enter(depth);
   if (value instanceof ByteVector) {
     meter.allocateBytes(value.length);
-    return new ByteVector(value.bytes.slice());
+    return new ByteVector(new Uint8Array(value.bytes));
   }
   const { module, name, typeArguments, mask, captured, stored } = value;
   const copies = copyArray(captured, meter, depth);
@@ -39,7 +39,7 @@ function copyArray(values: readonly Value[], meter: Meter, depth: number): Value
 }
 
 /**
- * Equality of Move: by content; references by what is there.
+ * Equality of Move: values are equal by content, references by the values that they point to.
  * @throws VmError VM_MAX_VALUE_DEPTH_REACHED; what the meter throws
  */
 export function equalValues(left: Value, right: Value, meter: Meter, depth = 1): boolean {

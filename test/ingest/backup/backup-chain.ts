@@ -3,7 +3,6 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { afterAll } from 'vitest';
 import { endsEpoch } from '../../../src/ingest/chunk-builder.ts';
 import { BcsReader } from '../../../src/move/bcs/bcs-reader.ts';
 import { accumulatorRoot } from '../../../src/move/crypto/accumulator.ts';
@@ -92,8 +91,9 @@ const SHAPE: BackupShape = {
   transactionsPerChunk: 300,
 };
 
+/** They stay until the process ends: files of tests that share this module share what was written once. */
 const folders: string[] = [];
-afterAll(() => {
+process.once('exit', () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
@@ -106,7 +106,7 @@ export function newFolder(): string {
 /** Backups by their chains and shapes: writing one takes a second, copying it nothing. */
 const written = new Map<TestChain, Map<string, WrittenBackup>>();
 
-/** A backup of the chain in a folder that is removed after the tests of the file. */
+/** A backup of the chain in a folder of its own. */
 export function newBackup(shape: Partial<BackupShape> = {}, of = backupChain()): WrittenBackup {
   const whole = { ...SHAPE, ...shape };
   if (shape.signers ?? shape.nextEpochs ?? shape.statedEpochs) {

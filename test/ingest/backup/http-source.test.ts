@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { readBackupIndex } from '../../../src/ingest/backup/backup-index.ts';
 import { FolderSource, MAX_FILE_BYTES } from '../../../src/ingest/backup/backup-source.ts';
 import { HttpSource } from '../../../src/ingest/backup/http-source.ts';
-import { MAX_DOWNLOAD_FAILURES } from '../../../src/ingest/feed/download.ts';
+import { MAX_DOWNLOAD_FAILURES } from '../../../src/remote/download.ts';
 import { NEVER } from '../feed-following.ts';
 import { newBackup, shortChain } from './backup-chain.ts';
 import { type ServerManners, serveBackup } from './backup-server.ts';

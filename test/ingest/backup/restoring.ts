@@ -2,17 +2,18 @@
 import { BackupError } from '../../../src/ingest/backup/backup-error.ts';
 import { type BackupSource, FolderSource } from '../../../src/ingest/backup/backup-source.ts';
 import {
-  BackupRestore,
   type RestoredBackup,
   type RestoreProgress,
+  restoreBackup,
+  verifyBackup,
 } from '../../../src/ingest/backup/restore.ts';
 import { localVerifier } from '../../../src/ingest/feed/verifier.ts';
 import { parseWaypoint } from '../../../src/move/transactions/waypoint.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { MemoryStore } from '../../store/memory-store.ts';
 import { NEVER } from '../feed-following.ts';
-import { rowsSince } from '../snapshot/snapshots.ts';
 import type { WrittenBackup } from './backup-writer.ts';
+import { rowsSince } from './snapshots.ts';
 
 interface Restoring {
   readonly waypoint?: string;
@@ -28,9 +29,10 @@ export async function restored(
 ): Promise<RestoredBackup> {
   const { waypoint = backup.waypoints[0]!, onProgress = () => undefined } = restoring;
   const source = restoring.source ?? new FolderSource(backup.folder);
-  const options = { waypoint: parseWaypoint(waypoint), verifier: localVerifier(), onProgress };
-  const restore = await BackupRestore.open(source, options, NEVER);
-  return await restore.into(store);
+  const trust = { kind: 'signatures', waypoint: parseWaypoint(waypoint) } as const;
+  const options = { trust, verifier: localVerifier(), onProgress };
+  const restore = await verifyBackup(source, options, NEVER);
+  return await restoreBackup(restore, store);
 }
 
 /** Why a backup is refused, and the file; `undefined` when it is restored. */

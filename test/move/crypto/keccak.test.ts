@@ -6,7 +6,6 @@ import {
   keccakSha3 as keccakOfParts,
   MAX_KECCAK_INPUT_BYTES,
 } from '../../../src/move/crypto/keccak.ts';
-import { portableSha3 } from '../../../src/move/crypto/keccak-portable.ts';
 
 /** Bytes that differ from place to place. */
 function someBytes(length: number): Buffer {
@@ -85,14 +84,5 @@ describe('sha3', () => {
     const parts = [someBytes(40), someBytes(2000)];
     const expected = runtimeSha3(Buffer.concat([domainSeed('WriteSet'), ...parts]));
     expect(domainHash('WriteSet', ...parts).toString('hex')).toBe(expected);
-  });
-});
-
-describe('portableSha3', () => {
-  it('gives what the runtime gives, for every length of the first blocks and long ones', () => {
-    for (const length of [...Array.from({ length: 410 }, (_, index) => index), 70_000]) {
-      const bytes = someBytes(length);
-      expect(portableSha3(bytes).toString('hex'), `${length} bytes`).toBe(runtimeSha3(bytes));
-    }
   });
 });

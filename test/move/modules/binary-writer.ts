@@ -1,4 +1,4 @@
-/** The checked writer that write.ts uses; counterpart of binary-cursor.ts (docs/spec/move.md §1.2). */
+/** The checked writer that write-module.ts uses; counterpart of binary-cursor.ts (docs/spec/move.md §1.2). */
 import { BcsWriter } from '../../../src/move/bcs/bcs-writer.ts';
 import { MAX_TABLE_INDEX, VERSION_9_SIGNED_INTEGERS } from '../../../src/move/modules/format.ts';
 import { isIdentifier } from '../../../src/move/types/module-id.ts';

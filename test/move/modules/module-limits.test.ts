@@ -194,6 +194,7 @@ const LIMITS: readonly Limit[] = [
   {
     what: 'locals of a function with 100 parameters',
     limit: 155,
+    above: 'too_many_locals',
     bytes: (n) =>
       rawModule(V, [
         [3, [0, 1, 1, 0, 0, 1, 0]],

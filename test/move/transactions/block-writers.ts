@@ -1,5 +1,5 @@
 /** Writes unsigned transactions; src/move/transactions reads them (docs/spec/ledger.md §2.4–2.6). */
-import { type BcsWriter, encodeBcs } from '../../../src/move/bcs/bcs-writer.ts';
+import type { BcsWriter } from '../../../src/move/bcs/bcs-writer.ts';
 import { writeHash } from '../../../src/move/bcs/fixed-bytes.ts';
 import type {
   BlockEpilogue,
@@ -7,44 +7,9 @@ import type {
   BlockMetadataExt,
   RoundBytes,
 } from '../../../src/move/transactions/block-transaction.ts';
-import { TRANSACTION_KINDS, type Transaction } from '../../../src/move/transactions/transaction.ts';
-import type { ValidatorTransaction } from '../../../src/move/transactions/validator-transaction.ts';
 import { writeStateKey } from '../../../src/move/types/state-key.ts';
 
-/** A validator transaction of the kind that ends the sample's epochs. */
-type DkgResult = Extract<ValidatorTransaction, { kind: 'dkgResult' }>;
-
 type FeeDistribution = Extract<BlockEpilogue, { kind: 'v2' }>['feeDistribution'];
-
-/** A transaction that the chain itself makes. */
-export type BlockTransaction =
-  | Exclude<Transaction, { kind: 'user' | 'genesis' | 'validator' }>
-  | { readonly kind: 'validator'; readonly transaction: DkgResult };
-
-/** The BCS of a transaction, with its leading variant. */
-export function encodeBlockTransaction(transaction: BlockTransaction): Buffer {
-  return encodeBcs((writer) => {
-    writer.uleb32(TRANSACTION_KINDS.indexOf(transaction.kind));
-    switch (transaction.kind) {
-      case 'blockMetadata':
-        writeBlockMetadata(writer, transaction.metadata);
-        return;
-      case 'stateCheckpoint':
-        writeHash(writer, transaction.blockId);
-        return;
-      case 'validator': {
-        const { epoch, author, transcript } = transaction.transaction;
-        writer.uleb32(0).u64(epoch).address(author).bytes(transcript);
-        return;
-      }
-      case 'blockMetadataExt':
-        writeBlockMetadataExt(writer, transaction.metadata);
-        return;
-      case 'blockEpilogue':
-        writeBlockEpilogue(writer, transaction.epilogue);
-    }
-  });
-}
 
 export function writeBlockMetadata(writer: BcsWriter, metadata: BlockMetadata): void {
   writeHash(writer, metadata.id);

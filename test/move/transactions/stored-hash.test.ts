@@ -1,8 +1,10 @@
 /** Hashes of user transactions whose encrypted payload a node has tried to decrypt (docs/spec/backup.md §4.7). */
+
 import { describe, expect, it } from 'vitest';
+import { decodeBcs } from '../../../src/move/bcs/bcs-reader.ts';
 import { domainHash } from '../../../src/move/crypto/hash.ts';
 import {
-  decodeTransaction,
+  readTransaction,
   storedTransactionHash,
 } from '../../../src/move/transactions/transaction.ts';
 import { A1, A2, CIPHERTEXT_POINTS, ciphertextBytes, hash, hex, u64 } from './wire-bytes.ts';
@@ -29,7 +31,7 @@ const SUBMITTED = transaction('00', []);
 const HASH = domainHash('Transaction', SUBMITTED);
 
 function storedHash(bytes: Buffer): Buffer {
-  return storedTransactionHash(bytes, decodeTransaction(bytes));
+  return storedTransactionHash(bytes, decodeBcs(bytes, readTransaction));
 }
 
 describe('a stored transaction hashes as it was submitted', () => {

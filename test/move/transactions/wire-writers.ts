@@ -17,13 +17,14 @@ import type {
   AggregateSignature,
   ValidatorTransaction,
 } from '../../../src/move/transactions/validator-transaction.ts';
-import type { WriteOp, WriteSet, WriteSetEntry } from '../../../src/move/transactions/write-set.ts';
+import {
+  type WriteSet,
+  type WriteSetEntry,
+  writeWriteOp,
+} from '../../../src/move/transactions/write-set.ts';
 import { writeStateKey } from '../../../src/move/types/state-key.ts';
-import { writeStateValueMetadata } from '../../../src/move/types/state-value.ts';
 import { writeTransactionAuthenticator } from '../crypto/authenticator-writers.ts';
 import { writeBlockEpilogue, writeBlockMetadata, writeBlockMetadataExt } from './block-writers.ts';
-
-const OP_KINDS = ['creation', 'modification', 'deletion'];
 
 export function writeTransaction(writer: BcsWriter, transaction: Transaction): void {
   writer.uleb32(TRANSACTION_KINDS.indexOf(transaction.kind));
@@ -106,12 +107,6 @@ function writeTranscript(
 export function writeAggregateSignature(writer: BcsWriter, aggregate: AggregateSignature): void {
   writer.bytes(aggregate.validatorBitmask);
   writer.option(aggregate.signature, (inner, signature) => inner.bytes(signature));
-}
-
-function writeWriteOp(writer: BcsWriter, op: WriteOp): void {
-  writer.uleb32(OP_KINDS.indexOf(op.kind) + (op.metadata === undefined ? 0 : 3));
-  if (op.kind !== 'deletion') writer.bytes(op.bytes);
-  if (op.metadata !== undefined) writeStateValueMetadata(writer, op.metadata);
 }
 
 /**

@@ -1,4 +1,4 @@
-/** Which state keys hold balances, and how many of their paths are remembered (src/move/values/balance-change.ts). */
+/** Which state keys hold balances, and how many of their paths are remembered (src/move/values/balance-values.ts). */
 import { describe, expect, it } from 'vitest';
 import { addressBytes, padAddress } from '../../../src/move/types/address.ts';
 import {
@@ -83,13 +83,12 @@ describe('balancePathOf', () => {
 
   it('gives the same for more paths than are remembered', () => {
     const types = Array.from({ length: MANY_PATHS }, (_, index) => `0x5a::c${index}::C`);
-    for (const asked of [types, types.toReversed()]) {
-      for (const type of asked) {
-        expect(balancePathOf(coinKey(type))).toEqual({
-          kind: 'coinStore',
-          metadata: metadataOf(type),
-        });
-      }
+    const paths = types.map((type) => ({
+      key: coinKey(type),
+      path: { kind: 'coinStore', metadata: metadataOf(type) },
+    }));
+    for (const asked of [paths, paths.toReversed()]) {
+      for (const { key, path } of asked) expect(balancePathOf(key)).toEqual(path);
     }
   });
 });

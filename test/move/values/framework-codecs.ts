@@ -1,11 +1,8 @@
 /** Codecs of the framework's resources that only tests read (docs/spec/ledger.md §2.3). */
 
+import { codec } from '../../../src/move/bcs/codec.ts';
 import { frameworkTag } from '../../../src/move/types/framework-tag.ts';
-import {
-  codec,
-  type EventHandle,
-  eventHandleCodec,
-} from '../../../src/move/values/framework-resource.ts';
+import { type EventHandle, eventHandleCodec } from '../../../src/move/values/framework-resource.ts';
 
 const readHandle = eventHandleCodec.read;
 const writeHandle = eventHandleCodec.write;

@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { BcsError } from '../../../src/move/bcs/bcs-reader.ts';
+import type { Codec } from '../../../src/move/bcs/codec.ts';
 import { epochStateOf, validatorSetCodec } from '../../../src/move/transactions/waypoint.ts';
 import { ADDRESS_ONE, padAddress } from '../../../src/move/types/address.ts';
 import { frameworkTag } from '../../../src/move/types/framework-tag.ts';
@@ -14,7 +15,6 @@ import {
 } from '../../../src/move/types/resource-group.ts';
 import {
   accountCodec,
-  type Codec,
   chainIdCodec,
   coinStoreCodec,
   concurrentFungibleBalanceCodec,

@@ -2,16 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { BinaryFormatError } from '../../../src/move/modules/format.ts';
 import { parseTypeTag } from '../../../src/move/types/type-parser.ts';
 import type { TypeTag } from '../../../src/move/types/type-tag.ts';
-import {
-  type DecodeLayout,
-  LayoutError,
-  MAX_LAYOUT_DEPTH,
-} from '../../../src/move/values/layout.ts';
-import {
-  LAYOUT_BUDGET_BYTES,
-  MAX_LAYOUT_TOKENS,
-  resolveDecodeLayout,
-} from '../../../src/move/values/layout-decode.ts';
+import { type Layout, LayoutError, MAX_LAYOUT_DEPTH } from '../../../src/move/values/layout.ts';
+import { MAX_LAYOUT_TOKENS, resolveLayout } from '../../../src/move/values/layout-resolver.ts';
+import { LAYOUT_BUDGET_BYTES } from '../../../src/move/values/layout-rules.ts';
 import {
   moduleLookup,
   OLD_FRAMEWORK,
@@ -22,8 +15,8 @@ import {
 
 const TWO = '0'.repeat(63) + '2';
 
-async function resolve(source: Source, text: string): Promise<DecodeLayout> {
-  return resolveDecodeLayout(parseTypeTag(text), moduleLookup(source));
+async function resolve(source: Source, text: string): Promise<Layout> {
+  return resolveLayout(parseTypeTag(text), moduleLookup(source));
 }
 
 async function refusal(layout: Promise<unknown>): Promise<LayoutError> {
@@ -94,13 +87,13 @@ describe('decode layouts: refusals (docs/spec/encode.md §B2, docs/spec/move.md 
   it('says which module does not load, and passes on what is no fault of the module', async () => {
     const tag = parseTypeTag('0x2::m::S');
     const broken = await refusal(
-      resolveDecodeLayout(tag, () => {
+      resolveLayout(tag, () => {
         throw new BinaryFormatError('bad_magic', 'no module', 0);
       }),
     );
     expect(broken.code).toBe('module_not_loadable');
     expect(broken.message).toContain(`ModuleId { address: ${TWO}, name: Identifier("m") }`);
-    const failing = resolveDecodeLayout(tag, () => Promise.reject(new TypeError('disk')));
+    const failing = resolveLayout(tag, () => Promise.reject(new TypeError('disk')));
     await expect(failing).rejects.toThrow(TypeError);
   });
 });
@@ -127,14 +120,14 @@ describe('decode layouts: shapes', () => {
       '0x2::m::S',
     );
     if (layout.kind !== 'struct') throw new Error(layout.kind);
-    expect(layout.template.fields[0]).toBe(layout.template.fields[1]);
+    expect(layout.fields[0]!.layout).toBe(layout.fields[1]!.layout);
   });
 
   it('sorts names by bytes, positional ones before __variant__', async () => {
     const fields: SourceFields = ['b', '_10', '_2', 'B', 'a$'].map((name) => [name, 'u8']);
     const layout = await resolve({ '0x2::m::E': { variants: [['V', fields]] } }, '0x2::m::E');
     if (layout.kind !== 'enum') throw new Error(layout.kind);
-    expect(layout.variants[0]!.pieces.join('#')).toBe(
+    expect(layout.variants[0]!.template!.pieces.join('#')).toBe(
       '{"B":#,"_10":#,"_2":#,"__variant__":"V","a$":#,"b":#}',
     );
   });
@@ -143,11 +136,11 @@ describe('decode layouts: shapes', () => {
     const lookup = moduleLookup(OLD_FRAMEWORK);
     const asked: string[] = [];
     const tag = parseTypeTag('0x1::option::Option<0x1::option::Option<0x1::string::String>>');
-    const later = await resolveDecodeLayout(tag, async (id) => {
+    const later = await resolveLayout(tag, async (id) => {
       asked.push(id.name);
       return lookup(id);
     });
-    expect(later).toEqual(await resolveDecodeLayout(tag, lookup));
+    expect(later).toEqual(await resolveLayout(tag, lookup));
     expect(asked).toEqual(['option', 'string']);
   });
 });
@@ -262,6 +255,6 @@ describe('decode layouts: limits', () => {
     for (let level = 0; level < MAX_LAYOUT_DEPTH + 1; level += 1) {
       tag = { kind: 'vector', element: tag };
     }
-    expect((await refusal(resolveDecodeLayout(tag, () => undefined))).code).toBe('too_deep');
+    expect((await refusal(resolveLayout(tag, () => undefined))).code).toBe('too_deep');
   });
 });

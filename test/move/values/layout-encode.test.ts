@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { BinaryFormatError } from '../../../src/move/modules/format.ts';
 import { parseTypeTag } from '../../../src/move/types/type-parser.ts';
 import { formatStructTag, type TypeTag } from '../../../src/move/types/type-tag.ts';
-import { type EncodeLayout, LayoutError } from '../../../src/move/values/layout.ts';
+import { type Layout, LayoutError } from '../../../src/move/values/layout.ts';
 import {
-  MAX_LAYOUT_NODES,
   resolveArgumentLayout,
-  resolveEncodeLayout,
-} from '../../../src/move/values/layout-encode.ts';
+  resolveInnerArgumentLayout,
+} from '../../../src/move/values/layout-resolver.ts';
+import { MAX_LAYOUT_NODES } from '../../../src/move/values/layout-rules.ts';
 import { debugLayout, MAX_LAYOUT_DEBUG_CHARS } from '../../../src/move/values/value-debug.ts';
 import {
   moduleLookup,
@@ -20,8 +20,8 @@ import {
 const ONE = '0'.repeat(63) + '1';
 const TWO = '0'.repeat(63) + '2';
 
-async function resolve(source: Source, text: string): Promise<EncodeLayout> {
-  return resolveEncodeLayout(parseTypeTag(text), moduleLookup(source));
+async function resolve(source: Source, text: string): Promise<Layout> {
+  return resolveInnerArgumentLayout(parseTypeTag(text), moduleLookup(source));
 }
 
 async function refusal(layout: Promise<unknown>): Promise<LayoutError> {
@@ -68,21 +68,21 @@ describe('encode layouts: refusals (docs/spec/encode.md §A4, docs/spec/move.md 
   it('takes a function type as it is, and refuses it as a type argument', async () => {
     const fun: TypeTag = { kind: 'function', args: [], results: [], abilities: 0 };
     const lookup = moduleLookup(source);
-    expect(await resolveEncodeLayout(fun, lookup)).toEqual({ kind: 'function' });
+    expect(await resolveInnerArgumentLayout(fun, lookup)).toEqual({ kind: 'function' });
     const struct = { address: TWO, module: 'm', name: 'Box', typeArguments: [fun] };
-    const error = await refusal(resolveEncodeLayout({ kind: 'struct', struct }, lookup));
+    const error = await refusal(resolveInnerArgumentLayout({ kind: 'struct', struct }, lookup));
     expect(error.message).toBe('Function layout cannot be constructed from type tag');
   });
 
   it('counts a module that does not load as missing, and passes on other failures', async () => {
     const tag = parseTypeTag('0x2::m::S');
     const broken = await refusal(
-      resolveEncodeLayout(tag, () => {
+      resolveInnerArgumentLayout(tag, () => {
         throw new BinaryFormatError('bad_magic', 'no module', 0);
       }),
     );
     expect(broken.message).toBe('Could not find module');
-    const failing = resolveEncodeLayout(tag, () => Promise.reject(new TypeError('disk')));
+    const failing = resolveInnerArgumentLayout(tag, () => Promise.reject(new TypeError('disk')));
     await expect(failing).rejects.toThrow(TypeError);
   });
 });
@@ -92,7 +92,7 @@ describe('encode layouts: Option', () => {
     const text = '0x1::option::Option<0x1::option::Option<u64>>';
     const layout = await resolve(NEW_FRAMEWORK, text);
     expect(layout).toEqual(await resolve(OLD_FRAMEWORK, text));
-    expect(layout.kind === 'struct' && formatStructTag(layout.tag)).toBe(text);
+    expect(layout.kind === 'struct' && formatStructTag(layout.tag!)).toBe(text);
   });
 
   it.each([
@@ -127,34 +127,12 @@ describe('encode layouts: Object', () => {
     const lookup = moduleLookup(source);
     const inside = parseTypeTag('vector<0x1::object::Object<0x2::m::S>>');
     const layout = await resolveArgumentLayout(inside, lookup);
-    expect(layout).toEqual(await resolveEncodeLayout(inside, lookup));
+    expect(layout).toEqual(await resolveInnerArgumentLayout(inside, lookup));
     expect(layout.kind === 'vector' && layout.element.kind).toBe('struct');
     const nested: TypeTag = { kind: 'vector', element: object };
     expect((await refusal(Promise.resolve(resolveArgumentLayout(nested, lookup)))).code).toBe(
       'module_not_found',
     );
-  });
-});
-
-describe('encode layouts: finding structs', () => {
-  it('takes the definition with the handle of its own module, the name elsewhere', async () => {
-    // Two definitions of one name: the second can only be meant by its handle.
-    const lookup = moduleLookup({
-      '0x2::m::S': { fields: [['first', 'u8']] },
-      '0x2::m::T': { fields: [['second', 'u8']] },
-      '0x2::m::Uses': { fields: [['a', { is: '0x2::m::T' }]] },
-    });
-    const module = await lookup({ address: TWO, name: 'm' });
-    if (module === undefined) throw new Error('no module');
-    const [s, t] = module.structHandles;
-    const doubled = {
-      ...module,
-      structHandles: [s!, { ...t!, name: s!.name }, ...module.structHandles.slice(2)],
-    };
-    const layout = await resolveEncodeLayout(parseTypeTag('0x2::m::Uses'), () => doubled);
-    expect(debugLayout(layout)).toContain('Identifier("second")');
-    const byName = await resolveEncodeLayout(parseTypeTag('0x2::m::S'), () => doubled);
-    expect(debugLayout(byName)).toContain('Identifier("first")');
   });
 });
 
@@ -247,7 +225,7 @@ describe('debug print of layouts (docs/spec/encode.md §A4)', () => {
   it.each([-1, 0, 1])('MAX_LAYOUT_DEBUG_CHARS %i', (more) => {
     const length = MAX_LAYOUT_DEBUG_CHARS + more;
     const tag = { address: TWO, module: 'm', name: '', typeArguments: [] };
-    const layout = (name: string): EncodeLayout => {
+    const layout = (name: string): Layout => {
       return { kind: 'struct', tag: { ...tag, name }, fields: [] };
     };
     const printed = debugLayout(layout('x'.repeat(length - debugLayout(layout('')).length)));

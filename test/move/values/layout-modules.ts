@@ -12,7 +12,7 @@ import type {
 import type { ModuleLookup } from '../../../src/move/modules/lookup.ts';
 import { parseAddress } from '../../../src/move/types/address.ts';
 import type { PrimitiveKind } from '../../../src/move/types/type-tag.ts';
-import type { EncodeLayout } from '../../../src/move/values/layout.ts';
+import type { Layout } from '../../../src/move/values/layout.ts';
 import { encodeValue } from '../../../src/move/values/value-encode.ts';
 
 /** A type: `{ is: '0x2::m::S', of: [] }` is a struct with type arguments. */
@@ -188,6 +188,6 @@ export const NEW_FRAMEWORK: Source = {
 };
 
 /** The BCS of a JSON value. @throws ValueEncodeError */
-export function encodeValueBytes(layout: EncodeLayout, json: JsonValue): Buffer {
+export function encodeValueBytes(layout: Layout, json: JsonValue): Buffer {
   return encodeBcs((writer) => encodeValue(layout, json, writer));
 }

@@ -3,10 +3,10 @@ import { BcsError } from '../../../src/move/bcs/bcs-reader.ts';
 import { parseJson } from '../../../src/move/json/json-text.ts';
 import { parseTypeTag } from '../../../src/move/types/type-parser.ts';
 import { PRIMITIVE_KINDS, type PrimitiveKind } from '../../../src/move/types/type-tag.ts';
-import type { EncodeLayout } from '../../../src/move/values/layout.ts';
-import { resolveEncodeLayout } from '../../../src/move/values/layout-encode.ts';
+import type { Layout } from '../../../src/move/values/layout.ts';
+import { resolveInnerArgumentLayout } from '../../../src/move/values/layout-resolver.ts';
 import { decodeArgument, MAX_ARGUMENT_CONTAINERS } from '../../../src/move/values/value-decode.ts';
-import { ValueEncodeError } from '../../../src/move/values/value-error.ts';
+import { ValueEncodeError } from '../../../src/move/values/value-encode.ts';
 import { encodeValueBytes, moduleLookup, NEW_FRAMEWORK, type Source } from './layout-modules.ts';
 
 const source: Source = {
@@ -37,10 +37,10 @@ const source: Source = {
   },
 };
 
-async function layoutOf(type: string): Promise<EncodeLayout> {
+async function layoutOf(type: string): Promise<Layout> {
   const kind = PRIMITIVE_KINDS.find((known) => known === type);
   if (kind !== undefined) return { kind: kind as Exclude<PrimitiveKind, 'signer'> };
-  return resolveEncodeLayout(parseTypeTag(type), moduleLookup(source));
+  return resolveInnerArgumentLayout(parseTypeTag(type), moduleLookup(source));
 }
 
 async function encode(type: string, json: string): Promise<string> {
@@ -238,7 +238,7 @@ describe('values that are refused (docs/spec/encode.md §A4)', () => {
 });
 
 describe('bytes of arguments back to JSON', () => {
-  function decodeRefusal(layout: EncodeLayout, hex: string): string {
+  function decodeRefusal(layout: Layout, hex: string): string {
     try {
       decodeArgument(layout, Buffer.from(hex, 'hex'));
     } catch (error) {

@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { BcsError } from '../../../src/move/bcs/bcs-reader.ts';
 import { readMoveType } from '../../../src/move/types/type-parser.ts';
 import type { TypeTag } from '../../../src/move/types/type-tag.ts';
-import type { DecodeLayout } from '../../../src/move/values/layout.ts';
-import { resolveDecodeLayout } from '../../../src/move/values/layout-decode.ts';
+import type { Layout } from '../../../src/move/values/layout.ts';
+import { resolveLayout } from '../../../src/move/values/layout-resolver.ts';
 import { renderValue, splitFields } from '../../../src/move/values/value-json.ts';
 import { propertySeed } from '../../random.ts';
 import { moduleLookup, OLD_FRAMEWORK } from './layout-modules.ts';
@@ -36,8 +36,8 @@ const lookup = moduleLookup({
   },
 });
 
-function layoutOf(type: string): Promise<DecodeLayout> {
-  return resolveDecodeLayout(readMoveType(type) as TypeTag, lookup);
+function layoutOf(type: string): Promise<Layout> {
+  return resolveLayout(readMoveType(type) as TypeTag, lookup);
 }
 
 const OUTER = Buffer.from('0102' + '020100' + '026869' + '010701', 'hex');

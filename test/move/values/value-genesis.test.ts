@@ -5,11 +5,11 @@ import { BcsError } from '../../../src/move/bcs/bcs-reader.ts';
 import { parseJson } from '../../../src/move/json/json-text.ts';
 import { parseTypeTag } from '../../../src/move/types/type-parser.ts';
 import { formatTypeTag, type TypeTag } from '../../../src/move/types/type-tag.ts';
-import { resolveDecodeLayout } from '../../../src/move/values/layout-decode.ts';
 import {
   resolveArgumentLayout,
-  resolveEncodeLayout,
-} from '../../../src/move/values/layout-encode.ts';
+  resolveInnerArgumentLayout,
+  resolveLayout,
+} from '../../../src/move/values/layout-resolver.ts';
 import { decodeArgument } from '../../../src/move/values/value-decode.ts';
 import { renderValue } from '../../../src/move/values/value-json.ts';
 import { Random, testSeed } from '../../random.ts';
@@ -164,7 +164,7 @@ const skipped = genesisPresent ? '' : ' (skipped: no genesis files beside the re
 
 describe.skipIf(!genesisPresent)(`vectors of docs/spec/encode.md §B3${skipped}`, () => {
   it.each(RENDERED)('%s %s: %s', async (network, type, bytes, json) => {
-    const layout = await resolveDecodeLayout(parseTypeTag(type), ledgerOf(network).lookup);
+    const layout = await resolveLayout(parseTypeTag(type), ledgerOf(network).lookup);
     expect(renderValue(layout, bytesOf(bytes))).toBe(json);
   });
 
@@ -172,7 +172,7 @@ describe.skipIf(!genesisPresent)(`vectors of docs/spec/encode.md §B3${skipped}`
     const { events, lookup } = ledgerOf(network);
     const { typeTag, data } = events[index]!;
     expect(formatTypeTag(typeTag)).toBe(type);
-    expect(renderValue(await resolveDecodeLayout(typeTag, lookup), data)).toBe(json);
+    expect(renderValue(await resolveLayout(typeTag, lookup), data)).toBe(json);
   });
 
   it.each(ENCODED)('%s %s: %s', async (network, type, json, bytes) => {
@@ -204,10 +204,10 @@ describe.skipIf(!genesisPresent)(`all of the genesis files${skipped}`, () => {
         }),
       ];
       for (const { tag, bytes } of values) {
-        const text = renderValue(await resolveDecodeLayout(tag, lookup), bytes);
+        const text = renderValue(await resolveLayout(tag, lookup), bytes);
         // No number here is above 2^53, so this compares texts, order and escapes included.
         expect(JSON.stringify(JSON.parse(text))).toBe(text);
-        const layout = await resolveEncodeLayout(tag, lookup);
+        const layout = await resolveInnerArgumentLayout(tag, lookup);
         const again = encodeValueBytes(layout, decodeArgument(layout, bytes));
         expect(again.equals(bytes)).toBe(true);
       }
@@ -223,8 +223,8 @@ describe.skipIf(!genesisPresent)(`all of the genesis files${skipped}`, () => {
       let refused = 0;
       for (const { tag, bytes } of [...resources, ...groupMembers]) {
         const type: TypeTag = { kind: 'struct', struct: tag };
-        const decodeLayout = await resolveDecodeLayout(type, lookup);
-        const encodeLayout = await resolveEncodeLayout(type, lookup);
+        const decodeLayout = await resolveLayout(type, lookup);
+        const encodeLayout = await resolveInnerArgumentLayout(type, lookup);
         for (let round = 0; round < 20; round += 1) {
           const damaged = damage(bytes, random);
           refused += attempt(() => JSON.parse(renderValue(decodeLayout, damaged)));

@@ -3,9 +3,9 @@ import { BcsError } from '../../../src/move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../../src/move/bcs/bcs-writer.ts';
 import { parseTypeTag } from '../../../src/move/types/type-parser.ts';
 import type { TypeTag } from '../../../src/move/types/type-tag.ts';
-import { type DecodeLayout, objectTemplate } from '../../../src/move/values/layout.ts';
+import { type Layout, type LayoutField, objectTemplate } from '../../../src/move/values/layout.ts';
 import { BCS_MAX_CONTAINER_DEPTH } from '../../../src/move/values/layout-captured.ts';
-import { resolveDecodeLayout } from '../../../src/move/values/layout-decode.ts';
+import { resolveLayout } from '../../../src/move/values/layout-resolver.ts';
 import {
   MAX_VALUE_DEPTH,
   renderValue,
@@ -46,10 +46,10 @@ function bytesOf(hex: string): Buffer {
 
 async function render(type: string | TypeTag, hex: string, from = source): Promise<string> {
   const tag = typeof type === 'string' ? parseTypeTag(type) : type;
-  return renderValue(await resolveDecodeLayout(tag, moduleLookup(from)), bytesOf(hex));
+  return renderValue(await resolveLayout(tag, moduleLookup(from)), bytesOf(hex));
 }
 
-function refusal(layout: DecodeLayout, bytes: Uint8Array): BcsError {
+function refusal(layout: Layout, bytes: Uint8Array): BcsError {
   try {
     renderValue(layout, bytes);
   } catch (error) {
@@ -59,7 +59,7 @@ function refusal(layout: DecodeLayout, bytes: Uint8Array): BcsError {
   throw new Error('not refused');
 }
 
-const FUNCTION: DecodeLayout = { kind: 'function' };
+const FUNCTION: Layout = { kind: 'function' };
 const max = (bits: bigint) => 2n ** bits - 1n;
 
 describe('JSON of values: scalars (docs/spec/encode.md §B1)', () => {
@@ -156,10 +156,10 @@ describe('JSON of values: structs, enums, texts (docs/spec/encode.md §B1)', () 
   });
 
   it('lets a field win over __variant__, and the last of two fields of one name', () => {
-    const u8: DecodeLayout = { kind: 'u8' };
+    const u8: Layout = { kind: 'u8' };
     const fields = ['__variant__', 'a', 'a'].map((name) => ({ name, layout: u8 }));
     const template = objectTemplate(fields, { name: '__variant__', json: '"V"' }, 0);
-    const layout: DecodeLayout = { kind: 'struct', template, tagBytes: 0 };
+    const layout: Layout = { kind: 'struct', fields, template, tagBytes: 0 };
     expect(renderValue(layout, bytesOf('010203'))).toBe('{"__variant__":1,"a":3}');
   });
 });
@@ -326,15 +326,12 @@ describe('JSON of values: closures (docs/spec/move.md §4.5)', () => {
 
 describe('JSON of values: limits', () => {
   /** Enums inside each other, each with one variant of one field. */
-  function nestedEnums(count: number): DecodeLayout {
-    let layout: DecodeLayout = { kind: 'bool' };
+  function nestedEnums(count: number): Layout {
+    let layout: Layout = { kind: 'bool' };
     for (let level = 0; level < count; level += 1) {
-      const template = objectTemplate(
-        [{ name: 'a', layout }],
-        { name: '__variant__', json: '"V"' },
-        0,
-      );
-      layout = { kind: 'enum', variants: [template], tagBytes: 0 };
+      const fields: LayoutField[] = [{ name: 'a', layout }];
+      const template = objectTemplate(fields, { name: '__variant__', json: '"V"' }, 0);
+      layout = { kind: 'enum', variants: [{ name: 'V', fields, template }], tagBytes: 0 };
     }
     return layout;
   }
@@ -389,11 +386,9 @@ describe('JSON of values: limits', () => {
   ])('VALUE_BUDGET_BYTES %i', (more, passes) => {
     // A thousand structs share the budget evenly; the vector's own tag takes the rest.
     const each = VALUE_BUDGET_BYTES / 1_000 - 1;
-    const layout: DecodeLayout = {
-      kind: 'vector',
-      tagBytes: 1_000 + more,
-      element: { kind: 'struct', template: objectTemplate([], undefined, 10), tagBytes: each - 10 },
-    };
+    const template = objectTemplate([], undefined, 10);
+    const element: Layout = { kind: 'struct', fields: [], template, tagBytes: each - 10 };
+    const layout: Layout = { kind: 'vector', tagBytes: 1_000 + more, element };
     const bytes = bytesOf('e807');
     if (passes) expect(renderValue(layout, bytes)).toHaveLength(3_001);
     else expect(refusal(layout, bytes).detail).toBe('Query exceeds size limit');
@@ -405,10 +400,7 @@ describe('JSON of values: limits', () => {
   ])(
     'refuses 2^31-1 %s without bytes within seconds',
     async (_, type) => {
-      const layout = await resolveDecodeLayout(
-        parseTypeTag(`vector<${type}>`),
-        moduleLookup(source),
-      );
+      const layout = await resolveLayout(parseTypeTag(`vector<${type}>`), moduleLookup(source));
       expect(refusal(layout, bytesOf('ffffffff07')).code).toBe('size_limit');
     },
     20_000,

@@ -10,17 +10,19 @@ import { parseJson } from '../../../src/move/json/json-text.ts';
 import { formatJson } from '../../../src/move/json/json-text-print.ts';
 import { parseAddress } from '../../../src/move/types/address.ts';
 import type { TypeTag } from '../../../src/move/types/type-tag.ts';
-import { type DecodeLayout, LayoutError, objectTemplate } from '../../../src/move/values/layout.ts';
-import { resolveDecodeLayout } from '../../../src/move/values/layout-decode.ts';
-import { resolveEncodeLayout } from '../../../src/move/values/layout-encode.ts';
+import { type Layout, LayoutError, objectTemplate } from '../../../src/move/values/layout.ts';
+import {
+  resolveInnerArgumentLayout,
+  resolveLayout,
+} from '../../../src/move/values/layout-resolver.ts';
 import { decodeArgument } from '../../../src/move/values/value-decode.ts';
-import { ValueEncodeError } from '../../../src/move/values/value-error.ts';
+import { ValueEncodeError } from '../../../src/move/values/value-encode.ts';
 import {
   JSON_PIECE_BYTES,
   renderInTurns,
   renderValue,
 } from '../../../src/move/values/value-json.ts';
-import { Random, testSeed } from '../../random.ts';
+import { Random, roundsOf, testSeed } from '../../random.ts';
 import {
   encodeValueBytes,
   moduleLookup,
@@ -225,7 +227,7 @@ function refused(run: () => void): boolean {
 }
 
 /** The pieces of `renderInTurns` as texts. */
-function piecesOf(layout: DecodeLayout, bytes: Uint8Array): string[] {
+function piecesOf(layout: Layout, bytes: Uint8Array): string[] {
   const pieces: string[] = [];
   const steps = renderInTurns(layout, bytes, '');
   for (let step = steps.next(); ; step = steps.next()) {
@@ -253,6 +255,7 @@ function outcome(render: () => string): unknown {
 
 const WORLDS = 800;
 const VALUES = 5;
+const LONG_VALUES = roundsOf('LONG_VALUES', 8, 400);
 /** Far above what is needed: other tests run beside this one. */
 const TIMEOUT_MS = 120_000;
 
@@ -267,12 +270,14 @@ describe('random types and values', () => {
         const world = new World(random);
         const type = world.type(4, 0);
         const lookup = moduleLookup(world.source);
-        const decodeLayout = await resolveDecodeLayout(tagOf(type), lookup);
-        const encodeLayout = await resolveEncodeLayout(tagOf(type), lookup).catch((error) => {
-          if (!(error instanceof LayoutError) || error.code !== 'too_large') throw error;
-          tooLarge += 1;
-          return undefined;
-        });
+        const decodeLayout = await resolveLayout(tagOf(type), lookup);
+        const encodeLayout = await resolveInnerArgumentLayout(tagOf(type), lookup).catch(
+          (error) => {
+            if (!(error instanceof LayoutError) || error.code !== 'too_large') throw error;
+            tooLarge += 1;
+            return undefined;
+          },
+        );
         for (let count = 0; count < VALUES; count += 1) {
           const { bytes, argument, shown } = world.value(type, []);
           expect(renderValue(decodeLayout, bytes)).toBe(shown);
@@ -294,13 +299,13 @@ describe('random types and values', () => {
     'come in pieces where they are long',
     async () => {
       const random = new Random(testSeed('long values'));
-      for (let round = 0; round < WORLDS / 20; round += 1) {
+      for (let round = 0; round < LONG_VALUES; round += 1) {
         const world = new World(random);
         const type = world.type(3, 0);
-        const element = await resolveDecodeLayout(tagOf(type), moduleLookup(world.source));
+        const element = await resolveLayout(tagOf(type), moduleLookup(world.source));
         const { bytes, shown } = world.value(type, []);
         const count = Math.ceil((3 * JSON_PIECE_BYTES) / shown.length);
-        const list: DecodeLayout = { kind: 'vector', element, tagBytes: 0 };
+        const list: Layout = { kind: 'vector', element, tagBytes: 0 };
         const value = encodeBcs((writer) => {
           writer.uleb32(count);
           for (let index = 0; index < count; index += 1) writer.fixed(bytes);
@@ -310,7 +315,7 @@ describe('random types and values', () => {
         const fields = ['b', 'a'].map((name) => ({ name, layout: list }));
         const template = objectTemplate(fields, undefined, 0);
         const pair = piecesOf(
-          { kind: 'struct', template, tagBytes: 0 },
+          { kind: 'struct', fields, template, tagBytes: 0 },
           Buffer.concat([value, value]),
         );
         expect(lengthsAndText(pair)).toEqual([true, `{"a":${items},"b":${items}}`]);
@@ -332,8 +337,10 @@ describe('random types and values', () => {
         const world = new World(random);
         const type = world.type(4, 0);
         const lookup = moduleLookup(world.source);
-        const decodeLayout = await resolveDecodeLayout(tagOf(type), lookup);
-        const encodeLayout = await resolveEncodeLayout(tagOf(type), lookup).catch(() => undefined);
+        const decodeLayout = await resolveLayout(tagOf(type), lookup);
+        const encodeLayout = await resolveInnerArgumentLayout(tagOf(type), lookup).catch(
+          () => undefined,
+        );
         if (encodeLayout === undefined) continue;
         for (let count = 0; count < VALUES; count += 1) {
           const noise = random.bytes(random.below(40));

@@ -4,14 +4,14 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { BcsError } from '../../../src/move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../../src/move/bcs/bcs-writer.ts';
-import type { DecodeLayout } from '../../../src/move/values/layout.ts';
+import type { Layout } from '../../../src/move/values/layout.ts';
 import { renderValue, renderValueUtf8, utf8Units } from '../../../src/move/values/value-json.ts';
 import { testSeed } from '../../random.ts';
 
 const seed = testSeed('value-utf8');
 
-const TEXT: DecodeLayout = { kind: 'string', tagBytes: 1 };
-const TEXTS: DecodeLayout = { kind: 'vector', element: TEXT, tagBytes: 1 };
+const TEXT: Layout = { kind: 'string', fields: [], tagBytes: 1 };
+const TEXTS: Layout = { kind: 'vector', element: TEXT, tagBytes: 1 };
 
 function outcome(render: () => string): string {
   try {
@@ -59,7 +59,7 @@ it('names of functions and types', () => {
     writer.length32(5).u16(1).fixed(Buffer.alloc(32, 1)).string('modül').string('fön"');
     writer.vector([], () => undefined).u64(0n);
   });
-  const layout: DecodeLayout = { kind: 'function' };
+  const layout: Layout = { kind: 'function' };
   const text = outcome(() => renderValue(layout, value));
   expect(text).toContain('fön');
   expect(bytesOf(outcome(() => renderValueUtf8(layout, value)))).toBe(text);

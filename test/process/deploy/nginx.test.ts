@@ -5,7 +5,7 @@ import { get as getStream } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { NODE_SETTINGS } from '../../../src/node/settings/settings.ts';
+import { API_CONSTANTS } from '../../../src/api/settings.ts';
 import { killLeftNodes, ServedNode, temporaryFolder } from '../command.ts';
 import { until } from '../worker-processes.ts';
 import { hasProgram } from './installed.ts';
@@ -186,7 +186,7 @@ describe.skipIf(!isInstalled)(`answers through nginx${skipped}`, () => {
   });
 
   it('are refused for bodies that are larger than the node’s limit, with its text', async () => {
-    const limit = NODE_SETTINGS.contentLengthLimitBytes.default;
+    const limit = API_CONSTANTS.contentLengthLimitBytes;
     const asked = (bytes: number): Request => ({
       method: 'POST',
       headers: JSON_BODY,
@@ -202,7 +202,7 @@ describe.skipIf(!isInstalled)(`answers through nginx${skipped}`, () => {
   });
 
   it('are the node’s for headers over its limit, up to 96 KiB a line', async () => {
-    const limit = NODE_SETTINGS.maxHeaderBytes.default;
+    const limit = API_CONSTANTS.maxHeaderBytes;
     expect(await expectEqual(`/v1/${'a'.repeat(limit)}`, {})).toBe(431);
   });
 
@@ -270,7 +270,7 @@ describe.skipIf(!isInstalled)(`several nodes behind nginx${skipped}`, () => {
   beforeAll(async () => {
     const data = join(folder, 'data');
     for (const name of ['one', 'two']) {
-      nodes.set(name, await ServedNode.start(data, ['--sample', '--git-hash', name]));
+      nodes.set(name, await ServedNode.start(data, ['--sample', '--header-prefix', `x-${name}`]));
     }
     const addresses = [...nodes.values()].map(({ port }) => `127.0.0.1:${port}`);
     nginx = await Nginx.start(join(folder, 'nginx'), addresses, ['75s', '1s']);
@@ -282,9 +282,9 @@ describe.skipIf(!isInstalled)(`several nodes behind nginx${skipped}`, () => {
 
   /** The node that answers a client. */
   async function nodeOf(from: string): Promise<string> {
-    const { status, body } = await nginx.get('/v1', { from });
+    const { status, headers } = await nginx.get('/v1', { from });
     expect(status).toBe(200);
-    return (JSON.parse(body.toString()) as { git_hash: string }).git_hash;
+    return [...nodes.keys()].find((name) => `x-${name}-chain-id` in headers)!;
   }
 
   async function expectAway(): Promise<void> {

@@ -40,8 +40,14 @@ func main() {
 
 	// Everything from here on is read.
 	read := must(must(client.TransactionByVersion(waited.Version)).UserTransaction())
-	store := "0x1::coin::CoinStore<0x1::aptos_coin::AptosCoin>"
-	deposits := must(client.EventsByHandle(receiver, store, "deposit_events", nil, nil))
+	blocks := must(client.EventsByHandle(aptos.AccountOne, "0x1::block::BlockResource", "new_block_events", nil, nil))
+	height := blocks[0].Data["height"]
+	for _, block := range blocks {
+		// A block begins with a transaction that emits its event.
+		if block.Version < waited.Version {
+			height = block.Data["height"]
+		}
+	}
 	account := must(client.Account(sender.AccountAddress()))
 	sent := must(client.AccountTransactions(sender.AccountAddress(), nil, nil))
 	balance := func(of aptos.AccountAddress) string {
@@ -68,7 +74,7 @@ func main() {
 		"receiverBalance": balance(receiver),
 		"viewed":          viewed,
 		"events":          events,
-		"lastDeposit":     deposits[len(deposits)-1].Data["amount"],
+		"blockHeight":     height,
 		"sequenceNumber":  strconv.FormatUint(must(account.SequenceNumber()), 10),
 		"lastSent":        sent[len(sent)-1].Hash(),
 	}

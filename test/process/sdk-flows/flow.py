@@ -45,8 +45,11 @@ async def main(url: str, key: str, receiver_text: str, amount: str) -> None:
     waited = await client.transaction_by_hash(transaction_hash)
     read = await client.transaction_by_version(int(waited["version"]))
     viewed = await client.view("0x1::coin::balance", [COIN], [receiver_text])
-    store = f"0x1::coin::CoinStore<{COIN}>"
-    deposits = await client.events_by_event_handle(receiver, store, "deposit_events")
+    blocks = await client.events_by_event_handle(
+        AccountAddress.from_str("0x1"), "0x1::block::BlockResource", "new_block_events"
+    )
+    # A block begins with a transaction that emits its event.
+    block = [event for event in blocks if int(event["version"]) < int(waited["version"])][-1]
     sent = await client.transactions_by_account(sender.address())
     seen = {
         "sender": "0x" + sender.address().address.hex(),
@@ -59,7 +62,7 @@ async def main(url: str, key: str, receiver_text: str, amount: str) -> None:
         "receiverBalance": str(await client.account_balance(receiver)),
         "viewed": json.loads(viewed)[0],
         "events": [event["type"] for event in read["events"]],
-        "lastDeposit": deposits[-1]["data"]["amount"],
+        "blockHeight": block["data"]["height"],
         "sequenceNumber": str(await client.account_sequence_number(sender.address())),
         "lastSent": sent[-1]["hash"],
     }

@@ -32,11 +32,13 @@ const balance = (accountAddress) => aptos.getAccountAPTAmount({ accountAddress }
 const [viewed] = await aptos.view({
   payload: { function: '0x1::coin::balance', typeArguments: [COIN], functionArguments: [receiver] },
 });
-const { data: deposits } = await getAptosFullNode({
+const { data: blocks } = await getAptosFullNode({
   aptosConfig: config,
   originMethod: 'events',
-  path: `accounts/${receiver}/events/0x1::coin::CoinStore<${COIN}>/deposit_events`,
+  path: 'accounts/0x1/events/0x1::block::BlockResource/new_block_events',
 });
+// A block begins with a transaction that emits its event.
+const block = blocks.findLast(({ version }) => BigInt(version) < BigInt(waited.version));
 const account = await aptos.getAccountInfo({ accountAddress: sender.accountAddress });
 const sent = await aptos.getAccountTransactions({ accountAddress: sender.accountAddress });
 
@@ -53,7 +55,7 @@ console.log(
     receiverBalance: String(await balance(receiver)),
     viewed: String(viewed),
     events: read.events.map(({ type }) => type),
-    lastDeposit: deposits.at(-1).data.amount,
+    blockHeight: block.data.height,
     sequenceNumber: account.sequence_number,
     lastSent: sent.at(-1).hash,
   }),

@@ -13,8 +13,9 @@ import {
   temporaryFolder,
 } from '../../process/command.ts';
 import { expectSound, makeSample } from '../../process/ledger-contents.ts';
+import { roundsOf } from '../../random.ts';
 
-const ROUNDS = Number(process.env['ATTACK_COMMANDS'] ?? 1);
+const ROUNDS = roundsOf('ATTACK_COMMANDS', 1, 30);
 
 afterEach(killLeftNodes);
 

@@ -8,10 +8,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
-import { Random, testSeed } from '../../random.ts';
+import { Random, roundsOf, testSeed } from '../../random.ts';
 import { Attacker, type Done, killLeftAttackers } from './attackers.ts';
 
-const COMMITS = Number(process.env['ATTACK_COMMITS'] ?? 4_000);
+const COMMITS = roundsOf('ATTACK_COMMITS', 1_500, 1_000_000);
 const OPENS = COMMITS / 10;
 const FOLDER = process.env['ATTACK_FOLDER'] ?? tmpdir();
 const OPENERS = ['read', 'read', 'status', 'examine', 'copy', 'writeLittle'];

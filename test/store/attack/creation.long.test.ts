@@ -8,10 +8,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { Random, testSeed } from '../../random.ts';
+import { Random, roundsOf, testSeed } from '../../random.ts';
 import { Attacker, type Done, killLeftAttackers } from './attackers.ts';
 
-const ROUNDS = Number(process.env['ATTACK_ROUNDS'] ?? 30);
+const ROUNDS = roundsOf('ATTACK_ROUNDS', 30, 5_000);
 const folder = mkdtempSync(join(process.env['ATTACK_FOLDER'] ?? tmpdir(), 'daybook-creation-'));
 const MAKERS = 4;
 const READERS = 2;

@@ -8,17 +8,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, it } from 'vitest';
 import { runCommand } from '../../process/command.ts';
-import { Random, testSeed } from '../../random.ts';
+import { Random, roundsOf, testSeed } from '../../random.ts';
 import { Attacker, killLeftAttackers } from './attackers.ts';
 
-const FLIPS = Number(process.env['ATTACK_FLIPS'] ?? 112);
+const FLIPS = roundsOf('ATTACK_FLIPS', 40, 3_000);
 const MORE_FLIPS = Math.ceil(FLIPS / 3);
 const PAGE_BYTES = 4_096;
 const LEAF = 13;
 /** SQLite's header in the first page. */
 const HEADER_BYTES = 100;
 /** Of one flip: questions, requests, `verify`. */
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 180_000;
 /** Every so many flips a node is asked too. */
 const API_EVERY = 15;
 const folder = mkdtempSync(join(process.env['ATTACK_FOLDER'] ?? tmpdir(), 'daybook-flips-'));

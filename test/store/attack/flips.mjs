@@ -55,7 +55,7 @@ async function remake() {
     await change(all.filter(isFixed), put);
   });
   const database = new SqliteDatabase(join(damaged, 'ledger.db'), { readOnly: true });
-  const { runs, logFrom, logTo } = decodeManifest(database.readManifest());
+  const { runs, logFrom, logTo } = decodeManifest(database.read('manifest', 0));
   say({ runs: runs.map(({ entries }) => entries), logRows: logTo - logFrom + 1 });
 }
 

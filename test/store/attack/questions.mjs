@@ -1,7 +1,7 @@
 /** Questions about every row of a sound store, with their answers: another store gives the same, or an error. */
 import { crc32 } from 'node:zlib';
 import { COLUMNS } from '../../../dist/store/columns/columns.js';
-import { placeOf } from '../../../dist/store/sqlite/version-records.js';
+import { placeOf } from '../../../dist/store/sqlite/version-record.js';
 import { StoreError } from '../../../dist/store/store-error.js';
 
 const PAGE = { maxRows: 1_000, maxBytes: 1 << 22 };

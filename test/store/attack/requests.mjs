@@ -1,6 +1,7 @@
 /** Requests to a node of a sound ledger, with their answers: a node of a damaged one gives the same, or fails. */
-import { startEmbeddedNode } from '../../../dist/node/embedded.js';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { NodeError } from '../../../dist/node/node-error.js';
+import { startEmbeddedNode } from '../../../dist/node/serve/embedded.js';
 import { note } from './questions.mjs';
 
 const ACCOUNTS = 6;
@@ -12,9 +13,16 @@ async function started(data) {
   return await startEmbeddedNode({ data });
 }
 
+/** A busy machine is asked again. */
 async function answerTo(node, path) {
-  const response = await fetch(node.url + path);
-  return { status: response.status, body: await response.text() };
+  for (;;) {
+    const response = await fetch(node.url + path);
+    const body = await response.text();
+    if (response.status !== 503 || !body.includes('overloaded')) {
+      return { status: response.status, body };
+    }
+    await sleep(200);
+  }
 }
 
 async function json(node, path) {

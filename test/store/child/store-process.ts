@@ -6,9 +6,9 @@
  */
 import { createInterface } from 'node:readline';
 import { hashedPhysicalKey } from '../../../src/move/types/state-key.ts';
+import { openView } from '../../../src/store/read/view.ts';
 import { openSqliteReader, openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
-import { openView } from '../../../src/store/view.ts';
-import { LedgerWriter } from '../../../src/store/writer.ts';
+import { LedgerWriter } from '../../../src/store/write/writer.ts';
 import { chunk, plainChunk, resourceKey, transaction, write } from '../chunks.ts';
 
 const [role, directory] = process.argv.slice(2) as [string, string];

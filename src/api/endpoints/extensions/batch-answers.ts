@@ -2,52 +2,36 @@
 import type { MaybePromise } from '../../../maybe-promise.ts';
 import { encodeBcs } from '../../../move/bcs/bcs-writer.ts';
 import { formatHex } from '../../../move/bcs/hex.ts';
-import { BCS_MEDIA_TYPE, type Format } from '../../http/negotiation.ts';
-import type { Answer, OtherAnswer } from '../endpoint.ts';
+import { BCS_MEDIA_TYPE, type Format } from '../../negotiation.ts';
+import type { Answer, BatchAnswer } from '../endpoint.ts';
 import { joinedAnswer } from '../joined-answer.ts';
 
-/** Texts are joined up to this length, in UTF-16 units: what is longer is made bytes at once. */
-const TEXT_LENGTH = 16 * 1024;
-
 /** An answer whose body is in the form that it has in the answer to the batch. */
-export function embedded(answer: OtherAnswer, format: Format): OtherAnswer {
-  const { body, contentType } = answer;
-  if (format === 'bcs') return { ...answer, body: asBytes(body) };
-  const isHex = contentType === BCS_MEDIA_TYPE;
-  if (!isHex && (typeof body !== 'string' || body.length <= TEXT_LENGTH)) return answer;
-  const text = isHex ? `"${formatHex(asBytes(body))}"` : (body as string);
-  return { ...answer, body: text.length <= TEXT_LENGTH ? text : Buffer.from(text) };
+export function embedded({ body, contentType, ...rest }: BatchAnswer, format: Format): BatchAnswer {
+  const bytes = asBuffer(body);
+  const isHex = format === 'json' && contentType === BCS_MEDIA_TYPE;
+  return { ...rest, contentType, body: isHex ? Buffer.from(`"${formatHex(bytes)}"`) : bytes };
 }
 
 export function answersJson(
   version: bigint,
-  answers: readonly OtherAnswer[],
+  answers: readonly BatchAnswer[],
 ): MaybePromise<Answer> {
   const pieces: Buffer[] = [];
   let text = `{"ledger_version":"${version}","responses":[`;
-  let separator = '';
-  for (const { status, contentType, body, cursor } of answers) {
+  for (const [index, { status, contentType, body, cursor }] of answers.entries()) {
+    const separator = index === 0 ? '' : ',';
     text += `${separator}{"status":${status},"content_type":"${contentType}","body":`;
-    separator = ',';
-    if (typeof body === 'string') text += body;
-    else {
-      pieces.push(Buffer.from(text), asBuffer(body));
-      text = '';
-    }
-    text += cursor === undefined ? '}' : `,"cursor":${JSON.stringify(cursor)}}`;
-    if (text.length > TEXT_LENGTH) {
-      pieces.push(Buffer.from(text));
-      text = '';
-    }
+    pieces.push(Buffer.from(text), asBuffer(body));
+    text = cursor === undefined ? '}' : `,"cursor":${JSON.stringify(cursor)}}`;
   }
-  text += ']}';
-  return pieces.length === 0 ? { body: text } : joinedAnswer([...pieces, Buffer.from(text)]);
+  return joinedAnswer([...pieces, Buffer.from(`${text}]}`)]);
 }
 
-export function answersBcs(version: bigint, answers: readonly OtherAnswer[]): MaybePromise<Answer> {
+export function answersBcs(version: bigint, answers: readonly BatchAnswer[]): MaybePromise<Answer> {
   const pieces = [encodeBcs((writer) => writer.u64(version).length32(answers.length))];
   for (const { status, contentType, body, cursor } of answers) {
-    const bytes = asBytes(body);
+    const bytes = asBuffer(body);
     pieces.push(
       encodeBcs((writer) => writer.u16(status).string(contentType).length32(bytes.length)),
       bytes,
@@ -57,10 +41,8 @@ export function answersBcs(version: bigint, answers: readonly OtherAnswer[]): Ma
   return joinedAnswer(pieces);
 }
 
-function asBytes(body: string | Uint8Array): Buffer {
-  return typeof body === 'string' ? Buffer.from(body) : asBuffer(body);
-}
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+function asBuffer(body: string | Uint8Array): Buffer {
+  return typeof body === 'string'
+    ? Buffer.from(body)
+    : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
 }

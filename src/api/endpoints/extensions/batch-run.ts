@@ -2,13 +2,14 @@
  * Answers the reads of a batch, bounded in bytes and time. Where answers come from elsewhere, several are waited for at
  * once; in between, other requests get their turn.
  */
-import { nextTurn } from '../../../ledger/pace.ts';
+
 import { andThen, type MaybePromise, together } from '../../../maybe-promise.ts';
-import { ApiError, errorBody, errorContentType, frameworkError } from '../../http/error-table.ts';
-import type { Format } from '../../http/negotiation.ts';
+import { nextTurn } from '../../../yield-budget.ts';
+import { ApiError, errorBody, errorContentType, frameworkError } from '../../error-table.ts';
+import type { Held } from '../../load/held-bytes.ts';
 import { hasLeft } from '../../load/request-client.ts';
-import type { Held } from '../../load/unsent-answers.ts';
-import type { OtherAnswer, OtherRead, OtherReads, ReadCall } from '../endpoint.ts';
+import type { Format } from '../../negotiation.ts';
+import type { BatchAnswer, BatchRead, BatchReads, ReadCall } from '../endpoint.ts';
 import { embedded } from './batch-answers.ts';
 
 /** Bytes of all answers of a batch together. */
@@ -43,18 +44,18 @@ const TOO_FULL = refusal(
   }),
 );
 
-function refusal(error: ApiError): OtherAnswer {
+function refusal(error: ApiError): BatchAnswer {
   const { status } = error;
   return { status, contentType: errorContentType(error), body: errorBody(error) };
 }
 
 interface BatchCall extends ReadCall {
-  readonly others: OtherReads;
+  readonly others: BatchReads;
   readonly format: Format;
 }
 
 export class BatchRun {
-  readonly #reads: readonly OtherRead[];
+  readonly #reads: readonly BatchRead[];
   readonly #call: BatchCall;
   readonly #clock: () => number;
   readonly #startedMs: number;
@@ -63,36 +64,36 @@ export class BatchRun {
   /** The bytes so far count as unsent until the batch is answered: many batches are put together at a time. */
   readonly #held: Held;
   #begun = 0;
-  readonly #answers: OtherAnswer[];
+  readonly #answers: BatchAnswer[];
 
   /** @param clock milliseconds that only grow */
   constructor(
-    reads: readonly OtherRead[],
+    reads: readonly BatchRead[],
     call: BatchCall,
     clock: () => number = () => performance.now(),
   ) {
     this.#reads = reads;
     this.#call = call;
-    this.#held = call.others.unsent.hold(call.client.req, 0);
+    this.#held = call.others.held.hold(call.client.req, 0);
     this.#clock = clock;
     this.#startedMs = clock();
     this.#turnBeganMs = this.#startedMs;
-    this.#answers = new Array<OtherAnswer>(reads.length);
+    this.#answers = new Array<BatchAnswer>(reads.length);
   }
 
   /** The answers in the order of the reads; none when the client has gone. */
-  run(): MaybePromise<readonly OtherAnswer[]> {
+  run(): MaybePromise<readonly BatchAnswer[]> {
     const lines = Array.from({ length: MAX_BATCH_AWAITED }, (_, line) => () => {
       // The first line has answered everything by now unless it waits.
-      const isUseful = line === 0 || this.#call.others.areAwaited(this.#call);
+      const isUseful = line === 0 || this.#call.others.isRemote(this.#call);
       return isUseful ? this.#line() : undefined;
     });
     return andThen(together(lines), () => (this.#hasGone ? [] : this.#answers));
   }
 
-  /** The answers are sent now, or nobody wants them. */
+  /** Call it when the answers are sent, or when the client has left. */
   end(): void {
-    this.#call.others.unsent.release(this.#held);
+    this.#call.others.held.release(this.#held);
   }
 
   get #hasGone(): boolean {
@@ -110,7 +111,7 @@ export class BatchRun {
     });
   }
 
-  #inTurn(read: OtherRead): MaybePromise<OtherAnswer> {
+  #inTurn(read: BatchRead): MaybePromise<BatchAnswer> {
     const nowMs = this.#clock();
     if (nowMs - this.#turnBeganMs < TURN_MS) return this.#answer(read, nowMs);
     return andThen(nextTurn(), () => {
@@ -119,20 +120,20 @@ export class BatchRun {
     });
   }
 
-  #answer(read: OtherRead, nowMs: number): MaybePromise<OtherAnswer> {
+  #answer(read: BatchRead, nowMs: number): MaybePromise<BatchAnswer> {
     if (this.#bytesLeft <= 0) return TOO_LARGE;
     if (nowMs - this.#startedMs >= MAX_BATCH_MS) return TOO_LATE;
-    if (this.#held.bytes >= LARGE_BATCH_BYTES && this.#call.others.unsent.isFull) return TOO_FULL;
+    if (this.#held.bytes >= LARGE_BATCH_BYTES && this.#call.others.held.isFull) return TOO_FULL;
     return this.#call.others.answer(read, this.#call);
   }
 
   /** The answer, or a refusal if it does not fit: then nothing further is begun. */
-  #fitting(answer: OtherAnswer): OtherAnswer {
+  #fitting(answer: BatchAnswer): BatchAnswer {
     const shown = embedded(answer, this.#call.format);
     const bytes = Buffer.byteLength(shown.body);
     this.#bytesLeft -= bytes;
     if (this.#bytesLeft < 0) return TOO_LARGE;
-    this.#call.others.unsent.grow(this.#held, bytes);
+    this.#call.others.held.grow(this.#held, bytes);
     return shown;
   }
 }

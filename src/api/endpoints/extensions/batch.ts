@@ -1,4 +1,7 @@
 /** `POST /v1/batch`, an extension (docs/extensions.md): many reads, answered at one view of the ledger. */
+
+import { andThen, settle } from '../../../maybe-promise.ts';
+import type { JsonValue } from '../../../move/json/json-text.ts';
 import {
   asList,
   asObject,
@@ -6,12 +9,10 @@ import {
   stringField,
   unexpectedType,
   within,
-} from '../../../ledger/encode/fields.ts';
-import { parseRequestText } from '../../../ledger/encode/index.ts';
-import { andThen, settle } from '../../../maybe-promise.ts';
-import type { JsonValue } from '../../../move/json/json-text.ts';
-import { ApiError, frameworkError } from '../../http/error-table.ts';
-import { BCS_MEDIA_TYPE, type Format, requireJsonBody } from '../../http/negotiation.ts';
+} from '../../../submission/encode/fields.ts';
+import { parseRequestText } from '../../../submission/encode/index.ts';
+import { ApiError, frameworkError } from '../../error-table.ts';
+import { BCS_MEDIA_TYPE, type Format, requireJsonBody } from '../../negotiation.ts';
 import {
   BatchAnswersSchema,
   BatchRequestSchema,
@@ -27,7 +28,6 @@ export const MAX_BATCH_BODY_BYTES = 256 * 1024;
 
 const ACCEPT: Readonly<Record<Format, string>> = { json: 'application/json', bcs: BCS_MEDIA_TYPE };
 
-/** A read as the body has it. */
 interface BatchedRead {
   readonly path: string;
   readonly accept: string | undefined;

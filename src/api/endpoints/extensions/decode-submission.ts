@@ -1,14 +1,15 @@
 /** `POST /v1/transactions/decode_submission` (docs/extensions.md). */
+
+import { encodeBcs } from '../../../move/bcs/bcs-writer.ts';
+import { JsonSyntaxError, type JsonValue, parseJson } from '../../../move/json/json-text.ts';
+import { describeJsonKind, formatJson } from '../../../move/json/json-text-print.ts';
 import {
   decodeSubmission,
   parseMessageText,
   submissionJson,
-} from '../../../ledger/decode/index.ts';
-import { encodeBcs } from '../../../move/bcs/bcs-writer.ts';
-import { JsonSyntaxError, type JsonValue, parseJson } from '../../../move/json/json-text.ts';
-import { describeJsonKind, formatJson } from '../../../move/json/json-text-print.ts';
-import { type ApiError, frameworkError } from '../../http/error-table.ts';
-import { requireJsonBody } from '../../http/negotiation.ts';
+} from '../../../submission/decode/index.ts';
+import { type ApiError, frameworkError } from '../../error-table.ts';
+import { requireJsonBody } from '../../negotiation.ts';
 import { DecodedSubmissionSchema, SigningMessageSchema } from '../../schemas/extension-schemas.ts';
 import { defineSubmission } from '../endpoint.ts';
 

@@ -1,22 +1,21 @@
 /** `GET /v1/events/by_type/{type}` (docs/extensions.md). */
 import { typedEventsBcs, typedEventsJson } from '../../../ledger/events/typed-events.ts';
-import { ApiError } from '../../http/error-table.ts';
-import { resumedFrom } from '../../push/resume.ts';
-import { positionOf, TypedEventSource } from '../../push/typed-event-source.ts';
+import { ApiError } from '../../error-table.ts';
+import { positionOf, TypedEventSource } from '../../push/sources.ts';
 import { TypedEventsSchema } from '../../schemas/extension-schemas.ts';
-import { DEFAULT_PAGE_SIZE } from '../../settings.ts';
 import { defineRead } from '../endpoint.ts';
 import { joinedAnswer } from '../joined-answer.ts';
 import {
   EVENT_PLACE,
   LEDGER_VERSION,
-  PAGE_LIMIT,
-  pageSize,
+  listLimit,
+  listSize,
   pathParameter,
   queryParameter,
   requireShallow,
   STRUCT_TAG,
 } from '../parameters.ts';
+import { resumedFrom } from '../resumed-stream.ts';
 
 /** The id of an event of a stream. */
 const LAST_EVENT = {
@@ -44,10 +43,9 @@ export const eventsByTypeEndpoint = defineRead({
         'oldest version.',
       '0',
     ),
-    limit: queryParameter(
-      PAGE_LIMIT,
-      'Most events to return: 25 when absent; above the node’s maximum (100 by default) it is reduced to that. A ' +
-        'page may hold fewer and yet have a next one: the cursor says so.',
+    limit: listLimit(
+      'events',
+      ' A page may hold fewer and yet have a next one: the cursor says so.',
     ),
     ledger_version: LEDGER_VERSION,
   },
@@ -62,7 +60,7 @@ export const eventsByTypeEndpoint = defineRead({
     const { type, start, ledger_version: asked } = parameters;
     requireShallow('type', type);
     const version = view.resolveVersion(asked);
-    const limit = pageSize(parameters.limit, DEFAULT_PAGE_SIZE, settings.maxEventsPageSize);
+    const limit = listSize(parameters.limit, settings);
     const { events, next } = await view.typedEvents.page({ type, start, version, limit }, pace);
     const cursor = next && `${next.version}:${next.index}`;
     // Without a start, a page begins where pruning has come to.
@@ -76,7 +74,7 @@ export const eventsByTypeEndpoint = defineRead({
   stream({ parameters, headers, view, settings }) {
     const { type, start, ledger_version: asked } = parameters;
     requireShallow('type', type);
-    pageSize(parameters.limit, DEFAULT_PAGE_SIZE, settings.maxEventsPageSize);
+    listSize(parameters.limit, settings);
     if (asked !== undefined) {
       const message = 'A stream of events goes on with the ledger: it has no ledger_version';
       throw new ApiError(400, 'invalid_input', message);

@@ -1,10 +1,7 @@
 /**
- * Blocks of sorted runs: entries in the order of their keys, with a checksum over all of it. A block fills one page of
- * the database. Every answer about a key, also that there is none, comes from a block whose checksum was compared.
- *
- * A block is its checksum; the number of entries, u16; the entries; where each begins, u16. An entry is the length of
- * its key, u16; the length of its value, u16, or 0xffff for a key that was deleted; key; value. Numbers are
- * little-endian.
+ * Blocks of sorted runs: entries in the order of their keys, behind a checksum (docs/data-layout.md, "Sorted runs"). A
+ * block fills one page of the database. Every answer about a key, also its absence, comes from a block whose checksum
+ * was compared.
  */
 import {
   CHECKSUM_BYTES,
@@ -22,7 +19,6 @@ const HEAD_BYTES = 4;
 const OFFSET_BYTES = 2;
 const DELETED = 0xffff;
 const LOG_MARK = 0x6c6f_6720;
-/** Of blocks, and of the rows of indexes between them. */
 export const BLOCK_MARK = 0x626c_6f63;
 
 /** A key and its value; without one, the key was deleted. Keys begin with the number of the column. */
@@ -31,9 +27,9 @@ export interface Entry {
   readonly value: Buffer | undefined;
 }
 
-/** Bytes of an entry in a block. */
-export function entryBytes(keyBytes: number, valueBytes: number): number {
-  return HEAD_BYTES + keyBytes + valueBytes + OFFSET_BYTES;
+/** Bytes that an entry takes in a block. */
+export function entryBytes({ key, value }: Entry): number {
+  return HEAD_BYTES + key.length + (value?.length ?? 0) + OFFSET_BYTES;
 }
 
 /** The version in a key of state. */
@@ -63,7 +59,7 @@ export function compareKeys(a: Uint8Array, b: Uint8Array): number {
   return compareBytes(a, 0, a.length, b, 0, b.length);
 }
 
-/** A block whose checksum holds. */
+/** A block whose checksum was compared. */
 export class Block {
   readonly bytes: Buffer;
   readonly count: number;
@@ -78,36 +74,32 @@ export class Block {
     if (this.#offsetsAt < FIRST_ENTRY) throw new StoredValueError('its entries are cut short');
   }
 
-  entryStart(at: number): number {
+  entryAt(at: number): Entry {
+    return { key: this.keyAt(at), value: this.#valueAt(at) };
+  }
+
+  keyAt(at: number): Buffer {
+    const start = this.#startOf(at);
+    return this.bytes.subarray(start + HEAD_BYTES, start + HEAD_BYTES + this.#keyBytes(start));
+  }
+
+  #startOf(at: number): number {
     const offset = this.#offsetsAt + at * OFFSET_BYTES;
     return this.bytes[offset]! | (this.bytes[offset + 1]! << 8);
   }
 
-  entryEnd(at: number): number {
-    return at + 1 < this.count ? this.entryStart(at + 1) : this.#offsetsAt;
-  }
-
-  keyAt(at: number): Buffer {
-    const start = this.entryStart(at);
-    return this.bytes.subarray(start + HEAD_BYTES, start + HEAD_BYTES + this.keyBytes(start));
-  }
-
-  valueAt(at: number): Buffer | undefined {
-    const start = this.entryStart(at);
-    if (this.isDeletedAt(at)) return undefined;
-    return this.bytes.subarray(start + HEAD_BYTES + this.keyBytes(start), this.entryEnd(at));
-  }
-
-  isDeletedAt(at: number): boolean {
-    const start = this.entryStart(at);
-    return this.bytes[start + 2] === 0xff && this.bytes[start + 3] === 0xff;
+  #valueAt(at: number): Buffer | undefined {
+    const start = this.#startOf(at);
+    if (this.bytes[start + 2] === 0xff && this.bytes[start + 3] === 0xff) return undefined;
+    const end = at + 1 < this.count ? this.#startOf(at + 1) : this.#offsetsAt;
+    return this.bytes.subarray(start + HEAD_BYTES + this.#keyBytes(start), end);
   }
 
   /** Below zero: the entry's key comes before the other key; zero: it is the same. */
   compareAt(at: number, key: Uint8Array): number {
-    const start = this.entryStart(at);
+    const start = this.#startOf(at);
     const from = start + HEAD_BYTES;
-    return compareBytes(this.bytes, from, from + this.keyBytes(start), key, 0, key.length);
+    return compareBytes(this.bytes, from, from + this.#keyBytes(start), key, 0, key.length);
   }
 
   /** The first entry whose key is at or above a key; `count` if none is. */
@@ -122,12 +114,36 @@ export class Block {
     return low;
   }
 
-  keyBytes(start: number): number {
+  #keyBytes(start: number): number {
     return this.bytes[start]! | (this.bytes[start + 1]! << 8);
   }
 }
 
-/** Writes entries into blocks. */
+/** Blocks of one generation of the cache: 8 MiB. */
+const MAX_CACHED_BLOCKS = 2_048;
+
+/** Recently used blocks by id. To read a block and to compare its checksum takes ten times as long as to search it. */
+export class BlockCache {
+  #young = new Map<number, Block>();
+  #old = new Map<number, Block>();
+
+  get(id: number): Block | undefined {
+    const block = this.#young.get(id);
+    if (block !== undefined) return block;
+    const aged = this.#old.get(id);
+    if (aged !== undefined) this.add(id, aged);
+    return aged;
+  }
+
+  add(id: number, block: Block): void {
+    if (this.#young.size >= MAX_CACHED_BLOCKS) {
+      this.#old = this.#young;
+      this.#young = new Map();
+    }
+    this.#young.set(id, block);
+  }
+}
+
 export class BlockWriter {
   readonly #bytes = Buffer.alloc(MAX_BLOCK_BYTES);
   readonly #offsets: number[] = [];
@@ -141,22 +157,9 @@ export class BlockWriter {
     return this.#end + this.#offsets.length * OFFSET_BYTES + bytes <= MAX_BLOCK_BYTES;
   }
 
-  add({ key, value }: Entry): void {
-    const bytes = this.#bytes;
-    const at = this.#end;
-    this.#offsets.push(at);
-    bytes.writeUInt16LE(key.length, at);
-    bytes.writeUInt16LE(value === undefined ? DELETED : value.length, at + 2);
-    bytes.set(key, at + HEAD_BYTES);
-    if (value !== undefined) bytes.set(value, at + HEAD_BYTES + key.length);
-    this.#end = at + HEAD_BYTES + key.length + (value?.length ?? 0);
-  }
-
-  /** Copies an entry of another block. */
-  copy(block: Block, at: number): void {
-    const end = block.entryEnd(at);
+  add(entry: Entry): void {
     this.#offsets.push(this.#end);
-    this.#end += block.bytes.copy(this.#bytes, this.#end, block.entryStart(at), end);
+    this.#end = writeEntry(this.#bytes, this.#end, entry);
   }
 
   /** The block of what was added; the next one is empty. */
@@ -175,25 +178,22 @@ export class BlockWriter {
   }
 }
 
-/** A block without entries: the place of one that is lost. */
-export function emptyBlock(id: number): Buffer {
-  return new BlockWriter().finish(id);
+/** @returns where the entry ends */
+function writeEntry(bytes: Buffer, from: number, { key, value }: Entry): number {
+  let at = bytes.writeUInt16LE(key.length, from);
+  at = bytes.writeUInt16LE(value === undefined ? DELETED : value.length, at);
+  bytes.set(key, at);
+  if (value !== undefined) bytes.set(value, at + key.length);
+  return at + key.length + (value?.length ?? 0);
 }
 
-/** Entries of any number as one value: what a commit adds to the log. */
+/** The row that a commit adds to the log: any number of entries. */
 export function encodeEntries(entries: readonly Entry[], id: number): Buffer {
   let length = CHECKSUM_BYTES;
   for (const { key, value } of entries) length += HEAD_BYTES + key.length + (value?.length ?? 0);
   const bytes = Buffer.allocUnsafe(length);
   let at = CHECKSUM_BYTES;
-  for (const { key, value } of entries) {
-    at = bytes.writeUInt16LE(key.length, at);
-    at = bytes.writeUInt16LE(value === undefined ? DELETED : value.length, at);
-    bytes.set(key, at);
-    at += key.length;
-    if (value !== undefined) bytes.set(value, at);
-    at += value?.length ?? 0;
-  }
+  for (const entry of entries) at = writeEntry(bytes, at, entry);
   putChecksum(bytes, markOf(id, LOG_MARK));
   return bytes;
 }

@@ -1,11 +1,11 @@
 /** One row, which every commit replaces: the list of runs, where the log is, which versions have records. */
 import { CHECKSUM_BYTES, checkValue, putChecksum } from '../stored-value.ts';
 
-/** Blocks of a run have ids from `number * MAX_RUN_BLOCKS` on. */
+/** Blocks of a run have ids from `number * MAX_RUN_BLOCKS` on; the row after the last one is the index. */
 export const MAX_RUN_BLOCKS = 2 ** 24;
 const MANIFEST_MARK = 0x6d61_6e69;
 const NUMBER_BYTES = 8;
-const RUN_NUMBERS = 6;
+const RUN_NUMBERS = 5;
 const OTHER_NUMBERS = 5;
 
 export interface RunFacts {
@@ -13,8 +13,6 @@ export interface RunFacts {
   readonly number: number;
   readonly blocks: number;
   readonly entries: number;
-  /** Bytes of the index and the filter, which follow the blocks. */
-  readonly indexBytes: number;
   /** Lowest and highest version in keys of state; in a run without any, the lowest is above the highest. */
   readonly lowestVersion: number;
   readonly highestVersion: number;
@@ -27,7 +25,6 @@ export interface RecordRange {
 }
 
 export interface Manifest extends RecordRange {
-  /** The number of the next run. */
   readonly nextRun: number;
   /** Rows of the log from the first to the last; the first is above the last when it is empty. */
   readonly logFrom: number;
@@ -46,8 +43,7 @@ export function encodeManifest(manifest: Manifest): Buffer {
   const { nextRun, logFrom, logTo, recordsFrom, recordsTo, runs } = manifest;
   const numbers = [nextRun, logFrom, logTo, recordsFrom, recordsTo];
   for (const run of runs) {
-    numbers.push(run.number, run.blocks, run.entries, run.indexBytes);
-    numbers.push(run.lowestVersion, run.highestVersion);
+    numbers.push(run.number, run.blocks, run.entries, run.lowestVersion, run.highestVersion);
   }
   const bytes = Buffer.allocUnsafe(CHECKSUM_BYTES + numbers.length * NUMBER_BYTES);
   numbers.forEach((number, at) => {
@@ -68,9 +64,8 @@ export function decodeManifest(bytes: Buffer): Manifest {
       number: numberAt(at),
       blocks: numberAt(at + 1),
       entries: numberAt(at + 2),
-      indexBytes: numberAt(at + 3),
-      lowestVersion: numberAt(at + 4),
-      highestVersion: numberAt(at + 5),
+      lowestVersion: numberAt(at + 3),
+      highestVersion: numberAt(at + 4),
     });
   }
   return {

@@ -1,10 +1,11 @@
-/** Adds entries to sorted runs, inside the transaction of a commit. One process does. */
-import { decodeEntries, type Entry, emptyBlock, encodeEntries } from './block.ts';
+/** Adds entries to sorted runs, inside the transaction of a commit. Only the writing process does this. */
+import { isReadable, type WritableRows } from '../stored-value.ts';
+import { BlockWriter, decodeEntries, type Entry, encodeEntries } from './block.ts';
+import { nextCursor, RunCursor } from './cursors.ts';
 import { encodeManifest, MAX_RUN_BLOCKS, type Manifest, type RecordRange } from './manifest.ts';
-import { Run } from './run.ts';
-import { type BlockWrites, RunBuilder } from './run-builder.ts';
-import { RunMerge } from './run-merge.ts';
-import { insert, type RunRows, SortedRuns } from './sorted-runs.ts';
+import { type Run, RunBuilder } from './run.ts';
+import { encodeIndex } from './run-index.ts';
+import { insert, SortedRuns } from './sorted-runs.ts';
 
 /** Entries that the log may have: every process has them in memory. */
 export const MAX_LOG_ENTRIES = 4_096;
@@ -17,25 +18,26 @@ const MERGE_PACE = 8;
 /** Rows of runs that nothing uses any more which a commit deletes. */
 const MAX_REMOVED_ROWS = 2_048;
 
-export interface WritableRunRows extends RunRows, BlockWrites {
-  writeManifest(bytes: Buffer): void;
-  writeLog(id: number, bytes: Buffer): void;
-  clearLog(): void;
-  /** Removes blocks from one id up to, but not including, another. @returns how many */
-  removeBlocks(from: number, to: number): number;
-  /** The id of the first block at or above one. */
-  nextBlock(from: number): number | undefined;
+/** Runs that are being merged into one, some entries with each commit. */
+interface RunMerge {
+  /** The newest first. */
+  readonly inputs: readonly Run[];
+  readonly cursors: readonly RunCursor[];
+  readonly dropsDeleted: boolean;
+  readonly output: RunBuilder;
 }
+
+const ALL_KEYS = { from: Buffer.of(0), to: Buffer.of(0xff), reverse: false };
 
 export class RunWriter {
   readonly runs: SortedRuns;
-  readonly #rows: WritableRunRows;
+  readonly #rows: WritableRows;
   readonly #merges: RunMerge[] = [];
   /** Runs that nothing uses any more, by number. */
   readonly #removed: number[] = [];
 
   /** @throws StoredValueError */
-  constructor(rows: WritableRunRows) {
+  constructor(rows: WritableRows) {
     this.#rows = rows;
     this.runs = new SortedRuns(rows);
     this.runs.refresh();
@@ -49,14 +51,14 @@ export class RunWriter {
     if (runs.recent.length + entries.length <= MAX_LOG_ENTRIES) {
       if (entries.length > 0) {
         const row = encodeEntries(entries, logTo + 1);
-        this.#rows.writeLog(logTo + 1, row);
+        this.#rows.write('log', logTo + 1, row);
         // Those that were passed in keep the whole batch in memory.
         for (const entry of decodeEntries(row, logTo + 1)) insert(runs.recent, entry);
         this.#replace({ logTo: logTo + 1 }, runs.runs);
       }
     } else this.#addRun(merged(runs.recent, entries));
     this.#advance(entries.length * MERGE_PACE);
-    this.#rows.writeManifest(encodeManifest(runs.manifest));
+    this.#rows.write('manifest', 0, encodeManifest(runs.manifest));
     this.#removeRows();
   }
 
@@ -65,26 +67,22 @@ export class RunWriter {
     this.#replace({ recordsFrom, recordsTo }, this.runs.runs);
   }
 
-  /** Gives every block that cannot be read one without entries, and makes indexes again. @returns how many */
+  /** Replaces each unreadable block by one without entries, and makes unreadable indexes again. @returns how many */
   mend(): number {
     let mended = 0;
-    // A merge may have read what is replaced.
-    for (const merge of this.#merges.splice(0)) this.#removed.push(merge.outputNumber);
-    const runs: Run[] = [];
+    // A merge may have read blocks that are replaced.
+    for (const merge of this.#merges.splice(0)) this.#removed.push(merge.output.number);
     for (const run of this.runs.runs) {
       for (let at = 0; at < run.facts.blocks; at += 1) {
-        if (isSound(() => run.block(at))) continue;
-        this.#rows.writeBlock(run.idOf(at), emptyBlock(run.idOf(at)));
+        if (isReadable(() => run.block(at))) continue;
+        this.#rows.write('blocks', run.idOf(at), new BlockWriter().finish(run.idOf(at)));
         mended += 1;
       }
-      if (isSound(() => run.checkIndex())) runs.push(run);
-      else {
-        runs.push(this.#copyOf(run));
-        mended += 1;
-      }
+      if (isReadable(() => run.storedIndex())) continue;
+      const id = run.idOf(run.facts.blocks);
+      this.#rows.write('blocks', id, encodeIndex(run.indexOfBlocks(), id));
+      mended += 1;
     }
-    this.#replace({}, runs);
-    this.#rows.writeManifest(encodeManifest(this.runs.manifest));
     return mended;
   }
 
@@ -93,16 +91,16 @@ export class RunWriter {
     const { nextRun, logTo } = runs.manifest;
     const builder = this.#builder(nextRun, runs.runs.length === 0 ? 0 : entries.length);
     for (const entry of entries) builder.add(entry);
-    const { facts, index } = builder.finish();
-    this.#rows.clearLog();
+    const run = builder.finish();
+    this.#rows.remove('log', 0, logTo + 1);
     runs.recent = [];
     const next = { nextRun: nextRun + 1, logFrom: logTo + 1 };
-    this.#replace(next, [new Run(facts, this.#rows, index), ...runs.runs]);
+    this.#replace(next, [run, ...runs.runs]);
     this.#planMerges();
   }
 
   #builder(number: number, expected: number): RunBuilder {
-    return new RunBuilder(number, number * MAX_RUN_BLOCKS, expected, this.#rows);
+    return new RunBuilder(number, expected, this.#rows);
   }
 
   #planMerges(): void {
@@ -131,19 +129,20 @@ export class RunWriter {
     const isOfOldest = inputs.includes(runs[runs.length - 1]!);
     const entries = inputs.reduce((sum, { facts }) => sum + facts.entries, 0);
     const output = this.#builder(manifest.nextRun, isOfOldest ? 0 : entries);
-    this.#merges.push(new RunMerge(inputs, isOfOldest, output));
+    const cursors = inputs.map((run) => new RunCursor(run, ALL_KEYS));
+    // Below the oldest run there is nothing that a deletion could hide.
+    this.#merges.push({ inputs, cursors, dropsDeleted: isOfOldest, output });
     this.#replace({ nextRun: manifest.nextRun + 1 }, runs);
   }
 
   #advance(entries: number): void {
     for (const merge of [...this.#merges]) {
-      const done = merge.advance(entries);
-      if (done === undefined) continue;
+      const output = advance(merge, entries);
+      if (output === undefined) continue;
       this.#merges.splice(this.#merges.indexOf(merge), 1);
-      const output = new Run(done.facts, this.#rows, done.index);
       const last = merge.inputs[merge.inputs.length - 1];
       const runs = this.runs.runs.flatMap((run) => {
-        if (run === last) return done.facts.entries === 0 ? [] : [output];
+        if (run === last) return output.facts.entries === 0 ? [] : [output];
         return merge.inputs.includes(run) ? [] : [run];
       });
       this.#removed.push(...merge.inputs.map(({ facts }) => facts.number));
@@ -156,43 +155,40 @@ export class RunWriter {
     this.runs.replace(manifest, runs, this.runs.recent);
   }
 
-  /** A run with the same entries and an index of its own. */
-  #copyOf(run: Run): Run {
-    const { runs, manifest } = this.runs;
-    const isOldest = run === runs[runs.length - 1];
-    const builder = this.#builder(manifest.nextRun, isOldest ? 0 : run.facts.entries);
-    this.#replace({ nextRun: manifest.nextRun + 1 }, runs);
-    for (let at = 0; at < run.facts.blocks; at += 1) {
-      const block = run.block(at);
-      for (let entry = 0; entry < block.count; entry += 1) builder.copy(block, entry);
-    }
-    const { facts, index } = builder.finish();
-    this.#removed.push(run.facts.number);
-    return new Run(facts, this.#rows, index);
-  }
-
   #removeRows(): void {
     for (let left = MAX_REMOVED_ROWS; left > 0 && this.#removed.length > 0; ) {
       const number = this.#removed[0]!;
       const end = (number + 1) * MAX_RUN_BLOCKS;
-      const from = this.#rows.nextBlock(number * MAX_RUN_BLOCKS);
+      const from = this.#rows.next('blocks', number * MAX_RUN_BLOCKS);
       if (from === undefined || from >= end) {
         this.#removed.shift();
         continue;
       }
-      left -= this.#rows.removeBlocks(from, Math.min(end, from + left));
+      left -= this.#rows.remove('blocks', from, Math.min(end, from + left));
     }
   }
 
-  /** Runs of merges that were cut off, and those whose rows were not removed yet. */
+  /** Finds the outputs of merges that were cut off, and runs whose rows have not been removed yet. */
   #findRemoved(): void {
     const used = new Set(this.runs.runs.map(({ facts }) => facts.number));
-    for (let id = this.#rows.nextBlock(0); id !== undefined; ) {
+    for (let id = this.#rows.next('blocks', 0); id !== undefined; ) {
       const number = Math.floor(id / MAX_RUN_BLOCKS);
       if (!used.has(number)) this.#removed.push(number);
-      id = this.#rows.nextBlock((number + 1) * MAX_RUN_BLOCKS);
+      id = this.#rows.next('blocks', (number + 1) * MAX_RUN_BLOCKS);
     }
   }
+}
+
+/** Merges so many entries. @returns the run, when it is complete @throws StoredValueError */
+function advance({ cursors, dropsDeleted, output }: RunMerge, entries: number): Run | undefined {
+  for (let left = entries; left > 0; left -= 1) {
+    const cursor = nextCursor(cursors, false);
+    if (cursor === undefined) return output.finish();
+    const entry = cursor.entry();
+    if (!dropsDeleted || entry.value !== undefined) output.add(entry);
+    cursor.next();
+  }
+  return undefined;
 }
 
 /** Runs of one size have up to eight times as many entries as the smallest. */
@@ -200,7 +196,7 @@ function sizeOf({ facts }: Run): number {
   return Math.floor(Math.log2(facts.entries / MAX_LOG_ENTRIES + 1) / Math.log2(RUNS_PER_SIZE));
 }
 
-/** Entries of two lists in the order of their keys; those of the second count where both have one. */
+/** Merges two lists in the order of their keys. Where both have a key, the newer entry counts. */
 function merged(older: readonly Entry[], newer: readonly Entry[]): readonly Entry[] {
   if (older.length === 0) return newer;
   const all: Entry[] = [];
@@ -218,13 +214,4 @@ function merged(older: readonly Entry[], newer: readonly Entry[]): readonly Entr
   }
   for (; at < older.length; at += 1) all.push(older[at]!);
   return all;
-}
-
-function isSound(read: () => unknown): boolean {
-  try {
-    read();
-    return true;
-  } catch {
-    return false;
-  }
 }

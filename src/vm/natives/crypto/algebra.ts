@@ -4,13 +4,14 @@
  */
 import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { bn254 } from '@noble/curves/bn254.js';
-import { G1_GROUP, G2_GROUP, readPoint, writePoint } from './bls12381.ts';
-import { BN254_G1, BN254_G2, readBnPoint, writeBnPoint } from './bn254.ts';
+import { BLS_GROUPS, readPoint, writePoint } from './bls12381.ts';
+import { BN_GROUPS, readBnPoint, writeBnPoint } from './bn254.ts';
 import { bytesOfInteger, integerOfBytes } from './integers.ts';
 import { type Curve, type Fp12Value, type PointPair, productOfPairings } from './pairing.ts';
+import type { AffinePoint, PointGroup, PointGroups } from './points.ts';
 import type { GiveWay } from './turns.ts';
 
-/** What is computed with elements of a structure; what is absent is not defined for it. */
+/** The operations on the elements of a structure; absent ones are not defined for it. */
 export interface Structure<T = unknown> {
   /** Structures with the same one have elements in common. */
   readonly elements: string;
@@ -33,7 +34,11 @@ export interface Structure<T = unknown> {
 
 export interface Format<T = unknown> {
   readonly structure: string;
+  readonly byteLength: number;
+  /** @param bytes as many as the format has */
   read(bytes: Uint8Array): T | undefined;
+  /** Whether what was read is in the structure; absent where reading finds out. */
+  isMember?(value: T): boolean;
   write(value: T): Uint8Array;
 }
 
@@ -93,8 +98,9 @@ function integerFormat(structure: string, order: bigint, isLowestFirst: boolean)
   const inOrder = (bytes: Uint8Array) => (isLowestFirst ? bytes : bytes.toReversed());
   return {
     structure,
+    byteLength: SCALAR_BYTES,
     read: (bytes) => {
-      const value = bytes.length === SCALAR_BYTES ? integerOfBytes(inOrder(bytes)) : order;
+      const value = integerOfBytes(inOrder(bytes));
       return value < order ? value : undefined;
     },
     write: (value) => inOrder(bytesOfInteger(value, SCALAR_BYTES)),
@@ -111,8 +117,8 @@ function towerFormat(structure: string, { fields }: Curve): Format<Fp12Value> {
   const size = Fp.BYTES;
   return {
     structure,
+    byteLength: COEFFICIENTS * size,
     read: (bytes) => {
-      if (bytes.length !== COEFFICIENTS * size) return undefined;
       const values = Array.from({ length: COEFFICIENTS }, (_, index) =>
         integerOfBytes(bytes.subarray(index * size, (index + 1) * size)),
       );
@@ -145,10 +151,10 @@ interface CurveFacts {
   readonly flag: number;
   /** Sizes of elements of the smallest field, in bytes. */
   readonly fieldBytes: number;
-  readonly pointFormats: Readonly<Record<string, Format>>;
+  readonly points: PointCodec;
 }
 
-function pairingCurve(curve: Curve, { flag, fieldBytes, pointFormats }: CurveFacts): PairingCurve {
+function pairingCurve(curve: Curve, { flag, fieldBytes, points }: CurveFacts): PairingCurve {
   const { Fp, Fp12, Fr } = curve.fields;
   const order = Fr.ORDER;
   const scalars = fieldStructure<bigint>(Fr, {
@@ -191,10 +197,7 @@ function pairingCurve(curve: Curve, { flag, fieldBytes, pointFormats }: CurveFac
   const targets: Format<Fp12Value> = {
     ...towers,
     structure: 'Gt',
-    read: (bytes) => {
-      const value = towers.read(bytes);
-      return value !== undefined && isInTarget(value) ? value : undefined;
-    },
+    isMember: isInTarget,
   };
   return {
     flag,
@@ -210,7 +213,7 @@ function pairingCurve(curve: Curve, { flag, fieldBytes, pointFormats }: CurveFac
       ['FormatFrMsb', integerFormat('Fr', order, false) as Format],
       ['FormatFq12LscLsb', towers as Format],
       ['FormatGt', targets as Format],
-      ...Object.entries(pointFormats),
+      ...pointFormats(points),
     ]),
     isInTarget,
     pairing: (pairs, giveWay) => productOfPairings(curve, pairs, giveWay),
@@ -228,72 +231,45 @@ function pointStructure(
   return groupStructure<AnyPoint>({ ZERO, BASE }, { elements, sizeBytes, order }) as Structure;
 }
 
+interface SubgroupPoint extends AffinePoint<unknown> {
+  isTorsionFree(): boolean;
+}
+
+interface PointCodec {
+  readonly groups: PointGroups;
+  read<Field, Point>(
+    group: PointGroup<Field, Point>,
+    bytes: Uint8Array,
+    isCompressed: boolean,
+  ): Point | undefined;
+  write<Field, Point extends AffinePoint<Field>>(
+    group: PointGroup<Field, Point>,
+    point: Point,
+    isCompressed: boolean,
+  ): Uint8Array;
+}
+
 /** Points of the right subgroup, each form with its own length. */
-function pointFormat<P extends { isTorsionFree(): boolean }>(
-  structure: string,
-  byteLength: number,
-  read: (bytes: Uint8Array) => P | undefined,
-  write: (point: P) => Uint8Array,
-): Format {
-  const format: Format<P> = {
-    structure,
-    read: (bytes) => {
-      const point = bytes.length === byteLength ? read(bytes) : undefined;
-      return point?.isTorsionFree() === true ? point : undefined;
-    },
-    write,
-  };
-  return format as Format;
+function pointFormats({ groups, read, write }: PointCodec): readonly [string, Format][] {
+  return Object.entries(groups).flatMap(([structure, any]) => {
+    const group = any as PointGroup<unknown, SubgroupPoint>;
+    return [false, true].map((isCompressed): [string, Format] => {
+      const format: Format<SubgroupPoint> = {
+        structure,
+        byteLength: group.size * (isCompressed ? 1 : 2),
+        read: (bytes) => {
+          const point = read(group, bytes, isCompressed);
+          return point?.isTorsionFree() === true ? point : undefined;
+        },
+        write: (point) => write(group, point, isCompressed),
+      };
+      return [`Format${structure}${isCompressed ? 'Compr' : 'Uncompr'}`, format as Format];
+    });
+  });
 }
 
 const BLS_FIELD_BYTES = 48;
 const BN_FIELD_BYTES = 32;
-
-const blsPointFormats: Readonly<Record<string, Format>> = Object.fromEntries(
-  [false, true].flatMap((isCompressed) => {
-    const suffix = isCompressed ? 'Compr' : 'Uncompr';
-    const size = (isCompressed ? 1 : 2) * BLS_FIELD_BYTES;
-    const g1 = pointFormat(
-      'G1',
-      size,
-      (bytes) => readPoint(G1_GROUP, bytes),
-      (point) => writePoint(G1_GROUP, point, isCompressed),
-    );
-    const g2 = pointFormat(
-      'G2',
-      2 * size,
-      (bytes) => readPoint(G2_GROUP, bytes),
-      (point) => writePoint(G2_GROUP, point, isCompressed),
-    );
-    return [
-      [`FormatG1${suffix}`, g1],
-      [`FormatG2${suffix}`, g2],
-    ];
-  }),
-);
-
-const bnPointFormats: Readonly<Record<string, Format>> = Object.fromEntries(
-  [false, true].flatMap((isCompressed) => {
-    const suffix = isCompressed ? 'Compr' : 'Uncompr';
-    const size = (isCompressed ? 1 : 2) * BN_FIELD_BYTES;
-    const g1 = pointFormat(
-      'G1',
-      size,
-      (bytes) => readBnPoint(BN254_G1, bytes, isCompressed),
-      (point) => writeBnPoint(BN254_G1, point, isCompressed),
-    );
-    const g2 = pointFormat(
-      'G2',
-      2 * size,
-      (bytes) => readBnPoint(BN254_G2, bytes, isCompressed),
-      (point) => writeBnPoint(BN254_G2, point, isCompressed),
-    );
-    return [
-      [`FormatG1${suffix}`, g1],
-      [`FormatG2${suffix}`, g2],
-    ];
-  }),
-);
 
 function withBaseField(curve: PairingCurve): PairingCurve {
   const { Fp } = bn254.fields;
@@ -324,7 +300,7 @@ export const PAIRING_CURVES: ReadonlyMap<string, PairingCurve> = new Map([
     pairingCurve(bls12_381, {
       flag: BLS_FLAG,
       fieldBytes: BLS_FIELD_BYTES,
-      pointFormats: blsPointFormats,
+      points: { groups: BLS_GROUPS, read: readPoint, write: writePoint },
     }),
   ],
   [
@@ -333,7 +309,7 @@ export const PAIRING_CURVES: ReadonlyMap<string, PairingCurve> = new Map([
       pairingCurve(bn254, {
         flag: BN_FLAG,
         fieldBytes: BN_FIELD_BYTES,
-        pointFormats: bnPointFormats,
+        points: { groups: BN_GROUPS, read: readBnPoint, write: writeBnPoint },
       }),
     ),
   ],

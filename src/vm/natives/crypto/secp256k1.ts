@@ -13,7 +13,7 @@ function bigEndian(bytes: Uint8Array): bigint {
   return value;
 }
 
-/** Why a key is not recovered: something is not what it must be, or there is no such key. */
+/** Why a key is not recovered: an argument is malformed, or no such key exists. */
 type NotRecovered = 'message' | 'recovery id' | 'signature' | 'no key';
 
 /** The key that made a signature of a hash: 64 bytes, both coordinates. */

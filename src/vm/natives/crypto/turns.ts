@@ -4,16 +4,18 @@ import type { NativeContext } from '../../native.ts';
 /** Time between two turns, in milliseconds. */
 const SLICE_MS = 5;
 
-const LAST_TURN = Symbol('last turn');
+class LastTurn {
+  atMs: number | undefined;
+}
 
 /** To be awaited before each operation that takes long. */
 export type GiveWay = () => Promise<void>;
 
 export async function giveWay({ extensions, world }: NativeContext): Promise<void> {
-  const last = extensions.get(LAST_TURN) as number | undefined;
-  if (last !== undefined && performance.now() - last < SLICE_MS) return;
-  if (last !== undefined) await world.nextTurn();
-  extensions.set(LAST_TURN, performance.now());
+  const last = extensions.of(LastTurn);
+  if (last.atMs !== undefined && performance.now() - last.atMs < SLICE_MS) return;
+  if (last.atMs !== undefined) await world.nextTurn();
+  last.atMs = performance.now();
 }
 
 export function turnsOf(context: NativeContext): GiveWay {

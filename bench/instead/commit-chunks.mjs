@@ -1,0 +1,36 @@
+// Durable commits of a sample ledger to a new store.
+import { sampleChunks } from '../../dist/sample/sample.js';
+import { openSqliteStore } from '../../dist/store/sqlite/sqlite-store.js';
+import { LedgerWriter } from '../../dist/store/write/writer.js';
+
+/**
+ * Commits a sample ledger to a new store, chunk by chunk, each on disk before the next; only commits are timed.
+ * @returns rates per second, and `processorUs` of a transaction
+ */
+export async function commitChunks(directory, transactions, chunkTransactions, accounts = 2_000) {
+  const store = await openSqliteStore({ directory });
+  const total = { ms: 0, processorUs: 0, transactions: 0, commits: 0 };
+  try {
+    const writer = await LedgerWriter.open(store);
+    const options = { transactions, chunkTransactions, seed: 1, accounts };
+    for (const chunk of sampleChunks(options)) {
+      const [startedMs, before] = [performance.now(), process.cpuUsage()];
+      await writer.append(chunk);
+      // Genesis is one of its kind.
+      if (chunk.firstVersion === 0n) continue;
+      total.ms += performance.now() - startedMs;
+      const { user, system } = process.cpuUsage(before);
+      total.processorUs += user + system;
+      total.transactions += chunk.transactions.length;
+      total.commits += 1;
+    }
+  } finally {
+    await store.close();
+  }
+  const perSecond = (count) => count / (total.ms / 1_000);
+  return {
+    transactions: perSecond(total.transactions),
+    commits: perSecond(total.commits),
+    processorUs: total.processorUs / total.transactions,
+  };
+}

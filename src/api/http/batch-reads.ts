@@ -1,0 +1,116 @@
+/**
+ * Reads that are part of another request. Each is answered at that request's view and on the way that a request of its
+ * own takes, without HTTP: route, admission, parameters, caches, failures.
+ */
+import { copiedText } from '../../cache.ts';
+import { type MaybePromise, settle } from '../../maybe-promise.ts';
+import { formatJson } from '../../move/json/json-text-print.ts';
+import type {
+  Answer,
+  BatchAnswer,
+  BatchRead,
+  BatchReads,
+  ReadCall,
+} from '../endpoints/endpoint.ts';
+import { ApiError, errorBody, errorContentType, frameworkError } from '../error-table.ts';
+import { overloadError } from '../load/admission.ts';
+import { CONTENT_TYPES, chooseFormat } from '../negotiation.ts';
+import { Query } from '../request-target.ts';
+import { ENDPOINTS_BY_ID, targetAt } from './endpoint-list.ts';
+import { type ApiContext, cachedOrMade, shownFailure } from './request-handler.ts';
+import type { RouteTable } from './routes.ts';
+
+const NO_BODY = Buffer.alloc(0);
+const JSON_TYPE = 'application/json';
+/** What the HTTP parser takes from clients, which do not send fragments. */
+const TARGET = /^\/[!"$-~]*$/;
+
+export class RoutedReads implements BatchReads {
+  readonly #match: RouteTable['match'];
+  readonly #context: ApiContext;
+
+  constructor(match: RouteTable['match'], context: Omit<ApiContext, 'others'>) {
+    this.#match = match;
+    // What an upstream has is not of the view.
+    this.#context = { ...context, pending: undefined, others: this };
+  }
+
+  answer(read: BatchRead, call: ReadCall): MaybePromise<BatchAnswer> {
+    return settle(
+      () => this.#answer(read, call),
+      (answer) => answer,
+      (failure) => {
+        const facts = { method: methodOf(read), url: read.target };
+        const error = shownFailure(failure, facts, this.#context);
+        const { status } = error;
+        return { status, contentType: errorContentType(error), body: errorBody(error) };
+      },
+    );
+  }
+
+  get held(): BatchReads['held'] {
+    return this.#context.admission.held;
+  }
+
+  isRemote({ view }: ReadCall): boolean {
+    const { ledger } = this.#context;
+    // A fork asks its upstream.
+    return view.isPinned || (ledger.waitingReads?.() ?? 0) > 0;
+  }
+
+  /** @throws whatever a request of its own is refused with */
+  #answer(read: BatchRead, { view, client }: ReadCall): MaybePromise<BatchAnswer> {
+    const { admission, settings } = this.#context;
+    const { accept } = read;
+    const body = read.body === undefined ? undefined : Buffer.from(formatJson(read.body));
+    checkTarget(read.target, settings.maxHeaderBytes);
+    // Part of a longer text: what caches hold of it would hold the whole request.
+    const target = copiedText(read.target);
+    const method = methodOf(read);
+    const { route, path, query: asked } = this.#match(method, target);
+    if (route.refusal !== undefined) throw route.refusal;
+    const endpoint = ENDPOINTS_BY_ID.get(route.operationId);
+    if (endpoint === undefined || endpoint.isNeverBatched === true) throw notBatched();
+    const { version } = read;
+    const url = version === undefined ? target : targetAt(version, endpoint, target, asked);
+    const query = url === target ? asked : new Query(url.slice(url.indexOf('?') + 1));
+    const work = method === 'POST' ? 'body' : (endpoint.work ?? 'read');
+    if (work !== 'none') {
+      if (!admission.admits(work, client.req)) throw overloadError(work);
+    }
+    const format = endpoint.results.bcs === undefined ? 'json' : chooseFormat(accept);
+    const headers = body === undefined ? { accept } : { accept, 'content-type': JSON_TYPE };
+    const waiter = admission.pending(client.req, method === 'POST' ? 'run' : 'listing');
+    const part = { request: { url, headers }, response: client, path, query, waiter };
+    const contentType = CONTENT_TYPES[format];
+    return settle<Answer, BatchAnswer>(
+      () => cachedOrMade(endpoint, part, body ?? NO_BODY, format, { view }, this.#context),
+      ({ body, cursor }) => {
+        waiter.end();
+        return { status: 200, contentType, body, cursor };
+      },
+      (failure) => {
+        waiter.end();
+        throw failure;
+      },
+    );
+  }
+}
+
+function methodOf({ body }: BatchRead): 'GET' | 'POST' {
+  return body === undefined ? 'GET' : 'POST';
+}
+
+/** @throws ApiError for what the HTTP parser refuses */
+function checkTarget(target: string, maxBytes: number): void {
+  if (target.length > maxBytes) throw frameworkError(431, 'request header fields too large');
+  if (TARGET.test(target)) return;
+  throw frameworkError(
+    400,
+    'bad request: a path begins with / and has only visible ASCII characters',
+  );
+}
+
+function notBatched(): ApiError {
+  return new ApiError(400, 'invalid_input', 'This operation cannot be part of a batch');
+}

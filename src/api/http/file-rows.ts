@@ -1,0 +1,68 @@
+/** Routes of files: those of the page, and those of offered snapshots. */
+import { SNAPSHOTS_PATH } from '../endpoints/extensions/node.ts';
+import { ApiError } from '../error-table.ts';
+import { BASE_PATH, decodePathParameter } from '../request-target.ts';
+import type { SnapshotOffer } from '../snapshot-offer.ts';
+import type { PageFile } from './page-files.ts';
+import type { Responder } from './responder.ts';
+import type { RouteRow } from './routes.ts';
+
+/** Methods that are refused where a file of the page is; all others are unknown there. */
+const REFUSED_METHODS = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+export function pageFileRow(file: PageFile, responder: Responder): RouteRow {
+  return {
+    path: file.path,
+    method: 'GET',
+    route: {
+      operationId: '',
+      work: 'none',
+      answer: ({ response }) => responder.sendFile(response, file),
+    },
+    refusedMethods: REFUSED_METHODS,
+  };
+}
+
+const METADATA = 'metadata';
+const FILE_FACTS = { isImmutable: false, securityHeaders: [] };
+
+/** The files of offered snapshots: FOLDER/FILE, as in a public backup (docs/spec/backup.md §3.1). */
+export function snapshotFileRows(offer: SnapshotOffer, responder: Responder): RouteRow[] {
+  const fileIn = async (snapshot: string, folder: string, name: string) => {
+    const file = await offer.file(snapshot, folder, name);
+    return file && { ...FILE_FACTS, contentType: 'application/octet-stream', ...file };
+  };
+  const rows: Record<string, (text: PathText) => Promise<OfferedPage | undefined>> = {
+    [`${METADATA}/`]: async (text) => linksTo(await offer.metadataNames(text('snapshot'))),
+    [`${METADATA}/{name}`]: (text) => fileIn(text('snapshot'), METADATA, text('name')),
+    '{folder}/{name}': (text) => fileIn(text('snapshot'), text('folder'), text('name')),
+  };
+  return Object.entries(rows).map(([path, find]) => ({
+    path: `${BASE_PATH}${SNAPSHOTS_PATH}/{snapshot}/${path}`,
+    method: 'GET',
+    route: {
+      operationId: 'get_snapshot_file',
+      work: 'listing',
+      async answer({ response, path: raw }) {
+        const file = await find((parameter) => decodePathParameter(raw[parameter]!));
+        if (file !== undefined) return await responder.sendFile(response, file);
+        throw new ApiError(404, 'web_framework_error', 'There is no such file of a snapshot');
+      },
+    },
+  }));
+}
+
+type PathText = (parameter: string) => string;
+type OfferedPage = Omit<PageFile, 'path'>;
+
+/** A page in the form in which servers list a folder. */
+function linksTo(names: readonly string[] | undefined): OfferedPage | undefined {
+  if (names === undefined) return undefined;
+  const page = names.map((name) => `<a href="${name}">${name}</a>\n`).join('');
+  const tagCore = names.join('-');
+  return {
+    ...FILE_FACTS,
+    contentType: 'text/html; charset=utf-8',
+    ...{ bytes: Buffer.from(page), tagCore },
+  };
+}

@@ -1,0 +1,305 @@
+/**
+ * Overload protection: a process with more work than it can do refuses some requests at once, so that it answers the
+ * others in time.
+ *
+ * Requests queue where the program does not see them: on connections that are ready to be read. One turn of the event
+ * loop answers all that were ready when it began, so a request waits for the work of its turn. The limit is therefore
+ * a time: in overload a turn works for so many milliseconds and refuses the rest. An overload begins when turns have
+ * exceeded this time repeatedly for a while: neither one heavy request nor a short burst is one.
+ *
+ * While an overload lasts, a client may have as much of a turn as is left to all others: alone half of it. So a client
+ * with many connections is refused rather than one with a few. The same rule holds for bytes (held-bytes.ts).
+ *
+ * A store in another process has a queue too, of reads that it has not answered. More of them than MAX_WAITING_READS
+ * for as long are an overload as well, whatever the requests are.
+ *
+ * Costs one look at the clock for each request, and one immediate for each turn; figures in docs/metrics.md.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Waiter } from '../../yield-budget.ts';
+import { ApiError } from '../error-table.ts';
+import type { ApiSettings } from '../settings.ts';
+import { type Held, HeldBytes } from './held-bytes.ts';
+import { Clients, hasLeft } from './request-client.ts';
+
+/**
+ * Kinds of work, for refusals and metrics: `read`, one thing looked up; `listing`, many rows read and rendered; `body`,
+ * a request body received, parsed and answered.
+ */
+export const WORK_KINDS = ['read', 'listing', 'body'] as const;
+export type WorkKind = (typeof WORK_KINDS)[number];
+
+/** A page being made, a run of code, or a body being received. */
+type PendingWork = 'listing' | 'run' | 'body';
+
+export type OverloadSettings = Pick<
+  ApiSettings,
+  'maxBacklogMs' | 'maxUnsentBytes' | 'trustedProxies'
+>;
+
+/** After how many seconds a client may try again, perhaps at another node: the value of `Retry-After`. */
+const RETRY_AFTER_SECS = 1;
+/** How long turns must have exceeded their time before a request is refused, in milliseconds. */
+export const LASTING_OVERLOAD_MS = 500;
+/** An overload ends after so many milliseconds without a turn that exceeds its time. */
+export const CALM_MS = 100;
+/** Reads of the store that may wait; more are an overload if that lasts. */
+export const MAX_WAITING_READS = 500;
+/** Clients told apart in one turn; further ones share one part. */
+export const MAX_CLIENTS_IN_A_TURN = 10_000;
+const FURTHER_CLIENTS = '';
+
+/** Memory of a request that waits, besides its head, in bytes. */
+export const WAITING_REQUEST_BYTES = 4 * 1024;
+
+const REFUSALS: Readonly<Record<WorkKind | 'run', ApiError>> = {
+  read: refusal('reads'),
+  listing: refusal('listings and pages'),
+  body: refusal('request bodies'),
+  run: refusal('runs of code'),
+};
+
+function refusal(work: string): ApiError {
+  return new ApiError(503, 'internal_error', `The node is overloaded: too many ${work} wait`, {
+    retryAfterSecs: RETRY_AFTER_SECS,
+  });
+}
+
+export function overloadError(kind: WorkKind): ApiError {
+  return REFUSALS[kind];
+}
+
+/** Whether a request was refused unread, because there are too many. */
+export function isOverload(failure: unknown): boolean {
+  return WORK_KINDS.some((kind) => REFUSALS[kind] === failure);
+}
+
+/** Ends the work; no client gets this error. */
+const LEFT = new ApiError(499, 'internal_error', 'The client has left');
+const STOPPED = new ApiError(503, 'internal_error', 'The node is stopping', {
+  retryAfterSecs: RETRY_AFTER_SECS,
+});
+
+/** Decides which requests of one process are worked on. */
+export class Admission {
+  readonly held: HeldBytes;
+  readonly #maxMs: number;
+  readonly #clients: Clients;
+  readonly #clock: () => number;
+  readonly #waitingReads: () => number;
+  readonly #refused: Record<WorkKind, number> = { read: 0, listing: 0, body: 0 };
+  /** Since when too many reads of the store wait. */
+  #tooManySinceMs = Number.POSITIVE_INFINITY;
+  /** When the first of the turns began that exceeded their time, one soon after the other, and when the last ended. */
+  #overSinceMs = Number.NEGATIVE_INFINITY;
+  #overUntilMs = Number.NEGATIVE_INFINITY;
+  readonly #endTurn = (): void => this.#finishTurn();
+  #isInTurn = false;
+  #turnBeganMs = 0;
+  /** Work of this turn. */
+  #spentMs = 0;
+  /** Work that counts against all: of each client at most its part. Counted while an overload lasts, as the next. */
+  #sharedMs = 0;
+  readonly #msByClient = new Map<string, number>();
+  #hasRefused = false;
+  /** Whose work the time since `#countedMs` was, if any. */
+  #isWorking = false;
+  #client: string | undefined;
+  #countedMs = 0;
+
+  /**
+   * @param waitingReads reads that the store has not answered
+   * @param clock milliseconds that only grow
+   */
+  constructor(
+    settings: OverloadSettings,
+    waitingReads: () => number = () => 0,
+    clock: () => number = () => performance.now(),
+  ) {
+    this.#maxMs = settings.maxBacklogMs === 0 ? Number.POSITIVE_INFINITY : settings.maxBacklogMs;
+    this.#clients = new Clients(settings.trustedProxies);
+    this.held = new HeldBytes(settings.maxUnsentBytes, this.#clients);
+    this.#clock = clock;
+    this.#waitingReads = waitingReads;
+  }
+
+  /** Whether a request is to be worked on, now; call it once for each. A client that has left reads no answer. */
+  admits(kind: WorkKind, request: IncomingMessage): boolean {
+    if (hasLeft(request)) return false;
+    const nowMs = this.#countedNow();
+    const client = this.#clientOf(request, nowMs);
+    const isLate = client !== undefined && !this.#hasTime(client);
+    this.#hasRefused ||= isLate;
+    const isFull = this.held.refuses(kind === 'listing', request);
+    this.#isWorking = !isLate && !isFull && !this.#tooManyWait(nowMs);
+    this.#client = client;
+    if (!this.#isWorking) this.#refused[kind] += 1;
+    return this.#isWorking;
+  }
+
+  /** Counts the bytes of a written response that the operating system has not taken, until it has. */
+  holdUnsent(response: ServerResponse): void {
+    const bytes = response.writableLength;
+    if (bytes === 0 || response.destroyed) return;
+    const held = this.held.hold(response.req, bytes);
+    response.once('close', () => this.held.release(held));
+  }
+
+  /**
+   * Counts a request for a page that waits behind another one of its connection.
+   * @returns call it when its turn has come
+   * @throws ApiError 503 when too much is held already
+   */
+  holdWaiting(request: IncomingMessage): () => void {
+    if (this.held.refuses(true, request)) throw this.refuse('listing');
+    const headBytes = request.rawHeaders.reduce((sum, { length }) => sum + length, 0);
+    const bytes = WAITING_REQUEST_BYTES + request.url!.length + headBytes;
+    const held = this.held.hold(request, bytes);
+    return () => this.held.release(held);
+  }
+
+  /** An answer that is about to be made, or a body that is being received. */
+  pending(request: IncomingMessage, work: PendingWork): PendingAnswer {
+    return new PendingAnswer(request, work, this);
+  }
+
+  /** Counts that work is not completed. @returns the error for it */
+  refuse(work: PendingWork): ApiError {
+    this.#refused[work === 'run' ? 'body' : work] += 1;
+    return REFUSALS[work];
+  }
+
+  /** From here on this turn is work of a run of code. */
+  beginRunTurn(request: IncomingMessage): void {
+    this.#client = this.#clientOf(request, this.#countedNow());
+    this.#isWorking = true;
+  }
+
+  /** Requests of a kind that were refused since the start. */
+  refusedCount(kind: WorkKind): number {
+    return this.#refused[kind];
+  }
+
+  /** Counts the work of this turn until now. @returns the time */
+  #countedNow(): number {
+    const nowMs = this.#clock();
+    if (this.#isInTurn) this.#count(nowMs);
+    else {
+      this.#isInTurn = true;
+      this.#turnBeganMs = nowMs;
+      // The immediate comes when the turn has answered all requests that were ready.
+      setImmediate(this.#endTurn);
+    }
+    this.#countedMs = nowMs;
+    return nowMs;
+  }
+
+  /** Clients are told apart only while an overload lasts. */
+  #clientOf(request: IncomingMessage, nowMs: number): string | undefined {
+    const isLasting = this.#isRecent() && nowMs - this.#overSinceMs >= LASTING_OVERLOAD_MS;
+    if (!isLasting) return undefined;
+    const client = this.#clients.of(request);
+    const isKnown = this.#msByClient.has(client);
+    return isKnown || this.#msByClient.size < MAX_CLIENTS_IN_A_TURN - 1 ? client : FURTHER_CLIENTS;
+  }
+
+  #hasTime(client: string): boolean {
+    return (this.#msByClient.get(client) ?? 0) < this.#maxMs - this.#sharedMs;
+  }
+
+  /** The time since the last request was that request's. One that takes long costs others no more than a part. */
+  #count(nowMs: number): void {
+    if (!this.#isWorking) return;
+    const passedMs = nowMs - this.#countedMs;
+    this.#spentMs += passedMs;
+    if (this.#client === undefined) return;
+    const ownMs = this.#msByClient.get(this.#client) ?? 0;
+    const countedMs = Math.min(passedMs, this.#maxMs / 2 - ownMs);
+    this.#sharedMs += countedMs;
+    this.#msByClient.set(this.#client, ownMs + countedMs);
+  }
+
+  #tooManyWait(nowMs: number): boolean {
+    if (this.#waitingReads() <= MAX_WAITING_READS) {
+      this.#tooManySinceMs = Number.POSITIVE_INFINITY;
+      return false;
+    }
+    this.#tooManySinceMs = Math.min(this.#tooManySinceMs, nowMs);
+    return nowMs - this.#tooManySinceMs >= LASTING_OVERLOAD_MS;
+  }
+
+  /** Whether this turn began soon after the last one that exceeded its time. */
+  #isRecent(): boolean {
+    return this.#turnBeganMs - this.#overUntilMs < CALM_MS;
+  }
+
+  #finishTurn(): void {
+    const nowMs = this.#clock();
+    this.#count(nowMs);
+    if (this.#hasRefused || this.#spentMs >= this.#maxMs) {
+      if (!this.#isRecent()) this.#overSinceMs = this.#turnBeganMs;
+      this.#overUntilMs = nowMs;
+    }
+    this.#spentMs = 0;
+    this.#sharedMs = 0;
+    this.#msByClient.clear();
+    this.#hasRefused = false;
+    this.#isWorking = false;
+    this.#isInTurn = false;
+  }
+}
+
+/**
+ * Work while it is done: whether its client is still there, and how much memory it holds. A run of code counts as work
+ * of its client in each turn, and ends when the node stops (docs/metrics.md, Overload).
+ */
+class PendingAnswer implements Waiter {
+  readonly #request: IncomingMessage;
+  readonly #work: PendingWork;
+  readonly #admission: Admission;
+  #held: Held | undefined;
+  #stop: AbortController | undefined;
+
+  constructor(request: IncomingMessage, work: PendingWork, admission: Admission) {
+    this.#request = request;
+    this.#work = work;
+    this.#admission = admission;
+  }
+
+  get signal(): AbortSignal {
+    this.#require();
+    this.#stop ??= new AbortController();
+    return this.#stop.signal;
+  }
+
+  check(): void {
+    this.#require();
+    if (this.#work === 'run') this.#admission.beginRunTurn(this.#request);
+  }
+
+  hold(bytes: number): void {
+    this.#held ??= this.#begin();
+    this.#admission.held.grow(this.#held, bytes);
+    this.#require();
+  }
+
+  /** The answer is written, or has failed. The bytes that the operating system did not take are counted elsewhere. */
+  end(): void {
+    if (this.#held !== undefined) this.#admission.held.release(this.#held);
+  }
+
+  #begin(): Held {
+    const { held } = this.#admission;
+    if (this.#work !== 'run') return held.begin(this.#request);
+    if (held.refuses(true, this.#request)) throw this.#admission.refuse('run');
+    return held.begin(this.#request, () => this.#stop?.abort(STOPPED));
+  }
+
+  #require(): void {
+    if (hasLeft(this.#request)) throw LEFT;
+    if (this.#held === undefined) return;
+    const { held } = this.#admission;
+    if (!held.isHeld(this.#held)) throw STOPPED;
+    if (!held.hasRoom(this.#held)) throw this.#admission.refuse(this.#work);
+  }
+}

@@ -1,0 +1,49 @@
+/** Warnings about failures that many requests share. */
+import type { DamagedError } from '../state/ledger-error.ts';
+
+/** The least time between two lines, in milliseconds. */
+const INTERVAL_MS = 1_000;
+
+/** A warning of what may fail many times in a row: a line each second at most, which says how many had none. */
+export class PacedWarning {
+  readonly #write: (facts: object) => void;
+  #dueMs = 0;
+  #unlogged = 0;
+
+  constructor(write: (facts: object) => void) {
+    this.#write = write;
+  }
+
+  warn(facts: object): void {
+    const nowMs = performance.now();
+    if (nowMs < this.#dueMs) {
+      this.#unlogged += 1;
+      return;
+    }
+    this.#dueMs = nowMs + INTERVAL_MS;
+    this.#write({ ...facts, unlogged_failures: this.#unlogged });
+    this.#unlogged = 0;
+  }
+}
+
+/** Requests that met damage of the store: each fails alone. They are counted by column, and logged at a pace. */
+export class DamageWatch {
+  readonly #counts = new Map<string, number>();
+  readonly #warning: PacedWarning;
+
+  /** @param write gets the facts of one failure */
+  constructor(write: (facts: object) => void) {
+    this.#warning = new PacedWarning(write);
+  }
+
+  note(err: DamagedError, method: string | undefined, url: string | undefined): void {
+    const { column } = err;
+    this.#counts.set(column, (this.#counts.get(column) ?? 0) + 1);
+    this.#warning.warn({ err, column, method, url });
+  }
+
+  /** Failed requests since the start, by column. */
+  get counts(): ReadonlyMap<string, number> {
+    return this.#counts;
+  }
+}

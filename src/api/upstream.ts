@@ -1,0 +1,48 @@
+/**
+ * The upstream: another node, of the same chain, that does what this one cannot (submit, simulate, view). Requests are
+ * passed on as they came, and answers come back as they are, with the ledger headers of this node.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { ForeignTransaction } from '../ledger/transactions/pending.ts';
+
+export interface PassedRequest {
+  readonly operationId: string;
+  /** Below `/v1`. */
+  readonly path: string;
+  /** As it came, without the question mark. */
+  readonly query: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Uint8Array;
+}
+
+export interface UpstreamAnswer {
+  readonly status: number;
+  /** Absent only without a body. */
+  readonly contentType: string | undefined;
+  readonly gasUsed: string | undefined;
+  readonly retryAfter: string | undefined;
+  readonly body: Uint8Array;
+}
+
+export interface Upstream {
+  /** Scheme, host and port, as answers name it. */
+  readonly origin: string;
+  /**
+   * Passes a request on.
+   * @param chainId of this node's ledger; an upstream of another chain is refused
+   * @param signal ends it when the client has gone
+   * @throws ApiError 503 when there is no answer of a node's interface, or too many requests wait for one; the
+   *   signal's reason
+   */
+  passOn(request: PassedRequest, chainId: number, signal: AbortSignal): Promise<UpstreamAnswer>;
+  /**
+   * Asks for the transaction with a hash; undefined when the upstream has none.
+   * @param headers of the request that is to be answered
+   * @throws ApiError 503 as passOn
+   */
+  transactionByHash(
+    hash: Uint8Array,
+    chainId: number,
+    headers: IncomingHttpHeaders,
+  ): Promise<ForeignTransaction | undefined>;
+}

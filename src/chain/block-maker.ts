@@ -1,0 +1,413 @@
+/**
+ * Makes blocks as a validator of the reference does: what begins one, transactions of users, what ends it; each is run
+ * on the state that the one before has left, and a block is committed as a whole (docs/spec/ledger.md §2.4, §2.5).
+ */
+import type { Executable, Executed } from '../execution/execute.ts';
+import { Executor, type LinkedCode } from '../execution/executor.ts';
+import { ChunkBuilder } from '../ingest/chunk-builder.ts';
+import { Committer, type CommitterOptions } from '../ingest/committer.ts';
+import type { StateEdit } from '../ledger/overrides/state-edits.ts';
+import { BcsReader, decodeBcs } from '../move/bcs/bcs-reader.ts';
+import { encodeBcs } from '../move/bcs/bcs-writer.ts';
+import { domainHash, sha3 } from '../move/crypto/hash.ts';
+import {
+  type BlockEpilogue,
+  type BlockMetadata,
+  writeBlockEpilogue,
+  writeBlockMetadata,
+  writeRandomMetadata,
+} from '../move/transactions/block-transaction.ts';
+import { writeContractEvent } from '../move/transactions/event.ts';
+import {
+  encodeWriteSetTransaction,
+  TRANSACTION_KINDS,
+  type Transaction,
+} from '../move/transactions/transaction.ts';
+import { validatorSetCodec } from '../move/transactions/waypoint.ts';
+import { writeWriteSet } from '../move/transactions/write-set.ts';
+import { ADDRESS_ONE, ADDRESS_ZERO, type Address } from '../move/types/address.ts';
+import {
+  ACCOUNT_TAG,
+  frameworkTag,
+  isFrameworkStruct,
+  VALIDATOR_SET_TAG,
+} from '../move/types/framework-tag.ts';
+import { type HashedStateKey, hashedStateKey, resourceStateKey } from '../move/types/state-key.ts';
+import type { StructTag } from '../move/types/type-tag.ts';
+import {
+  type Account,
+  accountCodec,
+  blockResourceCodec,
+} from '../move/values/framework-resource.ts';
+import { type OpenSource, storedSource } from '../state/source.ts';
+import { stateTreeAt } from '../store/read/live-state.ts';
+import type { LedgerWriter } from '../store/write/writer.ts';
+import { writesOfEdit } from './chain-edits.ts';
+import type { PendingTransaction } from './pending-transaction.ts';
+import { LedgerRecorder } from './recorder.ts';
+
+/** What came of a user's transaction in a block. */
+type BlockOutcome =
+  | {
+      readonly isCommitted: true;
+      /** Then nothing else is in the block. */
+      readonly endsEpoch: boolean;
+    }
+  /** It is not in the block. */
+  | { readonly isCommitted: false; readonly statusCode: bigint };
+
+/** The block that is being made. */
+interface OpenBlock {
+  readonly id: Buffer;
+  readonly builder: ChunkBuilder;
+  /** Octas that validators get of its fees. */
+  fees: bigint;
+  gasUsed: bigint;
+  outputBytes: number;
+  index: number;
+}
+
+const CONFIGURATION_KEY = frameworkKey(frameworkTag('reconfiguration', 'Configuration'));
+const KEY_GENERATION_KEY = frameworkKey(frameworkTag('dkg', 'DKGState'));
+const DECRYPTION_KEYS_KEY = frameworkKey(frameworkTag('chunky_dkg', 'ChunkyDKGState'));
+const BLOCK_KEY = frameworkKey(frameworkTag('block', 'BlockResource'));
+const VALIDATORS_KEY = frameworkKey(VALIDATOR_SET_TAG);
+const RANDOMNESS_KEY = frameworkKey(frameworkTag('randomness', 'PerBlockRandomness'));
+
+/** Feature flag of the reference: validators get the fees of a block at its end. */
+const FEE_DISTRIBUTION_FLAG = 96;
+/** Octas of a gas unit that no validator gets; the reference's default. */
+const BURNT_GAS_PRICE = 90n;
+/** Votes of the first validator alone. */
+const ONE_VOTE = Buffer.of(0x80);
+
+export class BlockMaker {
+  readonly #executor: Executor;
+  readonly #recorder: LedgerRecorder;
+  readonly #committer: Committer;
+  /** The id of the newest block. */
+  #parent: Buffer;
+  #round: bigint;
+  #epoch: bigint;
+  #timestampUsecs: bigint;
+  /** Of the proposer of the open block. */
+  #validatorIndex: bigint | undefined;
+  #open: OpenBlock | undefined;
+
+  private constructor(
+    executor: Executor,
+    recorder: LedgerRecorder,
+    committer: Committer,
+    newest: { readonly id: Buffer; readonly round: bigint; readonly epoch: bigint },
+    timestampUsecs: bigint,
+  ) {
+    this.#executor = executor;
+    this.#recorder = recorder;
+    this.#committer = committer;
+    this.#parent = newest.id;
+    this.#round = newest.round;
+    this.#epoch = newest.epoch;
+    this.#timestampUsecs = timestampUsecs;
+  }
+
+  /** Goes on after the head of a ledger that ends with a whole block. @param openSource how it is read */
+  static async open(
+    writer: LedgerWriter,
+    options?: CommitterOptions,
+    openSource: OpenSource = storedSource,
+    firstVersion?: bigint,
+    code?: LinkedCode,
+  ): Promise<BlockMaker> {
+    const head = writer.head!;
+    const store = writer.reader;
+    const { history } = openSource(store, head);
+    const newest = (await history.blockByHeight(head.blockHeight))!;
+    const executor = await Executor.open(store, head, openSource, firstVersion, code);
+    const tree = await stateTreeAt(store, head.version);
+    const recorder = new LedgerRecorder(head.version + 1n, head.frozenRoots, tree, true);
+    const committer = new Committer(writer, options);
+    return new BlockMaker(executor, recorder, committer, newest, head.timestampUsecs);
+  }
+
+  /** Of the newest block, in microseconds since 1970. */
+  get timestampUsecs(): bigint {
+    return this.#timestampUsecs;
+  }
+
+  /** The version after which transactions are run. */
+  get version(): bigint {
+    return this.#executor.version;
+  }
+
+  /** Runs transactions on the newest state, outside of a block. */
+  get executor(): Executor {
+    return this.#executor;
+  }
+
+  /** What the ledger has of an account; `undefined` where nothing is stored of it. */
+  async account(address: Address): Promise<Account | undefined> {
+    const key = hashedStateKey(resourceStateKey(address, ACCOUNT_TAG));
+    const bytes = await this.#executor.state(key);
+    return bytes && accountCodec.decode(bytes);
+  }
+
+  /** The sequence number that comes next of an account. */
+  async sequenceNumber(address: Address): Promise<bigint> {
+    return (await this.account(address))?.sequenceNumber ?? 0n;
+  }
+
+  /**
+   * Begins a block. It may end the epoch; then it is over, and committed.
+   * @param timestampUsecs microseconds since 1970; a block is later than the one before
+   * @returns whether transactions can be added
+   */
+  async begin(timestampUsecs: bigint): Promise<boolean> {
+    const metadata = await this.#nextMetadata(timestampUsecs);
+    const builder = new ChunkBuilder(this.#recorder.nextVersion);
+    this.#open = { id: metadata.id, builder, fees: 0n, gasUsed: 0n, outputBytes: 0, index: 0 };
+    this.#parent = metadata.id;
+    this.#round = metadata.round;
+    this.#epoch = metadata.epoch;
+    this.#timestampUsecs = metadata.timestampUsecs;
+    const started = await this.#run(await this.#blockStart(metadata));
+    const isOver = endsEpoch(started) || (await this.#endsKeyGeneration(metadata));
+    if (isOver) await this.commit();
+    return !isOver;
+  }
+
+  /**
+   * Ends the generation of keys where it is under way, as validators do who have made keys. With it the epoch ends,
+   * and what was configured for the next one holds.
+   */
+  async #endsKeyGeneration({ epoch, proposer }: BlockMetadata): Promise<boolean> {
+    const state = await this.#executor.state(KEY_GENERATION_KEY);
+    const isOwn = state !== undefined && !(await this.#makesDecryptionKeys());
+    if (!isOwn || !isGeneratingKeys(state)) return false;
+    // The framework takes any transcript: only validators look into it.
+    const transaction = {
+      kind: 'dkgResult',
+      epoch,
+      author: proposer,
+      transcript: NO_BYTES,
+    } as const;
+    const bytes = bytesOf('validator', (to) =>
+      to.uleb32(0).u64(epoch).address(proposer).bytes(NO_BYTES),
+    );
+    return endsEpoch(await this.#run({ transaction: { kind: 'validator', transaction }, bytes }));
+  }
+
+  /** Runs a user's transaction in the open block; one that cannot be committed leaves no trace. */
+  async add({ transaction, bytes }: PendingTransaction): Promise<BlockOutcome> {
+    const block = this.#open!;
+    const executable = { transaction: { kind: 'user', transaction }, bytes } as const;
+    const facts = { index: block.index, sizeBytes: bytes.length - 1 };
+    const executed = await this.#executor.run(executable, facts);
+    const { status, writes, gasUsed } = executed;
+    if (writes.length === 0) {
+      const { statusCode } = status as Extract<typeof status, { kind: 'miscellaneousError' }>;
+      return { isCommitted: false, statusCode: statusCode! };
+    }
+    this.#record(executable.bytes, executed);
+    block.gasUsed += gasUsed;
+    block.fees +=
+      status.kind === 'success' ? distributedFees(transaction.raw.gasUnitPrice, executed) : 0n;
+    return { isCommitted: true, endsEpoch: endsEpoch(executed) };
+  }
+
+  /** Changes the state in the open block, as a transaction that says so. */
+  async edit(edit: StateEdit): Promise<void> {
+    const writes = await writesOfEdit(edit, this.#executor);
+    const writeSet = { kind: 'v0', writes } as const;
+    const payload = { kind: 'direct', writeSet, events: [] } as const;
+    const bytes = encodeWriteSetTransaction(writes, []);
+    await this.#run({ transaction: { kind: 'genesis', payload }, bytes });
+  }
+
+  /** Ends the open block and commits it. Rejects as Committer does; nothing can be done then. */
+  async end(): Promise<void> {
+    const { id, gasUsed, fees, outputBytes } = this.#open!;
+    const endInfo = {
+      blockGasLimitReached: false,
+      blockOutputLimitReached: false,
+      effectiveBlockGasUnits: gasUsed,
+      approxOutputSize: BigInt(outputBytes),
+    };
+    const validatorIndex = this.#validatorIndex;
+    const feeDistribution =
+      fees === 0n || validatorIndex === undefined ? [] : [{ validatorIndex, octas: fees }];
+    const distributes = await this.#executor.isFeatureEnabled(FEE_DISTRIBUTION_FLAG);
+    const epilogue: Exclude<BlockEpilogue, { kind: 'v2' }> = distributes
+      ? { kind: 'v1', blockId: id, endInfo, feeDistribution }
+      : { kind: 'v0', blockId: id, endInfo };
+    const bytes = bytesOf('blockEpilogue', (writer) => writeBlockEpilogue(writer, epilogue));
+    await this.#run({ transaction: { kind: 'blockEpilogue', epilogue }, bytes });
+    await this.commit();
+  }
+
+  /** Commits the open block as it is: only one that ends the epoch has nothing at its end. */
+  async commit(): Promise<void> {
+    const { builder } = this.#open!;
+    this.#open = undefined;
+    const head = await this.#committer.pushAll([builder.finish(this.#recorder.frozenRoots)]);
+    this.#executor.stored(head!);
+  }
+
+  async #nextMetadata(timestampUsecs: bigint): Promise<BlockMetadata> {
+    const configuration = await this.#executor.state(CONFIGURATION_KEY);
+    const epoch = configuration === undefined ? this.#epoch : new BcsReader(configuration).u64();
+    const validators = await this.#executor.state(VALIDATORS_KEY);
+    const validator = validators && validatorSetCodec.decode(Buffer.from(validators)).active[0];
+    const proposer = validator?.address;
+    this.#validatorIndex = validator?.validatorIndex;
+    const next = {
+      epoch,
+      round: epoch === this.#epoch ? this.#round + 1n : 1n,
+      // A block that nobody has proposed has the time of the one before.
+      proposer: proposer ?? ADDRESS_ZERO,
+      previousBlockVotesBitvec: ONE_VOTE,
+      failedProposerIndices: [],
+      timestampUsecs:
+        proposer === undefined || timestampUsecs <= this.#timestampUsecs
+          ? this.#timestampUsecs + (proposer === undefined ? 0n : 1n)
+          : timestampUsecs,
+    };
+    const id = domainHash(
+      'Block',
+      Buffer.concat([
+        this.#parent,
+        encodeBcs((writer) => writeBlockMetadata(writer, { ...next, id: this.#parent })),
+      ]),
+    );
+    return { ...next, id };
+  }
+
+  /**
+   * The transaction that begins a block. Where the chain draws random numbers, the block has a seed: as nobody could
+   * agree on one here, it follows from the block's id. With one, the framework generates keys where an epoch ends;
+   * where these are also for decryption, which nobody can do here, the block that ends an epoch has none.
+   */
+  async #blockStart(metadata: BlockMetadata): Promise<Executable> {
+    const { epoch, round, id, timestampUsecs } = metadata;
+    const endsWithoutKeys =
+      (await this.#makesDecryptionKeys()) && (await this.#isEpochOver(timestampUsecs));
+    if (!endsWithoutKeys && (await this.#drawsRandomNumbers())) {
+      const randomness = { epoch, round, bytes: sha3(id) };
+      const extended = { kind: 'v1', metadata, randomness } as const;
+      const bytes = bytesOf('blockMetadataExt', (to) =>
+        writeRandomMetadata(to, metadata, randomness),
+      );
+      return { transaction: { kind: 'blockMetadataExt', metadata: extended }, bytes };
+    }
+    const bytes = bytesOf('blockMetadata', (to) => writeBlockMetadata(to, metadata));
+    return { transaction: { kind: 'blockMetadata', metadata }, bytes };
+  }
+
+  async #makesDecryptionKeys(): Promise<boolean> {
+    return (await this.#executor.state(DECRYPTION_KEYS_KEY)) !== undefined;
+  }
+
+  async #isEpochOver(timestampUsecs: bigint): Promise<boolean> {
+    const [configuration, block] = await Promise.all(
+      [CONFIGURATION_KEY, BLOCK_KEY].map((key) => this.#executor.state(key)),
+    );
+    if (configuration === undefined || block === undefined) return false;
+    const reader = new BcsReader(configuration);
+    reader.u64();
+    const { epochIntervalUsecs } = blockResourceCodec.decode(block);
+    return timestampUsecs - reader.u64() >= epochIntervalUsecs;
+  }
+
+  async #drawsRandomNumbers(): Promise<boolean> {
+    const keys = [RANDOMNESS_KEY, KEY_GENERATION_KEY];
+    const values = await Promise.all(keys.map((key) => this.#executor.state(key)));
+    return !values.includes(undefined);
+  }
+
+  async #run(executable: Executable): Promise<Executed> {
+    const executed = await this.#executor.run(executable, { index: this.#open!.index });
+    this.#record(executable.bytes, executed);
+    return executed;
+  }
+
+  #record(transaction: Buffer, { status, gasUsed, writes, events }: Executed): void {
+    const block = this.#open!;
+    const writeSet = encodeBcs((writer) => writeWriteSet(writer, writes));
+    const encoded = this.#recorder.record({
+      transaction,
+      events: events.map((event) => encodeBcs((writer) => writeContractEvent(writer, event))),
+      writeSet,
+      gasUsed: Number(gasUsed),
+      status,
+      indexInBlock: block.index,
+    });
+    block.builder.add(encoded);
+    block.outputBytes += encoded.transaction!.length;
+    block.index += 1;
+    this.#executor.advance(writes, false);
+  }
+}
+
+const NO_BYTES = Buffer.alloc(0);
+
+/** Whether a block or a transaction was the last one of an epoch. */
+function endsEpoch({ events }: Executed): boolean {
+  return events.some(
+    ({ typeTag }) =>
+      typeTag.kind === 'struct' &&
+      (isFrameworkStruct(typeTag.struct, 'reconfiguration', 'NewEpochEvent') ||
+        isFrameworkStruct(typeTag.struct, 'reconfiguration', 'NewEpoch')),
+  );
+}
+
+/** Reads `0x1::dkg::DKGState`: the last session, and the one that is under way. @throws BcsError */
+function isGeneratingKeys(bytes: Uint8Array): boolean {
+  const reader = new BcsReader(Buffer.from(bytes));
+  const skipValidators = (): unknown =>
+    reader.vector(MIN_VALIDATOR_BYTES, () => [reader.address(), reader.bytes(), reader.u64()]);
+  const skipSession = (): void => {
+    // Epoch, configuration of randomness (a type's name and its value), validators of both epochs, start, transcript.
+    reader.u64();
+    reader.bytes();
+    reader.bytes();
+    skipValidators();
+    skipValidators();
+    reader.u64();
+    reader.bytes();
+  };
+  reader.option(skipSession);
+  return reader.bool();
+}
+
+/** Address, key with its length, voting power. */
+const MIN_VALIDATOR_BYTES = 32 + 1 + 8;
+
+function frameworkKey(tag: StructTag): HashedStateKey {
+  return hashedStateKey(resourceStateKey(ADDRESS_ONE, tag));
+}
+
+function bytesOf(
+  kind: Transaction['kind'],
+  write: (writer: Parameters<Parameters<typeof encodeBcs>[0]>[0]) => unknown,
+): Buffer {
+  return encodeBcs((writer) => {
+    write(writer.uleb32(TRANSACTION_KINDS.indexOf(kind)));
+  });
+}
+
+/** What validators get of the fee of a transaction: the price above what is burnt, without the storage fee. */
+function distributedFees(price: bigint, { events }: Executed): bigint {
+  if (price <= BURNT_GAS_PRICE) return 0n;
+  const statement = events.findLast(
+    ({ typeTag }) =>
+      typeTag.kind === 'struct' &&
+      isFrameworkStruct(typeTag.struct, 'transaction_fee', 'FeeStatement'),
+  );
+  if (statement === undefined) return 0n;
+  const [total, storageFee] = decodeBcs(statement.data, (reader) => {
+    const [gas, , , fee] = [reader.u64(), reader.u64(), reader.u64(), reader.u64()];
+    reader.u64();
+    return [gas, fee] as const;
+  });
+  const units = total - (storageFee + price - 1n) / price;
+  return units > 0n ? units * (price - BURNT_GAS_PRICE) : 0n;
+}

@@ -1,0 +1,249 @@
+/**
+ * Transactions that wait for a block, as the reference's mempool treats them (docs/spec/transactions.md §9.5): those of
+ * an account in the order of their sequence numbers, where a gap waits; others by their nonces.
+ */
+import type { Address } from '../move/types/address.ts';
+import type { PendingTransaction } from './pending-transaction.ts';
+import { SubmitError } from './submit-error.ts';
+
+export interface MempoolLimits {
+  /** Transactions of all accounts. */
+  readonly maxTransactions: number;
+  /** Their BCS. */
+  readonly maxBytes: number;
+  /** Of one account, with sequence numbers. */
+  readonly maxOfAccount: number;
+  /** Of one account, without. */
+  readonly maxOrderlessOfAccount: number;
+  /** How long one waits at most, in milliseconds of the machine's clock. */
+  readonly maxWaitMs: number;
+}
+
+/** The limits of one account, and the time, are the reference's. */
+export const MEMPOOL_LIMITS: MempoolLimits = {
+  maxTransactions: 50_000,
+  maxBytes: 128 * 1024 * 1024,
+  maxOfAccount: 100,
+  maxOrderlessOfAccount: 5_000,
+  maxWaitMs: 600_000,
+};
+
+interface Entry {
+  readonly pending: PendingTransaction;
+  /** The order in which they came. */
+  readonly place: number;
+  readonly arrivedMs: number;
+}
+
+/** What waits of one account. */
+class Account {
+  /** The sequence number that comes next. */
+  next = 0n;
+  readonly ordered = new Map<bigint, Entry>();
+  readonly orderless = new Map<bigint, Entry>();
+
+  get isEmpty(): boolean {
+    return this.ordered.size === 0 && this.orderless.size === 0;
+  }
+
+  /** Those that can be executed one after the other. */
+  *ready(): Generator<Entry> {
+    for (let at = this.next; this.ordered.has(at); at += 1n) yield this.ordered.get(at)!;
+  }
+}
+
+/** A transaction that can be in the next block, by what it comes before others. */
+interface Candidate {
+  readonly pending: PendingTransaction;
+  /** The least price of it and of those that have to come before it. */
+  readonly price: bigint;
+  /** The latest place of it and of those. */
+  readonly place: number;
+}
+
+export class Mempool {
+  readonly #limits: MempoolLimits;
+  readonly #accounts = new Map<Address, Account>();
+  /** By hash. */
+  readonly #entries = new Map<string, Entry>();
+  #bytes = 0;
+  #places = 0;
+
+  constructor(limits = MEMPOOL_LIMITS) {
+    this.#limits = limits;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** All, as they came. */
+  all(): PendingTransaction[] {
+    return [...this.#entries.values()].map(({ pending }) => pending);
+  }
+
+  /** The transaction with a hash. */
+  find(hash: Uint8Array): PendingTransaction | undefined {
+    return this.#entries.get(idOf(hash))?.pending;
+  }
+
+  /**
+   * Takes a transaction.
+   * @param sequenceNumber the next one of the sender
+   * @throws SubmitError `sequence_number_too_old`, `invalid_transaction_update`, `mempool_is_full`
+   */
+  insert(pending: PendingTransaction, sequenceNumber: bigint): void {
+    const { sender, nonce } = pending;
+    const account = this.#accounts.get(sender) ?? new Account();
+    if (sequenceNumber > account.next) account.next = sequenceNumber;
+    const own = nonce === undefined ? account.ordered : account.orderless;
+    const number = nonce ?? pending.transaction.raw.sequenceNumber;
+    const known = own.get(number);
+    if (known !== undefined) {
+      if (!replaces(pending, known.pending)) return;
+      this.#remove(known.pending);
+    }
+    if (nonce === undefined && number < account.next) {
+      const text = `transaction sequence number is ${number}, current sequence number is  ${account.next}`;
+      throw new SubmitError('sequence_number_too_old', text);
+    }
+    this.#assertSpace(pending, account);
+    const { length } = pending.bytes;
+    const entry = { pending, place: this.#places, arrivedMs: performance.now() };
+    this.#places += 1;
+    this.#bytes += length;
+    own.set(number, entry);
+    this.#entries.set(idOf(pending.hash), entry);
+    this.#accounts.set(sender, account);
+  }
+
+  /** Those that can be in the next block, in its order: by price, then as they came. */
+  candidates(): PendingTransaction[] {
+    const found: Candidate[] = [];
+    for (const account of this.#accounts.values()) {
+      let price: bigint | undefined;
+      let place = 0;
+      for (const entry of account.ready()) {
+        const own = priceOf(entry.pending);
+        price = price === undefined || own < price ? own : price;
+        place = Math.max(place, entry.place);
+        found.push({ pending: entry.pending, price, place });
+      }
+      for (const { pending, place: own } of account.orderless.values()) {
+        found.push({ pending, price: priceOf(pending), place: own });
+      }
+    }
+    found.sort(byPriceAndPlace);
+    return found.map(({ pending }) => pending);
+  }
+
+  /** The number that a further transaction of an account needs. @param committed the next one on the chain */
+  nextSequenceNumber(sender: Address, committed: bigint): bigint {
+    const account = this.#accounts.get(sender);
+    let next = committed;
+    while (account?.ordered.has(next) === true) next += 1n;
+    return next;
+  }
+
+  get hasCandidates(): boolean {
+    for (const account of this.#accounts.values()) {
+      if (account.orderless.size > 0 || account.ordered.has(account.next)) return true;
+    }
+    return false;
+  }
+
+  /** Notes that a block has a transaction. */
+  committed(pending: PendingTransaction): void {
+    const account = this.#accounts.get(pending.sender);
+    const after = pending.transaction.raw.sequenceNumber + 1n;
+    if (account !== undefined && pending.nonce === undefined && account.next < after) {
+      account.next = after;
+    }
+    this.remove(pending);
+  }
+
+  remove(pending: PendingTransaction): void {
+    if (this.#entries.get(idOf(pending.hash))?.pending === pending) this.#remove(pending);
+  }
+
+  /** Removes all. @returns how many */
+  clear(): number {
+    const { size } = this;
+    this.#accounts.clear();
+    this.#entries.clear();
+    this.#bytes = 0;
+    return size;
+  }
+
+  /** Removes those that no block can have any more. @param ledgerSecs the ledger's time, in seconds since 1970 */
+  expire(ledgerSecs: bigint): void {
+    const oldestMs = performance.now() - this.#limits.maxWaitMs;
+    for (const { pending, arrivedMs } of this.#entries.values()) {
+      const { expirationTimestampSecs } = pending.transaction.raw;
+      if (expirationTimestampSecs < ledgerSecs || arrivedMs < oldestMs) this.#remove(pending);
+    }
+  }
+
+  /** @throws SubmitError `mempool_is_full` */
+  #assertSpace(pending: PendingTransaction, account: Account): void {
+    const { maxTransactions, maxBytes, maxOfAccount, maxOrderlessOfAccount } = this.#limits;
+    if (this.size >= maxTransactions || this.#bytes + pending.bytes.length > maxBytes) {
+      const text = `Mempool is full. Mempool size: ${this.size}, Capacity: ${maxTransactions}`;
+      throw new SubmitError('mempool_is_full', text);
+    }
+    const isOrderless = pending.nonce !== undefined;
+    const { size } = isOrderless ? account.orderless : account.ordered;
+    const most = isOrderless ? maxOrderlessOfAccount : maxOfAccount;
+    if (size < most) return;
+    const kind = isOrderless ? 'orderless' : 'seq number';
+    const text =
+      `Mempool over capacity for account. Number of ${kind} transactions from account: ${size} ` +
+      `Capacity per account: ${most}`;
+    throw new SubmitError('mempool_is_full', text);
+  }
+
+  #remove({ sender, nonce, transaction, hash, bytes }: PendingTransaction): void {
+    const account = this.#accounts.get(sender)!;
+    if (nonce === undefined) account.ordered.delete(transaction.raw.sequenceNumber);
+    else account.orderless.delete(nonce);
+    if (account.isEmpty) this.#accounts.delete(sender);
+    this.#entries.delete(idOf(hash));
+    this.#bytes -= bytes.length;
+  }
+}
+
+function idOf(hash: Uint8Array): string {
+  return Buffer.from(hash).toString('latin1');
+}
+
+function priceOf({ transaction }: PendingTransaction): bigint {
+  return transaction.raw.gasUnitPrice;
+}
+
+function byPriceAndPlace(one: Candidate, other: Candidate): number {
+  if (one.price !== other.price) return one.price > other.price ? -1 : 1;
+  return one.place - other.place;
+}
+
+/**
+ * Whether a transaction takes the place of one with the same number.
+ * @returns false where it is the same one
+ * @throws SubmitError `invalid_transaction_update`
+ */
+function replaces(pending: PendingTransaction, known: PendingTransaction): boolean {
+  const [ours, theirs] = [pending.transaction.raw, known.transaction.raw];
+  const different = !pending.payload.equals(known.payload)
+    ? 'a different payload'
+    : ours.expirationTimestampSecs !== theirs.expirationTimestampSecs
+      ? 'a different expiration timestamp'
+      : ours.maxGasAmount !== theirs.maxGasAmount
+        ? 'a different max gas amount'
+        : ours.gasUnitPrice < theirs.gasUnitPrice
+          ? 'a higher gas price'
+          : undefined;
+  if (different !== undefined) {
+    const text = `Transaction already in mempool with ${different}`;
+    throw new SubmitError('invalid_transaction_update', text);
+  }
+  return ours.gasUnitPrice > theirs.gasUnitPrice;
+}

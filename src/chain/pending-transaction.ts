@@ -1,0 +1,42 @@
+/** Transactions that users have submitted and that no block has yet. */
+import { encodeBcs } from '../move/bcs/bcs-writer.ts';
+import { writeTransactionPayload } from '../move/transactions/payload.ts';
+import { transactionHash } from '../move/transactions/transaction.ts';
+import type { SignedTransaction } from '../move/transactions/user-transaction.ts';
+import type { Address } from '../move/types/address.ts';
+
+/** Of user transactions, before their SignedTransaction. */
+const USER_VARIANT = Buffer.of(0);
+
+export interface PendingTransaction {
+  readonly transaction: SignedTransaction;
+  /** BCS of the SignedTransaction, behind its variant among transactions. */
+  readonly bytes: Buffer;
+  readonly hash: Buffer;
+  readonly sender: Address;
+  /** Of an orderless transaction. */
+  readonly nonce: bigint | undefined;
+  readonly payload: Buffer;
+}
+
+/** @param signed BCS of the transaction */
+export function pendingTransaction(
+  transaction: SignedTransaction,
+  signed: Buffer,
+): PendingTransaction {
+  const { sender, payload } = transaction.raw;
+  const bytes = Buffer.concat([USER_VARIANT, signed]);
+  return {
+    transaction,
+    bytes,
+    hash: transactionHash(bytes),
+    sender,
+    nonce: payload.kind === 'payload' ? payload.extraConfig.replayProtectionNonce : undefined,
+    payload: encodeBcs((writer) => writeTransactionPayload(writer, payload)),
+  };
+}
+
+/** BCS of the SignedTransaction. */
+export function signedBytes({ bytes }: PendingTransaction): Buffer {
+  return bytes.subarray(USER_VARIANT.length);
+}

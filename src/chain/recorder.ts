@@ -1,0 +1,143 @@
+/**
+ * Turns what a transaction did into a version of the ledger: hashes, transaction info, accumulator, and the bytes that
+ * the feed serves (docs/spec/ledger.md §2.7, §3.1, §3.3).
+ *
+ * The last transaction of each block states the root of the state (docs/spec/backup.md §2), as on a real chain, so that
+ * snapshots can be verified. The tree of hashes is in memory for that: 150 bytes for each state key.
+ */
+import { type EncodedVersion, endsEpoch } from '../ingest/chunk-builder.ts';
+import { stateWritesOf } from '../ingest/version-parts.ts';
+import { BcsWriter } from '../move/bcs/bcs-writer.ts';
+import {
+  ACCUMULATOR_PLACEHOLDER,
+  accumulatorRoot,
+  MerkleAccumulator,
+} from '../move/crypto/accumulator.ts';
+import type { StateTree } from '../move/crypto/state-tree.ts';
+import { auxiliaryInfoHash } from '../move/transactions/auxiliary-info.ts';
+import { contractEventHash } from '../move/transactions/event.ts';
+import { TRANSACTION_KINDS, transactionHash } from '../move/transactions/transaction.ts';
+import {
+  type ExecutionStatus,
+  transactionInfoHash,
+  writeTransactionInfo,
+} from '../move/transactions/transaction-info.ts';
+import { writeSetHash } from '../move/transactions/write-set.ts';
+import { stateKeyHash } from '../move/types/state-key.ts';
+import { stateValueHash } from '../move/types/state-value.ts';
+import type { StateWrite } from '../store/write/chunk.ts';
+
+/** One transaction with everything that came of it. */
+export interface Outcome {
+  /** BCS, as the next two. */
+  readonly transaction: Buffer;
+  readonly events: readonly Buffer[];
+  readonly writeSet: Buffer;
+  readonly gasUsed: number;
+  readonly status: ExecutionStatus;
+  /** Position in its block; absent in epochs that did not record it. */
+  readonly indexInBlock: number | undefined;
+}
+
+/** Transactions that only end a block. */
+const BLOCK_ENDS = (['stateCheckpoint', 'blockEpilogue'] as const).map((kind) =>
+  TRANSACTION_KINDS.indexOf(kind),
+);
+
+export class LedgerRecorder {
+  readonly #accumulator: MerkleAccumulator;
+  readonly #keepsTransactions: boolean;
+  readonly #state: StateTree;
+  /** The last write to each key since the tree was changed. */
+  readonly #written = new Map<string, StateWrite>();
+  readonly #writer = new BcsWriter(8192);
+  /** Hashes of auxiliary infos by their index: blocks are short and indices come again. */
+  readonly #auxiliaryHashes: Buffer[] = [];
+
+  /**
+   * Goes on after `nextVersion` transactions with these full subtrees and this state. Without `keepsTransactions`
+   * versions come without the feed's bytes, which saves the accumulator's root and a copy.
+   */
+  constructor(
+    nextVersion: bigint,
+    frozenRoots: readonly Buffer[],
+    state: StateTree,
+    keepsTransactions: boolean,
+  ) {
+    this.#state = state;
+    this.#keepsTransactions = keepsTransactions;
+    this.#accumulator = new MerkleAccumulator('TransactionAccumulator', nextVersion, frozenRoots);
+  }
+
+  get nextVersion(): bigint {
+    return this.#accumulator.leafCount;
+  }
+
+  /** Roots of the accumulator's full subtrees, largest first. */
+  get frozenRoots(): readonly Buffer[] {
+    return this.#accumulator.frozenSubtreeRoots;
+  }
+
+  record(outcome: Outcome): EncodedVersion {
+    const version = this.nextVersion;
+    const { events, transaction, writeSet } = outcome;
+    for (const write of stateWritesOf(writeSet)) {
+      this.#written.set(write.key.toString('latin1'), write);
+    }
+    const endsBlock = BLOCK_ENDS.includes(transaction[0]!) || endsEpoch(version, events);
+    const info = this.#info(outcome, endsBlock ? this.#stateRoot() : undefined);
+    this.#accumulator.append(transactionInfoHash(info));
+    return {
+      info,
+      events: outcome.events,
+      writeSet: outcome.writeSet,
+      transaction: this.#keepsTransactions ? this.#onChainData(version, outcome, info) : undefined,
+    };
+  }
+
+  #stateRoot(): Buffer {
+    for (const { key, value, metadata } of this.#written.values()) {
+      const bytes = value as Buffer | undefined;
+      this.#state.set(stateKeyHash(key), bytes && stateValueHash({ bytes, metadata }));
+    }
+    this.#written.clear();
+    return this.#state.rootHash();
+  }
+
+  #info(outcome: Outcome, stateCheckpointHash: Buffer | undefined): Buffer {
+    const writer = this.#writer;
+    writer.reset();
+    writeTransactionInfo(writer, {
+      kind: 'v0',
+      gasUsed: BigInt(outcome.gasUsed),
+      status: outcome.status,
+      transactionHash: transactionHash(outcome.transaction),
+      eventRootHash: eventRoot(outcome.events),
+      stateChangeHash: writeSetHash(outcome.writeSet),
+      stateCheckpointHash,
+      auxiliaryInfoHash:
+        outcome.indexInBlock === undefined ? undefined : this.#auxiliaryHash(outcome.indexInBlock),
+    });
+    return writer.toBytes();
+  }
+
+  #auxiliaryHash(transactionIndex: number): Buffer {
+    this.#auxiliaryHashes[transactionIndex] ??= auxiliaryInfoHash(transactionIndex);
+    return this.#auxiliaryHashes[transactionIndex];
+  }
+
+  #onChainData(version: bigint, outcome: Outcome, info: Buffer): Buffer {
+    const writer = this.#writer;
+    writer.reset();
+    writer.u64(version).fixed(outcome.transaction).fixed(info);
+    writer.length32(outcome.events.length);
+    for (const event of outcome.events) writer.fixed(event);
+    return writer.fixed(this.#accumulator.rootHash()).fixed(outcome.writeSet).toBytes();
+  }
+}
+
+/** Root over the events of a transaction (docs/spec/ledger.md §2.7 step 3). */
+function eventRoot(events: readonly Buffer[]): Buffer {
+  if (events.length === 0) return ACCUMULATOR_PLACEHOLDER;
+  return accumulatorRoot('EventAccumulator', events.map(contractEventHash));
+}

@@ -1,0 +1,57 @@
+/** Transactions that a local network signs itself: those of its faucet and of its first accounts. */
+import { sign } from 'node:crypto';
+import { encodeBcs } from '../move/bcs/bcs-writer.ts';
+import { domainSeed } from '../move/crypto/hash.ts';
+import type { EntryFunction, Script } from '../move/transactions/executable.ts';
+import {
+  ORDERLESS_SEQUENCE_NUMBER,
+  type RawTransaction,
+  writeRawTransaction,
+} from '../move/transactions/user-transaction.ts';
+import type { Address } from '../move/types/address.ts';
+import { type Ed25519Key, signingKey } from './genesis/genesis-keys.ts';
+
+/** What a transaction is protected by against a second run. */
+export type Replay = { readonly sequenceNumber: bigint } | { readonly nonce: bigint };
+
+interface SignedCall {
+  readonly sender: Address;
+  readonly key: Ed25519Key;
+  readonly call: EntryFunction | Script;
+  readonly replay: Replay;
+  readonly chainId: number;
+  /** Gas units. */
+  readonly maxGasAmount: bigint;
+  /** Octas. */
+  readonly gasUnitPrice: bigint;
+  readonly expirationTimestampSecs: bigint;
+}
+
+/** The variant of TransactionAuthenticator. */
+const ED25519 = 0;
+
+/** BCS of the SignedTransaction. */
+export function signedCall({ key, call, replay, ...facts }: SignedCall): Buffer {
+  const raw: RawTransaction = {
+    ...facts,
+    sequenceNumber: 'nonce' in replay ? ORDERLESS_SEQUENCE_NUMBER : replay.sequenceNumber,
+    payload:
+      'nonce' in replay
+        ? {
+            kind: 'payload',
+            executable: call,
+            extraConfig: {
+              kind: 'v1',
+              multisigAddress: undefined,
+              replayProtectionNonce: replay.nonce,
+            },
+          }
+        : call,
+  };
+  const bytes = encodeBcs((writer) => writeRawTransaction(writer, raw));
+  const message = Buffer.concat([domainSeed('RawTransaction'), bytes]);
+  const signature = sign(null, message, signingKey(key));
+  return encodeBcs((writer) =>
+    writer.fixed(bytes).uleb32(ED25519).bytes(key.publicKey).bytes(signature),
+  );
+}

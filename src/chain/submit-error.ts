@@ -1,0 +1,38 @@
+/** Why a chain does not take a transaction (docs/spec/transactions.md §9.5). */
+import { STATUS, type StatusName } from '../vm/status/status.ts';
+
+export type SubmitErrorCode =
+  | 'vm_error'
+  | 'sequence_number_too_old'
+  | 'invalid_transaction_update'
+  | 'mempool_is_full';
+
+/** The message is the interface's text. */
+export class SubmitError extends Error {
+  readonly code: SubmitErrorCode;
+  /** The status of the virtual machine, of a `vm_error`. */
+  readonly vmStatus: number | undefined;
+
+  constructor(code: SubmitErrorCode, message: string, vmStatus?: number) {
+    super(message);
+    this.name = 'SubmitError';
+    this.code = code;
+    this.vmStatus = vmStatus;
+  }
+}
+
+/** What the numbers of statuses say, by their thousands. */
+const STATUS_TYPES = [
+  'Validation',
+  'Verification',
+  'InvariantViolation',
+  'Deserialization',
+  'Execution',
+] as const;
+
+/** A transaction that the machine refuses. */
+export function refusedByMachine(status: StatusName): SubmitError {
+  const code = STATUS[status];
+  const type = STATUS_TYPES[Math.floor(code / 1_000)] ?? 'Unknown';
+  return new SubmitError('vm_error', `Invalid transaction: Type: ${type} Code: ${status}`, code);
+}

@@ -1,0 +1,112 @@
+/**
+ * Runs a transaction of a ledger again, of any kind, on the state before it, and gives what came of it
+ * (docs/spec/vm.md §9).
+ */
+
+import { encodeBcs } from '../move/bcs/bcs-writer.ts';
+import { accumulatorRoot } from '../move/crypto/accumulator.ts';
+import { auxiliaryInfoHash } from '../move/transactions/auxiliary-info.ts';
+import { contractEventHash, writeContractEvent } from '../move/transactions/event.ts';
+import {
+  type EncodedOnChainData,
+  storedTransactionHash,
+  type Transaction,
+} from '../move/transactions/transaction.ts';
+import type { TransactionInfo } from '../move/transactions/transaction-info.ts';
+import { writeSetHash, writeWriteSet } from '../move/transactions/write-set.ts';
+import { Machine } from '../vm/machine/machine.ts';
+import { runIn, VIEW_LIMITS } from '../vm/machine/run.ts';
+import { frameworkNative } from '../vm/natives/index.ts';
+import { effectsOf } from '../vm/run-effects.ts';
+import { VmError } from '../vm/status/vm-error.ts';
+import { assertOfTransaction } from './outcome.ts';
+import { type RunPlace, type Simulated, simulate, timeOf } from './simulate.ts';
+import { stateChanges } from './state-changes.ts';
+import { unpaidMetadata, writesOf } from './storage-fees.ts';
+import { systemCallOf } from './system-call.ts';
+import { ViewError } from './view-error.ts';
+
+/** A transaction of any kind, and its BCS, with the leading variant. */
+export interface Executable {
+  readonly transaction: Transaction;
+  readonly bytes: Buffer;
+}
+
+/** What came of a transaction. */
+export type Executed = Omit<Simulated, 'message'>;
+
+const SUCCESS = { status: { kind: 'success' }, gasUsed: 0n } as const;
+const NOTHING: Executed = { ...SUCCESS, writes: [], events: [] };
+
+/**
+ * Rejects with ViewError for what this node does not execute, with LedgerError; with VmError where a
+ * transaction that no user sent fails, which no chain commits.
+ */
+export async function execute(
+  { transaction, bytes }: Executable,
+  place: RunPlace,
+): Promise<Executed> {
+  if (transaction.kind === 'user') return simulate(transaction.transaction, place);
+  if (transaction.kind === 'genesis') return genesisOf(transaction);
+  const { modules, program } = place;
+  const hash = storedTransactionHash(bytes, transaction);
+  try {
+    const ran = await systemCallOf(transaction, hash, program);
+    if (ran === undefined) return NOTHING;
+    const world = await place.openWorld();
+    const parts = { program, world, natives: frameworkNative, limits: VIEW_LIMITS };
+    const machine = new Machine({ ...parts, session: ran.session, turns: place.pace });
+    await runIn(machine, ran.call);
+    const effects = await effectsOf(machine);
+    const changes = await stateChanges(effects, [], place);
+    const unpaid = unpaidMetadata(world, await timeOf(world));
+    return { ...SUCCESS, events: effects.events, writes: writesOf(changes, new Map(), unpaid) };
+  } catch (error) {
+    if (!(error instanceof VmError)) throw error;
+    await assertOfTransaction(error, modules.lookup);
+    // A chain goes on where the end of a block fails.
+    if (transaction.kind === 'blockEpilogue') return NOTHING;
+    throw error;
+  }
+}
+
+type Genesis = Extract<Transaction, { kind: 'genesis' }>;
+
+/** @throws ViewError for a genesis that runs a script: no chain has begun with one */
+function genesisOf({ payload }: Genesis): Executed {
+  if (payload.kind === 'script') throw new ViewError('Scripts of genesis are not executed');
+  return { ...SUCCESS, writes: payload.writeSet.writes, events: payload.events };
+}
+
+/**
+ * The info of a transaction with another outcome. What does not come from running it is as the ledger has it: the roots
+ * of state, and the keys that a block makes hot.
+ * @param index in its block
+ */
+export function infoOf(
+  { data, bytes }: EncodedOnChainData,
+  { status, gasUsed, events, writes }: Executed,
+  index: number | undefined,
+): TransactionInfo {
+  const { transaction, info } = data;
+  const leaves = events.map((event) =>
+    contractEventHash(encodeBcs((writer) => writeContractEvent(writer, event))),
+  );
+  return {
+    ...info,
+    gasUsed,
+    status,
+    transactionHash: storedTransactionHash(bytes.transaction, transaction),
+    eventRootHash: accumulatorRoot('EventAccumulator', leaves),
+    stateChangeHash: writeSetHash(writeSetBytes(writes, bytes.changes)),
+    auxiliaryInfoHash: index === undefined ? undefined : auxiliaryInfoHash(index),
+  };
+}
+
+/** A write set of the same form as another one: what follows the writes is taken from that. */
+function writeSetBytes(writes: Executed['writes'], recorded: Buffer): Buffer {
+  const bytes = encodeBcs((writer) => writeWriteSet(writer, writes));
+  const [variant] = recorded;
+  if (variant === 0) return bytes;
+  return Buffer.concat([Buffer.of(variant!), bytes.subarray(1), recorded.subarray(bytes.length)]);
+}

@@ -1,0 +1,226 @@
+/**
+ * Runs the transactions of a ledger one after the other, each on the state that the one before has left. Versions that
+ * follow the stored ones need not be stored yet.
+ */
+import { decodeBcs } from '../move/bcs/bcs-reader.ts';
+import type { ModuleLookup } from '../move/modules/lookup.ts';
+import { type EncodedOnChainData, readOnChainData } from '../move/transactions/transaction.ts';
+import type { SignedTransaction } from '../move/transactions/user-transaction.ts';
+import type { WriteSetEntry } from '../move/transactions/write-set.ts';
+import { FEATURES_TAG } from '../move/types/framework-tag.ts';
+import { encodePath, type HashedStateKey, isCodePath } from '../move/types/state-key.ts';
+import { isFeatureEnabled } from '../move/values/framework-resource.ts';
+import { featuresAt } from '../state/features.ts';
+import { ModuleCache, ModuleView, TypeCache } from '../state/module-view.ts';
+import { PruningGuard, TRUSTED_MS } from '../state/pruning-guard.ts';
+import { type OpenSource, storedSource } from '../state/source.ts';
+import { TRANSACTIONS } from '../store/columns/columns.ts';
+import { type Head, readHead } from '../store/columns/head.ts';
+import { encodeBucketKey } from '../store/columns/order-key.ts';
+import { readPinnedAccounts } from '../store/columns/pruning-column.ts';
+import type { StateEntry } from '../store/columns/state-column.ts';
+import type { StoreReader } from '../store/store.ts';
+import { Program } from '../vm/program/program.ts';
+import { YieldBudget } from '../yield-budget.ts';
+import { type Executable, type Executed, execute } from './execute.ts';
+import { openWorld, type ResourcePlaces, type SeenModules } from './ledger-world.ts';
+import type { Discarded } from './outcome.ts';
+import { RecentState } from './recent-state.ts';
+import { type RunPlace, validate } from './simulate.ts';
+import { stateUsageAt } from './state-usage.ts';
+import { ViewError } from './view-error.ts';
+
+/** How long a head counts as the newest, in milliseconds. */
+const CONFIRM_AFTER_MS = TRUSTED_MS / 2;
+
+/** The head of a store without a ledger: at version 0 it has no state. */
+const NO_STATE: Head = {
+  ...{ version: 0n, timestampUsecs: 0n, epoch: 0n, blockHeight: 0n },
+  ...{ oldestVersion: 0n, oldestBlockHeight: 0n, frozenRoots: [] },
+};
+
+const FEATURES_PATH = encodePath({ kind: 'resource', tag: FEATURES_TAG });
+
+/** What follows from the modules alone: it stays while no version writes any. */
+export class LinkedCode {
+  readonly program = new Program((id) => this.lookup(id));
+  readonly places: ResourcePlaces = new WeakMap();
+  /** Finds modules that are not linked yet. */
+  lookup: ModuleLookup;
+
+  constructor(lookup: ModuleLookup) {
+    this.lookup = lookup;
+  }
+}
+
+/** What a run needs besides the transaction. */
+type RunFacts = Pick<RunPlace, 'index' | 'sizeBytes'>;
+
+export class Executor {
+  readonly #store: StoreReader;
+  readonly #guard: PruningGuard;
+  readonly #state: RecentState;
+  readonly #firstVersion: bigint;
+  readonly #caches = { modules: new ModuleCache(), types: new TypeCache() };
+  /** Writes of versions that are not stored yet, up to the present one, the oldest first. */
+  readonly #unstored: (readonly WriteSetEntry[])[] = [];
+  #code: LinkedCode | undefined;
+  #confirmedMs = performance.now();
+
+  private constructor(
+    store: StoreReader,
+    guard: PruningGuard,
+    state: RecentState,
+    firstVersion: bigint,
+  ) {
+    this.#store = store;
+    this.#guard = guard;
+    this.#state = state;
+    this.#firstVersion = firstVersion;
+  }
+
+  /**
+   * Begins after the head; without one, before genesis.
+   * @param openSource how the ledger is read
+   * @param firstVersion the first one whose transaction is in the store
+   * @param code of another executor at a version with the same modules
+   */
+  static async open(
+    store: StoreReader,
+    head: Head | undefined,
+    openSource: OpenSource = storedSource,
+    firstVersion = 0n,
+    code?: LinkedCode,
+  ): Promise<Executor> {
+    const pinned = await readPinnedAccounts(store);
+    const stored = head ?? NO_STATE;
+    const sourceAt = (at: Head) => openSource(store, at);
+    const state = new RecentState(sourceAt, stored, head === undefined);
+    state.goTo(head?.version ?? -1n);
+    const source = { ...state.source, state };
+    const guard = new PruningGuard(store, source, pinned, performance.now());
+    const executor = new Executor(store, guard, state, firstVersion);
+    executor.#code = code;
+    if (code !== undefined) code.lookup = executor.modules().lookup;
+    return executor;
+  }
+
+  /** What is linked of the code at the present version. */
+  get code(): LinkedCode | undefined {
+    return this.#code;
+  }
+
+  /** The version after which transactions are run. */
+  get version(): bigint {
+    return this.#state.version!;
+  }
+
+  /** Goes to another version, which is stored: modules may be others there. */
+  goTo(version: bigint): void {
+    if (version === this.version) return;
+    this.#unstored.length = 0;
+    this.#state.goTo(version);
+    this.#code = undefined;
+  }
+
+  /** Goes to the next version. @param isStored whether it is stored already */
+  advance(writes: readonly WriteSetEntry[], isStored = true): void {
+    if (!isStored) this.#unstored.push(writes);
+    this.#state.advance(writes, isStored);
+    if (writes.some(changesCode)) this.#code = undefined;
+  }
+
+  /** All versions up to the head are stored from now on. */
+  stored(head: Head): void {
+    const left = this.version - head.version;
+    this.#unstored.splice(0, this.#unstored.length - Math.max(0, Number(left)));
+    this.#state.stored(head);
+  }
+
+  /** The stored transaction of a version. Rejects with ViewError where there is none. */
+  async itemOf(version: bigint): Promise<EncodedOnChainData> {
+    const { partition, order } = encodeBucketKey(version);
+    const bytes = await this.#store.get(TRANSACTIONS, partition, order);
+    if (bytes === undefined)
+      throw new ViewError(`the transaction of version ${version} is not stored`);
+    return decodeBcs(bytes, readOnChainData);
+  }
+
+  /** Runs a transaction without going on. Rejects as `execute` does. */
+  async run(transaction: Executable, facts: RunFacts): Promise<Executed> {
+    return execute(transaction, await this.#place(facts));
+  }
+
+  /** Why a user's transaction would not be committed next, from what is checked before it runs. */
+  async validate(transaction: SignedTransaction, facts: RunFacts): Promise<Discarded | undefined> {
+    return validate(transaction, await this.#place(facts));
+  }
+
+  /** The value of a state key; `undefined` where there is none. */
+  async state(key: HashedStateKey): Promise<Uint8Array | undefined> {
+    return (await this.entry(key))?.bytes;
+  }
+
+  /** The same, with what the value cost. */
+  async entry(key: HashedStateKey): Promise<StateEntry | undefined> {
+    await this.#confirm();
+    return await this.#guard.state(undefined, key, this.version);
+  }
+
+  /** The modules after the present version. */
+  modules(): ModuleView {
+    return new ModuleView(this.#caches, this.#guard, this.version);
+  }
+
+  async isFeatureEnabled(flag: number): Promise<boolean> {
+    const features = await featuresAt(this.#guard, this.version);
+    return features !== undefined && isFeatureEnabled(features, flag);
+  }
+
+  async #place(facts: RunFacts): Promise<RunPlace> {
+    await this.#confirm();
+    const { version } = this;
+    if (this.#code?.program.isOverBudget !== false) {
+      this.#code = new LinkedCode(this.modules().lookup);
+    }
+    const { program, places } = this.#code;
+    const modules = { version, lookup: program.modules };
+    const stateUsage = () =>
+      stateUsageAt(this.#guard, version, (written) => this.#writesOf(written), this.#firstVersion);
+    return {
+      ...facts,
+      modules,
+      guard: this.#guard,
+      program,
+      places,
+      pace: new YieldBudget(),
+      openWorld: (seen: SeenModules = modules) => {
+        const parts = { stateUsage, isForOneRun: true };
+        return openWorld(this.#guard, seen, seen === modules ? { ...parts, places } : parts);
+      },
+    };
+  }
+
+  /** Rejects with ViewError where they are not stored. */
+  async #writesOf(version: bigint): Promise<readonly WriteSetEntry[]> {
+    const firstUnstored = this.version - BigInt(this.#unstored.length) + 1n;
+    if (version >= firstUnstored) return this.#unstored[Number(version - firstUnstored)]!;
+    return (await this.itemOf(version)).data.changes.writes;
+  }
+
+  /** Reads the head now and then, so that what is missing is known not to be pruned. */
+  async #confirm(): Promise<void> {
+    const nowMs = performance.now();
+    if (nowMs - this.#confirmedMs < CONFIRM_AFTER_MS) return;
+    const head = await readHead(this.#store);
+    if (head !== undefined && head.oldestVersion !== this.#state.source.head.oldestVersion) return;
+    this.#confirmedMs = nowMs;
+    this.#guard.confirm(nowMs);
+  }
+}
+
+/** Whether a write changes modules, or the feature flags, by which they are loaded: they are linked again then. */
+function changesCode({ key }: WriteSetEntry): boolean {
+  if (key.kind !== 'accessPath') return false;
+  return isCodePath(key.path) || key.path.equals(FEATURES_PATH);
+}

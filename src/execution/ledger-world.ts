@@ -1,0 +1,194 @@
+/** The state that code sees at one version (docs/spec/vm.md §5). */
+import { andThen, type MaybePromise, settle } from '../maybe-promise.ts';
+import type { ModuleLookup } from '../move/modules/lookup.ts';
+import { type Address, isReservedAddress } from '../move/types/address.ts';
+import { type HashedStateKey, hashedStateKey, stateKeyId } from '../move/types/state-key.ts';
+import { formatStructTag, type StructTag, TypeTagDepthError } from '../move/types/type-tag.ts';
+import { isFeatureEnabled } from '../move/values/framework-resource.ts';
+import { featuresAt } from '../state/features.ts';
+import type { ModuleView } from '../state/module-view.ts';
+import type { PruningGuard } from '../state/pruning-guard.ts';
+import { type ResourcePlace, resourceIn, resourcePlace } from '../state/resource.ts';
+import { VmError } from '../vm/status/vm-error.ts';
+import type { World } from '../vm/world.ts';
+import { nextTurn } from '../yield-budget.ts';
+
+/** The modules that a world shows. */
+export type SeenModules = Pick<ModuleView, 'lookup' | 'version'>;
+
+/** Largest memory of the resources that a world remembers, in bytes. */
+const MAX_REMEMBERED_BYTES = 1024 * 1024;
+
+interface NamedPlace extends ResourcePlace {
+  /** The type. */
+  readonly text: string;
+  /** Keys that were asked for lately: a resource is read, then its group, and then it is written. */
+  readonly recent: Map<Address, HashedStateKey>;
+}
+
+const MAX_RECENT_KEYS = 8;
+
+/** Where resources of a type are, looked up in some modules if that was not done before. */
+export function placeIn(
+  places: ResourcePlaces,
+  tag: StructTag,
+  lookup: ModuleLookup,
+): MaybePromise<NamedPlace> {
+  const known = places.get(tag);
+  if (known !== undefined) return known;
+  return settle(
+    () => resourcePlace(tag, lookup),
+    (found) => {
+      const place = { ...found, text: formatStructTag(tag), recent: new Map() };
+      places.set(tag, place);
+      return place;
+    },
+    (error) => {
+      if (error instanceof TypeTagDepthError) throw new VmError('VALUE_SERIALIZATION_ERROR');
+      throw error;
+    },
+  );
+}
+
+export function keyOf(place: NamedPlace, address: Address): HashedStateKey {
+  const { recent, keys } = place;
+  let key = recent.get(address);
+  if (key === undefined) {
+    const made = keys.key(address);
+    key = { ...made, id: stateKeyId(made) };
+    if (recent.size === MAX_RECENT_KEYS) recent.clear();
+    recent.set(address, key);
+  }
+  return key;
+}
+
+/**
+ * Where resources are, by the tags of the machine's types, which are the same objects from one run to the next. They
+ * follow from the modules.
+ */
+export type ResourcePlaces = WeakMap<StructTag, NamedPlace>;
+
+/** What a world may have besides. */
+interface WorldParts {
+  readonly stateUsage?: World['stateUsage'];
+  /** Those of other versions with the same modules. */
+  readonly places?: ResourcePlaces;
+  /** Whether nothing is remembered, because one run reads each resource once. */
+  readonly isForOneRun?: boolean;
+}
+
+/**
+ * What calls of one version see. Resources of the chain's own addresses are remembered: nearly every call reads some
+ * of them, and they cannot change at a version.
+ */
+class LedgerWorld implements World {
+  readonly modules: ModuleLookup;
+  readonly nextTurn = nextTurn;
+  readonly stateUsage: World['stateUsage'];
+  readonly #guard: PruningGuard;
+  readonly #modules: SeenModules;
+  readonly #features: Uint8Array | undefined;
+  readonly #places: ResourcePlaces;
+  /** By the text of the type. */
+  readonly #remembered = new Map<string, Map<Address, Uint8Array | undefined>>();
+  readonly #isForOneRun: boolean;
+  #rememberedBytes = 0;
+
+  constructor(
+    guard: PruningGuard,
+    modules: SeenModules,
+    features: Uint8Array | undefined,
+    { stateUsage, places = new WeakMap(), isForOneRun = false }: WorldParts,
+  ) {
+    this.#isForOneRun = isForOneRun;
+    this.stateUsage = stateUsage;
+    this.#places = places;
+    this.modules = modules.lookup;
+    this.#guard = guard;
+    this.#modules = modules;
+    this.#features = features;
+  }
+
+  isFeatureEnabled(flag: number): boolean {
+    return this.#features !== undefined && isFeatureEnabled(this.#features, flag);
+  }
+
+  resource(address: Address, tag: StructTag): MaybePromise<Uint8Array | undefined> {
+    return andThen(placeIn(this.#places, tag, this.#modules.lookup), (place) =>
+      this.#read(address, place),
+    );
+  }
+
+  groupOf(
+    address: Address,
+    tag: StructTag,
+  ): { readonly id: string; readonly bytes: number } | undefined {
+    const place = this.#places.get(tag);
+    if (place?.member === undefined) return undefined;
+    const id = stateKeyId(keyOf(place, address));
+    return { id, bytes: this.groups.get(id) ?? 0 };
+  }
+  readonly groups = new Map<string, number>();
+  /** The group that was read last: its resources are read one after the other. */
+  #lastGroup: { readonly id: string; readonly value: Buffer | undefined } | undefined;
+
+  #read(address: Address, place: NamedPlace): MaybePromise<Uint8Array | undefined> {
+    const isRemembered = !this.#isForOneRun && isReservedAddress(address);
+    if (isRemembered) {
+      const ofType = this.#remembered.get(place.text);
+      const known = ofType?.get(address);
+      if (known !== undefined || ofType?.has(address) === true) return known;
+    }
+    const key = keyOf(place, address);
+    const value =
+      place.member === undefined ? this.#valueOf(address, key) : this.#groupAt(address, key);
+    return andThen(value, (found) => {
+      const bytes = resourceIn(found, address, place);
+      if (isRemembered) this.#remember(address, place.text, bytes);
+      return bytes;
+    });
+  }
+
+  #valueOf(address: Address, key: HashedStateKey): MaybePromise<Buffer | undefined> {
+    return andThen(this.#guard.state(address, key, this.#modules.version), (entry) => entry?.bytes);
+  }
+
+  #groupAt(address: Address, key: HashedStateKey): MaybePromise<Buffer | undefined> {
+    const id = stateKeyId(key);
+    if (this.#lastGroup?.id === id) return this.#lastGroup.value;
+    return andThen(this.#valueOf(address, key), (value) => {
+      this.#lastGroup = { id, value };
+      this.groups.set(id, value?.length ?? 0);
+      return value;
+    });
+  }
+
+  #remember(address: Address, type: string, bytes: Uint8Array | undefined): void {
+    const sizeBytes = (address.length + type.length) * 2 + (bytes?.length ?? 0);
+    if (this.#rememberedBytes + sizeBytes > MAX_REMEMBERED_BYTES) return;
+    this.#rememberedBytes += sizeBytes;
+    const ofType = this.#remembered.get(type) ?? new Map<Address, Uint8Array | undefined>();
+    this.#remembered.set(type, ofType);
+    ofType.set(address, bytes && Uint8Array.from(bytes));
+  }
+
+  tableItem(handle: Address, key: Uint8Array): MaybePromise<Uint8Array | undefined> {
+    const stateKey = { kind: 'tableItem', handle, key: Buffer.from(key) } as const;
+    return andThen(
+      this.#guard.state(undefined, hashedStateKey(stateKey), this.#modules.version),
+      (entry) => entry?.bytes,
+    );
+  }
+}
+
+/** The world at the version of some modules. Rejects with LedgerError where it is pruned. */
+export function openWorld(
+  guard: PruningGuard,
+  modules: SeenModules,
+  parts: WorldParts = {},
+): MaybePromise<World> {
+  return andThen(
+    featuresAt(guard, modules.version),
+    (features) => new LedgerWorld(guard, modules, features, parts),
+  );
+}

@@ -1,0 +1,46 @@
+/** The program of the newest version, which serves earlier ones where the modules are the same. */
+import { andThen, type MaybePromise, settle } from '../maybe-promise.ts';
+import type { ModuleId } from '../move/types/module-id.ts';
+import type { ModuleView } from '../state/module-view.ts';
+import { Program } from '../vm/program/program.ts';
+
+export class SharedProgram {
+  readonly program: Program;
+  readonly #newest: ModuleView;
+  /** The modules that the program has loaded are the same from this version on. */
+  #sinceVersion = 0n;
+
+  constructor(newest: ModuleView) {
+    this.#newest = newest;
+    this.program = new Program((id) => andThen(this.#note(id), () => this.#newest.lookup(id)));
+  }
+
+  /** One that is missing may have been there before. */
+  #note({ address, name }: ModuleId): MaybePromise<void> {
+    return andThen(this.#newest.module(address, name), (stored) => {
+      const since = stored?.writtenAtVersion ?? this.#newest.version;
+      if (since > this.#sinceVersion) this.#sinceVersion = since;
+    });
+  }
+
+  /**
+   * Uses the program at the version of some modules. What a use loads may turn out to be newer than that: then it is
+   * done again with a program of its own.
+   */
+  useAt<T>(at: ModuleView, use: (program: Program) => MaybePromise<T>): MaybePromise<T> {
+    if (at === this.#newest) return use(this.program);
+    const isOfVersion = (): boolean => this.#sinceVersion <= at.version;
+    const useOwn = (): MaybePromise<T> => use(new Program(at.lookup));
+    return andThen(at.hasSameLimitsAs(this.#newest), (isSame) => {
+      if (!isSame || !isOfVersion()) return useOwn();
+      return settle(
+        () => use(this.program),
+        (result) => (isOfVersion() ? result : useOwn()),
+        (failure) => {
+          if (!isOfVersion()) return useOwn();
+          throw failure;
+        },
+      );
+    });
+  }
+}

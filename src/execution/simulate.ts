@@ -1,0 +1,454 @@
+/**
+ * Runs a transaction on the state of a version, with what comes before and after its function, and gives what it would
+ * change (docs/spec/vm.md §8).
+ */
+import type { MaybePromise } from '../maybe-promise.ts';
+import { BcsReader } from '../move/bcs/bcs-reader.ts';
+import { encodeBcs } from '../move/bcs/bcs-writer.ts';
+import { sha3 } from '../move/crypto/hash.ts';
+import type { ContractEvent } from '../move/transactions/event.ts';
+import type { EntryFunction, Script } from '../move/transactions/executable.ts';
+import type { ExecutionStatus } from '../move/transactions/transaction-info.ts';
+import {
+  type SignedTransaction,
+  writeRawTransaction,
+} from '../move/transactions/user-transaction.ts';
+import type { WriteSetEntry } from '../move/transactions/write-set.ts';
+import { ADDRESS_ONE } from '../move/types/address.ts';
+import { frameworkTag } from '../move/types/framework-tag.ts';
+import type { PruningGuard } from '../state/pruning-guard.ts';
+import { GasMeter } from '../vm/gas/gas-meter.ts';
+import { scaleOf } from '../vm/gas/gas-prices.ts';
+import type { InstructionPrices } from '../vm/gas/instruction-prices.ts';
+import { Machine } from '../vm/machine/machine.ts';
+import { type Call, runIn, VIEW_LIMITS } from '../vm/machine/run.ts';
+import { frameworkNative } from '../vm/natives/index.ts';
+import { Program } from '../vm/program/program.ts';
+import { effectsOf } from '../vm/run-effects.ts';
+import { STATUS, type StatusName } from '../vm/status/status.ts';
+import { VmError } from '../vm/status/vm-error.ts';
+import type { Value } from '../vm/value.ts';
+import type { World } from '../vm/world.ts';
+import type { YieldBudget } from '../yield-budget.ts';
+import { authenticationGas, type Signers, signersOf } from './authentication/abstract-accounts.ts';
+import { checkSchemes, pricedSchemes } from './authentication/schemes.ts';
+import { signaturePairs } from './authentication/valid-signatures.ts';
+import { type ChangeSet, chargeChanges, type GasUsed, gasUsed, type Terms } from './charges.ts';
+import { loadEntryCall } from './entry-call.ts';
+import { callOf, type Executed, factsOf, isUnsigned, nonceOf } from './executed-call.ts';
+import { gasFailure, intrinsicGas } from './gas-checks.ts';
+import { gasPrices } from './gas-settings.ts';
+import type { ResourcePlaces, SeenModules } from './ledger-world.ts';
+import {
+  cleanupOf,
+  type MultisigCall,
+  nextPayload,
+  readNextPayload,
+  validationOf,
+} from './multisig.ts';
+import { assertOfTransaction, type Discarded, outcomeOf } from './outcome.ts';
+import { type Published, publishRequested } from './publish.ts';
+import { type UserPart, userSession } from './sessions.ts';
+import { stateChanges } from './state-changes.ts';
+import { type StorageFees, unpaidMetadata, writesOf } from './storage-fees.ts';
+import {
+  accountCreationOf,
+  authenticationFailure,
+  epilogueFailure,
+  epilogueOf,
+  feeStatementOf,
+  hasSignerTwice,
+  isUnpaid,
+  prologueFailure,
+  prologueOf,
+  type Validated,
+} from './validation.ts';
+import { ViewError } from './view-error.ts';
+
+/** Feature flags of the reference. */
+const PAYLOAD_V2_FLAG = 93;
+export const ORDERLESS_FLAG = 94;
+const TIME_TAG = frameworkTag('timestamp', 'CurrentTimeMicroseconds');
+
+/** Where a transaction is run. */
+export interface RunPlace {
+  /** Those of the version. */
+  readonly modules: SeenModules;
+  readonly guard: PruningGuard;
+  readonly program: Program;
+  /** Those of the modules. */
+  readonly places: ResourcePlaces;
+  readonly pace: YieldBudget;
+  /** What counts as the size of the transaction; absent: that of the raw transaction. */
+  readonly sizeBytes?: number | undefined;
+  /** The transaction's index in its block; absent: it is simulated. */
+  readonly index?: number | undefined;
+  /** The state as some modules say where its resources are. Rejects with LedgerError where the version is pruned. */
+  openWorld(modules?: SeenModules): MaybePromise<World>;
+}
+
+export interface Simulated {
+  readonly status: ExecutionStatus;
+  /** What the machine says of a failure. */
+  readonly message: string | undefined;
+  /** In the order of a write set. */
+  readonly writes: readonly WriteSetEntry[];
+  readonly events: readonly ContractEvent[];
+  /** Gas units, estimated; 0 of a transaction that would not be committed. */
+  readonly gasUsed: bigint;
+}
+
+/** Rejects with ViewError for what cannot be simulated, with LedgerError. */
+export async function simulate(
+  transaction: SignedTransaction,
+  place: RunPlace,
+): Promise<Simulated> {
+  const begun = await begin(transaction, place);
+  return 'status' in begun ? discarded(begun) : begun.run();
+}
+
+/**
+ * Why a transaction would not be committed, from what is checked before its function runs; `undefined` when nothing
+ * speaks against it. Rejects as `simulate` does.
+ */
+export async function validate(
+  transaction: SignedTransaction,
+  place: RunPlace,
+): Promise<Discarded | undefined> {
+  const begun = await begin(transaction, place);
+  return 'status' in begun ? begun : begun.refusal();
+}
+
+async function begin(
+  transaction: SignedTransaction,
+  place: RunPlace,
+): Promise<Execution | Discarded> {
+  const { guard, modules } = place;
+  const { raw } = transaction;
+  const call = callOf(raw);
+  // What a program remembers of code stays, and a script is sent by a client: its size would not be counted.
+  const program = call.kind === 'script' ? new Program(modules.lookup) : place.program;
+  const nonce = nonceOf(raw);
+  const facts = factsOf(transaction, call, nonce, place.index);
+  const script = call.kind === 'script' ? sha3(call.code) : Buffer.alloc(0);
+  const sessionOf = (part: UserPart) => userSession(part, raw, nonce, script, facts);
+  const world = await place.openWorld();
+  const prices = await gasPrices(guard, modules.version);
+  // Keys are not checked of accounts that a local network impersonates, either.
+  const isSimulation = place.index === undefined || isUnsigned(transaction);
+  const validated = { transaction, facts, nonce, isSimulation, sessionOf, program, world };
+  const sizeBytes =
+    place.sizeBytes ?? encodeBcs((writer) => writeRawTransaction(writer, raw)).length;
+  const refused = (status: StatusName) => ({ status, message: undefined });
+  if (hasSignerTwice(facts.sender, facts.secondarySigners)) {
+    return refused('SIGNERS_CONTAIN_DUPLICATES');
+  }
+  const pairs = signaturePairs(transaction);
+  if (pairs === undefined) return refused('INVALID_SIGNATURE');
+  try {
+    if (place.index !== undefined) await checkSchemes(pairs, world);
+  } catch (error) {
+    if (!(error instanceof VmError)) throw error;
+    return authenticationFailure(error);
+  }
+  const { gasUnitPrice } = raw;
+  const allGas = Number(raw.maxGasAmount) * scaleOf(prices.prices);
+  const firstGas = authenticationGas(prices.prices, allGas, world);
+  const gas = new GasMeter(prices.prices, firstGas);
+  const terms = { sizeBytes, gasUnitPrice, timeUsecs: await timeOf(world) };
+  const intrinsic = intrinsicGas(prices.prices, sizeBytes, pricedSchemes(pairs));
+  const metering = { gas, gasLater: allGas - firstGas, intrinsic, prices, terms };
+  return new Execution(validated, call, place, metering);
+}
+
+/** What a transaction is charged by. */
+interface Metering {
+  readonly gas: GasMeter;
+  /** Internal gas that is added when the signers are authenticated. */
+  readonly gasLater: number;
+  /** Internal gas that the transaction uses at least. */
+  readonly intrinsic: number;
+  readonly prices: InstructionPrices;
+  readonly terms: Terms;
+}
+
+/** One transaction from its prologue to its epilogue. */
+class Execution {
+  readonly #validated: Validated;
+  readonly #call: Executed;
+  readonly #place: RunPlace;
+  readonly #metering: Metering;
+
+  constructor(validated: Validated, call: Executed, place: RunPlace, metering: Metering) {
+    this.#validated = validated;
+    this.#call = call;
+    this.#place = place;
+    this.#metering = metering;
+  }
+
+  /** Runs only what is checked before the function. */
+  async refusal(): Promise<Discarded | undefined> {
+    return this.#validate(this.#firstRun());
+  }
+
+  async run(): Promise<Simulated> {
+    const run = this.#firstRun();
+    const refusal = await this.#validate(run);
+    if (refusal !== undefined) return discarded(refusal);
+    const { gas, gasLater } = this.#metering;
+    gas.add(gasLater);
+    try {
+      await this.#beginFunction(run);
+      if (this.#call.kind === 'multisig') return await this.#runMultisig(run, this.#call);
+      await this.#runFunction(run, this.#call, run.signers.senders);
+      return await this.#finish(run, await this.#charge(run), SUCCESS);
+    } catch (error) {
+      if (!(error instanceof VmError || error instanceof ViewError)) throw error;
+      const outcome = await outcomeOf(error, this.#place.modules.lookup);
+      return await this.#fail(outcome);
+    }
+  }
+
+  /** Authenticates the signers and runs the prologue. @returns why the transaction is refused */
+  async #validate(run: TransactionRun): Promise<Discarded | undefined> {
+    const refusal = await run.authenticate();
+    if (refusal !== undefined) return refusal;
+    const { gas, intrinsic, terms } = this.#metering;
+    const { raw } = this.#validated.transaction;
+    const status =
+      gatingOf(this.#validated) ?? gasFailure(raw, terms.sizeBytes, intrinsic, gas.prices);
+    if (status !== undefined) return { status, message: undefined };
+    return run.before(this.#call);
+  }
+
+  /** Begins the session of the function, which also makes the sender an account where it has none. */
+  async #beginFunction(run: TransactionRun): Promise<void> {
+    const { gas, intrinsic, prices } = this.#metering;
+    run.begin('transaction', gas, prices);
+    const creation = await accountCreationOf(this.#validated);
+    if (creation !== undefined) await run.call(creation);
+    gas.charge(intrinsic);
+  }
+
+  /** Rejects with VmError, ViewError. */
+  async #runFunction(
+    run: TransactionRun,
+    call: EntryFunction | Script,
+    signers: readonly Value[],
+  ): Promise<void> {
+    await run.call(await loadEntryCall(call, signers, run.machine));
+    run.published = await publishRequested(run.machine, this.#place);
+    run.begin('epilogue');
+  }
+
+  /** What is proposed to the account. Where that fails, the account notes it, and the transaction succeeds. */
+  async #runMultisig(run: TransactionRun, call: MultisigCall): Promise<Simulated> {
+    const { sender } = this.#validated.facts;
+    const payload = await nextPayload(run.machine, call);
+    const proposed = readNextPayload(payload);
+    try {
+      await this.#runFunction(run, proposed, [[call.address]]);
+    } catch (error) {
+      if (!(error instanceof VmError || error instanceof ViewError)) throw error;
+      // A failure that says nothing about the transaction ends it.
+      await outcomeOf(error, this.#place.modules.lookup);
+      const undone = await this.#begin();
+      if ('status' in undone) return discarded(undone);
+      undone.begin('epilogue');
+      await undone.call(await cleanupOf(undone.machine, call, sender, payload, error));
+      return await this.#finish(undone, NO_FEES, SUCCESS);
+    }
+    const fees = await this.#charge(run);
+    await run.call(await cleanupOf(run.machine, call, sender, payload));
+    return await this.#finish(run, fees, SUCCESS);
+  }
+
+  /** Charges for what a run has changed. Rejects with VmError, ViewError. */
+  async #charge(run: TransactionRun): Promise<StorageFees> {
+    const { gas, terms } = this.#metering;
+    return chargeChanges(gas, await changesOf(run, this.#place), terms);
+  }
+
+  /** What is left of a transaction that has failed: its fee, and its account. */
+  async #fail(outcome: Pick<Simulated, 'status' | 'message'>): Promise<Simulated> {
+    const creation = await accountCreationOf(this.#validated);
+    const undone = await this.#begin();
+    if ('status' in undone) return discarded(undone);
+    if (creation === undefined) return await this.#finish(undone, NO_FEES, outcome, true);
+    const created = await this.#create(undone, creation);
+    if ('status' in created) return discarded(created);
+    let fees = NO_FEES;
+    try {
+      fees = await this.#charge(created);
+    } catch (error) {
+      // Gas that runs out here is counted, and ends nothing.
+      if (!(error instanceof VmError)) throw error;
+    }
+    return await this.#finish(created, fees, outcome, true);
+  }
+
+  /** The run that is charged for the authentication of signers. */
+  #firstRun(): TransactionRun {
+    const { gas, prices } = this.#metering;
+    const run = new TransactionRun(this.#validated, this.#place.pace);
+    run.begin('prologue', gas, prices);
+    return run;
+  }
+
+  /** Another run after its prologue. */
+  async #begin(): Promise<TransactionRun | Discarded> {
+    const run = new TransactionRun(this.#validated, this.#place.pace);
+    return (await this.#validate(run)) ?? run;
+  }
+
+  /** A run with the sender's account: charged for, if there is gas for it. */
+  async #create(run: TransactionRun, creation: Call): Promise<TransactionRun | Discarded> {
+    const { gas, prices } = this.#metering;
+    try {
+      run.begin('failed', gas, prices);
+      await run.call(creation);
+      run.begin('epilogue');
+      return run;
+    } catch (error) {
+      if (!(error instanceof VmError)) throw error;
+      const again = await this.#begin();
+      if ('status' in again) return again;
+      again.begin('failed');
+      await again.call(creation);
+      return again;
+    }
+  }
+
+  /** Takes the fee. */
+  async #finish(
+    run: TransactionRun,
+    fees: StorageFees,
+    outcome: Pick<Simulated, 'status' | 'message'>,
+    hasFailed = false,
+  ): Promise<Simulated> {
+    const { maxGasAmount } = this.#validated.transaction.raw;
+    const used = gasUsed(this.#metering.gas, maxGasAmount, hasFailed ? 0n : fees.refund);
+    const unpaid = await run.after(used, hasFailed);
+    if (unpaid !== undefined) return discarded(unpaid);
+    const { events, changes } = await changesOf(run, this.#place);
+    const unpaidValue = unpaidMetadata(this.#validated.world, this.#metering.terms.timeUsecs);
+    const writes = writesOf(changes, fees.metadata, unpaidValue);
+    return { ...outcome, writes, events, gasUsed: used.total };
+  }
+}
+
+const SUCCESS = { status: { kind: 'success' }, message: undefined } as const;
+const NO_FEES: StorageFees = { fee: 0n, refund: 0n, metadata: new Map() };
+
+async function changesOf(
+  { machine, published }: TransactionRun,
+  place: RunPlace,
+): Promise<ChangeSet> {
+  const effects = await effectsOf(machine);
+  const seen = published && { modules: published.modules, places: new WeakMap() };
+  const changes = await stateChanges(effects, published?.added ?? [], { ...place, ...seen });
+  return { events: effects.events, changes };
+}
+
+/** The time of a state, in microseconds since 1970. */
+export async function timeOf(world: World): Promise<bigint> {
+  const bytes = await world.resource(ADDRESS_ONE, TIME_TAG);
+  return bytes === undefined ? 0n : new BcsReader(bytes).u64();
+}
+
+/** A transaction that would not be committed. */
+function discarded({ status, message }: Discarded): Simulated {
+  const statusCode = BigInt(STATUS[status]);
+  const refused = { kind: 'miscellaneousError', statusCode } as const;
+  return { status: refused, message, writes: [], events: [], gasUsed: 0n };
+}
+
+/** What a feature must enable. */
+function gatingOf({ transaction, nonce, world }: Validated): StatusName | undefined {
+  const isGated =
+    (transaction.raw.payload.kind === 'payload' && !world.isFeatureEnabled(PAYLOAD_V2_FLAG)) ||
+    (nonce !== undefined && !world.isFeatureEnabled(ORDERLESS_FLAG));
+  return isGated ? 'FEATURE_UNDER_GATING' : undefined;
+}
+
+/** One machine with what comes before a transaction, the transaction, and what comes after. */
+class TransactionRun {
+  readonly machine: Machine;
+  published: Published | undefined;
+  #signers: Signers | undefined;
+  readonly #validated: Validated;
+
+  constructor(validated: Validated, turns: YieldBudget) {
+    const { program, world } = validated;
+    const parts = { program, world, natives: frameworkNative, limits: VIEW_LIMITS };
+    this.machine = new Machine({ ...parts, session: validated.sessionOf('prologue'), turns });
+    this.#validated = validated;
+  }
+
+  /** Those that were authenticated. */
+  get signers(): Signers {
+    if (this.#signers === undefined) throw new RangeError('nobody was authenticated');
+    return this.#signers;
+  }
+
+  /** Begins the session of a part. Without gas nothing is charged. */
+  begin(part: UserPart, gas?: GasMeter, prices?: InstructionPrices): void {
+    this.machine.beginSession(this.#validated.sessionOf(part), gas, prices);
+  }
+
+  /** @throws VmError, or rejects with it */
+  call(call: Call): MaybePromise<unknown> {
+    return runIn(this.machine, call);
+  }
+
+  /** @returns why the transaction is refused */
+  async authenticate(): Promise<Discarded | undefined> {
+    const { transaction, facts } = this.#validated;
+    try {
+      this.#signers = await signersOf(this.machine, transaction, facts);
+      this.machine.stopCharging();
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof VmError)) throw error;
+      await assertOfTransaction(error, this.machine.program.modules);
+      return authenticationFailure(error);
+    }
+  }
+
+  /** Checks the transaction. @returns why it is refused */
+  async before(call: Executed): Promise<Discarded | undefined> {
+    try {
+      await this.call(await prologueOf(this.#validated, this.signers));
+      const { facts } = this.#validated;
+      if (call.kind === 'multisig') {
+        await this.call(await validationOf(this.machine, call, facts.sender));
+      }
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof VmError)) throw error;
+      await assertOfTransaction(error, this.machine.program.modules);
+      return prologueFailure(error);
+    }
+  }
+
+  /**
+   * Takes the fee. Rejects with VmError where the sender cannot pay it, which is a failure of the transaction itself.
+   * @param hasFailed whether the transaction has failed already
+   * @returns why the transaction is refused
+   */
+  async after(gas: GasUsed, hasFailed = false): Promise<Discarded | undefined> {
+    this.begin('epilogue');
+    try {
+      // Modules that are published may have changed the program.
+      const validated = { ...this.#validated, program: this.machine.program };
+      await this.call(await epilogueOf(validated, this.signers, gas));
+      const statement = await feeStatementOf(validated, gas);
+      if (statement !== undefined) await this.call(statement);
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof VmError) || (isUnpaid(error) && !hasFailed)) throw error;
+      await assertOfTransaction(error, this.machine.program.modules);
+      return epilogueFailure(error);
+    }
+  }
+}

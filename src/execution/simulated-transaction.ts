@@ -1,0 +1,156 @@
+/**
+ * `POST /v1/transactions/simulate` (docs/spec/transactions.md §9.4): a signed transaction, run on the newest state, as
+ * it would be committed.
+ */
+import type { MaybePromise } from '../maybe-promise.ts';
+import { BcsError } from '../move/bcs/bcs-reader.ts';
+import { encodeBcs } from '../move/bcs/bcs-writer.ts';
+import { CountingReader } from '../move/bcs/counting-reader.ts';
+import { readTransactionAuthenticator } from '../move/crypto/authenticator.ts';
+import { HASH_BYTES } from '../move/crypto/hash.ts';
+import { transactionHash, writeUserTransactionItem } from '../move/transactions/transaction.ts';
+import {
+  type RawTransaction,
+  readRawTransaction,
+  type SignedTransaction,
+  writeRawTransaction,
+} from '../move/transactions/user-transaction.ts';
+import { LedgerError } from '../state/ledger-error.ts';
+import { signatureState } from './authentication/valid-signatures.ts';
+import type { Simulated } from './simulate.ts';
+
+/**
+ * Largest transaction that is simulated, with its signatures: no chain takes as large a one. It is verified, hashed and
+ * rendered in one go.
+ */
+export const MAX_SIMULATED_BYTES = 256 * 1024;
+/** Maximum number of items of all lists in one: arguments, type arguments at any level, keys, signers. */
+export const MAX_SIMULATED_ITEMS = 1_024;
+
+/** Gas parameters that the node is to choose. */
+export interface GasEstimates {
+  readonly isMaxGasAmountLargest: boolean;
+  /** Absent: that of the transaction. */
+  readonly price: 'usual' | 'prioritized' | undefined;
+}
+
+/** Gas parameters in place of those of the transaction. */
+interface GasOverride {
+  readonly maxGasAmount: bigint | undefined;
+  readonly gasUnitPrice: bigint | undefined;
+}
+
+/** A transaction that is to be simulated, with the bytes that it is made of. */
+interface Submitted {
+  readonly transaction: SignedTransaction;
+  /** BCS of the raw transaction. */
+  readonly rawBytes: Buffer;
+  readonly authenticatorBytes: Buffer;
+}
+
+const ZERO_HASH = Buffer.alloc(HASH_BYTES);
+/** The variant of user transactions, as it precedes them in what is hashed. */
+const USER_TRANSACTION = Buffer.of(0);
+
+/** @param signed BCS. @throws LedgerError `invalid_input` */
+export function readSubmitted(signed: Buffer): Submitted {
+  if (signed.length > MAX_SIMULATED_BYTES) {
+    const text = `Transactions of more than ${MAX_SIMULATED_BYTES} bytes are not simulated`;
+    throw new LedgerError('invalid_input', text);
+  }
+  const reader = new CountingReader(signed, 0, MAX_SIMULATED_ITEMS);
+  try {
+    const raw = readRawTransaction(reader);
+    const end = reader.offset;
+    const authenticator = readTransactionAuthenticator(reader);
+    reader.finish();
+    checkPayload(raw);
+    return {
+      transaction: { raw, authenticator },
+      rawBytes: signed.subarray(0, end),
+      authenticatorBytes: signed.subarray(end),
+    };
+  } catch (cause) {
+    if (!(cause instanceof BcsError)) throw cause;
+    const text = `Failed to deserialize input into SignedTransaction: ${cause.detail}`;
+    throw new LedgerError('invalid_input', text, { cause });
+  }
+}
+
+/** Payloads that the reference refuses, whoever signs them. @throws LedgerError `invalid_input` */
+function checkPayload({ payload }: RawTransaction): void {
+  const refuse = (text: string): never => {
+    throw new LedgerError('invalid_input', text);
+  };
+  const executable = payload.kind === 'payload' ? payload.executable : payload;
+  const hasMultisig =
+    payload.kind === 'payload' && payload.extraConfig.multisigAddress !== undefined;
+  if (executable.kind === 'script') {
+    if (executable.code.length === 0) refuse('Script payload bytecode must not be empty');
+    if (hasMultisig) refuse('Script transaction payload must not be a multisig transaction');
+  }
+  if (executable.kind === 'moduleBundle') refuse('Module bundle payload has been removed');
+  if (executable.kind === 'empty' && !hasMultisig) {
+    refuse('Empty transaction payload must be a multisig transaction');
+  }
+  if (executable.kind === 'encrypted') {
+    if (payload.kind === 'payload') refuse('Encrypted executable is not supported in PayloadV1');
+    refuse('Encrypted transactions cannot be simulated');
+  }
+}
+
+/** The transaction with other gas parameters. */
+export function withGas(submitted: Submitted, gas: GasOverride): Submitted {
+  const { raw, authenticator } = submitted.transaction;
+  const changed = {
+    ...raw,
+    maxGasAmount: gas.maxGasAmount ?? raw.maxGasAmount,
+    gasUnitPrice: gas.gasUnitPrice ?? raw.gasUnitPrice,
+  };
+  return {
+    ...submitted,
+    transaction: { raw: changed, authenticator },
+    rawBytes: encodeBcs((writer) => writeRawTransaction(writer, changed)),
+  };
+}
+
+/** What comes of a simulated transaction. */
+export interface SimulatedItem {
+  /** BCS of a TransactionOnChainData. */
+  readonly item: Buffer;
+  /** Shown behind its outcome. */
+  readonly statusSuffix: string;
+  /** Gas units. */
+  readonly gasUsed: bigint;
+}
+
+/**
+ * Rejects with LedgerError `invalid_input` for one that is properly signed.
+ * @param version of the state that it is run on, which is also said to be its own
+ */
+export async function simulatedItem(
+  { transaction, rawBytes, authenticatorBytes }: Submitted,
+  version: bigint,
+  simulate: (transaction: SignedTransaction) => MaybePromise<Simulated>,
+): Promise<SimulatedItem> {
+  if ((await signatureState(transaction, rawBytes)) === 'valid') {
+    const text = 'Simulated transactions must not have a valid signature';
+    throw new LedgerError('invalid_input', text);
+  }
+  const { status, message, writes, events, gasUsed } = await simulate(transaction);
+  const signed = Buffer.concat([rawBytes, authenticatorBytes]);
+  const info = {
+    kind: 'v0',
+    gasUsed,
+    status,
+    transactionHash: transactionHash(Buffer.concat([USER_TRANSACTION, signed])),
+    eventRootHash: ZERO_HASH,
+    stateChangeHash: ZERO_HASH,
+    stateCheckpointHash: undefined,
+    auxiliaryInfoHash: undefined,
+  } as const;
+  const data = { version, info, events, accumulatorRootHash: ZERO_HASH, writes };
+  const item = encodeBcs((writer) => writeUserTransactionItem(writer, signed, data));
+  const statusSuffix = message === undefined ? '' : `\nExecution failed with message: ${message}`;
+  return { item, statusSuffix, gasUsed };
+}

@@ -1,0 +1,60 @@
+/**
+ * How much state there is at a version, as the reference counts it: the chain states it at the beginning of each epoch,
+ * and what was written since then is added (docs/spec/vm.md §6.12).
+ */
+import { BcsReader } from '../move/bcs/bcs-reader.ts';
+import type { WriteSetEntry } from '../move/transactions/write-set.ts';
+import { ADDRESS_ONE } from '../move/types/address.ts';
+import { frameworkTag } from '../move/types/framework-tag.ts';
+import { hashedStateKey, resourceStateKey } from '../move/types/state-key.ts';
+import type { PruningGuard } from '../state/pruning-guard.ts';
+import type { StateUsage } from '../vm/world.ts';
+import { nextTurn } from '../yield-budget.ts';
+import { keySize } from './storage-fees.ts';
+
+const USAGE_KEY = hashedStateKey(
+  resourceStateKey(ADDRESS_ONE, frameworkTag('state_storage', 'StateStorageUsage')),
+);
+
+/** Versions whose writes are counted before others get their turn. */
+const VERSIONS_PER_TURN = 64n;
+
+/**
+ * The usage after a version.
+ * @param writesOf the writes of a version; rejects where they are not stored
+ * @param firstVersion what earlier versions wrote is not counted: nobody here has all of it
+ */
+export async function stateUsageAt(
+  guard: PruningGuard,
+  version: bigint,
+  writesOf: (version: bigint) => Promise<readonly WriteSetEntry[]>,
+  firstVersion = 0n,
+): Promise<StateUsage> {
+  const stated = await guard.state(ADDRESS_ONE, USAGE_KEY, version);
+  let items = 0n;
+  let bytes = 0n;
+  if (stated?.bytes !== undefined) {
+    const reader = new BcsReader(stated.bytes);
+    reader.u64();
+    items = reader.u64();
+    bytes = reader.u64();
+  }
+  // What a version states is how much there was before it.
+  const since = stated?.version ?? 0n;
+  for (let at = since > firstVersion ? since : firstVersion; at <= version; at += 1n) {
+    if (at % VERSIONS_PER_TURN === 0n) await nextTurn();
+    for (const { key, op } of await writesOf(at)) {
+      const before =
+        at === 0n ? undefined : await guard.state(undefined, hashedStateKey(key), at - 1n);
+      const size = keySize(key);
+      if (before?.bytes !== undefined) {
+        items -= 1n;
+        bytes -= BigInt(size + before.bytes.length);
+      }
+      if (op.kind === 'deletion') continue;
+      items += 1n;
+      bytes += BigInt(size + op.bytes.length);
+    }
+  }
+  return { items, bytes };
+}

@@ -1,0 +1,35 @@
+/** A page that does not match its hashes: nothing of it is stored. */
+import { RemoteError } from '../../remote/remote-error.ts';
+
+/** The parts of an item of a page that can be wrong. */
+export type PageField =
+  | 'page'
+  | 'version'
+  | 'transaction'
+  | 'info'
+  | 'events'
+  | 'accumulator_root_hash'
+  | 'changes';
+
+/** The error of a page, as plain data that can be sent between threads. */
+export interface PageFault {
+  readonly code: 'page_malformed' | 'page_unproved' | 'trust_contradicts' | 'waypoint_mismatch';
+  readonly version: bigint;
+  readonly field: PageField;
+  /** What is wrong, without the place. */
+  readonly detail: string;
+}
+
+export class PageError extends RemoteError {
+  readonly fault: PageFault;
+  readonly version: bigint;
+  readonly field: PageField;
+
+  constructor(fault: PageFault) {
+    const { code, version, field, detail } = fault;
+    super(code, `version ${version}, ${field}: ${detail}`);
+    this.fault = fault;
+    this.version = version;
+    this.field = field;
+  }
+}

@@ -1,0 +1,210 @@
+/**
+ * Overrides of a ledger, for tests (docs/fork.md): in memory, read before what the ledger has, and never stored. An
+ * override reads what it has to know of the ledger as a request does: a fork records it.
+ */
+import { Cache, type CacheSize } from '../../cache.ts';
+import type { MaybePromise } from '../../maybe-promise.ts';
+import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
+import { parseAddress } from '../../move/types/address.ts';
+import type { HashedStateKey } from '../../move/types/state-key.ts';
+import { parseTypeTag } from '../../move/types/type-parser.ts';
+import { encodeTypeTag } from '../../move/types/type-tag.ts';
+import { ModuleCache, ModuleView } from '../../state/module-view.ts';
+import { type OverlaidWrite, Overlay, type OverlayChanges } from '../../state/overlay.ts';
+import { overlaidSource } from '../../state/overlay-source.ts';
+import { PruningGuard } from '../../state/pruning-guard.ts';
+import type { LedgerSource, OpenSource } from '../../state/source.ts';
+import type { StoredEvent } from '../../store/columns/event-column.ts';
+import { openHead } from '../../store/columns/head.ts';
+import type { StoreReader } from '../../store/store.ts';
+import type { LedgerCaches, LedgerView } from '../ledger-view.ts';
+import { type LedgerReader, newCaches, openLedger } from '../open.ts';
+import { TransactionCaches } from '../transactions/renderer.ts';
+import {
+  assertIsValue,
+  assertU64,
+  balanceEdit,
+  moduleEdit,
+  parsed,
+  resourceEdit,
+  type StateEdit,
+} from './state-edits.ts';
+
+/** An event to append: its type, and the BCS of its value. */
+export interface AppendedEvent {
+  readonly type: string;
+  readonly data: Uint8Array;
+}
+
+/** What was overridden at a moment. */
+export interface OverrideSnapshot {
+  readonly isOverrideSnapshot: true;
+}
+
+/**
+ * All reject with OverrideError for what no ledger could have, and with LedgerError as the requests do that they stand
+ * for: `fork_not_recorded`, `fork_upstream_failed`.
+ */
+export interface Overrides {
+  /**
+   * Sets what an account has of an asset: of a coin, coin store and primary store together.
+   * @param asset a coin type, or the address of a fungible asset's metadata
+   */
+  setBalance(account: string, asset: string, amount: bigint): Promise<void>;
+  /** Sets a resource, also one in a resource group. @param value BCS, which must be of the type */
+  setResource(account: string, type: string, value: Uint8Array): Promise<void>;
+  deleteResource(account: string, type: string): Promise<void>;
+  /** Publishes a module, under the name that its bytecode has. */
+  setModule(bytecode: Uint8Array): Promise<void>;
+  /** Appends events to a stream, at the newest version. The counter of the stream's handle stays what it is. */
+  appendEvents(
+    account: string,
+    creationNumber: bigint,
+    events: readonly AppendedEvent[],
+  ): Promise<void>;
+  snapshot(): OverrideSnapshot;
+  /** Goes back to what was overridden at a snapshot, as often as wanted. @throws RangeError for another node's */
+  revert(snapshot: OverrideSnapshot): void;
+}
+
+/** What is overridden at a moment, and the modules as it shows them. */
+interface Overridden {
+  readonly overlay: Overlay;
+  readonly modules: ModuleCache;
+}
+
+/** The changes that an override makes to what is overridden already. */
+type Change = (source: LedgerSource, modules: ModuleView) => Promise<OverlayChanges>;
+
+/** A ledger that can be overridden: each request sees one overlay, and whether it has read any of it. */
+export class OverridableLedger implements LedgerReader, Overrides {
+  readonly #store: StoreReader;
+  readonly #openSource: OpenSource;
+  readonly #caches: LedgerCaches = newCaches();
+  /** Without overrides. */
+  readonly #base: ReturnType<typeof openLedger>;
+  readonly #snapshots = new WeakMap<OverrideSnapshot, Overridden>();
+  #now: Overridden;
+
+  constructor(store: StoreReader, openSource: OpenSource) {
+    this.#store = store;
+    this.#openSource = openSource;
+    this.#now = { overlay: Overlay.EMPTY, modules: this.#caches.modules };
+    this.#base = this.#open(this.#now, this.#caches);
+  }
+
+  view(): MaybePromise<LedgerView> {
+    const now = this.#now;
+    if (now.overlay.isEmpty) return this.#base.view();
+    // A view for each request: it notes what the request has read. What is cached by versions is the request's own.
+    const caches: LedgerCaches = {
+      ...this.#caches,
+      modules: now.modules,
+      pages: new Cache('event_pages'),
+      transactions: new TransactionCaches(),
+    };
+    return this.#open(now, caches).view();
+  }
+
+  cacheSizes(): readonly CacheSize[] {
+    return this.#base.cacheSizes();
+  }
+
+  waitingReads(): number {
+    return this.#base.waitingReads();
+  }
+
+  #open({ overlay }: Overridden, caches: LedgerCaches): ReturnType<typeof openLedger> {
+    return openLedger(this.#store, caches, (store, head) =>
+      overlaidSource(this.#openSource(store, head), overlay),
+    );
+  }
+
+  async setBalance(account: string, asset: string, amount: bigint): Promise<void> {
+    await this.#edit(balanceEdit(account, asset, amount));
+  }
+
+  async setResource(account: string, type: string, value: Uint8Array): Promise<void> {
+    await this.#edit(resourceEdit(account, type, Buffer.from(value)));
+  }
+
+  async deleteResource(account: string, type: string): Promise<void> {
+    await this.#edit(resourceEdit(account, type, undefined));
+  }
+
+  async setModule(bytecode: Uint8Array): Promise<void> {
+    await this.#edit(moduleEdit(bytecode), true);
+  }
+
+  async appendEvents(
+    account: string,
+    creationNumber: bigint,
+    events: readonly AppendedEvent[],
+  ): Promise<void> {
+    assertU64('a creation number', creationNumber);
+    const stream = { address: parsed(() => parseAddress(account)), creationNumber };
+    const bodies = events.map(({ type, data }) => {
+      const tag = parsed(() => parseTypeTag(type));
+      const typeTag = encodeTypeTag(tag);
+      const encoded = new BcsWriter().fixed(typeTag).bytes(data).toBytes();
+      return { tag, body: { typeTag, data: Buffer.from(data), encoded } };
+    });
+    await this.#change(async ({ head: { version }, events: streams }, modules) => {
+      for (const { tag, body } of bodies) await assertIsValue(tag, body.data, modules);
+      const last = await streams.eventStream(stream).lastSequenceNumber();
+      const first = last === undefined ? 0n : last + 1n;
+      const added = bodies.map(
+        ({ body }, at): StoredEvent => ({
+          ...{ sequenceNumber: first + BigInt(at), version, index: 0, ...body },
+        }),
+      );
+      return { events: [[stream, added]] };
+    });
+  }
+
+  snapshot(): OverrideSnapshot {
+    const snapshot: OverrideSnapshot = { isOverrideSnapshot: true };
+    this.#snapshots.set(snapshot, this.#now);
+    return snapshot;
+  }
+
+  revert(snapshot: OverrideSnapshot): void {
+    const then = this.#snapshots.get(snapshot);
+    if (then === undefined) throw new RangeError('not a snapshot of this node');
+    this.#now = then;
+  }
+
+  async #edit(edit: StateEdit, ofModules = false): Promise<void> {
+    await this.#change(async ({ state, head: { version } }, modules) => {
+      const value = async (key: HashedStateKey) => (await state.state(key, version))?.bytes;
+      const edited = await edit({ modules, value });
+      return { writes: edited.map(({ key, bytes }) => writeOf(key, bytes, version)) };
+    }, ofModules);
+  }
+
+  async #change(change: Change, ofModules = false): Promise<void> {
+    const head = await openHead(this.#store);
+    for (;;) {
+      const now = this.#now;
+      const source = overlaidSource(this.#openSource(this.#store, head), now.overlay);
+      const guard = new PruningGuard(this.#store, source, new Map(), performance.now());
+      const caches = { modules: now.modules, types: this.#caches.types };
+      const changes = await change(source, new ModuleView(caches, guard, head.version));
+      // Somebody else has changed or reverted it meanwhile: what was read may be different now.
+      if (this.#now !== now) continue;
+      const modules = ofModules ? new ModuleCache() : now.modules;
+      this.#now = { overlay: now.overlay.with(changes), modules };
+      return;
+    }
+  }
+}
+
+function writeOf(
+  { hash, physical }: HashedStateKey,
+  bytes: Buffer | undefined,
+  version: bigint,
+): OverlaidWrite {
+  const key = Buffer.from(physical);
+  const deletedKey = bytes === undefined ? key : undefined;
+  return { hash, physical: key, entry: { version, bytes, metadata: undefined, deletedKey } };
+}

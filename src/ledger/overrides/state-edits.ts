@@ -1,0 +1,139 @@
+/**
+ * Edits of the state, for tests: which values an edit changes. Overrides of a fork put them into an overlay, a local
+ * network commits them.
+ */
+import type { MaybePromise } from '../../maybe-promise.ts';
+import { U64_MAX } from '../../move/bcs/bcs-reader.ts';
+import { MoveError } from '../../move/errors.ts';
+import { moduleIdOf } from '../../move/modules/compiled.ts';
+import { loadModule } from '../../move/modules/read.ts';
+import { addressFromBytes, parseAddress } from '../../move/types/address.ts';
+import { OBJECT_GROUP_TAG } from '../../move/types/framework-tag.ts';
+import { changeResourceGroup, encodeStructTag } from '../../move/types/resource-group.ts';
+import {
+  type HashedStateKey,
+  hashedStateKey,
+  moduleStateKey,
+  resourceGroupStateKey,
+  resourceStateKey,
+} from '../../move/types/state-key.ts';
+import { parseStructTag } from '../../move/types/type-parser.ts';
+import { encodeTypeTag, type TypeTag } from '../../move/types/type-tag.ts';
+import { renderValue } from '../../move/values/value-json.ts';
+import type { ModuleView } from '../../state/module-view.ts';
+import { groupOf } from '../../state/resource.ts';
+import { CoinAsset, FungibleAsset, primaryStoreGroup } from '../balances/balance.ts';
+import { holdingOf, newCoinStore } from './balance-override.ts';
+import { OverrideError } from './override-error.ts';
+
+/** The state that an edit changes. */
+interface EditedState {
+  readonly modules: ModuleView;
+  value(key: HashedStateKey): MaybePromise<Buffer | undefined>;
+}
+
+export interface EditedValue {
+  readonly key: HashedStateKey;
+  /** Absent: the key has no value. */
+  readonly bytes: Buffer | undefined;
+}
+
+/** Gives the values that change. Rejects with OverrideError for what no ledger could have, and as the state does. */
+export type StateEdit = (state: EditedState) => Promise<readonly EditedValue[]>;
+
+/** @param asset a coin type, or the address of a fungible asset's metadata @throws OverrideError */
+export function balanceEdit(account: string, asset: string, amount: bigint): StateEdit {
+  assertU64('a balance', amount);
+  const address = parsed(() => parseAddress(account));
+  const { keys } = parsed(() =>
+    asset.includes('::')
+      ? new CoinAsset(parseStructTag(asset))
+      : new FungibleAsset(parseAddress(asset)),
+  );
+  const coinKey = parsed(() => keys.coinStores?.key(address));
+  const groupKey = primaryStoreGroup(address, keys);
+  return async (state) => {
+    const coinStore = coinKey && (await state.value(coinKey));
+    const group = await state.value(groupKey);
+    if (coinKey !== undefined && coinStore === undefined && group === undefined) {
+      // A coin without a fungible asset, as on old chains, is in coin stores only.
+      const metadata = addressFromBytes(keys.metadata);
+      const metadataGroup = await state.value(
+        hashedStateKey(resourceGroupStateKey(metadata, OBJECT_GROUP_TAG)),
+      );
+      if (metadataGroup === undefined)
+        return [{ key: coinKey, bytes: newCoinStore(address, amount) }];
+    }
+    const next = parsed(() => holdingOf({ coinStore, group }, address, keys.metadata, amount));
+    const edited: EditedValue[] = [];
+    if (coinStore !== undefined) edited.push({ key: coinKey!, bytes: next.coinStore });
+    if (next.group !== undefined) edited.push({ key: groupKey, bytes: next.group });
+    return edited;
+  };
+}
+
+/** @param bytes BCS; absent: the resource is deleted @throws OverrideError */
+export function resourceEdit(account: string, type: string, bytes: Buffer | undefined): StateEdit {
+  const address = parsed(() => parseAddress(account));
+  const tag = parsed(() => parseStructTag(type));
+  return async (state) => {
+    if (bytes !== undefined) {
+      await assertIsValue({ kind: 'struct', struct: tag }, bytes, state.modules);
+    }
+    const container = await groupOf(tag, state.modules.lookup);
+    if (container === undefined) {
+      return [{ key: hashedStateKey(resourceStateKey(address, tag)), bytes }];
+    }
+    const key = hashedStateKey(resourceGroupStateKey(address, container));
+    const group = await state.value(key);
+    return [
+      {
+        key,
+        bytes: parsed(() =>
+          changeResourceGroup(group, [{ tagBytes: encodeStructTag(tag), data: bytes }]),
+        ),
+      },
+    ];
+  };
+}
+
+/** The module gets the name that its bytecode has. @throws OverrideError */
+export function moduleEdit(bytecode: Uint8Array): StateEdit {
+  const bytes = Buffer.from(bytecode);
+  const { address, name } = moduleIdOf(parsed(() => loadModule(bytes)));
+  const key = hashedStateKey(moduleStateKey(address, name));
+  return async () => [{ key, bytes }];
+}
+
+/** @throws OverrideError for bytes that are not a value of the type; or rejects with it */
+export async function assertIsValue(
+  tag: TypeTag,
+  bytes: Buffer,
+  modules: ModuleView,
+): Promise<void> {
+  try {
+    const { layout } = (await modules.type(encodeTypeTag(tag), tag)).value;
+    renderValue(layout, bytes);
+  } catch (cause) {
+    throw asOverrideError(cause);
+  }
+}
+
+/** @param what begins the message @throws OverrideError */
+export function assertU64(what: string, value: unknown): void {
+  if (typeof value === 'bigint' && value >= 0n && value <= U64_MAX) return;
+  throw new OverrideError(`${what} of ${value} is not a u64`);
+}
+
+/** @throws OverrideError instead of MoveError */
+export function parsed<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    throw asOverrideError(cause);
+  }
+}
+
+function asOverrideError(cause: unknown): unknown {
+  return cause instanceof MoveError ? new OverrideError(cause.message, { cause }) : cause;
+}

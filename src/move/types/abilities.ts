@@ -1,0 +1,22 @@
+/** Sets of abilities, and what a type needs of the types inside it (docs/spec/transactions.md §9.3). */
+import type { AbilitySet } from './type-tag.ts';
+
+export const COPY = 1;
+export const DROP = 2;
+export const STORE = 4;
+export const KEY = 8;
+export const NO_ABILITIES: AbilitySet = 0;
+
+export function hasAll(abilities: AbilitySet, wanted: AbilitySet): boolean {
+  return (abilities & wanted) === wanted;
+}
+
+/** What the parts of a value need so that it has some abilities. */
+export function requiredInside(abilities: AbilitySet): AbilitySet {
+  return (abilities & (COPY | DROP | STORE)) | ((abilities & KEY) === 0 ? 0 : STORE);
+}
+
+/** What a struct can do that holds a value of some abilities: it can have `key` if that has `store`. */
+export function abilitiesAround(held: AbilitySet): AbilitySet {
+  return (held & (COPY | DROP | STORE)) | ((held & STORE) === 0 ? 0 : KEY);
+}

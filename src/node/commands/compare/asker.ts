@@ -1,0 +1,68 @@
+/** Sends requests to one of the two nodes: again where it is busy, or cannot be reached for a moment. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { BASE_PATH } from '../../../api/request-target.ts';
+import type { Answer } from '../../../remote/answer.ts';
+import { RemoteError } from '../../../remote/remote-error.ts';
+import { RemoteServer } from '../../../remote/remote-server.ts';
+import { parseRetryAfter, retried } from '../../../remote/retry.ts';
+import type { ComparedRequest } from './compared-request.ts';
+
+const ASK_LIMITS = {
+  /** How often a request is sent in all. */
+  maxAttempts: 5,
+  /** Longest wait that a node may ask for, in milliseconds. */
+  maxWaitMs: 60_000,
+  /** For one answer. */
+  timeoutMs: 30_000,
+  maxAnswerBytes: 128 * 1024 * 1024,
+};
+
+export class Asker {
+  readonly #server: RemoteServer;
+  readonly #limits: typeof ASK_LIMITS;
+  #pausedUntilMs = 0;
+
+  /** @param base see `interfaceBase` */
+  constructor(base: URL, limits = ASK_LIMITS) {
+    this.#server = new RemoteServer(base);
+    this.#limits = limits;
+  }
+
+  /** @returns the answer, or why there is none */
+  async ask(request: ComparedRequest): Promise<Answer | string> {
+    try {
+      return await retried(() => this.#send(request), this.#limits.maxAttempts);
+    } catch (error) {
+      if (error instanceof RemoteError) return error.message;
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#server.close();
+  }
+
+  async #send({ path, ...request }: ComparedRequest): Promise<Answer> {
+    const { timeoutMs, maxAnswerBytes: maxBytes, maxWaitMs } = this.#limits;
+    // All requests leave a busy node alone.
+    while (performance.now() < this.#pausedUntilMs) {
+      await sleep(this.#pausedUntilMs - performance.now());
+    }
+    const url = this.#server.url(path.slice(BASE_PATH.length));
+    const timeouts = { silenceTimeoutMs: timeoutMs, totalTimeoutMs: timeoutMs };
+    const answer = await this.#server.send({ url, ...request }, { maxBytes, ...timeouts });
+    const retryAfterMs = waitAskedFor(answer);
+    if (retryAfterMs === undefined) return answer;
+    const message = `it is busy: status ${answer.status}`;
+    if (retryAfterMs > maxWaitMs) throw new RemoteError('upstream_refused', message);
+    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, performance.now() + retryAfterMs);
+    throw new RemoteError('upstream_busy', message, { retryAfterMs });
+  }
+}
+
+/** The wait that a node asks for, in milliseconds; `undefined` for an answer. */
+function waitAskedFor({ status, headers }: Answer): number | undefined {
+  const asked = parseRetryAfter(headers['retry-after']);
+  if (status === 429) return asked ?? 0;
+  return status === 503 ? asked : undefined;
+}

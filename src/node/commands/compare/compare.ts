@@ -1,0 +1,242 @@
+/**
+ * Compares the answers of a ledger with those of another node, at versions that both have. The ledger is served as any
+ * other, on loopback: what production runs is what is compared.
+ */
+import { type Answer, ledgerState, nodeHeader } from '../../../remote/answer.ts';
+import { interfaceBase } from '../../../remote/node-url.ts';
+import { NodeError } from '../../node-error.ts';
+import { startEmbeddedNode } from '../../serve/embedded.ts';
+import { namedBase } from '../../settings/upstream-url.ts';
+import { type Difference, differencesOf } from './answer-differences.ts';
+import { Asker } from './asker.ts';
+import {
+  type ComparedRequest,
+  isExecution,
+  isOfNewest,
+  type RoutedRequest,
+  requestsOf,
+  routed,
+} from './compared-request.ts';
+import { drawnRequests } from './drawn-requests.ts';
+import { knownDifference } from './known-differences.ts';
+
+/** Requests that are under way at each node. */
+const MAX_CONCURRENT = 8;
+/** Requests in a row without an answer, after which nothing more is asked: each may take minutes. */
+export const MAX_UNANSWERED_IN_ROW = 16;
+/** Requests with other answers that are reported one by one. */
+export const MAX_REPORTED = 100;
+
+interface ComparisonRequest {
+  readonly data: string;
+  readonly url: string;
+  /** File of requests; absent: drawn from the ledger. */
+  readonly requestsFile: string | undefined;
+  /** After each request. */
+  onProgress(counts: Counts): void;
+}
+
+interface NodeVersions {
+  readonly chainId: number;
+  readonly oldestVersion: bigint;
+  readonly version: bigint;
+}
+
+interface Counts {
+  asked: number;
+  equal: number;
+  different: number;
+  known: number;
+  leftOut: number;
+  unanswered: number;
+}
+
+/** A request that was answered differently, or by one node only. */
+interface ReportedRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly accept: string | undefined;
+  readonly differences: readonly Difference[];
+}
+
+interface Result {
+  readonly counts: Counts;
+  /** How often each known difference was met, by its subject in docs/differences.md. */
+  readonly known: Map<string, number>;
+  /** At most MAX_REPORTED. */
+  readonly reported: ReportedRequest[];
+  /** Why the first of the requests had no answer. */
+  firstFailure: string | undefined;
+  /** Whether the rest was not asked: MAX_UNANSWERED_IN_ROW requests had no answer. */
+  isCutShort: boolean;
+}
+
+export interface Comparison extends Readonly<Result> {
+  readonly theirs: string;
+  readonly chainId: number;
+  readonly fromVersion: bigint;
+  readonly toVersion: bigint;
+}
+
+/** @throws NodeError `bad_setting`, `not_comparable`, `bad_input`, and what starting a node throws */
+export async function compareNodes(request: ComparisonRequest): Promise<Comparison> {
+  const { data, url, requestsFile } = request;
+  const theirBase = namedBase(url);
+  const unbounded = { maxBacklogMs: 0 };
+  const node = await startEmbeddedNode({ data, settings: unbounded });
+  const ours = new Asker(interfaceBase(node.url));
+  const theirs = new Asker(theirBase);
+  try {
+    const [own, other] = await Promise.all([
+      versionsOf(ours, `the ledger in ${data}`),
+      versionsOf(theirs, theirBase.href),
+    ]);
+    const { from, to } = commonVersions(own, other, theirBase.href);
+    const requests =
+      requestsFile === undefined
+        ? await drawnRequests((path) => jsonOf(ours, path), from, to)
+        : requestsOf(requestsFile);
+    const comparer = new Comparer(ours, theirs, to, request.onProgress);
+    await comparer.run(requests);
+    const { chainId } = own;
+    return {
+      ...{ theirs: theirBase.href, chainId, fromVersion: from, toVersion: to },
+      ...comparer.result,
+    };
+  } finally {
+    ours.close();
+    theirs.close();
+    await node.stop();
+  }
+}
+
+/** @throws NodeError `not_comparable` */
+async function versionsOf(asker: Asker, shown: string): Promise<NodeVersions> {
+  const answer = await asker.ask({ method: 'GET', path: '/v1', headers: {} });
+  if (typeof answer === 'string') throw notComparable(`${shown} does not answer: ${answer}`);
+  const { chainId, ledgerVersion: version, oldestVersion } = ledgerState(answer.headers);
+  if (chainId === undefined || version === undefined || oldestVersion === undefined) {
+    throw notComparable(
+      `${shown} answers ${answer.status} without ledger headers: it is not a node`,
+    );
+  }
+  return { chainId, version, oldestVersion };
+}
+
+/** @throws NodeError `not_comparable` */
+function commonVersions(own: NodeVersions, other: NodeVersions, shown: string) {
+  if (own.chainId !== other.chainId) {
+    throw notComparable(
+      `${shown} is of chain ${other.chainId}, this ledger of chain ${own.chainId}`,
+    );
+  }
+  const isAhead = own.version > other.version;
+  const to = isAhead ? other.version : own.version;
+  const isLonger = own.oldestVersion < other.oldestVersion;
+  const from = isLonger ? other.oldestVersion : own.oldestVersion;
+  if (from <= to) return { from, to };
+  const ranges = [own, other].map(({ oldestVersion, version }) => `${oldestVersion} to ${version}`);
+  throw notComparable(
+    `no version is in both ledgers: this one has ${ranges[0]}, ${shown} has ${ranges[1]}`,
+  );
+}
+
+function notComparable(message: string): NodeError {
+  return new NodeError('not_comparable', message, { exitCode: 2 });
+}
+
+/** The JSON of an answer; undefined for a refusal. @throws NodeError `not_comparable` */
+async function jsonOf(asker: Asker, path: string): Promise<unknown> {
+  const answer = await asker.ask({ method: 'GET', path, headers: {} });
+  if (typeof answer === 'string') throw notComparable(`this ledger does not answer: ${answer}`);
+  if (answer.status !== 200) return undefined;
+  return JSON.parse(answer.body.toString('utf8'));
+}
+
+class Comparer {
+  readonly #ours: Asker;
+  readonly #theirs: Asker;
+  readonly #version: bigint;
+  readonly #onProgress: (counts: Counts) => void;
+  #unansweredInRow = 0;
+  readonly result: Result = {
+    counts: { asked: 0, equal: 0, different: 0, known: 0, leftOut: 0, unanswered: 0 },
+    known: new Map(),
+    reported: [],
+    firstFailure: undefined,
+    isCutShort: false,
+  };
+
+  constructor(ours: Asker, theirs: Asker, version: bigint, onProgress: (counts: Counts) => void) {
+    this.#ours = ours;
+    this.#theirs = theirs;
+    this.#version = version;
+    this.#onProgress = onProgress;
+  }
+
+  /** Asks both nodes everything, several requests at a time. */
+  async run(requests: Iterable<ComparedRequest> | AsyncIterable<ComparedRequest>): Promise<void> {
+    const running = new Set<Promise<void>>();
+    for await (const request of requests) {
+      this.result.isCutShort = this.#unansweredInRow >= MAX_UNANSWERED_IN_ROW;
+      if (this.result.isCutShort) break;
+      const asked = this.#compare(routed(request, this.#version)).finally(() => {
+        running.delete(asked);
+      });
+      running.add(asked);
+      if (running.size >= MAX_CONCURRENT) await Promise.race(running);
+    }
+    await Promise.all(running);
+  }
+
+  async #compare(request: RoutedRequest): Promise<void> {
+    const { counts } = this.result;
+    if (isExecution(request)) counts.leftOut += 1;
+    else {
+      const [ours, theirs] = await Promise.all([
+        this.#ours.ask(request),
+        this.#theirs.ask(request),
+      ]);
+      if (typeof ours === 'string') this.#fail(request, ours);
+      else if (typeof theirs === 'string') this.#fail(request, theirs);
+      else {
+        this.#unansweredInRow = 0;
+        this.#judge(request, ours, theirs);
+      }
+    }
+    counts.asked += 1;
+    this.#onProgress(counts);
+  }
+
+  #fail({ method, path }: RoutedRequest, why: string): void {
+    this.result.counts.unanswered += 1;
+    this.#unansweredInRow += 1;
+    this.result.firstFailure ??= `${method} ${path}: ${why}`;
+  }
+
+  #judge(request: RoutedRequest, ours: Answer, theirs: Answer): void {
+    const { counts, known, reported } = this.result;
+    const differences = differencesOf(ours, theirs);
+    if (differences.length === 0) {
+      counts.equal += 1;
+      return;
+    }
+    const subject = knownDifference(request, ours, theirs);
+    if (subject !== undefined) {
+      counts.known += 1;
+      known.set(subject, (known.get(subject) ?? 0) + 1);
+    } else if (isOfNewest(request) && newestOf(ours) !== newestOf(theirs)) {
+      counts.leftOut += 1;
+    } else {
+      counts.different += 1;
+      const { method, path, headers } = request;
+      if (reported.length === MAX_REPORTED) return;
+      reported.push({ method, path, accept: headers['accept'], differences });
+    }
+  }
+}
+
+/** The newest version of the node that answered. */
+function newestOf(answer: Answer): string | undefined {
+  return nodeHeader(answer.headers, 'ledger-version');
+}

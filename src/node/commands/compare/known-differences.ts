@@ -1,0 +1,143 @@
+/**
+ * Differences from the reference that are meant (docs/differences.md), as far as two answers show that it is one of
+ * them. They are named and do not count.
+ */
+import { type Answer, BCS_TYPE, ledgerState, mediaTypeOf } from '../../../remote/answer.ts';
+import type { RoutedRequest } from './compared-request.ts';
+
+interface KnownDifference {
+  /** Its subject in docs/differences.md. */
+  readonly subject: string;
+  /** Either node may be the one of the reference. */
+  isIt(request: RoutedRequest, answers: readonly [Seen, Seen]): boolean;
+}
+
+interface Seen {
+  readonly status: number;
+  /** `error_code` of an error. */
+  readonly code: string | undefined;
+  readonly message: string;
+}
+
+const one = (answers: readonly Seen[], status: number, code?: string): boolean =>
+  answers.some((seen) => seen.status === status && (code === undefined || seen.code === code));
+
+const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
+  {
+    subject: 'encode submission as BCS',
+    isIt: ({ endpoint }, answers) =>
+      endpoint?.operationId === 'encode_submission' &&
+      one(answers, 400, 'bcs_not_supported') &&
+      one(answers, 200),
+  },
+  {
+    subject: 'errors with an `Origin` header',
+    isIt: ({ headers }, [ours, theirs]) =>
+      headers['origin'] !== undefined &&
+      ours.status === theirs.status &&
+      ours.status >= 400 &&
+      (ours.code === undefined) !== (theirs.code === undefined),
+  },
+  {
+    subject: 'first requested event pruned',
+    isIt: ({ endpoint }, answers) =>
+      endpoint?.operationId.startsWith('get_events_') === true &&
+      one(answers, 410, 'version_pruned') &&
+      (one(answers, 500) || one(answers, 200)),
+  },
+  {
+    subject: '`/v1/transactions` with a pruned `start`',
+    isIt: ({ endpoint }, answers) =>
+      endpoint?.operationId === 'get_transactions' &&
+      one(answers, 410, 'version_pruned') &&
+      one(answers, 500, 'internal_error'),
+  },
+  {
+    subject: '`/v1/transactions/auxiliary_info` of pruned versions',
+    isIt: ({ endpoint }, answers) =>
+      endpoint?.operationId === 'get_transactions_auxiliary_info' &&
+      one(answers, 410, 'version_pruned') &&
+      one(answers, 200),
+  },
+  {
+    subject: 'transactions of a ledger that does not store them',
+    isIt: (_, answers) =>
+      answers.filter(({ code, message }) => code === 'api_disabled' && / keeps no /.test(message))
+        .length === 1,
+  },
+  {
+    subject: 'payloads without a form in JSON',
+    isIt: ({ endpoint }, answers) =>
+      endpoint?.tag === 'Transactions' &&
+      endpoint.method === 'GET' &&
+      one(answers, 500) &&
+      answers.some(({ message }) => /"(?:module_bundle|daybook_raw)_payload"/.test(message)),
+  },
+  {
+    subject: 'view',
+    isIt: ({ endpoint }, answers) =>
+      endpoint?.operationId === 'view' && answers.filter(isDisabled).length === 1,
+  },
+  {
+    subject: '`/v1/info`',
+    isIt: ({ endpoint }) => endpoint?.operationId === 'info',
+  },
+  {
+    subject: '`daybook_…`, `decode_submission`',
+    isIt: ({ endpoint }, answers) =>
+      endpoint?.isExtension === true && answers.filter(({ status }) => status === 404).length === 1,
+  },
+];
+
+/** The subjects of all of them. */
+export const KNOWN_SUBJECTS: readonly string[] = KNOWN_DIFFERENCES.map(({ subject }) => subject);
+/** The subject of what only one of the two nodes has pruned (docs/compare.md). */
+export const PRUNED_BY_ONE = 'pruned by one node';
+/** Operations that list records from the oldest retained one on. */
+const HISTORIES: readonly string[] = [
+  ...['get_account_transactions', 'get_account_transaction_summaries', 'get_events_by_type'],
+  ...['get_events_by_creation_number', 'get_events_by_event_handle'],
+];
+
+/** The subject of the known difference between two different answers; `undefined` for another one. */
+export function knownDifference(
+  request: RoutedRequest,
+  ours: Answer,
+  theirs: Answer,
+): string | undefined {
+  const answers = [seen(ours), seen(theirs)] as const;
+  const known = KNOWN_DIFFERENCES.find(({ isIt }) => isIt(request, answers));
+  return known?.subject ?? (isPrunedByOne(request, ours, theirs) ? PRUNED_BY_ONE : undefined);
+}
+
+/** Whether one node has pruned what the other one answers: all of it, or the oldest records of a list. */
+function isPrunedByOne({ endpoint }: RoutedRequest, ours: Answer, theirs: Answer): boolean {
+  const [own, other] = [ours, theirs].map(({ headers }) => ledgerState(headers).oldestVersion);
+  if (own === undefined || other === undefined || own === other) return false;
+  const [shorter, longer] = own > other ? [ours, theirs] : [theirs, ours];
+  if (longer.status !== 200) return false;
+  if (shorter.status === 410) return true;
+  const isHistory = endpoint !== undefined && HISTORIES.includes(endpoint.operationId);
+  return isHistory && shorter.status === 200 && isEndOf(recordsOf(shorter), recordsOf(longer));
+}
+
+/** The bytes of a list without the bracket or the count at its beginning. */
+function recordsOf(answer: Answer): Buffer {
+  const { body } = answer;
+  if (mediaTypeOf(answer) !== BCS_TYPE) return body.subarray(1);
+  return body.subarray(body.findIndex((byte) => byte < 0x80) + 1);
+}
+
+function isEndOf(end: Buffer, whole: Buffer): boolean {
+  return end.length < whole.length && whole.subarray(whole.length - end.length).equals(end);
+}
+
+function isDisabled({ status, code }: Seen): boolean {
+  return status === 403 && code === 'api_disabled';
+}
+
+function seen({ status, body }: Answer): Seen {
+  const message = body.toString('latin1');
+  if (status < 400) return { status, code: undefined, message };
+  return { status, code: /"error_code":"(\w+)"/.exec(message)?.[1], message };
+}

@@ -1,0 +1,114 @@
+/** Runs the transactions of a ledger again, in threads, and compares roots of its state meanwhile. */
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { oldestTransaction, openHead } from '../../store/columns/head.ts';
+import { LEDGER_IDENTITY } from '../../store/columns/identity-column.ts';
+import { isPostgresUrl } from '../../store/postgres/location.ts';
+import { StoreView } from '../../store/read/view.ts';
+import type { StoreReader } from '../../store/store.ts';
+import type { VersionRange } from '../../verify/execution/batch.ts';
+import type { Difference } from '../../verify/execution/replay.ts';
+import { compareRoots } from '../../verify/execution/state-roots.ts';
+import { NodeError } from '../node-error.ts';
+import { asNodeError, emptyStoreError, withReader } from '../open-store.ts';
+import { packageVersion } from '../settings/settings.ts';
+import { ExecutionProgress } from './execution-progress.ts';
+import { runBatches } from './execution-threads.ts';
+
+/** Versions of a batch: what is lost when the command is killed, for each thread. */
+const BATCH_VERSIONS = 100n;
+
+interface ExecutionRequest {
+  /** Absent: one for each core. */
+  readonly threads: number | undefined;
+  /** Where progress is kept; absent: in the folder of the ledger. */
+  readonly progressFile: string | undefined;
+  /** @param done how many versions were run since the command began @param wanted how many are to be run by it */
+  onProgress(done: number, wanted: number): void;
+}
+
+export interface ExecutionReport extends VersionRange {
+  readonly listed: readonly Difference[];
+  readonly different: number;
+  readonly open: number;
+  /** Transactions whose signatures could not be verified. */
+  readonly unverified: number;
+  readonly stateRoots: number;
+  /** Absent: none was compared. */
+  readonly rootsUpTo: bigint | undefined;
+}
+
+/** Readers and a writer may go on meanwhile. @throws NodeError; or rejects with it */
+export async function executeLedger(
+  data: string,
+  request: ExecutionRequest,
+): Promise<ExecutionReport> {
+  return await withReader(data, async (store) => {
+    const head = await openHead(store);
+    const identity = await LEDGER_IDENTITY.get(store);
+    if (identity === undefined) throw emptyStoreError(data);
+    if (!identity.keepsTransactions) {
+      const message = 'the ledger stores no whole transactions, so there is nothing to execute';
+      throw new NodeError('bad_input', message);
+    }
+    const file = request.progressFile ?? defaultFile(data);
+    const genesis = identity.genesisWaypointHash.toString('hex');
+    const progress = new ExecutionProgress(file, { program: packageVersion(), genesis });
+    // Below the oldest version there is no state to run a transaction on.
+    const oldest = oldestTransaction(head);
+    const range = { first: oldest === 0n ? 0n : oldest + 1n, last: head.version };
+    await runAll(data, store, range, progress, request);
+    progress.finish();
+    const { listed, counts, rootsUpTo } = progress;
+    const ascending = [...listed].sort((left, right) => Number(left.version - right.version));
+    return { ...range, ...counts, listed: ascending, rootsUpTo };
+  });
+}
+
+async function runAll(
+  data: string,
+  store: StoreReader,
+  range: VersionRange,
+  progress: ExecutionProgress,
+  { threads = availableParallelism(), onProgress }: ExecutionRequest,
+): Promise<void> {
+  const batches = [...progress.left(range, BATCH_VERSIONS)];
+  const wanted = batches.reduce((sum, { first, last }) => sum + Number(last + 1n - first), 0);
+  let done = 0;
+  const roots = compareAll(store, range, progress);
+  const running = runBatches(data, batches, Math.min(threads, batches.length), {
+    onVersions: (versions) => {
+      done += versions;
+      onProgress(done, wanted);
+    },
+    onBatch: (result) => {
+      progress.addBatch(result);
+      progress.save();
+    },
+  });
+  try {
+    await Promise.all([running, roots]);
+  } catch (cause) {
+    throw asNodeError(cause);
+  }
+}
+
+async function compareAll(
+  store: StoreReader,
+  { first, last }: VersionRange,
+  progress: ExecutionProgress,
+): Promise<void> {
+  const after = progress.rootsUpTo;
+  const begin = after === undefined || after < first ? first : after + 1n;
+  if (begin > last) return;
+  const view = new StoreView(store, { ...(await openHead(store)), version: last });
+  for await (const { version, compared, difference } of compareRoots(store, view, begin)) {
+    progress.rootsUpTo = version;
+    progress.counts.stateRoots += compared;
+    if (difference !== undefined) progress.addDifference(difference);
+  }
+}
+
+function defaultFile(data: string): string | undefined {
+  return isPostgresUrl(data) ? undefined : join(data, 'execution-progress.json');
+}

@@ -1,0 +1,124 @@
+/** How far a ledger was run again: a small file, so that a command that was killed goes on where it was. */
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import type { BatchResult, VersionRange } from '../../verify/execution/batch.ts';
+import type { Difference } from '../../verify/execution/replay.ts';
+
+/** Differences that are kept and listed; all are counted. */
+const MAX_LISTED = 100;
+const INDENT = 2;
+
+/** What the versions are of: progress of anything else does not count. */
+interface Subject {
+  /** The version of this program. */
+  readonly program: string;
+  /** The hash of the ledger's genesis waypoint, in hex. */
+  readonly genesis: string;
+}
+
+interface Counts {
+  /** Versions with another outcome, and roots. */
+  different: number;
+  /** Versions that this node cannot execute. */
+  open: number;
+  /** Transactions whose signatures could not be verified. */
+  unverified: number;
+  stateRoots: number;
+}
+
+export class ExecutionProgress {
+  readonly #file: string | undefined;
+  readonly #subject: Subject;
+  /** Ascending, with a gap after each. */
+  #done: VersionRange[] = [];
+  readonly listed: Difference[] = [];
+  readonly counts: Counts = { different: 0, open: 0, unverified: 0, stateRoots: 0 };
+  /** The version up to which roots of state were compared; absent: none was. */
+  rootsUpTo: bigint | undefined;
+
+  /** @param file absent: nothing is kept */
+  constructor(file: string | undefined, subject: Subject) {
+    this.#file = file;
+    this.#subject = subject;
+    const saved = file === undefined ? undefined : readSaved(file);
+    if (saved === undefined || text(saved.subject) !== text(subject)) return;
+    this.#done = saved.done.map(([first, last]) => ({ first: BigInt(first), last: BigInt(last) }));
+    this.rootsUpTo = saved.rootsUpTo === null ? undefined : BigInt(saved.rootsUpTo);
+    Object.assign(this.counts, saved.counts);
+    this.listed.push(...saved.differences.map((one) => ({ ...one, version: BigInt(one.version) })));
+  }
+
+  /** What is left of some versions, in parts. */
+  *left({ first: begin, last }: VersionRange, most: bigint): Generator<VersionRange> {
+    let first = begin;
+    for (const done of [...this.#done, { first: last + 1n, last }]) {
+      for (; first < done.first; first += most) {
+        const end = first + most - 1n < done.first ? first + most - 1n : done.first - 1n;
+        yield { first, last: end };
+      }
+      if (done.last >= first) first = done.last + 1n;
+    }
+  }
+
+  addBatch({ first, last, differences, unverified }: BatchResult): void {
+    this.counts.unverified += unverified;
+    for (const difference of differences) this.addDifference(difference);
+    const merged: VersionRange[] = [];
+    const all = [...this.#done, { first, last }];
+    all.sort((left, right) => (left.first < right.first ? -1 : 1));
+    for (const range of all) {
+      const before = merged.at(-1);
+      if (before !== undefined && before.last + 1n === range.first) {
+        merged[merged.length - 1] = { first: before.first, last: range.last };
+      } else merged.push(range);
+    }
+    this.#done = merged;
+  }
+
+  addDifference(difference: Difference): void {
+    if (difference.isOpen) this.counts.open += 1;
+    else this.counts.different += 1;
+    if (this.listed.length < MAX_LISTED) this.listed.push(difference);
+  }
+
+  /** Writes the file in one step. */
+  save(): void {
+    if (this.#file === undefined) return;
+    const saved = {
+      subject: this.#subject,
+      done: this.#done.map(({ first, last }) => [first, last]),
+      rootsUpTo: this.rootsUpTo ?? null,
+      counts: this.counts,
+      differences: this.listed,
+    };
+    const unfinished = `${this.#file}.new`;
+    writeFileSync(unfinished, `${text(saved)}\n`);
+    renameSync(unfinished, this.#file);
+  }
+
+  /** Removes the file: all is done. */
+  finish(): void {
+    if (this.#file !== undefined) rmSync(this.#file, { force: true });
+  }
+}
+
+interface Saved {
+  readonly subject: unknown;
+  readonly done: readonly (readonly [first: string, last: string])[];
+  readonly rootsUpTo: string | null;
+  readonly counts: Counts;
+  readonly differences: readonly (Omit<Difference, 'version'> & { readonly version: string })[];
+}
+
+/** What was saved; `undefined` where nothing was, or something else. */
+function readSaved(file: string): Saved | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Saved;
+  } catch {
+    return undefined;
+  }
+}
+
+function text(value: unknown): string {
+  const plain = (_name: string, part: unknown) => (typeof part === 'bigint' ? String(part) : part);
+  return JSON.stringify(value, plain, INDENT);
+}

@@ -1,0 +1,175 @@
+/**
+ * What runs over the ledger of a local network: the chain that writes it, the interface, the faucet. A revert ends one
+ * branch and begins another.
+ */
+import type { Server } from 'node:http';
+import type { Logger } from 'pino';
+import type { Api } from '../../api/http/server.ts';
+import { keyEdit } from '../../chain/chain-edits.ts';
+import { Faucet, type Funder } from '../../chain/faucet.ts';
+import {
+  CORE_RESOURCES,
+  DEFAULT_SEED,
+  type Ed25519Key,
+  ed25519Key,
+  mintKey,
+  secretOf,
+} from '../../chain/genesis/genesis-keys.ts';
+import type { Impersonation } from '../../chain/impersonation.ts';
+import { type ChainMemory, LocalChain, type Mining } from '../../chain/local-chain.ts';
+import { CoinAsset } from '../../ledger/balances/balance.ts';
+import { newCaches, openLedger } from '../../ledger/open.ts';
+import { balanceEdit } from '../../ledger/overrides/state-edits.ts';
+import { authenticationKey } from '../../move/crypto/authentication-key.ts';
+import { type Address, addressFromBytes } from '../../move/types/address.ts';
+import { parseStructTag } from '../../move/types/type-parser.ts';
+import { storedSource } from '../../state/source.ts';
+import { LEDGER_IDENTITY } from '../../store/columns/identity-column.ts';
+import type { StoreReader } from '../../store/store.ts';
+import { LedgerWriter } from '../../store/write/writer.ts';
+import { waitInTrouble } from '../commit-trouble.ts';
+import { openStoreWriter } from '../open-store.ts';
+import { openInterface } from '../serve/http-interface.ts';
+import { type NodeSettings, packageVersion } from '../settings/settings.ts';
+import { StopList } from '../shutdown.ts';
+import { chainSubmissions } from './chain-submissions.ts';
+import type { LedgerPlace } from './forked-ledger.ts';
+
+export interface LocalAccount {
+  readonly address: Address;
+  readonly key: Ed25519Key;
+}
+
+export interface BranchOptions {
+  readonly settings: NodeSettings;
+  readonly logger: Logger;
+  readonly place: LedgerPlace;
+  readonly mining: Mining;
+  readonly impersonation: Impersonation;
+  /** Those without coins get some, unless there was a branch before. */
+  readonly accounts: readonly LocalAccount[];
+  readonly seed: string;
+  /** That of the branch before, where the ledger is the same. */
+  readonly memory?: ChainMemory | undefined;
+  /** That of the branch before. */
+  readonly server?: Server | undefined;
+}
+
+export interface Branch {
+  readonly chain: LocalChain;
+  readonly chainId: number;
+  readonly faucet: Faucet;
+  readonly api: Api;
+  /** Ends all but the interface. */
+  close(): Promise<void>;
+}
+
+/** The coin that pays for gas. */
+export const APT = '0x1::aptos_coin::AptosCoin';
+/** Octas that each of the first accounts gets. */
+const FIRST_OCTAS = 1_000_000_000_000n;
+/** Accounts that one transaction gives coins: twice as many would need more gas than one may use. */
+const FUNDED_AT_ONCE = 40;
+/** Octas of what pays for coins where no genesis has given it any. */
+const FUNDER_OCTAS = 10_000_000_000_000_000n;
+
+/** Opens the ledger of a network. */
+export async function openBranch(options: BranchOptions): Promise<Branch> {
+  const { settings, logger, place, accounts, seed, server } = options;
+  const { openSource = storedSource, firstVersion } = place;
+  const stopList = new StopList();
+  try {
+    const store = await openStoreWriter(place.folder);
+    stopList.add('the store', () => store.close());
+    const writer = await LedgerWriter.open(store);
+    const isNew = writer.head!.version + 1n === (firstVersion ?? 1n);
+    const ended = new AbortController();
+    const chain = await LocalChain.open(writer, {
+      ...options,
+      ...waitInTrouble('the chain', logger, ended.signal),
+      ...{ openSource, firstVersion },
+      onFault: (err, { hash }) =>
+        logger.error({ err, hash: hash.toString('hex') }, 'a transaction cannot be executed here'),
+    });
+    stopList.add('the chain', () => chain.stop());
+    stopList.add('waiting for the disk', () => ended.abort());
+    const { chainId } = (await LEDGER_IDENTITY.get(store))!;
+    const faucet = new Faucet(chain, chainId, await funderOf(chain, seed));
+    // The first block of a chain begins its first epoch.
+    if (isNew && firstVersion === undefined) await chain.mine();
+    if (options.memory === undefined)
+      await fund(faucet, chain, await poorOf(store, place, accounts));
+    const served = {
+      store,
+      // Nothing is immutable: a revert makes other versions of the same numbers.
+      openSource: (...at: Parameters<typeof storedSource>) => ({
+        ...openSource(...at),
+        overrides: { areOverridden: false },
+      }),
+      chain: chainSubmissions(chain),
+      gitHash: `daybook-${packageVersion()}`,
+    };
+    const { api } = await openInterface(served, settings, logger, stopList, undefined, server);
+    return { chain, chainId, faucet, api, close: () => stopList.stop() };
+  } catch (error) {
+    await stopList.stop();
+    throw error;
+  }
+}
+
+/** Those of the accounts that have no coins: all at the first start, others where more are wanted later. */
+async function poorOf(
+  store: StoreReader,
+  { openSource }: LedgerPlace,
+  accounts: readonly LocalAccount[],
+): Promise<readonly Address[]> {
+  const view = await openLedger(store, newCaches(), openSource).view();
+  const asset = new CoinAsset(parseStructTag(APT));
+  const poor: Address[] = [];
+  for (const { address } of accounts) {
+    const balance = await view.balance(address, asset, view.state.version);
+    if (balance === 0n) poor.push(address);
+  }
+  return poor;
+}
+
+async function fund(faucet: Faucet, chain: LocalChain, poor: readonly Address[]): Promise<void> {
+  for (let from = 0; from < poor.length; from += FUNDED_AT_ONCE) {
+    const receivers = poor.slice(from, from + FUNDED_AT_ONCE);
+    if (faucet.funder.address === CORE_RESOURCES) await faucet.fundAll(receivers, FIRST_OCTAS);
+    // Old frameworks cannot send to many at once.
+    else for (const receiver of receivers) await faucet.fund(receiver, FIRST_OCTAS);
+    await chain.mine();
+  }
+}
+
+export function accountOf(key: Ed25519Key): LocalAccount {
+  return { key, address: addressFromBytes(keyOf(key)) };
+}
+
+export function firstAccounts(seed: string, count: number): LocalAccount[] {
+  return Array.from({ length: count }, (_, index) =>
+    accountOf(ed25519Key(secretOf(seed, `account ${index}`))),
+  );
+}
+
+/**
+ * The account of the default genesis that may mint. On another chain it is one of the network's own, whose first use
+ * gives it its key and coins by edits of the state.
+ */
+async function funderOf(chain: LocalChain, seed: string): Promise<Funder> {
+  const key = mintKey(DEFAULT_SEED);
+  const known = await chain.authenticationKey(CORE_RESOURCES);
+  if (known?.equals(keyOf(key)) === true) return { address: CORE_RESOURCES, key };
+  const account = accountOf(ed25519Key(secretOf(seed, 'faucet')));
+  const prepare = async (): Promise<void> => {
+    if ((await chain.authenticationKey(account.address)) !== undefined) return;
+    await chain.edit(balanceEdit(account.address, APT, FUNDER_OCTAS));
+    await chain.edit(keyEdit(account.address, keyOf(account.key)));
+  };
+  return { ...account, prepare };
+}
+
+function keyOf({ publicKey }: Ed25519Key): Buffer {
+  return authenticationKey({ kind: 'ed25519', publicKey, signature: Buffer.alloc(0) })!;
+}

@@ -1,0 +1,230 @@
+/**
+ * Control of a local network over HTTP: `POST /v1/-/NAME` with a JSON object (docs/localnet.md, Control). Only programs
+ * of the same machine are answered: a web page, or a name that somebody has made resolve to this address, is refused.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Mining } from '../../chain/local-chain.ts';
+import { SubmitError } from '../../chain/submit-error.ts';
+import { OverrideError } from '../../ledger/overrides/override-error.ts';
+import { MoveError } from '../../move/errors.ts';
+import { NodeError } from '../node-error.ts';
+import type { Localnet } from './localnet.ts';
+import { receivedBytes } from './received-bytes.ts';
+
+const PREFIX = '/v1/-/';
+/** Bytes of a request; the largest one is a dump. */
+const MAX_BODY_BYTES = 64 * 1024 * 1024;
+/** Blocks of one request. */
+const MAX_BLOCKS = 10_000;
+const MAX_INTERVAL_MS = 3_600_000;
+
+type Body = Readonly<Record<string, unknown>>;
+
+/** Gives what the answer has: an object for JSON, bytes, or nothing. */
+type Command = (net: Localnet, body: Body, bytes: Buffer) => Promise<object | undefined>;
+
+const edited = async (version: Promise<bigint>) => ({ version: String(await version) });
+
+const COMMANDS: Readonly<Record<string, Command>> = {
+  mine: async (net, { blocks = 1 }) => {
+    await net.mine(Number(integer(blocks, 'blocks', MAX_BLOCKS)));
+    return { version: String(net.version), timestamp: String(net.timestampUsecs) };
+  },
+  set_mining: async (net, { mode, interval_ms: interval }) => {
+    await net.setMining(miningOf(mode, interval));
+    return undefined;
+  },
+  set_time: async (net, { usecs }) => {
+    await net.setTime(integer(usecs, 'usecs'));
+    return undefined;
+  },
+  move_time: async (net, { usecs }) => {
+    await net.moveTime(integer(usecs, 'usecs'));
+    return undefined;
+  },
+  pending: async (net) =>
+    (await net.pending()).map(({ hash, sender, sequenceNumber, nonce }) => ({
+      ...{ hash, sender },
+      ...(sequenceNumber !== undefined && { sequence_number: String(sequenceNumber) }),
+      ...(nonce !== undefined && { replay_protection_nonce: String(nonce) }),
+    })),
+  drop: async (net, { hash }) => ({
+    dropped: await net.drop(hash === undefined ? undefined : text(hash, 'hash')),
+  }),
+  fund: async (net, { account, amount }) => ({
+    hash: await net.fund(text(account, 'account'), integer(amount, 'amount')),
+  }),
+  set_balance: (net, { account, amount, asset }) =>
+    edited(
+      net.setBalance(
+        text(account, 'account'),
+        integer(amount, 'amount'),
+        asset === undefined ? undefined : text(asset, 'asset'),
+      ),
+    ),
+  set_resource: (net, { account, type, value }) =>
+    edited(net.setResource(text(account, 'account'), text(type, 'type'), hex(value, 'value'))),
+  delete_resource: (net, { account, type }) =>
+    edited(net.deleteResource(text(account, 'account'), text(type, 'type'))),
+  set_module: (net, { bytecode }) => edited(net.setModule(hex(bytecode, 'bytecode'))),
+  set_table_item: (net, { handle, key, value }) =>
+    edited(
+      net.setTableItem(
+        text(handle, 'handle'),
+        hex(key, 'key'),
+        value === undefined || value === null ? undefined : hex(value, 'value'),
+      ),
+    ),
+  set_features: (net, { enable, disable }) =>
+    edited(
+      net.setFeatures({ enable: flags(enable, 'enable'), disable: flags(disable, 'disable') }),
+    ),
+  set_gas: (net, { name, value }) =>
+    edited(net.setGas(text(name, 'name'), integer(value, 'value'))),
+  impersonate: async (net, { account }) => {
+    await net.impersonate(account === undefined ? undefined : text(account, 'account'));
+    return undefined;
+  },
+  stop_impersonating: async (net, { account }) => {
+    await net.stopImpersonating(account === undefined ? undefined : text(account, 'account'));
+    return undefined;
+  },
+  snapshot: async (net) => ({ id: await net.snapshot() }),
+  revert: async (net, { id }) => {
+    await net.revert(Number(integer(id, 'id')));
+    return undefined;
+  },
+  dump: (net) => net.dump(),
+  load: async (net, _, bytes) => {
+    await net.load(bytes);
+    return undefined;
+  },
+  reset: async (net) => {
+    await net.reset();
+    return undefined;
+  },
+};
+
+/** @returns the answer of a control request; `undefined` for any other request */
+export function controlAnswer(
+  net: Localnet,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> | undefined {
+  const [path] = request.url!.split('?');
+  const name = path!.startsWith(PREFIX) ? path!.slice(PREFIX.length) : '';
+  if (request.method !== 'POST' || !Object.hasOwn(COMMANDS, name)) return undefined;
+  return answer(net, name, request, response);
+}
+
+async function answer(
+  net: Localnet,
+  name: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  try {
+    refuseForeign(request);
+    const bytes = await bodyOf(request);
+    const body = name === 'load' ? {} : objectOf(bytes);
+    const made = await COMMANDS[name]!(net, body, bytes);
+    const isBytes = Buffer.isBuffer(made);
+    response.writeHead(200, {
+      'content-type': isBytes ? 'application/octet-stream' : 'application/json',
+    });
+    response.end(isBytes ? made : JSON.stringify(made ?? {}));
+  } catch (error) {
+    const { status, code, message } = refusalOf(error);
+    response.writeHead(status, { 'content-type': 'application/json', connection: 'close' });
+    response.end(JSON.stringify({ message, error_code: code, vm_error_code: null }));
+  }
+}
+
+/** What a browser sends with the request of a page tells it from a program's. @throws NodeError */
+function refuseForeign({ headers: { host = '', origin }, socket }: IncomingMessage): void {
+  const name = host.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
+  const isOwn = ['localhost', '127.0.0.1', '::1', socket.localAddress ?? ''].includes(name);
+  if (isOwn && (origin === undefined || origin === `http://${host}`)) return;
+  throw new RefusedError(403, 'forbidden', 'a local network is controlled from its own machine');
+}
+
+class RefusedError extends Error {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+function refusalOf(error: unknown): { status: number; code: string; message: string } {
+  if (error instanceof RefusedError) return error;
+  const isBadInput = [OverrideError, MoveError, SubmitError, RangeError].some(
+    (kind) => error instanceof kind,
+  );
+  const message = error instanceof Error ? error.message : String(error);
+  if (isBadInput || (error instanceof NodeError && ['bad_input', 'damaged'].includes(error.code))) {
+    return { status: 400, code: 'invalid_input', message };
+  }
+  // Only its own tests see it.
+  return { status: 500, code: 'internal_error', message };
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const bytes = await receivedBytes(request, MAX_BODY_BYTES);
+  if (bytes === undefined) throw new RefusedError(413, 'invalid_input', 'too large');
+  return bytes;
+}
+
+function objectOf(bytes: Buffer): Body {
+  if (bytes.length === 0) return {};
+  try {
+    const value: unknown = JSON.parse(bytes.toString('utf8'));
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Body;
+  } catch {
+    // Said below.
+  }
+  throw badInput('the body is a JSON object, or nothing');
+}
+
+function badInput(message: string): NodeError {
+  return new NodeError('bad_input', message);
+}
+
+function text(value: unknown, name: string): string {
+  if (typeof value === 'string') return value;
+  throw badInput(`${name} is a string`);
+}
+
+/** A whole number, also as text: larger ones than 2^53 need that. */
+function integer(value: unknown, name: string, max?: number): bigint {
+  const isNumber = typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+  const isText = typeof value === 'string' && /^\d{1,20}$/.test(value);
+  if ((isNumber || isText) && (max === undefined || BigInt(value) <= BigInt(max))) {
+    return BigInt(value);
+  }
+  throw badInput(`${name} is a whole number${max === undefined ? '' : ` up to ${max}`}`);
+}
+
+function hex(value: unknown, name: string): Buffer {
+  const digits = text(value, name);
+  if (/^0x(?:[0-9a-fA-F]{2})*$/.test(digits)) return Buffer.from(digits.slice(2), 'hex');
+  throw badInput(`${name} is hexadecimal, with 0x`);
+}
+
+function flags(value: unknown, name: string): number[] | undefined {
+  if (value === undefined) return undefined;
+  if (Array.isArray(value)) return value.map((flag) => Number(integer(flag, name)));
+  throw badInput(`${name} is a list of numbers`);
+}
+
+function miningOf(mode: unknown, interval: unknown): Mining {
+  if (mode === 'auto' || mode === 'manual') return { kind: mode };
+  if (mode !== 'interval') throw badInput('mode is auto, manual or interval');
+  return {
+    kind: 'interval',
+    intervalMs: Math.max(1, Number(integer(interval, 'interval_ms', MAX_INTERVAL_MS))),
+  };
+}

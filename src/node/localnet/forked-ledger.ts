@@ -1,0 +1,62 @@
+/**
+ * The ledger of a local network on top of a live chain: what the fork has recorded lies in one folder, what is
+ * committed here in another (docs/localnet.md).
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { sha3 } from '../../move/crypto/hash.ts';
+import { continuedSource } from '../../state/fork/continued-source.ts';
+import type { OpenSource } from '../../state/source.ts';
+import { Batch } from '../../store/batch.ts';
+import { frozenRootCount, HEAD_ROW, openHead } from '../../store/columns/head.ts';
+import { LEDGER_IDENTITY } from '../../store/columns/identity-column.ts';
+import { openForkStore } from '../fork-store.ts';
+import { withNewStore } from '../open-store.ts';
+import type { NodeSettings } from '../settings/settings.ts';
+import type { StopList } from '../shutdown.ts';
+
+/** Where the ledger of a local network is. */
+export interface LedgerPlace {
+  /** Folder of what is committed here. */
+  readonly folder: string;
+  /** How the ledger is read; absent: it is all in its store. */
+  readonly openSource?: OpenSource | undefined;
+  /** The first version that is not a fork's; absent: nothing is. */
+  readonly firstVersion?: bigint | undefined;
+  /** Makes a ledger in a folder that has none, as it is before the first block. */
+  readonly makeLedger: (folder: string) => Promise<unknown>;
+}
+
+/**
+ * Opens the fork; makes it if it is not there.
+ * @param data folder of both
+ * @throws NodeError as openForkStore does
+ */
+export async function openForkedLedger(
+  data: string,
+  settings: NodeSettings,
+  stopList: StopList,
+  logger: Logger,
+): Promise<LedgerPlace> {
+  mkdirSync(data, { recursive: true });
+  const fork = await openForkStore({ ...settings, data: join(data, 'fork') }, stopList, logger);
+  const head = await openHead(fork.store);
+  const makeLedger = (folder: string) =>
+    withNewStore(folder, async (store) => {
+      const batch = new Batch();
+      LEDGER_IDENTITY.put(batch, undefined, (await LEDGER_IDENTITY.get(fork.store))!);
+      // Nobody has the accumulator of the chain here: what its roots would be is not known, and theirs are made up.
+      const frozenRoots = Array.from({ length: frozenRootCount(head.version + 1n) }, (_, place) =>
+        sha3(Buffer.of(place)),
+      );
+      HEAD_ROW.publish(batch, undefined, { ...head, frozenRoots });
+      await store.commit(batch);
+    });
+  return {
+    folder: join(data, 'chain'),
+    openSource: continuedSource(fork.openSource(fork.store, head)),
+    firstVersion: head.version + 1n,
+    makeLedger,
+  };
+}

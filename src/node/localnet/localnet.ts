@@ -1,0 +1,402 @@
+/** A whole local network in this process, and everything that tests may do to it (docs/localnet.md, Control). */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type FeatureChange,
+  featuresEdit,
+  gasEdit,
+  tableItemEdit,
+} from '../../chain/chain-edits.ts';
+import type { ChainMemory, LocalChain, Mining } from '../../chain/local-chain.ts';
+import {
+  balanceEdit,
+  moduleEdit,
+  resourceEdit,
+  type StateEdit,
+} from '../../ledger/overrides/state-edits.ts';
+import { formatHex } from '../../move/bcs/hex.ts';
+import { parseAddress } from '../../move/types/address.ts';
+import { storeFileOf } from '../../store/sqlite/files.ts';
+import { copySmallSqliteFile, replaceSqliteStore } from '../../store/sqlite/sqlite-store.ts';
+import { NodeError } from '../node-error.ts';
+import { asNodeError, restoreStore } from '../open-store.ts';
+import { packedStore, unpackedStore } from '../packed-store.ts';
+import { PendingFailure, type StopList } from '../shutdown.ts';
+import { APT, type Branch, type BranchOptions, type LocalAccount, openBranch } from './branch.ts';
+
+/** Requests that a branch has begun to answer have this long to end, in milliseconds. */
+const MAX_ANSWER_MS = 1_500;
+/** Bytes of the ledger in a dump, which is in memory. */
+const MAX_DUMP_BYTES = 256 * 1024 * 1024;
+const SCHEMA_COOKIE_OFFSET = 40;
+/** Ends an event stream: with an empty id, the client comes again without the place where it was. */
+const REVERTED = 'id:\nretry: 10\nevent: reverted\ndata: {}\n\n';
+
+/** A transaction that waits for a block. */
+interface WaitingTransaction {
+  /** Hexadecimal, with `0x`, as the next one. */
+  readonly hash: string;
+  readonly sender: string;
+  /** Absent of a transaction with a nonce. */
+  readonly sequenceNumber: bigint | undefined;
+  readonly nonce: bigint | undefined;
+}
+
+interface Snapshot {
+  readonly file: string;
+  readonly memory: ChainMemory;
+}
+
+type LocalnetParts = Omit<BranchOptions, 'mining' | 'memory' | 'server'>;
+
+/** All methods that change something reject with NodeError, or with OverrideError for what no ledger could have. */
+export class Localnet {
+  /** Ends in `/v1`. */
+  url = '';
+  faucetUrl = '';
+  readonly #parts: LocalnetParts;
+  readonly #stopList: StopList;
+  readonly #failure = new PendingFailure();
+  readonly #folder: string;
+  readonly #snapshots = new Map<number, Snapshot>();
+  readonly #answering = new Set<ServerResponse>();
+  /** Of the newest branch. */
+  #now: Branch;
+  /** The branch, as soon as there is one. */
+  #branch: Promise<Branch>;
+  #lastSnapshot = 0;
+  /** The end of what changes the branch. */
+  #turn: Promise<unknown> = Promise.resolve();
+
+  private constructor(parts: LocalnetParts, branch: Branch, folder: string, stopList: StopList) {
+    this.#parts = parts;
+    this.#stopList = stopList;
+    this.#folder = folder;
+    this.#now = branch;
+    this.#branch = Promise.resolve(branch);
+    this.#watch(branch);
+    stopList.add('the branch', () => this.#end());
+  }
+
+  static async open(parts: LocalnetParts, mining: Mining, stopList: StopList): Promise<Localnet> {
+    const folder = mkdtempSync(join(tmpdir(), 'daybook-snapshots-'));
+    stopList.add('the snapshots', () => rmSync(folder, { recursive: true, force: true }));
+    const branch = await openBranch({ ...parts, mining });
+    return new Localnet(parts, branch, folder, stopList);
+  }
+
+  /** The server of the interface, which does not listen yet. */
+  get server(): Server {
+    return this.#now.api.server;
+  }
+
+  get api() {
+    return this.#now.api;
+  }
+
+  get chain(): LocalChain {
+    return this.#now.chain;
+  }
+
+  get chainId(): number {
+    return this.#now.chainId;
+  }
+
+  /** The accounts with known keys and coins. */
+  get accounts(): readonly LocalAccount[] {
+    return this.#parts.accounts;
+  }
+
+  /** The account that pays for the coins that the faucet gives. */
+  get mint(): LocalAccount {
+    return this.#now.faucet.funder;
+  }
+
+  /** The newest version. */
+  get version(): bigint {
+    return this.#now.chain.version;
+  }
+
+  /** The time of the newest block, in microseconds since 1970. */
+  get timestampUsecs(): bigint {
+    return this.#now.chain.timestampUsecs;
+  }
+
+  /** Rejects when the chain cannot go on. Never resolves. */
+  get failed(): Promise<never> {
+    return this.#failure.promise;
+  }
+
+  stop(): Promise<void> {
+    return this.#stopList.stop();
+  }
+
+  /** The branch; while one follows another, the next one. */
+  branch(): Promise<Branch> {
+    return this.#branch;
+  }
+
+  /** Answers a request of the interface. While one branch follows another, it waits. */
+  answer(request: IncomingMessage, response: ServerResponse): void {
+    void this.#branch.then(
+      ({ api }) => {
+        this.#answering.add(response);
+        response.once('close', () => this.#answering.delete(response));
+        api.handle(request, response);
+      },
+      () => response.destroy(),
+    );
+  }
+
+  /** Makes blocks, whatever waits. */
+  async mine(blocks = 1): Promise<void> {
+    await (await this.#chain()).mine(blocks);
+  }
+
+  /** Changes when blocks are made. */
+  async setMining(mining: Mining): Promise<void> {
+    (await this.#chain()).setMining(mining);
+  }
+
+  /** Sets the time of the next block; the clock goes on from there. @param usecs microseconds since 1970 */
+  async setTime(usecs: bigint): Promise<void> {
+    const chain = await this.#chain();
+    if (usecs <= chain.timestampUsecs) {
+      const message = `the time of a block is later than that of the one before, ${chain.timestampUsecs}`;
+      throw new NodeError('bad_input', message);
+    }
+    chain.setNextTime(usecs);
+  }
+
+  /** Moves the clock forward. @param usecs microseconds */
+  async moveTime(usecs: bigint): Promise<void> {
+    (await this.#chain()).moveTime(usecs);
+  }
+
+  /** What waits for a block, as it came. */
+  async pending(): Promise<readonly WaitingTransaction[]> {
+    return (await this.#chain()).waiting.map(({ hash, sender, nonce, transaction }) => ({
+      hash: formatHex(hash),
+      sender: `0x${sender}`,
+      sequenceNumber: nonce === undefined ? transaction.raw.sequenceNumber : undefined,
+      nonce,
+    }));
+  }
+
+  /** Removes what waits for a block, or one transaction. @returns how many */
+  async drop(hash?: string): Promise<number> {
+    const chain = await this.#chain();
+    return await chain.drop(hash === undefined ? undefined : bytesOfHash(hash));
+  }
+
+  /** Sends an account coins, as the faucet does. @returns the hash; the next block has the transaction */
+  async fund(account: string, octas: bigint): Promise<string> {
+    const { faucet } = await this.#branch;
+    return formatHex((await faucet.fund(parseAddress(account), octas)).hash);
+  }
+
+  /**
+   * Sets what an account has of an asset.
+   * @param asset a coin type, or the address of a fungible asset's metadata; absent: APT
+   * @returns the version of the transaction, as all edits do
+   */
+  setBalance(account: string, amount: bigint, asset = APT): Promise<bigint> {
+    return this.#edit(() => balanceEdit(account, asset, amount));
+  }
+
+  /** Sets a resource, also one in a resource group. @param value BCS, which must be of the type */
+  setResource(account: string, type: string, value: Uint8Array): Promise<bigint> {
+    return this.#edit(() => resourceEdit(account, type, Buffer.from(value)));
+  }
+
+  deleteResource(account: string, type: string): Promise<bigint> {
+    return this.#edit(() => resourceEdit(account, type, undefined));
+  }
+
+  /** Publishes a module, under the name that its bytecode has, whatever was there. */
+  setModule(bytecode: Uint8Array): Promise<bigint> {
+    return this.#edit(() => moduleEdit(bytecode));
+  }
+
+  /** Sets an item of a table. @param key BCS, as the value; neither is checked @param value absent: deletes it */
+  setTableItem(handle: string, key: Uint8Array, value?: Uint8Array): Promise<bigint> {
+    return this.#edit(() => tableItemEdit(handle, key, value));
+  }
+
+  /** Switches feature flags, by their numbers. */
+  setFeatures(change: FeatureChange): Promise<bigint> {
+    return this.#edit(() => featuresEdit(change));
+  }
+
+  /** Sets an entry of the gas schedule. @param name such as `txn.min_price_per_gas_unit` */
+  setGas(name: string, figure: bigint): Promise<bigint> {
+    return this.#edit(() => gasEdit(name, figure));
+  }
+
+  /** From now on nobody has to sign for an account. @param account absent: for no account at all */
+  async impersonate(account?: string): Promise<void> {
+    const { impersonation } = this.#parts;
+    if (account === undefined) impersonation.isForAll = true;
+    else impersonation.add(parseAddress(account));
+  }
+
+  /** @param account absent: ends all of it */
+  async stopImpersonating(account?: string): Promise<void> {
+    const { impersonation } = this.#parts;
+    if (account === undefined) impersonation.clear();
+    else impersonation.remove(parseAddress(account));
+  }
+
+  /** Notes the whole chain with what waits for a block and with its clock. @returns what `revert` takes, once */
+  snapshot(): Promise<number> {
+    return this.#inTurn(async () => {
+      const id = this.#lastSnapshot + 1;
+      this.#snapshots.set(id, await this.#copy(join(this.#folder, `${id}.db`)));
+      this.#lastSnapshot = id;
+      return id;
+    });
+  }
+
+  /** Goes back to a snapshot. It, and those after it, are gone then. */
+  revert(id: number): Promise<void> {
+    return this.#inTurn(async () => {
+      const snapshot = this.#snapshots.get(id);
+      if (snapshot === undefined) throw new NodeError('bad_input', `there is no snapshot ${id}`);
+      await this.#goTo(snapshot.file, snapshot.memory);
+      for (const later of this.#snapshots.keys()) if (later >= id) this.#forget(later);
+    });
+  }
+
+  /** The whole ledger in few bytes; equal ledgers of one version of Daybook give equal bytes. */
+  dump(): Promise<Buffer> {
+    return this.#inTurn(async () => {
+      const { file } = await this.#copy(join(this.#folder, 'dump.db'));
+      const bytes = readFileSync(file);
+      rmSync(file);
+      // SQLite counts up with each copy; the number only has to be another one than before in the same file.
+      bytes.writeUInt32BE(1, SCHEMA_COOKIE_OFFSET);
+      if (bytes.length > MAX_DUMP_BYTES) {
+        throw new NodeError('bad_input', `a dump has at most ${MAX_DUMP_BYTES} bytes of a ledger`);
+      }
+      return await packedStore(bytes);
+    });
+  }
+
+  /** Goes to the ledger of a dump. All snapshots are gone then. */
+  load(dump: Uint8Array): Promise<void> {
+    return this.#begin((folder) => loadDump(folder, dump));
+  }
+
+  /** Begins again, as at the first start. All snapshots are gone then. */
+  reset(): Promise<void> {
+    return this.#begin(this.#parts.place.makeLedger);
+  }
+
+  async #chain(): Promise<LocalChain> {
+    return (await this.#branch).chain;
+  }
+
+  async #edit(edit: () => StateEdit): Promise<bigint> {
+    const made = edit();
+    return await (await this.#chain()).edit(made);
+  }
+
+  #copy(file: string): Promise<Snapshot> {
+    const { folder } = this.#parts.place;
+    return this.chain.atRest((memory) => {
+      copySmallSqliteFile(folder, file);
+      return { file, memory };
+    });
+  }
+
+  #forget(id: number): void {
+    rmSync(this.#snapshots.get(id)!.file);
+    this.#snapshots.delete(id);
+  }
+
+  #begin(makeLedger: (folder: string) => Promise<unknown>): Promise<void> {
+    return this.#inTurn(async () => {
+      const folder = join(this.#folder, 'new');
+      mkdirSync(folder);
+      try {
+        await makeLedger(folder);
+        await this.#goTo(storeFileOf(folder));
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+      for (const id of this.#snapshots.keys()) this.#forget(id);
+    });
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#turn.then(work).catch((cause: unknown) => {
+      throw asNodeError(cause);
+    });
+    this.#turn = done.catch(() => undefined);
+    return done;
+  }
+
+  /** Ends the branch, and begins one on another file. A failure in between ends the network. */
+  async #goTo(file: string, memory?: ChainMemory): Promise<void> {
+    const branch = this.#replace(file, memory);
+    this.#branch = branch;
+    try {
+      this.#now = await branch;
+      this.#watch(this.#now);
+    } catch (error) {
+      this.#failure.fail(error);
+      throw error;
+    }
+  }
+
+  async #replace(file: string, memory: ChainMemory | undefined): Promise<Branch> {
+    const { api, chain, close } = this.#now;
+    const { server } = api;
+    const { mining } = chain;
+    const listeners = server.listeners('request') as (() => void)[];
+    const retired = api.retire(REVERTED);
+    for (const listener of listeners) server.on('request', listener);
+    await retired;
+    await this.#answered();
+    await close();
+    await replaceSqliteStore(this.#parts.place.folder, file);
+    const next = await openBranch({ ...this.#parts, mining, memory, server });
+    server.off('request', next.api.handle);
+    return next;
+  }
+
+  /** Waits until the branch has answered what it has begun. */
+  async #answered(): Promise<void> {
+    const cut = setTimeout(() => {
+      for (const response of this.#answering) response.destroy();
+    }, MAX_ANSWER_MS);
+    while (this.#answering.size > 0) {
+      const [response] = this.#answering;
+      await new Promise((resolve) => response!.once('close', resolve));
+    }
+    clearTimeout(cut);
+  }
+
+  #watch({ chain }: Branch): void {
+    chain.lost.catch((reason: unknown) => this.#failure.fail(reason));
+  }
+
+  async #end(): Promise<void> {
+    await this.#turn;
+    await (await this.#branch).close();
+  }
+}
+
+/** Makes the ledger of a dump. @throws NodeError `damaged`, `ledger_exists`, `data_not_usable` */
+export async function loadDump(data: string, dump: Uint8Array): Promise<void> {
+  const bytes = await unpackedStore(Buffer.from(dump), MAX_DUMP_BYTES).catch(() => undefined);
+  if (bytes === undefined) throw new NodeError('damaged', 'not a dump of a ledger, or damaged');
+  await restoreStore(data, bytes, async () => undefined);
+}
+
+function bytesOfHash(hash: string): Buffer {
+  if (/^0x[0-9a-fA-F]{64}$/.test(hash)) return Buffer.from(hash.slice(2), 'hex');
+  throw new NodeError('bad_input', 'a hash has 64 hexadecimal digits behind 0x');
+}

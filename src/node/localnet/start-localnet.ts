@@ -1,0 +1,189 @@
+/**
+ * A whole local network in this process: a ledger, the chain that writes it, the interface over it, and a faucet
+ * (docs/localnet.md).
+ */
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { Server as SocketServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readDefaultGenesis } from '../../chain/genesis/default-genesis.ts';
+import { DEFAULT_SEED } from '../../chain/genesis/genesis-keys.ts';
+import { Impersonation } from '../../chain/impersonation.ts';
+import type { Mining } from '../../chain/local-chain.ts';
+import { Committer } from '../../ingest/committer.ts';
+import { readGenesis } from '../../ingest/genesis/genesis.ts';
+import { chunkOfGenesis, computeGenesisHashes } from '../../ingest/genesis/genesis-waypoint.ts';
+import { isPostgresUrl } from '../../store/postgres/location.ts';
+import { initLedger } from '../init.ts';
+import { shownLocation } from '../locations/shown-location.ts';
+import { createLogger } from '../log.ts';
+import { NodeError } from '../node-error.ts';
+import { asNodeError, hasStore, withNewLedger } from '../open-store.ts';
+import { closeApi, listenAll } from '../serve/http-interface.ts';
+import { readInputFile } from '../settings/input.ts';
+import { interfaceUrl, listen, parseListenAddress } from '../settings/listen-address.ts';
+import { type NodeSettings, nodeSettingsWith } from '../settings/settings.ts';
+import { StopList } from '../shutdown.ts';
+import { firstAccounts } from './branch.ts';
+import { controlAnswer } from './control-requests.ts';
+import { faucetServer } from './faucet-server.ts';
+import { openForkedLedger } from './forked-ledger.ts';
+import { Localnet, loadDump } from './localnet.ts';
+
+export interface LocalnetOptions {
+  /** Folder of the ledger, which is made if it is not there; absent: a temporary one, removed at the end. */
+  readonly data?: string | undefined;
+  /** Accounts with known keys and coins; 10 when absent. */
+  readonly accounts?: number | undefined;
+  /** What their keys follow from. */
+  readonly seed?: string | undefined;
+  /** When blocks are made; as soon as a transaction is there when absent. */
+  readonly mining?: Mining | undefined;
+  /** HOST:PORT of the interface; a free port of 127.0.0.1 when absent. */
+  readonly listen?: string | undefined;
+  /** HOST:PORT of the faucet; a free port of 127.0.0.1 when absent. */
+  readonly faucetListen?: string | undefined;
+  /** HOST:PORT that says when all of it answers; absent or empty: none. */
+  readonly readyListen?: string | undefined;
+  /**
+   * URL of a node, with `@VERSION` for another than the newest: the network goes on from its ledger there. With the
+   * setting `offline` a folder that has recorded it is enough.
+   */
+  readonly fork?: string | undefined;
+  /** Genesis file in place of that of the default framework. */
+  readonly genesis?: string | undefined;
+  /** A dump to begin with, or the file of one; there must not be a ledger yet. */
+  readonly load?: string | Uint8Array | undefined;
+  readonly settings?: Partial<Omit<NodeSettings, 'data' | 'listen' | 'workers'>> | undefined;
+}
+
+/** Bytes of the file of a dump. */
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
+/** A file beside the ledger of a local network, so that no other one is written by mistake. */
+const MARK = 'localnet';
+const ANY_PORT = '127.0.0.1:0';
+const DEFAULT_ACCOUNTS = 10;
+
+/** @throws NodeError as `daybook serve` does */
+export async function startLocalnet(options: LocalnetOptions = {}): Promise<Localnet> {
+  const stopList = new StopList();
+  try {
+    return await start(options, stopList);
+  } catch (error) {
+    await stopList.stop();
+    throw asNodeError(error);
+  }
+}
+
+async function start(options: LocalnetOptions, stopList: StopList): Promise<Localnet> {
+  const { mining = { kind: 'auto' }, seed = DEFAULT_SEED } = options;
+  const data = options.data ?? temporaryFolder(stopList);
+  if (isPostgresUrl(data)) {
+    const message = 'the ledger of a local network is a folder: it cannot be in PostgreSQL';
+    throw new NodeError('bad_setting', message);
+  }
+  const settings = await nodeSettingsWith({
+    // Tests wait for late answers, but fail when they are refused one because their machine is busy.
+    ...{ logLevel: 'silent', headerPrefix: 'X-Aptos', maxBacklogMs: 0 },
+    ...options.settings,
+    ...{ data, listen: options.listen ?? ANY_PORT, workers: 1, sample: false },
+    fork: options.fork ?? '',
+  });
+  const logger = createLogger(settings.logLevel);
+  const isFork = options.fork !== undefined || settings.offline;
+  const place = isFork
+    ? await openForkedLedger(data, settings, stopList, logger)
+    : { folder: data, makeLedger: (folder: string) => makeLedger(folder, options) };
+  const mark = join(data, MARK);
+  if (!(await hasStore(place.folder))) {
+    await place.makeLedger(place.folder);
+    writeFileSync(mark, '');
+  } else if (!existsSync(mark)) {
+    const message =
+      `the ledger in ${shownLocation(data)} is not that of a local network, which would add blocks of its own to it: ` +
+      'give another folder';
+    throw new NodeError('bad_setting', message);
+  } else if (options.load !== undefined) {
+    const message = `${shownLocation(data)} holds a ledger already: load the dump into another folder`;
+    throw new NodeError('ledger_exists', message);
+  }
+  const accounts = firstAccounts(seed, options.accounts ?? DEFAULT_ACCOUNTS);
+  const impersonation = new Impersonation();
+  const parts = { settings, logger, place, impersonation, accounts, seed };
+  const net = await Localnet.open(parts, mining, stopList);
+  await serveInterface(net, settings, stopList);
+  net.faucetUrl = await startFaucet(net, options.faucetListen ?? ANY_PORT, stopList);
+  await startReadiness(options.readyListen, stopList);
+  return net;
+}
+
+/** Requests go to the branch that there is. */
+async function serveInterface(
+  net: Localnet,
+  settings: NodeSettings,
+  stopList: StopList,
+): Promise<void> {
+  const { server } = net;
+  server.off('request', net.api.handle);
+  server.on('request', (request, response) => {
+    if (controlAnswer(net, request, response) === undefined) net.answer(request, response);
+  });
+  const further: SocketServer[] = [];
+  const address = parseListenAddress(settings.listen);
+  stopList.add('the interface', () => closeApi(net.api, further, settings.shutdownTimeoutMs));
+  net.url = interfaceUrl(address.host, await listenAll(server, address, further));
+}
+
+function temporaryFolder(stopList: StopList): string {
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-localnet-'));
+  stopList.add('the temporary folder', () => rmSync(folder, { recursive: true, force: true }));
+  return join(folder, 'ledger');
+}
+
+async function makeLedger(data: string, { genesis: file, load }: LocalnetOptions): Promise<void> {
+  if (load !== undefined) {
+    await loadDump(
+      data,
+      typeof load === 'string' ? readInputFile(load, 'dump', MAX_FILE_BYTES) : load,
+    );
+    return;
+  }
+  if (file !== undefined) {
+    await initLedger(data, file);
+    return;
+  }
+  const genesis = readGenesis(readDefaultGenesis().transaction);
+  const chunk = chunkOfGenesis(genesis, computeGenesisHashes(genesis));
+  await withNewLedger(data, (writer) => new Committer(writer).pushAll([chunk]));
+}
+
+async function startFaucet(net: Localnet, address: string, stopList: StopList): Promise<string> {
+  const { host, port } = await serve(
+    faucetServer(async () => (await net.branch()).faucet),
+    address,
+    'faucet-listen',
+    stopList,
+  );
+  return interfaceUrl(host, port).replace(/\/v1$/, '');
+}
+
+/** What the reference's local network says of itself where the runner of the TypeScript SDK asks. */
+async function startReadiness(address: string | undefined, stopList: StopList): Promise<void> {
+  if (address === undefined || address === '') return;
+  const body = JSON.stringify({ ready: ['Node API', 'Faucet'], not_ready: [] });
+  const server = createServer((_, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+  });
+  await serve(server, address, 'ready-listen', stopList);
+}
+
+async function serve(server: Server, address: string, setting: string, stopList: StopList) {
+  const { host, port: asked } = parseListenAddress(address, setting);
+  const port = await listen(server, { host, port: asked });
+  stopList.add(`the server of ${setting}`, () => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return { host, port };
+}

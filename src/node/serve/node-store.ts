@@ -1,0 +1,164 @@
+/**
+ * The store of a serving node: created if missing, opened for writing if this node writes, together with its
+ * background writers.
+ */
+import type { Logger } from 'pino';
+import type { OpenSource } from '../../state/source.ts';
+import { readHead } from '../../store/columns/head.ts';
+import type { StoreReader } from '../../store/store.ts';
+import { LedgerWriter } from '../../store/write/writer.ts';
+import type { Following } from '../follow.ts';
+import { shownLocation } from '../locations/shown-location.ts';
+import { NodeError } from '../node-error.ts';
+import {
+  emptyStoreError,
+  hasStore,
+  noLedgerError,
+  openStoreReader,
+  withReader,
+} from '../open-store.ts';
+import type { NodeSettings } from '../settings/settings.ts';
+import type { StopList } from '../shutdown.ts';
+
+/** How often loading a snapshot is logged, in milliseconds. */
+const PROGRESS_INTERVAL_MS = 5_000;
+
+export interface NodeStore {
+  readonly store: StoreReader;
+  readonly following?: Following;
+  /** How a fork is read; absent: the store is that of a ledger. */
+  readonly openSource?: OpenSource;
+  /** Rejects when this process cannot write the ledger any more. Never resolves; absent: it does not write. */
+  readonly lost?: Promise<never>;
+}
+
+/**
+ * Opens the store of a node, which then contains a ledger; closing it and stopping its writers is added to the list.
+ * @throws NodeError `no_ledger`, `data_not_usable`, `bad_setting`
+ */
+export async function openNodeStore(
+  settings: NodeSettings,
+  stopList: StopList,
+  logger: Logger,
+): Promise<NodeStore> {
+  const { data, follow, produce, clock, fork, offline } = settings;
+  if (fork !== '' || offline) {
+    // Most nodes serve none.
+    const { openForkStore } = await import('../fork-store.ts');
+    return await openForkStore(settings, stopList, logger);
+  }
+  if (produce > 0 && follow !== '') {
+    const message = 'a node produces or follows: --produce and --follow do not go together';
+    throw new NodeError('bad_setting', message, { exitCode: 2 });
+  }
+  if (settings.bootstrap && follow === '') {
+    const message = 'the snapshot is that of a node that is followed: --bootstrap needs --follow';
+    throw new NodeError('bad_setting', message, { exitCode: 2 });
+  }
+  if (settings.execute && follow === '') {
+    const message = 'what is followed is executed: --execute needs --follow';
+    throw new NodeError('bad_setting', message, { exitCode: 2 });
+  }
+  if (clock === 'wall' && produce === 0) {
+    const message = 'the clock is that of produced blocks: --clock wall needs --produce';
+    throw new NodeError('bad_setting', message, { exitCode: 2 });
+  }
+  if (follow === '' && !(await hasStore(data))) {
+    if (!settings.sample) throw await noLedgerError(data);
+    await makeSmallSample(data, logger);
+  }
+  const opened =
+    produce === 0 && follow === ''
+      ? await openForReading(settings, stopList, logger)
+      : await openForWriting(settings, stopList, logger);
+  if ((await readHead(opened.store)) === undefined) {
+    throw opened.following?.now.failure ?? emptyStoreError(data);
+  }
+  return opened;
+}
+
+/** New users have no genesis file: a sample ledger gives them something to query. */
+async function makeSmallSample(data: string, logger: Logger): Promise<void> {
+  // Loaded here: the generator is needed once in a folder's life.
+  const { makeSample, SMALL_SAMPLE } = await import('../sample.ts');
+  const { transactions, seed } = SMALL_SAMPLE;
+  logger.info(
+    { data: shownLocation(data), transactions, seed: String(seed) },
+    'no ledger: making a sample',
+  );
+  await makeSample(data, SMALL_SAMPLE);
+  logger.info('sample ledger made');
+}
+
+async function isWithoutLedger(data: string): Promise<boolean> {
+  return (
+    !(await hasStore(data)) ||
+    (await withReader(data, async (store) => readHead(store))) === undefined
+  );
+}
+
+/** @throws NodeError `snapshot_unavailable`, `backup_refused` and others */
+async function beginWithSnapshot(
+  { data, follow, waypoint }: NodeSettings,
+  logger: Logger,
+): Promise<void> {
+  const { initFromNode } = await import('../backup.ts');
+  let shownMs = performance.now();
+  const { head, stateVersion, accumulatorRoot } = await initFromNode(
+    data,
+    { node: follow, waypoint: waypoint === '' ? undefined : waypoint },
+    (snapshot) => logger.info({ snapshot }, 'loading a snapshot'),
+    ({ stage, done, total }) => {
+      if (performance.now() - shownMs < PROGRESS_INTERVAL_MS) return;
+      shownMs = performance.now();
+      logger.info({ stage, done, total }, 'loading the snapshot');
+    },
+  );
+  const root = accumulatorRoot.toString('hex');
+  const facts = { version: String(head.version), state_version: String(stateVersion) };
+  logger.info({ ...facts, accumulator_root: root }, 'the ledger begins with the snapshot');
+}
+
+async function openForReading(
+  settings: NodeSettings,
+  stopList: StopList,
+  logger: Logger,
+): Promise<NodeStore> {
+  const { keepVersions, keepSeconds, keepAccounts, keepAccountsFile } = settings;
+  if (keepVersions > 0 || keepSeconds > 0 || keepAccounts !== '' || keepAccountsFile !== '') {
+    logger.warn('nothing is pruned: this node does not write; daybook prune does');
+  }
+  const store = await openStoreReader(settings.data);
+  stopList.add('the store', () => store.close());
+  return { store };
+}
+
+/** Begins to prune, and to follow or to produce. A follower's ledger exists then, unless following has failed. */
+async function openForWriting(
+  settings: NodeSettings,
+  stopList: StopList,
+  logger: Logger,
+): Promise<NodeStore> {
+  const { follow: from, waypoint, produce, clock, standby, execute } = settings;
+  if (settings.bootstrap && (await isWithoutLedger(settings.data))) {
+    await beginWithSnapshot(settings, logger);
+  }
+  const { openToWrite, startFollowing } = await import('../follow.ts');
+  const store = await openToWrite(settings.data, standby, logger);
+  stopList.add('the store', () => store.close());
+  const writer = await LedgerWriter.open(store);
+  const { startPruning } = await import('../prune.ts');
+  stopList.add('the pruner', await startPruning(writer, settings, logger));
+  if (from === '') {
+    const { startProducing } = await import('../sample.ts');
+    const production = { transactionsPerSecond: produce, clock };
+    const producing = await startProducing(writer, production, logger);
+    stopList.add('the producer', () => producing.stop());
+    return { store, lost: producing.lost };
+  }
+  const request = { from, waypoint: waypoint === '' ? undefined : waypoint, execute };
+  const following = startFollowing(writer, request, logger);
+  stopList.add('the follower', () => following.stop());
+  await Promise.race([following.started, following.ended]);
+  return { store, following, lost: following.lost };
+}

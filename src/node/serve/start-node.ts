@@ -1,0 +1,140 @@
+/**
+ * The composition root: opens the store, starts its writers and the API. Nothing starts on import; one list stops
+ * everything that was started.
+ */
+import { availableParallelism } from 'node:os';
+import type { Logger } from 'pino';
+import type { OverridableLedger } from '../../ledger/overrides/overrides.ts';
+import { createLogger } from '../log.ts';
+import { asNodeError, refuseNoLocation } from '../open-store.ts';
+import { isSampleLedger } from '../sample-resource.ts';
+import { checkFree, interfaceUrl, parseListenAddress } from '../settings/listen-address.ts';
+import { unknownVariables } from '../settings/setting-sources.ts';
+import { NODE_SETTINGS, type NodeSettings } from '../settings/settings.ts';
+import { upstreamBase } from '../settings/upstream-url.ts';
+import { StopList } from '../shutdown.ts';
+import type { WorkerPool } from './cluster/worker-pool.ts';
+import type { ProcessMetrics } from './metrics/process-metrics.ts';
+import type { NodeStore } from './node-store.ts';
+
+/** The line that `daybook serve` prints when the node answers. */
+interface ReadyLine {
+  readonly event: 'ready';
+  /** The URL of the API; it ends in `/v1`. */
+  readonly url: string;
+  readonly pid: number;
+  readonly chain_id: number;
+  readonly ledger_version: string;
+  /** Absent for the ledger of a network. */
+  readonly sample?: true;
+  /** Absent for a ledger of its own. */
+  readonly fork?: true;
+}
+
+interface RunningNode {
+  readonly ready: ReadyLine;
+  readonly logger: Logger;
+  /** Absent unless asked for, of a fork. */
+  readonly overrides?: OverridableLedger | undefined;
+  /** Rejects when the node cannot continue and has to be stopped. Never resolves. */
+  readonly failed: Promise<never>;
+  /** Finishes requests in flight, up to the configured time, and releases everything. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a node and resolves when it answers. With one worker, this process does everything. With more, workers answer
+ * and this process only writes the store: readers need no lock to see what was committed, so a request passes through
+ * its worker only.
+ * @param isOverridable whether a fork can be overridden
+ * @throws NodeError: `no_ledger`, `data_not_usable`, `bad_setting`, `listen_failed`, `worker_failed`; everything that
+ *   was started is stopped
+ */
+export async function startNode(
+  settings: NodeSettings,
+  isOverridable = false,
+): Promise<RunningNode> {
+  const stopList = new StopList();
+  try {
+    return await start(settings, stopList, isOverridable);
+  } catch (error) {
+    await stopList.stop();
+    throw asNodeError(error);
+  }
+}
+
+async function start(
+  settings: NodeSettings,
+  stopList: StopList,
+  isOverridable: boolean,
+): Promise<RunningNode> {
+  const address = parseListenAddress(settings.listen);
+  refuseNoLocation(settings.data);
+  const upstream = upstreamBase(settings);
+  const logger = createLogger(settings.logLevel);
+  for (const unknown of unknownVariables(NODE_SETTINGS, process.env)) {
+    logger.warn(unknown, 'environment variable ignored: there is no such setting');
+  }
+  const isFork = settings.fork !== '' || settings.offline;
+  const wanted = settings.workers === 0 && !isFork ? availableParallelism() : settings.workers;
+  const count = Math.max(1, wanted);
+  let workers: WorkerPool | undefined;
+  if (count > 1) {
+    const { WorkerPool } = await import('./cluster/worker-pool.ts');
+    const pool = new WorkerPool(settings, count, logger);
+    stopList.add('the workers', () => pool.stop());
+    workers = pool;
+  }
+  // Before a sample is made that nobody could ask for.
+  await checkFree(address);
+  // Loaded while the workers load their modules.
+  const { openNodeStore } = await import('./node-store.ts');
+  const nodeStore = await openNodeStore(settings, stopList, logger);
+  const overrides = isOverridable ? await openOverridable(nodeStore) : undefined;
+  let metrics: ProcessMetrics | undefined;
+  if (settings.metricsListen !== '') {
+    const { startMetrics } = await import('./metrics/node-metrics.ts');
+    const ofWorkers = workers === undefined ? undefined : () => workers.metrics();
+    metrics = await startMetrics(settings, nodeStore, logger, stopList, ofWorkers);
+  }
+  const listen = async () => {
+    if (workers !== undefined) {
+      // From now on they are the first to stop.
+      stopList.add('the workers', () => workers.stop());
+      return await workers.listen();
+    }
+    const { startInterface } = await import('./http-interface.ts');
+    const served = { ...nodeStore, ledger: overrides };
+    const { port, state } = await startInterface(served, settings, logger, stopList, metrics);
+    return { port, ...state };
+  };
+  const { port, chainId, version } = await listen();
+  const ready: ReadyLine = {
+    event: 'ready',
+    url: interfaceUrl(address.host, port),
+    pid: process.pid,
+    chain_id: chainId,
+    ledger_version: String(version),
+    ...(isFork && { fork: true as const }),
+    ...(!isFork && (await isSampleLedger(nodeStore.store)) && { sample: true as const }),
+  };
+  // Every log line has the process id.
+  const facts = {
+    ...ready,
+    pid: undefined,
+    ...(workers && { workers: count }),
+    upstream: upstream?.origin,
+  };
+  logger.info(facts, 'answering');
+  const never = new Promise<never>(() => undefined);
+  const failed = Promise.race([workers?.failed ?? never, nodeStore.lost ?? never]);
+  failed.catch(() => undefined);
+  return { ready, logger, overrides, failed, stop: () => stopList.stop() };
+}
+
+/** A fork so that it can be overridden; `undefined` for another ledger. */
+async function openOverridable({ store, openSource }: NodeStore) {
+  if (openSource === undefined) return undefined;
+  const { OverridableLedger } = await import('../../ledger/overrides/overrides.ts');
+  return new OverridableLedger(store, openSource);
+}

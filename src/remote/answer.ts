@@ -1,0 +1,55 @@
+/** What the answer of a node says (docs/spec/http.md §3.1). */
+import type { IncomingHttpHeaders } from 'node:http';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** In memory of its own, so that it can be transferred to another thread. */
+  readonly body: Buffer<ArrayBuffer>;
+}
+
+export const BCS_TYPE = 'application/x-bcs';
+export const JSON_TYPE = 'application/json';
+
+/** The state of a node's ledger, as far as its headers tell. */
+export interface LedgerState {
+  readonly chainId: number | undefined;
+  readonly ledgerVersion: bigint | undefined;
+  readonly oldestVersion: bigint | undefined;
+}
+
+/** Characters of an error's body that a message shows. */
+const MAX_SHOWN = 300;
+
+/** The value of a header of the interface, whatever its prefix: `cursor` of `x-node-cursor`. */
+export function nodeHeader(headers: IncomingHttpHeaders, name: string): string | undefined {
+  const found = Object.keys(headers).find(
+    (one) => one.startsWith('x-') && one.endsWith(`-${name}`),
+  );
+  return found && String(headers[found]);
+}
+
+export function ledgerState(headers: IncomingHttpHeaders): LedgerState {
+  const number = (name: string): bigint | undefined => {
+    const value = nodeHeader(headers, name) ?? '';
+    return /^\d{1,20}$/.test(value) ? BigInt(value) : undefined;
+  };
+  const chainId = number('chain-id');
+  return {
+    chainId: chainId === undefined ? undefined : Number(chainId),
+    ledgerVersion: number('ledger-version'),
+    oldestVersion: number('ledger-oldest-version'),
+  };
+}
+
+/** The content type without its parameters, in lower case. */
+export function mediaTypeOf({ headers }: Pick<Answer, 'headers'>): string {
+  const [mediaType = ''] = headers['content-type']?.split(';') ?? [];
+  return mediaType.trim().toLowerCase();
+}
+
+/** The beginning of a body as one line of plain text. */
+export function shownText(body: Buffer): string {
+  const text = body.toString('utf8', 0, MAX_SHOWN);
+  return text.replaceAll(/[\p{C}\s]+/gu, ' ').trim();
+}

@@ -1,0 +1,30 @@
+/** State keys of many accounts: the same path for each of them. */
+import { copiedBytes } from '../cache.ts';
+import { domainSeed, HASH_BYTES, sha3 } from '../move/crypto/hash.ts';
+import { ADDRESS_BYTES, type Address } from '../move/types/address.ts';
+import {
+  type AccessPathKey,
+  type HashedStateKey,
+  physicalStateKey,
+} from '../move/types/state-key.ts';
+
+/** Where the address is in the input: after the domain's seed and the key's tag. */
+const ADDRESS_OFFSET = HASH_BYTES + 1;
+
+/** State keys that differ in the account only. */
+export class AccountKeyHasher {
+  readonly #input: Buffer;
+
+  /** @param key such a key of any account; its path names no account */
+  constructor(key: AccessPathKey) {
+    this.#input = copiedBytes(Buffer.concat([domainSeed('StateKey'), physicalStateKey(key)]));
+  }
+
+  /** The state key of an account, given as hex or as bytes. */
+  key(account: Address | Uint8Array): HashedStateKey {
+    if (typeof account === 'string')
+      this.#input.write(account, ADDRESS_OFFSET, ADDRESS_BYTES, 'hex');
+    else this.#input.set(account, ADDRESS_OFFSET);
+    return { hash: sha3(this.#input), physical: Buffer.from(this.#input.subarray(HASH_BYTES)) };
+  }
+}

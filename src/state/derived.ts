@@ -1,0 +1,112 @@
+/**
+ * Values derived from modules: layouts of types, entry functions with their parameters. They depend only on the
+ * modules, not on the ledger version; so they are cached with a digest of each module, and reused while a lookup
+ * returns modules with the same digests.
+ */
+import { Cache, type CacheName, type CacheSize, copiedText } from '../cache.ts';
+import { andThen, type MaybePromise, settle, together } from '../maybe-promise.ts';
+import { MoveError } from '../move/errors.ts';
+import type { ModuleLookup } from '../move/modules/lookup.ts';
+import type { ModuleId } from '../move/types/module-id.ts';
+
+export interface ModuleStamp {
+  readonly id: ModuleId;
+  /** Absent for a module without a digest: values derived from it are not reused. */
+  readonly digest: string | undefined;
+}
+
+export interface Derived<V> {
+  readonly value: V;
+  readonly modules: readonly ModuleStamp[];
+}
+
+/** Cache memory for each module of a derived value, in bytes, estimated. */
+const STAMP_BYTES = 400;
+
+/** Whether a lookup gives these modules still; a module that does not load any more is not the same. */
+export function areUnchanged(
+  modules: readonly ModuleStamp[],
+  lookup: ModuleLookup,
+): MaybePromise<boolean> {
+  const checks = together(
+    modules.map(
+      ({ id, digest }) =>
+        () =>
+          settle(
+            () => lookup(id),
+            (module) => digest !== undefined && module?.digest === digest,
+            falseIfBroken,
+          ),
+    ),
+  );
+  return andThen(checks, (results) => results.every((isSame) => isSame));
+}
+
+function falseIfBroken(failure: unknown): false {
+  if (failure instanceof MoveError) return false;
+  throw failure;
+}
+
+/** Values derived from modules, by a key that identifies the value. */
+export class DerivedCache<V> {
+  readonly #cache: Cache<Derived<V>>;
+  readonly #sizeOf: (value: V) => number | undefined;
+
+  /** @param sizeOf bytes that a value takes, estimated; `undefined` for a value that is not to be cached */
+  constructor(name: CacheName, sizeOf: (value: V) => number | undefined) {
+    this.#cache = new Cache(name);
+    this.#sizeOf = sizeOf;
+  }
+
+  get size(): CacheSize {
+    return this.#cache.size;
+  }
+
+  /**
+   * The value of a key as the modules of a lookup make it; at once when it is cached and the lookup answers at once.
+   * @param make makes the value by the modules that it is given, and by nothing else
+   */
+  get(
+    key: string,
+    lookup: ModuleLookup,
+    make: (lookup: ModuleLookup) => MaybePromise<V>,
+  ): MaybePromise<Derived<V>> {
+    const known = this.#cache.get(key);
+    if (known === undefined) return this.#make(key, lookup, make);
+    return andThen(areUnchanged(known.modules, lookup), (isRight) =>
+      isRight ? known : this.#make(key, lookup, make),
+    );
+  }
+
+  #make(
+    key: string,
+    lookup: ModuleLookup,
+    make: (lookup: ModuleLookup) => MaybePromise<V>,
+  ): MaybePromise<Derived<V>> {
+    return andThen(derive(lookup, make), (derived) => {
+      const sizeBytes = this.#sizeOf(derived.value);
+      if (sizeBytes !== undefined)
+        this.#cache.set(key, derived, sizeBytes + derived.modules.length * STAMP_BYTES);
+      return derived;
+    });
+  }
+}
+
+/** A value with the modules that were looked up to make it. */
+export function derive<V>(
+  lookup: ModuleLookup,
+  make: (lookup: ModuleLookup) => MaybePromise<V>,
+): MaybePromise<Derived<V>> {
+  const stamps = new Map<string, ModuleStamp>();
+  const noting: ModuleLookup = (id) =>
+    andThen(lookup(id), (module) => {
+      if (module !== undefined) stamps.set(`${id.address}::${id.name}`, stampOf(id, module.digest));
+      return module;
+    });
+  return andThen(make(noting), (value) => ({ value, modules: [...stamps.values()] }));
+}
+
+/** The id may be a part of a request's text, which would stay as long as the stamp. */
+function stampOf({ address, name }: ModuleId, digest: string | undefined): ModuleStamp {
+  return { id: { address: copiedText(address), name: copiedText(name) }, digest };
+}

@@ -1,0 +1,83 @@
+/**
+ * The feature flags of the chain, and the limits for loading modules that follow from them (docs/spec/move.md §4.2).
+ */
+import { andThen, type MaybePromise } from '../maybe-promise.ts';
+import { BcsError } from '../move/bcs/bcs-reader.ts';
+import { DEFAULT_LOADER_LIMITS, type LoaderLimits } from '../move/modules/compiled.ts';
+import { ADDRESS_ONE } from '../move/types/address.ts';
+import { FEATURES_TAG } from '../move/types/framework-tag.ts';
+import { hashedStateKey, resourceStateKey } from '../move/types/state-key.ts';
+import { featuresCodec, isFeatureEnabled } from '../move/values/framework-resource.ts';
+import type { StateEntry } from '../store/columns/state-column.ts';
+import type { PruningGuard } from './pruning-guard.ts';
+
+const FEATURES_KEY = hashedStateKey(resourceStateKey(ADDRESS_ONE, FEATURES_TAG));
+
+/** Flags that raise the bytecode version, the highest first. */
+const VERSION_FLAGS: readonly (readonly [flag: number, maxVersion: number])[] = [
+  [106, 10],
+  [102, 9],
+  [86, 8],
+  [40, 7],
+  [5, 6],
+];
+const LOWEST_MAX_VERSION = 5;
+const LIMITED_IDENTIFIERS_FLAG = 38;
+const LEGACY_MAX_IDENTIFIER_BYTES = 65_535;
+
+/** Accounts can exist without a resource: DEFAULT_ACCOUNT_RESOURCE of the reference's feature flags. */
+export const DEFAULT_ACCOUNT_FLAG = 91;
+
+/** The feature flags at a version; `undefined` where they are missing or do not decode. */
+export function featuresAt(
+  guard: PruningGuard,
+  version: bigint,
+): MaybePromise<Uint8Array | undefined> {
+  return andThen(featuresEntry(guard, version), featuresIn);
+}
+
+function featuresEntry(guard: PruningGuard, version: bigint): MaybePromise<StateEntry | undefined> {
+  return guard.state(ADDRESS_ONE, FEATURES_KEY, version);
+}
+
+function featuresIn(entry: StateEntry | undefined): Uint8Array | undefined {
+  if (entry?.bytes === undefined) return undefined;
+  try {
+    return featuresCodec.decode(entry.bytes);
+  } catch (error) {
+    if (error instanceof BcsError) return undefined;
+    throw error;
+  }
+}
+
+/** The limits for modules at a version. */
+export interface DatedLimits {
+  readonly limits: LoaderLimits;
+  /** The limits are the same from this version on. */
+  readonly sinceVersion: bigint;
+}
+
+export function loaderLimitsAt(guard: PruningGuard, version: bigint): MaybePromise<DatedLimits> {
+  return andThen(featuresEntry(guard, version), (entry) => ({
+    limits: limitsOf(featuresIn(entry)),
+    // Flags that are missing tell nothing about earlier versions.
+    sinceVersion: entry?.version ?? version,
+  }));
+}
+
+/** The defaults without flags. */
+function limitsOf(features: Uint8Array | undefined): LoaderLimits {
+  if (features === undefined) return DEFAULT_LOADER_LIMITS;
+  return loaderLimitsOf((flag) => isFeatureEnabled(features, flag));
+}
+
+/** The limits for code under some feature flags. */
+export function loaderLimitsOf(isEnabled: (flag: number) => boolean): LoaderLimits {
+  const raised = VERSION_FLAGS.find(([flag]) => isEnabled(flag));
+  return {
+    maxVersion: raised?.[1] ?? LOWEST_MAX_VERSION,
+    maxIdentifierBytes: isEnabled(LIMITED_IDENTIFIERS_FLAG)
+      ? DEFAULT_LOADER_LIMITS.maxIdentifierBytes
+      : LEGACY_MAX_IDENTIFIER_BYTES,
+  };
+}

@@ -1,0 +1,271 @@
+/**
+ * Sends the questions of a fork to its upstream over HTTP, bounded in rate, number and time. An answer counts only if
+ * a node of the fork's chain gives it, at the fork's version or later.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MAX_PAGE_BYTES } from '../../ingest/feed/feed-client.ts';
+import {
+  type Answer,
+  BCS_TYPE,
+  JSON_TYPE,
+  ledgerState,
+  mediaTypeOf,
+  nodeHeader,
+  shownText,
+} from '../../remote/answer.ts';
+import { RemoteError } from '../../remote/remote-error.ts';
+import { RemoteServer } from '../../remote/remote-server.ts';
+import { parseRetryAfter } from '../../remote/retry.ts';
+import { UpstreamFailure } from './upstream-failure.ts';
+
+/** The bounds of one process. */
+export const FORK_LIMITS = {
+  /** Average of requests; as many again may follow one another at once. */
+  requestsPerSecond: 100,
+  /** Requests that are under way at the same time. */
+  maxConcurrent: 16,
+  /** Questions that wait for their request or its answer. */
+  maxWaiting: 10_000,
+  /** For the answer to one request. */
+  requestTimeoutMs: 15_000,
+  /** For a question, with all waiting. */
+  questionTimeoutMs: 30_000,
+  maxAnswerBytes: MAX_PAGE_BYTES,
+  /** How long raw values are not asked for after the upstream has hidden them. */
+  rawHiddenMs: 60_000,
+};
+
+/** How long the upstream is left alone when it is busy and does not say for how long, in milliseconds. */
+const BUSY_PAUSE_MS = 1_000;
+/** The end of the codes which say that something does not exist (docs/spec/http.md §5). */
+const ABSENT_END = '_not_found';
+
+export interface Question {
+  /** Below the base of the interface, encoded. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  /** A value that is posted as JSON; absent: GET. */
+  readonly body?: unknown;
+}
+
+/** A result in BCS, or the refusal of the interface. */
+export type Reply =
+  | { readonly kind: 'result'; readonly bytes: Buffer; readonly cursor: string | undefined }
+  | {
+      readonly kind: 'refusal';
+      readonly status: number;
+      /** Of the interface; empty where something else refuses, such as a proxy. */
+      readonly code: string;
+      readonly message: string;
+    };
+
+/** The chain and the least version of every answer. */
+export interface Expected {
+  readonly chainId: number;
+  readonly version: bigint;
+}
+
+export class ForkClient {
+  /** Without a slash at its end. */
+  readonly base: string;
+  readonly #limits: typeof FORK_LIMITS;
+  readonly #server: RemoteServer;
+  #expected: Expected | undefined;
+  #waiting = 0;
+  #running = 0;
+  readonly #queue: (() => void)[] = [];
+  /** When the next request may be sent at the average rate, as `performance.now()` gives it. */
+  #nextMs = 0;
+  #pausedUntilMs = 0;
+  #rawHiddenUntilMs = 0;
+
+  /** @param base see `interfaceBase` */
+  constructor(base: URL, limits = FORK_LIMITS) {
+    this.base = base.href;
+    this.#limits = limits;
+    this.#server = new RemoteServer(base, limits.maxConcurrent);
+  }
+
+  /** Whether the upstream has lately not answered questions for raw values. */
+  get isRawHidden(): boolean {
+    return performance.now() < this.#rawHiddenUntilMs;
+  }
+
+  /** The upstream has just not answered one. */
+  noteRawHidden(): void {
+    this.#rawHiddenUntilMs = performance.now() + this.#limits.rawHiddenMs;
+  }
+
+  /** Answers must be of this chain and version from now on. */
+  expect(expected: Expected): void {
+    this.#expected = expected;
+  }
+
+  /** The ledger info of the upstream, in BCS. @throws UpstreamFailure */
+  async ledgerInfo(): Promise<Buffer> {
+    return resultOf(await this.#send({ path: '' })).bytes;
+  }
+
+  /** @throws UpstreamFailure for everything that is not an answer of the interface */
+  async ask(question: Question): Promise<Reply> {
+    const answer = await this.#send(question);
+    if (answer.status === 200) {
+      this.#check(answer, true);
+      return resultOf(answer);
+    }
+    const refusal = refusalOf(answer);
+    // What does not exist is recorded for good: a node of this chain must say so.
+    this.#check(answer, refusal.code.endsWith(ABSENT_END));
+    return refusal;
+  }
+
+  /** Ends questions that still wait. */
+  close(): void {
+    this.#server.close();
+  }
+
+  /** Sends a question while not too many wait. */
+  async #send(question: Question): Promise<Answer> {
+    if (this.#waiting >= this.#limits.maxWaiting) {
+      throw new UpstreamFailure('busy', `${this.#waiting} questions wait for the upstream already`);
+    }
+    this.#waiting += 1;
+    try {
+      return await this.#answer(question, performance.now() + this.#limits.questionTimeoutMs);
+    } catch (cause) {
+      if (!(cause instanceof RemoteError)) throw cause;
+      throw new UpstreamFailure(cause.code, cause.message, { cause });
+    } finally {
+      this.#waiting -= 1;
+    }
+  }
+
+  /** Sends a question in its turn, again where the upstream is busy and time is left. */
+  async #answer(question: Question, deadlineMs: number): Promise<Answer> {
+    for (;;) {
+      await this.#place();
+      let answer: Answer;
+      try {
+        await this.#turn(deadlineMs);
+        answer = await this.#exchange(question, deadlineMs);
+      } finally {
+        this.#leave();
+      }
+      if (answer.status !== 429 && answer.status !== 503) return answer;
+      const pauseMs = parseRetryAfter(answer.headers['retry-after']) ?? BUSY_PAUSE_MS;
+      const untilMs = performance.now() + pauseMs;
+      this.#pausedUntilMs = Math.max(this.#pausedUntilMs, untilMs);
+      if (untilMs >= deadlineMs) throw busyFailure(answer, pauseMs);
+    }
+  }
+
+  /** Waits for one of the places of requests that are under way. */
+  async #place(): Promise<void> {
+    if (this.#running >= this.#limits.maxConcurrent) {
+      await new Promise<void>((resolve) => this.#queue.push(resolve));
+      return;
+    }
+    this.#running += 1;
+  }
+
+  /** Passes the place on, or frees it. */
+  #leave(): void {
+    const next = this.#queue.shift();
+    if (next === undefined) this.#running -= 1;
+    else next();
+  }
+
+  /** Waits until the rate allows a request and the upstream does not want to be left alone. */
+  async #turn(deadlineMs: number): Promise<void> {
+    const intervalMs = 1_000 / this.#limits.requestsPerSecond;
+    const { closing: signal } = this.#server;
+    for (;;) {
+      const nowMs = performance.now();
+      // As many as a second allows may come at once.
+      const earliestMs = Math.max(nowMs, this.#nextMs - 1_000, this.#pausedUntilMs);
+      if (earliestMs >= deadlineMs) {
+        throw new UpstreamFailure('busy', 'its turn would come too late', {
+          retryAfterMs: Math.max(BUSY_PAUSE_MS, earliestMs - nowMs),
+        });
+      }
+      if (earliestMs === nowMs) {
+        this.#nextMs = Math.max(this.#nextMs, nowMs) + intervalMs;
+        return;
+      }
+      await sleep(earliestMs - nowMs, undefined, { signal }).catch(() => {
+        throw signal.reason;
+      });
+    }
+  }
+
+  #exchange({ path, query, body }: Question, deadlineMs: number): Promise<Answer> {
+    const { requestTimeoutMs, maxAnswerBytes: maxBytes } = this.#limits;
+    const leftMs = Math.max(1, Math.ceil(deadlineMs - performance.now()));
+    const totalTimeoutMs = Math.min(requestTimeoutMs, leftMs);
+    const url = this.#server.url(path, query);
+    const bounds = { maxBytes, totalTimeoutMs, silenceTimeoutMs: totalTimeoutMs };
+    if (body === undefined) {
+      return this.#server.send({ url, headers: { accept: BCS_TYPE } }, bounds);
+    }
+    const headers = { accept: BCS_TYPE, 'content-type': JSON_TYPE };
+    const content = Buffer.from(JSON.stringify(body));
+    return this.#server.send({ url, headers, body: content }, bounds);
+  }
+
+  /** @param isOfLedger whether the headers must be there: not every refusal has them */
+  #check({ headers }: Answer, isOfLedger: boolean): void {
+    const expected = this.#expected;
+    if (expected === undefined) return;
+    const { chainId, ledgerVersion } = ledgerState(headers);
+    if (chainId !== undefined && chainId !== expected.chainId) {
+      const message = `it is of chain ${chainId}, this fork of chain ${expected.chainId}`;
+      throw new UpstreamFailure('other_chain', message);
+    }
+    if (ledgerVersion !== undefined && ledgerVersion < expected.version) {
+      throw new UpstreamFailure(
+        'upstream_behind',
+        `it is at version ${ledgerVersion}, this fork at version ${expected.version}`,
+      );
+    }
+    if (isOfLedger && (chainId === undefined || ledgerVersion === undefined)) {
+      throw new UpstreamFailure('upstream_not_a_node', 'its answer has no ledger headers');
+    }
+  }
+}
+
+function busyFailure({ status, body }: Answer, retryAfterMs: number): UpstreamFailure {
+  const text = shownText(body);
+  const message = `it answers ${status}${text === '' ? '' : `: ${text}`}`;
+  return new UpstreamFailure('upstream_busy', message, { retryAfterMs });
+}
+
+/** @throws UpstreamFailure */
+function resultOf(answer: Answer): Reply & { readonly kind: 'result' } {
+  const { status, headers, body: bytes } = answer;
+  const coding = headers['content-encoding'] ?? 'identity';
+  if (status !== 200 || mediaTypeOf(answer) !== BCS_TYPE || coding !== 'identity') {
+    const what = `status ${status} with ${headers['content-type'] ?? 'no content type'}`;
+    throw new UpstreamFailure('upstream_not_a_node', `it answers ${what} instead of ${BCS_TYPE}`);
+  }
+  return { kind: 'result', bytes, cursor: nodeHeader(headers, 'cursor') };
+}
+
+/** @throws UpstreamFailure for a failure of the upstream, and for what does not come from a node */
+function refusalOf({ status, headers, body }: Answer): Reply & { readonly kind: 'refusal' } {
+  const parsed = errorOf(body);
+  const { code, message } = parsed ?? { code: '', message: shownText(body) };
+  if (status >= 400 && status < 500) return { kind: 'refusal', status, code, message };
+  const type = headers['content-type'] ?? 'no content type';
+  const text = `it answers status ${status} with ${type}${message === '' ? '' : `: ${message}`}`;
+  const isOfNode = status >= 500 && parsed !== undefined;
+  throw new UpstreamFailure(isOfNode ? 'upstream_failed' : 'upstream_not_a_node', text);
+}
+
+function errorOf(body: Buffer): { code: string; message: string } | undefined {
+  try {
+    const { error_code: code, message } = JSON.parse(body.toString('utf8'));
+    return typeof code === 'string' && typeof message === 'string' ? { code, message } : undefined;
+  } catch {
+    return undefined;
+  }
+}

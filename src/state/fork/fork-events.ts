@@ -1,0 +1,209 @@
+/**
+ * Event streams of a fork. The interface has no version for events: the upstream answers with what it has now. Events
+ * never change and their versions never fall, so the events up to the fork's version are the first ones of the stream.
+ */
+
+import { chunkEventOf } from '../../ingest/version-parts.ts';
+import { andThen, type MaybePromise } from '../../maybe-promise.ts';
+import type { BcsReader } from '../../move/bcs/bcs-reader.ts';
+import { MIN_EVENT_BYTES, readContractEvent } from '../../move/transactions/event.ts';
+import { addressBytes, formatAddress } from '../../move/types/address.ts';
+import type { Batch } from '../../store/batch.ts';
+import type { StoredEvent, StreamId } from '../../store/columns/event-column.ts';
+import { decodeU64Key, encodeU64Key } from '../../store/columns/order-key.ts';
+import {
+  type EventPage,
+  type EventPageQuery,
+  firstOfNewest,
+} from '../../store/read/event-pages.ts';
+import { LedgerError } from '../ledger-error.ts';
+import type { EventStream } from '../source.ts';
+import type { ForkClient } from './fork-client.ts';
+import { askFor, pathOf } from './history-answers.ts';
+import { answerTo, type Fork, type Question, RecordedList } from './recorded-answers.ts';
+import { badAnswer } from './upstream-failure.ts';
+
+/** As many as a node gives by default at most. */
+const EVENTS_PER_REQUEST = 100;
+/** An event with the version before it. */
+const MIN_ITEM_BYTES = 8 + MIN_EVENT_BYTES;
+
+/** An event, with the bytes that it was read from. */
+interface AnsweredEvent {
+  readonly event: StoredEvent;
+  readonly bytes: Buffer;
+}
+
+export class ForkEventStream implements EventStream {
+  readonly #fork: Fork;
+  readonly #stream: StreamId;
+  readonly #shown: string;
+  /** The fork's version. */
+  readonly #version: bigint;
+  readonly #list: RecordedList<AnsweredEvent>;
+
+  constructor(fork: Fork, version: bigint, stream: StreamId) {
+    const { address, creationNumber } = stream;
+    this.#fork = fork;
+    this.#stream = stream;
+    this.#shown = `event stream ${creationNumber} of ${formatAddress(address)}`;
+    this.#version = version;
+    this.#list = new RecordedList<AnsweredEvent>(fork, {
+      shown: `events of ${this.#shown}`,
+      name: ['events', addressBytes(address), creationNumber],
+      codec: {
+        write: (writer, { bytes }) => writer.fixed(bytes),
+        read: (reader) => this.#read(reader),
+      },
+      orderOf: ({ event }) => encodeU64Key(event.sequenceNumber),
+      ask: async (client, _, from, limit) => {
+        const start = decodeU64Key(from);
+        const page = this.#shownOf(await this.#ask(client, start, limit));
+        if (page.length === 0) throw badAnswer(this.#shown, `there is no event ${start}`);
+        return { items: page, next: endOf(page) };
+      },
+    });
+  }
+
+  page({ start: asked, limit }: EventPageQuery): MaybePromise<EventPage> {
+    return andThen(this.lastSequenceNumber(), (last) => {
+      const start = asked ?? firstOfNewest(last ?? 0n, limit);
+      if (last === undefined || start > last) return { events: [], pruned: undefined };
+      const left = last - start + 1n;
+      const count = left < BigInt(limit) ? Number(left) : limit;
+      return this.#list.all(encodeU64Key(start), count).then((items) => {
+        return { events: items.map(({ event }) => event), pruned: undefined };
+      });
+    });
+  }
+
+  lastSequenceNumber(): MaybePromise<bigint | undefined> {
+    const { address, creationNumber } = this.#stream;
+    const question: Question<bigint | undefined> = {
+      shown: `the end of ${this.#shown} at version ${this.#version}`,
+      name: ['end of events', addressBytes(address), creationNumber],
+      codec: {
+        write: (writer, last) => writer.option(last, (to, number) => to.u64(number)),
+        read: (reader) => reader.option((inner) => inner.u64()),
+      },
+    };
+    return answerTo(this.#fork, question, async (client, batch) => {
+      const newest = await this.#ask(client, undefined, EVENTS_PER_REQUEST);
+      await this.#put(batch, newest);
+      return await this.#lastUpToVersion(client, batch, newest);
+    });
+  }
+
+  /** The last event up to the fork's version. @param newest the newest events of the upstream */
+  async #lastUpToVersion(
+    client: ForkClient,
+    batch: Batch,
+    newest: readonly AnsweredEvent[],
+  ): Promise<bigint | undefined> {
+    const found = this.#shownOf(newest).at(-1);
+    if (found !== undefined || newest.length === 0) return found?.event.sequenceNumber;
+    let low = 0n;
+    let high = newest[0]!.event.sequenceNumber;
+    let last: bigint | undefined;
+    // Events from `high` on are above the version, those up to `last` are not.
+    while (low < high) {
+      const middle = (low + high) >> 1n;
+      const page = await this.#askUnlessPruned(client, middle);
+      if (page === undefined) {
+        low = middle + 1n;
+        continue;
+      }
+      if (page.length === 0) throw badAnswer(this.#shown, `there is no event ${middle}`);
+      await this.#put(batch, page);
+      const shown = this.#shownOf(page);
+      if (shown.length === 0) {
+        high = middle;
+        continue;
+      }
+      last = shown.at(-1)!.event.sequenceNumber;
+      if (shown.length < page.length) return last;
+      low = last + 1n;
+    }
+    return last;
+  }
+
+  /** `undefined` for events that the upstream has pruned: they are older than the fork's version, which it has. */
+  async #askUnlessPruned(
+    client: ForkClient,
+    start: bigint,
+  ): Promise<readonly AnsweredEvent[] | undefined> {
+    try {
+      return await this.#ask(client, start, EVENTS_PER_REQUEST);
+    } catch (error) {
+      if (error instanceof LedgerError && error.code === 'version_pruned') return undefined;
+      throw error;
+    }
+  }
+
+  /** The events of a page up to the fork's version. */
+  #shownOf(page: readonly AnsweredEvent[]): readonly AnsweredEvent[] {
+    return page.filter(({ event }) => event.version <= this.#version);
+  }
+
+  async #put(batch: Batch, page: readonly AnsweredEvent[]): Promise<void> {
+    const items = this.#shownOf(page);
+    if (items.length === 0) return;
+    const start = encodeU64Key(items[0]!.event.sequenceNumber);
+    await this.#list.putPage(batch, start, { items, next: endOf(items) });
+  }
+
+  /** A page of the upstream, checked. @param start absent: the newest events */
+  async #ask(
+    client: ForkClient,
+    start: bigint | undefined,
+    wanted: number,
+  ): Promise<readonly AnsweredEvent[]> {
+    const { address, creationNumber } = this.#stream;
+    const what = `events of ${this.#shown}`;
+    const limit = Math.min(wanted, EVENTS_PER_REQUEST);
+    const path = pathOf('accounts', formatAddress(address), 'events', String(creationNumber));
+    const query = { limit: String(limit), ...(start !== undefined && { start: String(start) }) };
+    const events = await askFor(client, what, { path, query }, (reader) =>
+      reader.vector(MIN_ITEM_BYTES, () => this.#read(reader)),
+    );
+    if (events.length > limit) throw badAnswer(what, `${events.length} instead of ${limit}`);
+    for (const [at, { event }] of events.entries()) {
+      const { version, sequenceNumber } = event;
+      const before = events[at - 1]?.event;
+      const expected = before === undefined ? start : before.sequenceNumber + 1n;
+      if (expected !== undefined && sequenceNumber !== expected) {
+        throw badAnswer(what, `event ${sequenceNumber} in place of ${expected}`);
+      }
+      if (before !== undefined && version < before.version) {
+        const detail = `event ${sequenceNumber} is of an earlier version than the one before`;
+        throw badAnswer(what, detail);
+      }
+    }
+    return events;
+  }
+
+  #read(reader: BcsReader): AnsweredEvent {
+    const start = reader.offset;
+    const version = reader.u64();
+    const eventAt = reader.offset;
+    readContractEvent(reader);
+    const bytes = reader.buffer.subarray(start, reader.offset);
+    const event = chunkEventOf(reader.buffer.subarray(eventAt, reader.offset));
+    const { address, creationNumber } = this.#stream;
+    const isOfStream =
+      event.kind === 'stream' &&
+      event.address === address &&
+      event.creationNumber === creationNumber;
+    if (!isOfStream) throw reader.error('bad_value', 'an event of another stream', eventAt);
+    const { sequenceNumber } = event;
+    const [typeTag, data] = [event.typeTag as Buffer, event.data as Buffer];
+    const encoded = bytes.subarray(typeTag.byteOffset - bytes.byteOffset);
+    // The interface does not tell an event's index in its transaction.
+    return { event: { sequenceNumber, version, index: 0, typeTag, data, encoded }, bytes };
+  }
+}
+
+/** Where the page after some events begins. */
+function endOf(events: readonly AnsweredEvent[]): Buffer {
+  return encodeU64Key(events.at(-1)!.event.sequenceNumber + 1n);
+}

@@ -1,0 +1,99 @@
+/** Makes a fork: finds out which ledger it is of, and what that is at the fork's version. */
+
+import { type BcsReader, decodeBcs } from '../../move/bcs/bcs-reader.ts';
+import { HASH_BYTES } from '../../move/crypto/hash.ts';
+import { Batch } from '../../store/batch.ts';
+import { FORK_ORIGIN } from '../../store/columns/fork-columns.ts';
+import { HEAD_ROW, type Head, readHead } from '../../store/columns/head.ts';
+import { LEDGER_IDENTITY } from '../../store/columns/identity-column.ts';
+import type { Store, StoreReader } from '../../store/store.ts';
+import type { ForkClient } from './fork-client.ts';
+import {
+  askBlock,
+  askTransactions,
+  decoded,
+  putTransaction,
+  takeBlockStart,
+} from './history-answers.ts';
+import type { ForkAnchor } from './recorder.ts';
+import { UpstreamFailure } from './upstream-failure.ts';
+
+/** The beginning of the ledger info: what a fork takes over from it (docs/spec/http.md §1.3). */
+interface LedgerInfo {
+  readonly chainId: number;
+  readonly version: bigint;
+  readonly oldestVersion: bigint;
+  readonly oldestBlockHeight: bigint;
+}
+
+/** The ledger that a fork is of; `undefined` where making it was cut off. @throws RowDamagedError */
+export async function forkAnchor(store: StoreReader): Promise<ForkAnchor | undefined> {
+  const head = await readHead(store);
+  const identity = await LEDGER_IDENTITY.get(store);
+  const origin = await FORK_ORIGIN.get(store);
+  if (head === undefined || identity === undefined || origin === undefined) return undefined;
+  return { chainId: identity.chainId, version: head.version, rootHash: origin.rootHash };
+}
+
+/**
+ * Pins an empty fork at a version of the upstream, in one commit.
+ * @param asked absent: the newest version
+ * @throws LedgerError `fork_upstream_failed`, `version_pruned`
+ */
+export async function makeFork(
+  store: Store,
+  client: ForkClient,
+  asked: bigint | undefined,
+): Promise<ForkAnchor> {
+  const info = readInfo(await client.ledgerInfo());
+  const { chainId, oldestVersion } = info;
+  const version = asked ?? info.version;
+  if (version > info.version) {
+    const detail = `it is at version ${info.version}, the fork is to be at ${version}`;
+    throw new UpstreamFailure('upstream_behind', detail);
+  }
+  client.expect({ chainId, version });
+  const batch = new Batch();
+  const [item] = await askTransactions(client, version, 1);
+  putTransaction(batch, item!);
+  const block = await askBlock(client, 'version', version);
+  const { height, timestampUsecs } = block;
+  const { epoch } = await takeBlockStart(client, batch, block);
+  const { accumulatorRootHash: rootHash } = item!.data;
+  const { oldestBlockHeight } = info;
+  const head: Head = {
+    ...{ version, timestampUsecs, epoch, blockHeight: height },
+    ...{ oldestVersion, oldestBlockHeight, frozenRoots: [] },
+  };
+  FORK_ORIGIN.put(batch, undefined, { url: client.base, rootHash });
+  // Genesis may be out of the upstream's reach; the root covers it.
+  const genesisWaypointHash = Buffer.alloc(HASH_BYTES);
+  const identity = { chainId, genesisWaypointHash, keepsTransactions: true };
+  LEDGER_IDENTITY.put(batch, undefined, identity);
+  HEAD_ROW.publish(batch, undefined, head);
+  await store.commit(batch);
+  return { chainId, version, rootHash };
+}
+
+function readInfo(bytes: Buffer): LedgerInfo {
+  return decoded('ledger info', () =>
+    decodeBcs(bytes, (reader) => {
+      const chainId = reader.u8();
+      const number = () => readNumber(reader);
+      const [, version, oldestVersion] = [number(), number(), number()];
+      number();
+      reader.variant(2, 'RoleType');
+      const oldestBlockHeight = number();
+      number();
+      return { chainId, version, oldestVersion, oldestBlockHeight };
+    }),
+  );
+}
+
+/** A u64, which BCS of the ledger info has as decimal digits. */
+function readNumber(reader: BcsReader): bigint {
+  const start = reader.offset;
+  const text = reader.string();
+  if (/^\d{1,20}$/.test(text)) return BigInt(text);
+  throw reader.error('bad_value', 'digits of no number', start);
+}

@@ -1,0 +1,183 @@
+/** What a fork has recorded of its upstream's answers, by the operation and its arguments. */
+
+import { andThen, type MaybePromise } from '../../maybe-promise.ts';
+import type { BcsReader } from '../../move/bcs/bcs-reader.ts';
+import { type BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
+import { formatHex } from '../../move/bcs/hex.ts';
+import type { Batch } from '../../store/batch.ts';
+import type { Row } from '../../store/columns/columns.ts';
+import { type AnswerName, answerKey, FORK_ANSWERS } from '../../store/columns/fork-columns.ts';
+import { decodeRow } from '../../store/columns/row-codec.ts';
+import { MAX_RANGE_ROWS, type StoreReader } from '../../store/store.ts';
+import type { ForkClient } from './fork-client.ts';
+import type { ForkSource } from './recorder.ts';
+import { badAnswer } from './upstream-failure.ts';
+
+export interface AnswerCodec<T> {
+  write(writer: BcsWriter, answer: T): unknown;
+  read(reader: BcsReader): T;
+}
+
+export interface Question<T> {
+  /** For people. */
+  readonly shown: string;
+  readonly name: AnswerName;
+  readonly codec: AnswerCodec<T>;
+}
+
+/** The rows of a fork, and the way to what is not among them. */
+export interface Fork {
+  readonly store: StoreReader;
+  readonly source: ForkSource;
+}
+
+/** `undefined` where the question was never answered. @throws RowDamagedError */
+export function recordedAnswer<T>(
+  { store }: Fork,
+  { name, codec }: Question<T>,
+): MaybePromise<{ readonly answer: T } | undefined> {
+  const key = answerKey(name);
+  return andThen(store.get(FORK_ANSWERS, key.partition, key.order), (value) => {
+    if (value === undefined) return undefined;
+    return { answer: decodeRow(FORK_ANSWERS, key, value, (reader) => codec.read(reader)) };
+  });
+}
+
+export function putAnswer<T>(batch: Batch, { name, codec }: Question<T>, answer: T): void {
+  const { partition, order } = answerKey(name);
+  const value = encodeBcs((writer) => codec.write(writer, answer));
+  batch.put(FORK_ANSWERS, partition, order, value);
+}
+
+/** The answer, recorded or asked for. Rejects as ForkSource does. */
+export function answerTo<T>(
+  fork: Fork,
+  question: Question<T>,
+  ask: (client: ForkClient, batch: Batch) => Promise<T>,
+): MaybePromise<T> {
+  return andThen(recordedAnswer(fork, question), (known) => {
+    if (known !== undefined) return known.answer;
+    return fork.source.record(question.shown, async (client, batch) => {
+      const answer = await ask(client, batch);
+      putAnswer(batch, question, answer);
+      return answer;
+    });
+  });
+}
+
+export interface ListPage<T> {
+  /** Ascending. */
+  readonly items: readonly T[];
+  /** Where the next page begins; absent on the last one. */
+  readonly next: Buffer | undefined;
+}
+
+/** A list of the upstream in the order of some bytes. */
+interface ListQuestion<T> extends Question<T> {
+  /** Of an item. */
+  readonly codec: AnswerCodec<T>;
+  orderOf(item: T): Buffer;
+  /** A page; `limit` is how many items are wanted. */
+  ask(client: ForkClient, batch: Batch, from: Buffer, limit: number): Promise<ListPage<T>>;
+  /** Puts what depends on what is recorded already. */
+  put?(batch: Batch, items: readonly T[]): Promise<void>;
+}
+
+/** Recorded as pages that do not overlap: each has all items from its beginning to where the next one may begin. */
+export class RecordedList<T> {
+  readonly #fork: Fork;
+  readonly #question: ListQuestion<T>;
+
+  constructor(fork: Fork, question: ListQuestion<T>) {
+    this.#fork = fork;
+    this.#question = question;
+  }
+
+  /** At most `limit` items; also fewer where the list goes on. */
+  page(from: Buffer, limit: number): MaybePromise<ListPage<T>> {
+    return andThen(this.#recorded(from), (known) =>
+      andThen(known ?? this.#ask(from, limit), ({ items, next }) => {
+        const { orderOf } = this.#question;
+        const shown = items.filter((item) => Buffer.compare(orderOf(item), from) >= 0);
+        const after = shown[limit];
+        if (after === undefined) return { items: shown, next };
+        return { items: shown.slice(0, limit), next: orderOf(after) };
+      }),
+    );
+  }
+
+  /** `limit` items; fewer where the list ends. */
+  async all(from: Buffer, limit: number): Promise<readonly T[]> {
+    const found: T[] = [];
+    for (let next: Buffer | undefined = from; next !== undefined && found.length < limit; ) {
+      const page: ListPage<T> = await this.page(next, limit - found.length);
+      found.push(...page.items);
+      next = page.next;
+    }
+    return found;
+  }
+
+  /** Puts a page. It takes in recorded pages that lie within it, and ends where a longer one begins. */
+  async putPage(batch: Batch, from: Buffer, { items, next: end }: ListPage<T>): Promise<void> {
+    const { name, codec, orderOf } = this.#question;
+    const { partition, order } = answerKey(name, from);
+    const query = { from: order, limit: MAX_RANGE_ROWS };
+    let next = end;
+    for (const row of await this.#fork.store.range(FORK_ANSWERS, partition, query)) {
+      if (Buffer.compare(row.order, order) <= 0) continue;
+      const other = this.#decoded(partition, row);
+      if (next !== undefined && Buffer.compare(other.start, next) >= 0) break;
+      const isWithin =
+        next === undefined || (other.next !== undefined && Buffer.compare(other.next, next) <= 0);
+      if (isWithin) batch.delete(FORK_ANSWERS, partition, row.order);
+      else next = other.start;
+    }
+    const kept = items.filter((item) => {
+      return next === undefined || Buffer.compare(orderOf(item), next) < 0;
+    });
+    const value = encodeBcs((writer) =>
+      writer
+        .bytes(from)
+        .option(next, (to, bytes) => to.bytes(bytes))
+        .vector(kept, (to, item) => codec.write(to, item)),
+    );
+    batch.put(FORK_ANSWERS, partition, order, value);
+  }
+
+  #recorded(from: Buffer): MaybePromise<ListPage<T> | undefined> {
+    const { partition, order } = answerKey(this.#question.name, from);
+    return andThen(this.#fork.store.seekLast(FORK_ANSWERS, partition, order), (row) => {
+      if (row === undefined) return undefined;
+      const page = this.#decoded(partition, row);
+      const isAfter = page.next === undefined || Buffer.compare(from, page.next) < 0;
+      return Buffer.compare(page.start, from) <= 0 && isAfter ? page : undefined;
+    });
+  }
+
+  #decoded(partition: Uint8Array, { order, value }: Row): ListPage<T> & { readonly start: Buffer } {
+    const { codec } = this.#question;
+    return decodeRow(FORK_ANSWERS, { partition, order }, value, (reader) => ({
+      start: reader.bytes(),
+      next: reader.option((inner) => inner.bytes()),
+      items: reader.vector(1, (inner) => codec.read(inner)),
+    }));
+  }
+
+  #ask(from: Buffer, limit: number): Promise<ListPage<T>> {
+    const { shown, ask, put } = this.#question;
+    const where = from.length === 0 ? shown : `${shown} from ${formatHex(from)} on`;
+    return this.#fork.source.record(
+      where,
+      async (client, batch) => {
+        const page = await ask(client, batch, from, limit);
+        const isEndless = page.next !== undefined && Buffer.compare(page.next, from) <= 0;
+        if (isEndless) throw badAnswer(where, 'a page that ends where it begins');
+        return page;
+      },
+      async (page, batch) => {
+        await put?.(batch, page.items);
+        await this.putPage(batch, from, page);
+      },
+    );
+  }
+}

@@ -1,0 +1,258 @@
+/**
+ * State as the upstream answers it. The raw value of any key comes with its metadata; where the upstream hides that
+ * operation, values come from the operations of their kinds (docs/spec/http.md §1.2, docs/spec/transactions.md §6).
+ */
+
+import { type BcsReader, decodeBcs } from '../../move/bcs/bcs-reader.ts';
+import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
+import { formatHex } from '../../move/bcs/hex.ts';
+import { tryParse } from '../../move/errors.ts';
+import { type CompiledModule, moduleIdOf } from '../../move/modules/compiled.ts';
+import { BinaryFormatError, MAGIC } from '../../move/modules/format.ts';
+import { loadModule } from '../../move/modules/read.ts';
+import {
+  type Address,
+  addressBytes,
+  addressFromBytes,
+  formatAddress,
+  parseAddress,
+} from '../../move/types/address.ts';
+import type { ModuleId } from '../../move/types/module-id.ts';
+import { decodeResourceGroup } from '../../move/types/resource-group.ts';
+import {
+  moduleStateKey,
+  parsePhysicalStateKey,
+  physicalStateKey,
+  type StateKey,
+  writeStateKey,
+} from '../../move/types/state-key.ts';
+import { readStateValue, type StateValue } from '../../move/types/state-value.ts';
+import { formatStructTag, readStructTag, type StructTag } from '../../move/types/type-tag.ts';
+import { LedgerError } from '../ledger-error.ts';
+import type { ForkClient, Question } from './fork-client.ts';
+import { askUnlessAbsent, decoded, pathOf, requireResult } from './history-answers.ts';
+import type { ListPage } from './recorded-answers.ts';
+import { badAnswer, UpstreamFailure } from './upstream-failure.ts';
+
+/** Resources or modules that one request asks for. */
+const KEYS_PER_REQUEST = 1_000;
+/** The bytes of an entry of a listing at least: a tag or name, and no data. */
+const MIN_RESOURCE_BYTES = 36;
+const MIN_MODULE_BYTES = 2;
+/** Metadata, no coin, amount, no unit. */
+const MIN_BALANCE_BYTES = 32 + 1 + 8 + 1;
+
+/** Statuses of an operation that is not there, or not for everybody. */
+const HIDING: readonly number[] = [403, 404, 405];
+
+/** The raw value of a key; `hidden` where the upstream does not answer such questions. */
+export async function askRawValue(
+  client: ForkClient,
+  what: string,
+  key: StateKey,
+  version: bigint,
+): Promise<StateValue | undefined | 'hidden'> {
+  if (client.isRawHidden) return 'hidden';
+  const reply = await client.ask({
+    path: '/experimental/state_values/raw',
+    query: atVersion(version),
+    body: { key: formatHex(encodeBcs((writer) => writeStateKey(writer, key))) },
+  });
+  if (reply.kind === 'refusal') {
+    if (reply.code === 'state_value_not_found') return undefined;
+    if (HIDING.includes(reply.status) && !isOfState(reply.code)) {
+      client.noteRawHidden();
+      return 'hidden';
+    }
+  }
+  const { bytes } = requireResult(what, reply);
+  const value = decoded(what, () => decodeBcs(bytes, readStateValue));
+  checkValue(what, key, value.bytes);
+  return value;
+}
+
+/** Refusals that an operation on state gives because of the version. */
+function isOfState(code: string): boolean {
+  return code === 'version_not_found' || code === 'version_pruned';
+}
+
+/** The value of a module, a plain resource or a table's item, by the operation of its kind. */
+export async function askValueOfKind(
+  client: ForkClient,
+  what: string,
+  key: StateKey,
+  version: bigint,
+): Promise<StateValue | undefined> {
+  const { question, absent } = questionOfKind(what, key, version);
+  const reply = await client.ask(question);
+  if (reply.kind === 'refusal' && reply.code === absent) return undefined;
+  const { bytes } = requireResult(what, reply);
+  checkValue(what, key, bytes);
+  return { bytes, metadata: undefined };
+}
+
+function questionOfKind(what: string, key: StateKey, version: bigint) {
+  const query = atVersion(version);
+  if (key.kind === 'tableItem') {
+    const path = pathOf('tables', formatAddress(key.handle), 'raw_item');
+    const question: Question = { path, query, body: { key: formatHex(key.key) } };
+    return { question, absent: 'table_item_not_found' };
+  }
+  const path = key.kind === 'accessPath' ? key.parsed : undefined;
+  if (key.kind === 'accessPath' && path !== undefined && path.kind !== 'resourceGroup') {
+    const isModule = path.kind === 'code';
+    const name = isModule ? path.module.name : formatStructTag(path.tag);
+    const kind = isModule ? 'module' : 'resource';
+    const question = { path: pathOf('accounts', formatAddress(key.address), kind, name), query };
+    return { question, absent: `${kind}_not_found` };
+  }
+  throw hiddenFailure(what);
+}
+
+export function hiddenFailure(what: string): UpstreamFailure {
+  return new UpstreamFailure('hidden', `only raw values tell ${what}, and it hides them`);
+}
+
+/** Checks what a value must be because of its key. @throws UpstreamFailure `bad_answer` */
+function checkValue(what: string, key: StateKey, bytes: Buffer): void {
+  const path = key.kind === 'accessPath' ? key.parsed : undefined;
+  if (path?.kind === 'resourceGroup') decoded(what, () => decodeResourceGroup(bytes));
+  if (path?.kind === 'code') checkModule(what, path.module, bytes);
+}
+
+/** A module that loads must have its name; one that does not may be of a newer format. */
+function checkModule(what: string, { address, name }: ModuleId, bytes: Buffer): void {
+  let module: CompiledModule;
+  try {
+    module = loadModule(bytes);
+  } catch (error) {
+    if (!(error instanceof BinaryFormatError)) throw error;
+    if (bytes.subarray(0, MAGIC.length).equals(MAGIC)) return;
+    throw badAnswer(what, error.message, { cause: error });
+  }
+  const self = moduleIdOf(module);
+  if (self.address === address && self.name === name) return;
+  throw badAnswer(what, 'the module has another name');
+}
+
+export type Listed = 'resources' | 'modules';
+
+/** A state key that a listing has, with its value. */
+export interface ListedValue {
+  readonly key: Buffer;
+  /** Absent where the listing is recorded: the value is in a row of its own. */
+  readonly bytes?: Buffer;
+}
+
+/** A listed resource: a plain one, or a member of a group. */
+export interface ListedResource {
+  readonly tag: StructTag;
+  readonly bytes: Buffer;
+}
+
+/** A page of the resources of an account. @param from the state key that it begins with; empty: the first one */
+export async function askResources(
+  client: ForkClient,
+  address: Address,
+  version: bigint,
+  from: Buffer,
+) {
+  const { entries, next } = await askListing(
+    client,
+    'resources',
+    { address, version, from },
+    (reader) => reader.map(MIN_RESOURCE_BYTES, readStructTag, (inner) => inner.bytes()),
+  );
+  const resources = entries.map(([tag, bytes]): ListedResource => ({ tag, bytes }));
+  return { resources, next };
+}
+
+/** A page of the modules of an account. */
+export async function askModules(
+  client: ForkClient,
+  address: Address,
+  version: bigint,
+  from: Buffer,
+): Promise<ListPage<ListedValue>> {
+  const what = `modules of ${formatAddress(address)}`;
+  const prefix = `${formatAddress(address)}::`;
+  const { entries, next } = await askListing(
+    client,
+    'modules',
+    { address, version, from },
+    (reader) =>
+      reader.map(
+        MIN_MODULE_BYTES,
+        (inner) => inner.string(),
+        (inner) => inner.bytes(),
+      ),
+  );
+  const items = entries.map(([id, bytes]) => {
+    if (!id.startsWith(prefix)) throw badAnswer(what, `${JSON.stringify(id)} is among them`);
+    const name = id.slice(prefix.length);
+    checkModule(what, { address, name }, bytes);
+    return { key: physicalStateKey(moduleStateKey(address, name)), bytes };
+  });
+  return { items: items.sort((left, right) => Buffer.compare(left.key, right.key)), next };
+}
+
+async function askListing<T>(
+  client: ForkClient,
+  listed: Listed,
+  { address, version, from }: { address: Address; version: bigint; from: Buffer },
+  read: (reader: BcsReader) => readonly T[],
+): Promise<{ readonly entries: readonly T[]; readonly next: Buffer | undefined }> {
+  const shown = formatAddress(address);
+  const what = `${listed} of ${shown}`;
+  const start = from.length === 0 ? {} : { start: from.toString('hex') };
+  const query = { ...atVersion(version), limit: String(KEYS_PER_REQUEST), ...start };
+  const asked = { path: pathOf('accounts', shown, listed), query, absent: 'account_not_found' };
+  const found = await askUnlessAbsent(client, what, asked, read);
+  if (found === undefined) return { entries: [], next: undefined };
+  const { answer: entries, cursor } = found;
+  const next = cursor === undefined ? undefined : Buffer.from(cursor, 'hex');
+  const key = next && tryParse(() => parsePhysicalStateKey(next));
+  const isOfAccount = key?.kind === 'accessPath' && key.address === address;
+  if (next !== undefined && !isOfAccount) throw badAnswer(what, 'a bad cursor');
+  return { entries, next };
+}
+
+/** A page of the assets that the upstream's list of balances has. */
+export async function askAssets(
+  client: ForkClient,
+  address: Address,
+  version: bigint,
+  from: Buffer,
+  limit: number,
+): Promise<ListPage<Address>> {
+  const shown = formatAddress(address);
+  const what = `the balances of ${shown}`;
+  const start = from.length === 0 ? {} : { start: formatAddress(addressFromBytes(from)) };
+  const query = { ...atVersion(version), limit: String(limit), ...start };
+  const reply = await client.ask({ path: pathOf('accounts', shown, 'balances'), query });
+  const isUnknown = reply.kind === 'refusal' && reply.code === 'web_framework_error';
+  if (isUnknown && reply.status === 404) {
+    const message = 'This fork cannot list balances: its upstream has no such operation';
+    throw new LedgerError('transactions_not_kept', message);
+  }
+  const { bytes, cursor } = requireResult(what, reply);
+  const items = decoded(what, () =>
+    decodeBcs(bytes, (reader) => reader.vector(MIN_BALANCE_BYTES, readHeldAsset)),
+  );
+  const next = cursor === undefined ? undefined : tryParse(() => parseAddress(cursor));
+  if (cursor !== undefined && next === undefined) throw badAnswer(what, 'a bad cursor');
+  return { items, next: next === undefined ? undefined : Buffer.from(addressBytes(next)) };
+}
+
+/** An item of the list of balances (docs/extensions.md), of which only the asset counts. */
+function readHeldAsset(reader: BcsReader): Address {
+  const metadata = reader.address();
+  reader.option((inner) => readStructTag(inner));
+  reader.u64();
+  reader.option((inner) => [inner.string(), inner.string(), inner.u8()]);
+  return metadata;
+}
+
+function atVersion(version: bigint): { readonly ledger_version: string } {
+  return { ledger_version: String(version) };
+}

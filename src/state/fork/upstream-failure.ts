@@ -1,0 +1,37 @@
+/** Failures of a fork's upstream, and of a fork that has none. */
+import type { RemoteErrorCode } from '../../remote/remote-error.ts';
+import { LedgerError } from '../ledger-error.ts';
+
+/** Why the upstream gave no answer that can be used. */
+type UpstreamFailureCode =
+  | RemoteErrorCode
+  | 'busy'
+  | 'closed'
+  | 'upstream_not_a_node'
+  | 'bad_answer'
+  | 'other_history'
+  | 'hidden'
+  | 'too_large';
+
+/** The upstream gave no answer that can be used; nothing was recorded. */
+export class UpstreamFailure extends LedgerError {
+  readonly reason: UpstreamFailureCode;
+
+  constructor(
+    reason: UpstreamFailureCode,
+    detail: string,
+    { retryAfterMs, ...options }: ErrorOptions & { readonly retryAfterMs?: number } = {},
+  ) {
+    super('fork_upstream_failed', `The upstream of this fork failed (${reason}): ${detail}`, {
+      ...options,
+      retryAfterSecs: retryAfterMs === undefined ? undefined : Math.ceil(retryAfterMs / 1_000),
+    });
+    this.name = 'UpstreamFailure';
+    this.reason = reason;
+  }
+}
+
+/** An answer that does not decode, or says something else than it was asked for. */
+export function badAnswer(what: string, detail: string, options?: ErrorOptions): UpstreamFailure {
+  return new UpstreamFailure('bad_answer', `${what}: ${detail}`, options);
+}

@@ -1,0 +1,35 @@
+/** Pages of two sources as one page. */
+
+interface PageBounds {
+  readonly from?: Uint8Array | undefined;
+  readonly limit: number;
+  /** Where the page ends that ends first; absent where neither ends before its last item. */
+  readonly next: Buffer | undefined;
+}
+
+interface MergedPage<T> {
+  readonly items: readonly T[];
+  readonly next: Buffer | undefined;
+}
+
+/**
+ * A page with further items that belong to it; of items with the same order, the further one.
+ * @param own in any order
+ */
+export function mergedPage<T>(
+  page: readonly T[],
+  own: readonly T[],
+  orderOf: (item: T) => Buffer,
+  { from, limit, next }: PageBounds,
+): MergedPage<T> {
+  const isWithin = (item: T): boolean => {
+    const order = orderOf(item);
+    const isAfterStart = from === undefined || Buffer.compare(order, from) >= 0;
+    return isAfterStart && (next === undefined || Buffer.compare(order, next) < 0);
+  };
+  const items = [...page, ...own].filter(isWithin);
+  const byOrder = new Map(items.map((item) => [orderOf(item).toString('latin1'), item]));
+  const all = [...byOrder.values()].sort((a, b) => Buffer.compare(orderOf(a), orderOf(b)));
+  const after = all[limit];
+  return { items: all.slice(0, limit), next: after === undefined ? next : orderOf(after) };
+}

@@ -1,0 +1,266 @@
+/** The modules of a ledger as one version shows them. */
+import { Cache, copiedBytes, copiedText } from '../cache.ts';
+import { alongside, andThen, type MaybePromise, settle, together } from '../maybe-promise.ts';
+import type { CompiledModule } from '../move/modules/compiled.ts';
+import type { ModuleLookup } from '../move/modules/lookup.ts';
+import type { Address } from '../move/types/address.ts';
+import type { ModuleId } from '../move/types/module-id.ts';
+import { hashedStateKey, moduleStateKey } from '../move/types/state-key.ts';
+import { decodeTypeTag, formatTypeTag, type TypeTag } from '../move/types/type-tag.ts';
+import type { Layout } from '../move/values/layout.ts';
+import { layoutBytes } from '../move/values/layout.ts';
+import { resolveLayout } from '../move/values/layout-resolver.ts';
+import { utf8Units } from '../move/values/value-json.ts';
+import type { StateEntry } from '../store/columns/state-column.ts';
+import { type Derived, DerivedCache } from './derived.ts';
+import { type DatedLimits, loaderLimitsAt } from './features.ts';
+import type { PruningGuard } from './pruning-guard.ts';
+import { MODULE_MEMORY_FACTOR, StoredModule } from './stored-module.ts';
+
+/** Maximum number of modules that a view caches by name; all are dropped together when there are more. */
+const MAX_REMEMBERED_MODULES = 4_096;
+
+/** Modules by state key and version of the write; shared by all views of a ledger. */
+export class ModuleCache extends Cache<StoredModule> {
+  constructor() {
+    super('modules');
+  }
+
+  moduleOf(
+    keyHash: Buffer,
+    entry: Pick<StateEntry, 'bytes' | 'version'> | undefined,
+  ): StoredModule | undefined {
+    if (entry?.bytes === undefined) return undefined;
+    const key = `${keyHash.toString('latin1')}${entry.version}`;
+    let module = this.get(key);
+    if (module === undefined) {
+      module = new StoredModule(copiedBytes(entry.bytes), entry.version);
+      this.set(key, module, entry.bytes.length * MODULE_MEMORY_FACTOR);
+    }
+    return module;
+  }
+}
+
+/** A type of stored values, events and resources, as rendering its values needs it. */
+export interface RenderedType {
+  /** Estimated. */
+  readonly memoryBytes: number;
+  /** Canonical text, JSON-escaped and quoted. */
+  readonly jsonText: string;
+  /** The UTF-8 of that, a unit for each byte. */
+  readonly jsonUtf8: string;
+  readonly layout: Layout;
+}
+
+/** Memory of a type's texts, per byte of its tag: both forms of its name, and its key. */
+const TEXT_BYTES_PER_TAG_BYTE = 8;
+
+/** Types by their tags; shared by all views of a ledger. */
+export class TypeCache extends DerivedCache<RenderedType> {
+  constructor() {
+    super('layouts', ({ memoryBytes }) => memoryBytes);
+  }
+
+  /**
+   * The type whose tag's BCS is `tagBytes`, laid out with the modules that `lookup` gives.
+   * @param decoded the tag of these bytes if the caller has it: that of a resource may nest one level deeper than a
+   *   type tag may
+   * @throws LayoutError; BcsError for bytes that are not a type tag; or rejects with them
+   */
+  resolve(
+    tagBytes: Buffer,
+    lookup: ModuleLookup,
+    decoded?: TypeTag,
+  ): MaybePromise<Derived<RenderedType>> {
+    return this.get(tagBytes.toString('latin1'), lookup, (modules) =>
+      renderedType(tagBytes, modules, decoded),
+    );
+  }
+}
+
+/** The type of some tag bytes. @throws LayoutError, BcsError */
+export async function renderedType(
+  tagBytes: Buffer,
+  lookup: ModuleLookup,
+  decoded?: TypeTag,
+): Promise<RenderedType> {
+  const tag = decoded ?? decodeTypeTag(tagBytes);
+  const layout = await resolveLayout(tag, lookup);
+  const jsonText = JSON.stringify(formatTypeTag(tag));
+  const memoryBytes = tagBytes.length * TEXT_BYTES_PER_TAG_BYTE + layoutBytes([layout]);
+  return { memoryBytes, jsonText, jsonUtf8: utf8Units(jsonText), layout };
+}
+
+/** What the module views of a ledger share. */
+export interface ModuleCaches {
+  readonly modules: ModuleCache;
+  readonly types: TypeCache;
+}
+
+/** Longest name that a view remembers, in UTF-16 units: no module of today has a longer one. */
+export const MAX_REMEMBERED_NAME_LENGTH = 255;
+
+/** The module that a view has found under a name. */
+interface Remembered {
+  readonly stored: StoredModule | undefined;
+  loaded?: CompiledModule;
+}
+
+export class ModuleView {
+  readonly version: bigint;
+  /** A view at a later version. */
+  readonly newer: ModuleView | undefined;
+  /** Loaded under the limits on the chain at this version (docs/spec/move.md §4.2). */
+  readonly lookup: ModuleLookup;
+  readonly #canInterpolate: boolean;
+  readonly #caches: ModuleCaches;
+  readonly #guard: PruningGuard;
+  readonly #remembered = new Map<Address, Map<string, Remembered>>();
+  #rememberedCount = 0;
+  /** Promised while they are being read. */
+  #limits: MaybePromise<DatedLimits> | undefined;
+
+  /**
+   * @param newer a view at a later version: what was written before both versions is looked up there only once
+   * @param canInterpolate see HashedStateKey
+   */
+  constructor(
+    caches: ModuleCaches,
+    guard: PruningGuard,
+    version: bigint,
+    newer?: ModuleView,
+    canInterpolate = false,
+  ) {
+    this.#canInterpolate = canInterpolate;
+    this.#caches = caches;
+    this.#guard = guard;
+    this.version = version;
+    this.newer = newer;
+    this.lookup = ({ address, name }) => {
+      const known = this.#remembered.get(address)?.get(name)?.loaded;
+      if (known !== undefined) return known;
+      const found = this.#find(address, name);
+      const limits = alongside(found, () => this.#loaderLimits());
+      return andThen(found, (module) => this.#load(module, limits));
+    };
+  }
+
+  /** A module as it is stored; `undefined` when there is none. */
+  module(address: Address, name: string): MaybePromise<StoredModule | undefined> {
+    return andThen(this.#find(address, name), ({ stored }) => stored);
+  }
+
+  /** A type laid out with these modules; as TypeCache.resolve. */
+  type(tagBytes: Buffer, decoded?: TypeTag): MaybePromise<Derived<RenderedType>> {
+    return this.#caches.types.resolve(tagBytes, this.lookup, decoded);
+  }
+
+  /**
+   * The version since which some modules are as this view has them, and so is all that follows from them and from the
+   * limits for loading them.
+   */
+  sinceVersionOf(modules: readonly ModuleId[]): MaybePromise<bigint> {
+    return andThen(this.#loaderLimits(), ({ sinceVersion }) =>
+      andThen(
+        together(
+          modules.map(
+            ({ address, name }) =>
+              () =>
+                this.#find(address, name),
+          ),
+        ),
+        (found) => {
+          let since = sinceVersion;
+          for (const { stored } of found) {
+            const written = stored?.writtenAtVersion ?? this.version;
+            if (written > since) since = written;
+          }
+          return since;
+        },
+      ),
+    );
+  }
+
+  /** Whether a module that is the same in another view is loaded in the same way. */
+  hasSameLimitsAs(other: ModuleView): MaybePromise<boolean> {
+    return andThen(this.#loaderLimits(), ({ limits }) =>
+      andThen(
+        other.#loaderLimits(),
+        ({ limits: others }) =>
+          limits.maxVersion === others.maxVersion &&
+          limits.maxIdentifierBytes === others.maxIdentifierBytes,
+      ),
+    );
+  }
+
+  #find(address: Address, name: string): MaybePromise<Remembered> {
+    const known = this.#remembered.get(address)?.get(name);
+    if (known !== undefined) return known;
+    if (this.newer === undefined) return this.#read(address, name);
+    return andThen(this.newer.#find(address, name), ({ stored }) => {
+      if (stored === undefined || stored.writtenAtVersion > this.version) {
+        return this.#read(address, name);
+      }
+      return this.#remember(address, name, { stored });
+    });
+  }
+
+  #read(address: Address, name: string): MaybePromise<Remembered> {
+    const hashed = hashedStateKey(moduleStateKey(address, name));
+    const key = this.#canInterpolate ? ({ ...hashed, canInterpolate: true } as const) : hashed;
+    return andThen(this.#guard.state(address, key, this.version), (entry) =>
+      this.#remember(address, name, { stored: this.#caches.modules.moduleOf(key.hash, entry) }),
+    );
+  }
+
+  #remember(address: Address, name: string, found: Remembered): Remembered {
+    if (name.length > MAX_REMEMBERED_NAME_LENGTH) return found;
+    if (this.#rememberedCount >= MAX_REMEMBERED_MODULES) {
+      this.#remembered.clear();
+      this.#rememberedCount = 0;
+    }
+    let ofAddress = this.#remembered.get(address);
+    if (ofAddress === undefined) {
+      ofAddress = new Map();
+      this.#remembered.set(copiedText(address), ofAddress);
+    }
+    ofAddress.set(copiedText(name), found);
+    this.#rememberedCount += 1;
+    return found;
+  }
+
+  #load(
+    found: Remembered,
+    datedLimits: () => MaybePromise<DatedLimits>,
+  ): MaybePromise<CompiledModule | undefined> {
+    const { stored, loaded } = found;
+    if (loaded !== undefined || stored === undefined) return loaded;
+    return andThen(datedLimits(), ({ limits }) => {
+      found.loaded = stored.load(limits);
+      return found.loaded;
+    });
+  }
+
+  #loaderLimits(): MaybePromise<DatedLimits> {
+    if (this.#limits !== undefined) return this.#limits;
+    const { newer } = this;
+    const limits = settle(
+      () =>
+        andThen(newer === undefined ? undefined : newer.#loaderLimits(), (known) =>
+          known !== undefined && known.sinceVersion <= this.version
+            ? known
+            : loaderLimitsAt(this.#guard, this.version),
+        ),
+      (found) => {
+        this.#limits = found;
+        return found;
+      },
+      (failure) => {
+        this.#limits = undefined;
+        throw failure;
+      },
+    );
+    this.#limits = limits;
+    return limits;
+  }
+}

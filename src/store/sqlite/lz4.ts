@@ -1,0 +1,213 @@
+/**
+ * Compression of single values: LZ4 blocks (the public format of lz4.org).
+ *
+ * A stored value is one tag byte, then: 0: the bytes as they are; 1: their number u16, then the block.
+ */
+import { StoredValueError } from './stored-value.ts';
+
+/** Longer values are stored as they are. Offsets and lengths are u16. */
+export const MAX_COMPRESSED_BYTES = 65_535;
+
+const AS_IS = 0;
+const LZ4 = 1;
+const HEADER_BYTES = 3;
+
+/** A small table: the processor's cache has to load it again for every value. */
+const HASH_BITS = 12;
+const HASH_MULTIPLIER = 0x9e37_79b1;
+const MIN_MATCH_BYTES = 4;
+const WORD_BYTES = 4;
+/** The format: no match begins in the last 12 bytes or reaches into the last 5. */
+const LAST_MATCH_BYTES = 12;
+const LAST_LITERAL_BYTES = 5;
+/** Lengths from this on continue in further bytes. */
+const LONG_LENGTH = 15;
+const FULL_BYTE = 255;
+/** After each further 16 positions without a match, positions are skipped one more at a time. */
+const SKIP_BITS = 4;
+/** The value begins here in the window: position 0 of the table stands for none. */
+const START = 1;
+
+const NO_BYTES = new Uint8Array(0);
+
+/** The value that is being compressed or expanded. Whole words are copied: up to three bytes too many. */
+const window = new Uint8Array(START + MAX_COMPRESSED_BYTES + WORD_BYTES);
+const words = new DataView(window.buffer);
+/** A value as it is stored. Incompressible bytes grow by one in 255. */
+const stored = new Uint8Array(HEADER_BYTES + Math.ceil(MAX_COMPRESSED_BYTES * 1.01) + WORD_BYTES);
+const storedWords = new DataView(stored.buffer);
+/** The last position in the window of four bytes, by their hash. */
+const positions = new Uint16Array(1 << HASH_BITS);
+let written = 0;
+
+/**
+ * A value as it is stored.
+ * @param parts the value's bytes, one part after the other
+ * @param head bytes to be stored in front of it, as they are
+ */
+export function compress(parts: readonly Uint8Array[], head: Uint8Array = NO_BYTES): Buffer {
+  let length = 0;
+  for (const part of parts) length += part.length;
+  if (length > MAX_COMPRESSED_BYTES) return asIs(parts, head);
+  let end = START;
+  for (const part of parts) {
+    window.set(part, end);
+    end += part.length;
+  }
+  stored[0] = LZ4;
+  stored[1] = length & FULL_BYTE;
+  stored[2] = length >> 8;
+  written = HEADER_BYTES;
+  compressWindow(end);
+  if (written > length) return asIs(parts, head);
+  const bytes = Buffer.allocUnsafe(head.length + written);
+  bytes.set(head);
+  bytes.set(stored.subarray(0, written), head.length);
+  return bytes;
+}
+
+function asIs(parts: readonly Uint8Array[], head: Uint8Array): Buffer {
+  return Buffer.concat([head, Buffer.of(AS_IS), ...parts]);
+}
+
+function compressWindow(end: number): void {
+  positions.fill(0);
+  const lastMatch = end - LAST_MATCH_BYTES;
+  let anchor = START;
+  let at = START;
+  let misses = 1 << SKIP_BITS;
+  while (at <= lastMatch) {
+    const word = words.getInt32(at, true);
+    const slot = Math.imul(word, HASH_MULTIPLIER) >>> (32 - HASH_BITS);
+    let match = positions[slot]!;
+    positions[slot] = at;
+    if (match === 0 || words.getInt32(match, true) !== word) {
+      at += misses >> SKIP_BITS;
+      misses += 1;
+      continue;
+    }
+    misses = 1 << SKIP_BITS;
+    while (at > anchor && match > START && window[at - 1] === window[match - 1]) {
+      at -= 1;
+      match -= 1;
+    }
+    const distance = at - match;
+    let matchEnd = at + MIN_MATCH_BYTES;
+    const limit = end - LAST_LITERAL_BYTES;
+    while (matchEnd < limit && window[matchEnd] === window[matchEnd - distance]) matchEnd += 1;
+    writeSequence(anchor, at, distance, matchEnd - at);
+    at = matchEnd;
+    anchor = matchEnd;
+  }
+  writeLiterals(anchor, end, 0);
+}
+
+function writeSequence(from: number, to: number, offset: number, matchBytes: number): void {
+  const extraBytes = matchBytes - MIN_MATCH_BYTES;
+  writeLiterals(from, to, Math.min(extraBytes, LONG_LENGTH));
+  stored[written] = offset & FULL_BYTE;
+  stored[written + 1] = offset >> 8;
+  written += 2;
+  if (extraBytes >= LONG_LENGTH) writeLength(extraBytes - LONG_LENGTH);
+}
+
+/** @param low the token's low half: the length of the match that follows */
+function writeLiterals(from: number, to: number, low: number): void {
+  const literals = to - from;
+  stored[written] = (Math.min(literals, LONG_LENGTH) << 4) | low;
+  written += 1;
+  if (literals >= LONG_LENGTH) writeLength(literals - LONG_LENGTH);
+  const shift = written - from;
+  for (let at = from; at < to; at += WORD_BYTES) {
+    storedWords.setInt32(shift + at, words.getInt32(at, true), true);
+  }
+  written += literals;
+}
+
+function writeLength(length: number): void {
+  let rest = length;
+  for (; rest >= FULL_BYTE; rest -= FULL_BYTE) {
+    stored[written] = FULL_BYTE;
+    written += 1;
+  }
+  stored[written] = rest;
+  written += 1;
+}
+
+/**
+ * The first bytes of a value that is stored at `at`.
+ * @param wanted how many bytes; absent: the whole value
+ * @throws StoredValueError
+ */
+export function expand(bytes: Buffer, at = 0, wanted?: number): Buffer {
+  const tag = bytes[at];
+  if (tag === AS_IS) {
+    const end = wanted === undefined ? bytes.length : at + 1 + wanted;
+    if (end > bytes.length) throw damaged();
+    return bytes.subarray(at + 1, end);
+  }
+  const end = bytes.length - at;
+  if (tag !== LZ4 || end < HEADER_BYTES) throw damaged('without its header');
+  const length = bytes[at + 1]! | (bytes[at + 2]! << 8);
+  const wantedBytes = wanted ?? length;
+  if (wantedBytes > length || end > stored.length - WORD_BYTES) throw damaged();
+  stored.set(bytes.subarray(at));
+  expandBlock(end, START + length, START + wantedBytes);
+  const value = Buffer.allocUnsafe(wantedBytes);
+  value.set(window.subarray(START, START + wantedBytes));
+  return value;
+}
+
+/** Expands the stored block into the window, which it fills exactly up to `end`, at least up to `wanted`. */
+function expandBlock(storedEnd: number, end: number, wanted: number): void {
+  const isWhole = wanted === end;
+  let from = HEADER_BYTES;
+  let to = START;
+  while (from < storedEnd && (isWhole || to < wanted)) {
+    const token = stored[from]!;
+    from += 1;
+    let literals = token >> 4;
+    if (literals === LONG_LENGTH) {
+      for (let more = FULL_BYTE; more === FULL_BYTE && from < storedEnd; from += 1) {
+        more = stored[from]!;
+        literals += more;
+      }
+    }
+    const literalsEnd = to + literals;
+    if (from + literals > storedEnd || literalsEnd > end) throw damaged();
+    for (let at = from; to < literalsEnd; at += WORD_BYTES, to += WORD_BYTES) {
+      words.setInt32(to, storedWords.getInt32(at, true), true);
+    }
+    to = literalsEnd;
+    from += literals;
+    if (from === storedEnd || (to >= wanted && !isWhole)) break;
+    if (from + 2 > storedEnd) throw damaged();
+    const offset = stored[from]! | (stored[from + 1]! << 8);
+    from += 2;
+    let matched = (token & LONG_LENGTH) + MIN_MATCH_BYTES;
+    if (matched === LONG_LENGTH + MIN_MATCH_BYTES) {
+      for (let more = FULL_BYTE; more === FULL_BYTE && from < storedEnd; from += 1) {
+        more = stored[from]!;
+        matched += more;
+      }
+    }
+    const matchEnd = to + matched;
+    // The last sequence has no match.
+    if (offset === 0 || offset > to - START || matchEnd > end || from === storedEnd) {
+      throw damaged();
+    }
+    if (offset >= WORD_BYTES) {
+      for (; to < matchEnd; to += WORD_BYTES) {
+        words.setInt32(to, words.getInt32(to - offset, true), true);
+      }
+      to = matchEnd;
+    } else for (; to < matchEnd; to += 1) window[to] = window[to - offset]!;
+  }
+  if (isWhole ? to !== end || from < storedEnd : to < wanted) {
+    throw damaged('of another length');
+  }
+}
+
+function damaged(how = 'that is cut short or refers to nothing'): StoredValueError {
+  return new StoredValueError(`a compressed value ${how}`);
+}

@@ -1,0 +1,118 @@
+/** Walking through entries of several sources at once, in the order of their keys. */
+import { type Block, compareKeys, type Entry } from './block.ts';
+import type { Run } from './run.ts';
+
+/** Keys between two bounds, both included. */
+export interface KeyRange {
+  readonly from: Uint8Array;
+  readonly to: Uint8Array;
+  readonly reverse: boolean;
+}
+
+/** The position of a walk in one source. */
+export interface Cursor {
+  /** The key that it is at; `undefined` behind the last. */
+  readonly key: Buffer | undefined;
+  entry(): Entry;
+  next(): void;
+}
+
+/** The cursor at the next key. The cursors with older entries of that key go on. */
+export function nextCursor<T extends Cursor>(
+  newestFirst: readonly T[],
+  reverse: boolean,
+): T | undefined {
+  const sign = reverse ? -1 : 1;
+  let best: T | undefined;
+  for (const cursor of newestFirst) {
+    if (cursor.key === undefined) continue;
+    const order = best === undefined ? -1 : sign * compareKeys(cursor.key, best.key!);
+    if (order < 0) best = cursor;
+    else if (order === 0) cursor.next();
+  }
+  return best;
+}
+
+export class ListCursor implements Cursor {
+  readonly #entries: readonly Entry[];
+  readonly #step: number;
+  #at: number;
+
+  constructor(entries: readonly Entry[], { from, to, reverse }: KeyRange) {
+    this.#entries = entries;
+    this.#step = reverse ? -1 : 1;
+    this.#at = firstAtOrAbove(entries, reverse ? to : from);
+    if (reverse && entries[this.#at]?.key.equals(to) !== true) this.#at -= 1;
+  }
+
+  get key(): Buffer | undefined {
+    return this.#entries[this.#at]?.key;
+  }
+
+  entry(): Entry {
+    return this.#entries[this.#at]!;
+  }
+
+  next(): void {
+    this.#at += this.#step;
+  }
+}
+
+export function firstAtOrAbove(entries: readonly Entry[], key: Uint8Array): number {
+  let low = 0;
+  let high = entries.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (compareKeys(entries[middle]!.key, key) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** A position in the blocks of a run, some of which may have no entries. */
+export class RunCursor implements Cursor {
+  readonly #run: Run;
+  readonly #step: number;
+  #blockAt: number;
+  #block: Block | undefined;
+  #at = 0;
+  key: Buffer | undefined;
+
+  constructor(run: Run, { from, to, reverse }: KeyRange) {
+    this.#run = run;
+    this.#step = reverse ? -1 : 1;
+    const start = reverse ? to : from;
+    this.#blockAt = Math.max(run.blockOf(start), reverse ? -1 : 0);
+    this.#block = this.#readBlock();
+    if (this.#block !== undefined) {
+      this.#at = this.#block.firstAtOrAbove(start);
+      const isThere = this.#at < this.#block.count && this.#block.compareAt(this.#at, start) === 0;
+      if (reverse && !isThere) this.#at -= 1;
+    }
+    this.#settle();
+  }
+
+  entry(): Entry {
+    return this.#block!.entryAt(this.#at);
+  }
+
+  next(): void {
+    this.#at += this.#step;
+    this.#settle();
+  }
+
+  /** Goes on to the next block at the end of one. */
+  #settle(): void {
+    while (this.#block !== undefined && (this.#at < 0 || this.#at >= this.#block.count)) {
+      this.#blockAt += this.#step;
+      this.#block = this.#readBlock();
+      this.#at = this.#step > 0 || this.#block === undefined ? 0 : this.#block.count - 1;
+    }
+    this.key = this.#block?.keyAt(this.#at);
+  }
+
+  #readBlock(): Block | undefined {
+    const isThere = this.#blockAt >= 0 && this.#blockAt < this.#run.facts.blocks;
+    return isThere ? this.#run.block(this.#blockAt) : undefined;
+  }
+}

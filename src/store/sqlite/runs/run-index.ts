@@ -1,0 +1,217 @@
+/**
+ * The index of a sorted run, which is in memory: a fence for each block, a filter of partitions, and how many rows of
+ * which columns the run has.
+ *
+ * A fence is the first key of a block, as far as it differs from the key before. The filter is a Bloom filter whose
+ * bits for one partition are all in one line of 64 bytes. It never denies a partition that is there, and wrongly
+ * affirms about one in a hundred.
+ */
+import { COLUMNS, STATE } from '../../columns/columns.ts';
+import { FORK_LAYOUT } from '../../columns/fork-columns.ts';
+import { CHECKSUM_BYTES, checkValue, markOf, putChecksum } from '../stored-value.ts';
+import { BLOCK_MARK, type Entry, versionOf } from './block.ts';
+
+const WORD_BYTES = 4;
+const LINE_WORDS = 16;
+const LINE_BITS = LINE_WORDS * 32;
+const BITS_PER_PARTITION = 10;
+const BITS_SET = 6;
+const PLACE_BITS = 9;
+const MULTIPLIERS = [0x9e37_79b1, 0x85eb_ca6b, 0xc2b2_ae35] as const;
+
+/** Bytes of a column's number and partition in a key, by the number. */
+const PARTITION_BYTES = new Uint8Array(256);
+for (const { number, partitionBytes } of [...COLUMNS, ...FORK_LAYOUT.columns]) {
+  PARTITION_BYTES[number] = 1 + partitionBytes;
+}
+
+/** Bytes of the column's number and the partition in a key. */
+export function partitionBytesOf(key: Uint8Array): number {
+  return PARTITION_BYTES[key[0]!]!;
+}
+
+interface ColumnCounts {
+  puts: number;
+  deletes: number;
+  bytes: number;
+}
+
+export interface RunIndex {
+  /** The end of each block's fence in `fences`. */
+  readonly fenceEnds: Uint32Array;
+  readonly fences: Buffer;
+  /** Empty in the oldest run, which most reads end with. */
+  readonly filter: Uint32Array;
+  /** By column number. */
+  readonly columns: ReadonlyMap<number, ColumnCounts>;
+}
+
+/** Makes an index of blocks and their entries, in their order. */
+export class RunIndexBuilder {
+  readonly #fenceEnds: number[] = [];
+  readonly #columns = new Map<number, ColumnCounts>();
+  readonly #filter: Uint32Array;
+  #fences = Buffer.alloc(1_024);
+  #fenceBytes = 0;
+  /** The last key so far; empty at first, so that the first fence is one byte. */
+  #lastKey: Buffer = Buffer.alloc(0);
+  #lastHash = -1;
+  entries = 0;
+  /** Lowest and highest version in keys of state. */
+  lowestVersion = Number.POSITIVE_INFINITY;
+  highestVersion = -1;
+
+  /** @param expected at least as many entries as come, for the filter; 0 for an index without one */
+  constructor(expected: number) {
+    const lines = Math.max(1, Math.ceil((expected * BITS_PER_PARTITION) / LINE_BITS));
+    this.#filter = new Uint32Array(expected === 0 ? 0 : lines * LINE_WORDS);
+  }
+
+  get blocks(): number {
+    return this.#fenceEnds.length;
+  }
+
+  /** @param firstKey of the block that begins */
+  addBlock(firstKey: Buffer): void {
+    let length = 0;
+    while (length < firstKey.length && firstKey[length] === this.#lastKey[length]) length += 1;
+    const fence = firstKey.subarray(0, length + 1);
+    const end = this.#fenceBytes + fence.length;
+    if (end > this.#fences.length) {
+      this.#fences = Buffer.concat([this.#fences, Buffer.alloc(this.#fences.length + end)]);
+    }
+    this.#fences.set(fence, this.#fenceBytes);
+    this.#fenceBytes = end;
+    this.#fenceEnds.push(end);
+  }
+
+  addEntry({ key, value }: Entry): void {
+    const number = key[0]!;
+    this.entries += 1;
+    this.#lastKey = key;
+    let counts = this.#columns.get(number);
+    if (counts === undefined) {
+      counts = { puts: 0, deletes: 0, bytes: 0 };
+      this.#columns.set(number, counts);
+    }
+    if (value === undefined) counts.deletes += 1;
+    else counts.puts += 1;
+    counts.bytes += key.length + (value?.length ?? 0);
+    if (number === STATE.number) {
+      const version = versionOf(key);
+      this.lowestVersion = Math.min(this.lowestVersion, version);
+      this.highestVersion = Math.max(this.highestVersion, version);
+    }
+    if (this.#filter.length === 0) return;
+    const hash = partitionHash(key);
+    if (hash !== this.#lastHash) addToFilter(this.#filter, hash);
+    this.#lastHash = hash;
+  }
+
+  finish(): RunIndex {
+    return {
+      fenceEnds: Uint32Array.from(this.#fenceEnds),
+      fences: Buffer.from(this.#fences.subarray(0, this.#fenceBytes)),
+      filter: this.#filter,
+      columns: this.#columns,
+    };
+  }
+}
+
+/**
+ * The row of an index: its checksum, then u32 in little-endian as on every machine that Node supports: the numbers of
+ * columns, of bytes of fences and of words of the filter; for each column its number, puts, deletes, and bytes as f64;
+ * where each fence ends; the fences, filled up to whole words; the filter.
+ */
+export function encodeIndex({ fences, fenceEnds, filter, columns }: RunIndex, id: number): Buffer {
+  const head = Buffer.alloc(CHECKSUM_BYTES + 3 * WORD_BYTES + columns.size * 5 * WORD_BYTES);
+  let at = head.writeUInt32LE(columns.size, CHECKSUM_BYTES);
+  at = head.writeUInt32LE(fences.length, at);
+  at = head.writeUInt32LE(filter.length, at);
+  for (const [number, { puts, deletes, bytes }] of columns) {
+    at = head.writeUInt32LE(number, at);
+    at = head.writeUInt32LE(puts, at);
+    at = head.writeUInt32LE(deletes, at);
+    at = head.writeDoubleLE(bytes, at);
+  }
+  const filled = Buffer.alloc(-fences.length & (WORD_BYTES - 1));
+  const row = Buffer.concat([head, bytesOf(fenceEnds), fences, filled, bytesOf(filter)]);
+  putChecksum(row, markOf(id, BLOCK_MARK));
+  return row;
+}
+
+/** @throws StoredValueError */
+export function decodeIndex(row: Buffer, id: number, blocks: number): RunIndex {
+  checkValue(row, markOf(id, BLOCK_MARK));
+  let at = CHECKSUM_BYTES;
+  const next = (): number => {
+    at += WORD_BYTES;
+    return row.readUInt32LE(at - WORD_BYTES);
+  };
+  const [columnCount, fenceBytes, filterWords] = [next(), next(), next()];
+  const columns = new Map<number, ColumnCounts>();
+  for (let left = columnCount; left > 0; left -= 1) {
+    const [number, puts, deletes] = [next(), next(), next()];
+    columns.set(number, { puts, deletes, bytes: row.readDoubleLE(at) });
+    at += 2 * WORD_BYTES;
+  }
+  const fenceEnds = wordsOf(row, at, blocks);
+  at += blocks * WORD_BYTES;
+  const fences = Buffer.from(row.subarray(at, at + fenceBytes));
+  at += Math.ceil(fenceBytes / WORD_BYTES) * WORD_BYTES;
+  return { fenceEnds, fences, columns, filter: wordsOf(row, at, filterWords) };
+}
+
+function bytesOf(words: Uint32Array): Buffer {
+  return Buffer.from(words.buffer, words.byteOffset, words.byteLength);
+}
+
+function wordsOf(bytes: Buffer, at: number, count: number): Uint32Array {
+  const words = new Uint32Array(count);
+  bytesOf(words).set(bytes.subarray(at, at + count * WORD_BYTES));
+  return words;
+}
+
+function addToFilter(filter: Uint32Array, hash: number): void {
+  const line = lineOf(filter, hash);
+  let bits = secondHash(hash);
+  for (let count = 0; count < BITS_SET; count += 1) {
+    const bit = bits >>> (32 - PLACE_BITS);
+    filter[line + (bit >>> 5)]! |= 1 << (bit & 31);
+    bits = Math.imul(bits, MULTIPLIERS[1]) + MULTIPLIERS[2];
+  }
+}
+
+export function mayHave(filter: Uint32Array, hash: number): boolean {
+  const line = lineOf(filter, hash);
+  let bits = secondHash(hash);
+  for (let count = 0; count < BITS_SET; count += 1) {
+    const bit = bits >>> (32 - PLACE_BITS);
+    if ((filter[line + (bit >>> 5)]! & (1 << (bit & 31))) === 0) return false;
+    bits = Math.imul(bits, MULTIPLIERS[1]) + MULTIPLIERS[2];
+  }
+  return true;
+}
+
+/** The hash of a key's partition. */
+export function partitionHash(key: Uint8Array): number {
+  const length = partitionBytesOf(key);
+  let hash = 0;
+  let at = 0;
+  for (; at + 4 <= length; at += 4) {
+    const word = key[at]! | (key[at + 1]! << 8) | (key[at + 2]! << 16) | (key[at + 3]! << 24);
+    hash = Math.imul(hash ^ word, MULTIPLIERS[0]);
+    hash ^= hash >>> 15;
+  }
+  for (; at < length; at += 1) hash = Math.imul(hash ^ key[at]!, MULTIPLIERS[0]);
+  return (hash ^ (hash >>> 15)) >>> 0;
+}
+
+function lineOf(filter: Uint32Array, hash: number): number {
+  return Math.floor((hash / 0x1_0000_0000) * (filter.length / LINE_WORDS)) * LINE_WORDS;
+}
+
+function secondHash(hash: number): number {
+  const mixed = Math.imul(hash ^ (hash >>> 13), MULTIPLIERS[2]);
+  return mixed ^ (mixed >>> 16);
+}

@@ -1,0 +1,227 @@
+/**
+ * Entry functions (docs/spec/encode.md §A4, "Entry function"): finding one in the ledger's modules, and calls of it in
+ * BCS. The parts that do not depend on type arguments depend only on modules, and are cached as a plan.
+ */
+import { andThen, type MaybePromise, mapInOrder, settle } from '../../maybe-promise.ts';
+import { type BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
+import { MoveError } from '../../move/errors.ts';
+import {
+  type CompiledModule,
+  functionNameOfHandle,
+  moduleIdOf,
+} from '../../move/modules/compiled.ts';
+import type { ModuleLookup } from '../../move/modules/lookup.ts';
+import { formatAddress } from '../../move/types/address.ts';
+import { writeModuleId } from '../../move/types/module-id.ts';
+import {
+  isSignerParameter,
+  type MoveType,
+  mentionsTypeParameter,
+  moveTypeOfToken,
+  substituteTypeParameters,
+} from '../../move/types/move-type.ts';
+import type { ConvertedTypes } from '../../move/types/move-type-tag.ts';
+import { debugModuleId } from '../../move/values/layout.ts';
+import { DerivedCache } from '../../state/derived.ts';
+import { EncodeError } from './encode-error.ts';
+import type { FunctionId } from './fields.ts';
+import {
+  type CallParameter,
+  checkArgumentCount,
+  encodeSizedArgument,
+  type PlannedParameter,
+  resolveParameter,
+  resolveParameters,
+  writeTypeArguments,
+} from './parameters.ts';
+import type { EntryFunctionRequest } from './payload.ts';
+
+export interface FunctionPlan {
+  /** BCS of the module id and the function name, as a call begins with them. */
+  readonly nameBytes: Buffer;
+  readonly typeParameterCount: number;
+  /** Without signers. */
+  readonly parameters: readonly PlannedParameter[];
+}
+
+/** Why there is no plan. */
+export type MissingFunction =
+  | { readonly missing: 'module' | 'function' }
+  | { readonly missing: 'loadableModule'; readonly cause: MoveError };
+
+/** Memory of a plan besides its layouts, and of a layout with parts; in bytes, estimated. */
+const PLAN_BYTES = 2_048;
+const COMPOUND_LAYOUT_BYTES = 8_192;
+
+const plans = new DerivedCache<FunctionPlan | MissingFunction>('layouts', sizeOf);
+
+/** Only whole plans are cached: whatever failed may be right at the next version. */
+function sizeOf(found: FunctionPlan | MissingFunction): number | undefined {
+  if ('missing' in found) return undefined;
+  let sizeBytes = PLAN_BYTES;
+  for (const { resolved } of found.parameters) {
+    if (resolved === undefined) continue;
+    if (resolved.kind !== 'layout') return undefined;
+    if (resolved.fixedBytes === 0) sizeBytes += COMPOUND_LAYOUT_BYTES;
+  }
+  return sizeBytes;
+}
+
+/** What a function is to be; a view may be any function here. */
+type FunctionUse = 'entry' | 'view';
+
+/** The plan of the first function of a name, whatever its visibility. */
+export function findFunction(
+  { module: id, name, key }: FunctionId,
+  lookup: ModuleLookup,
+  use: FunctionUse = 'entry',
+): MaybePromise<FunctionPlan | MissingFunction> {
+  const plan = plans.get(use === 'entry' ? key : `${use} ${key}`, lookup, (modules) =>
+    settle<CompiledModule | undefined, FunctionPlan | MissingFunction>(
+      () => modules(id),
+      (module) =>
+        module === undefined ? { missing: 'module' } : planOf(module, name, use, modules),
+      (cause) => {
+        if (!(cause instanceof MoveError)) throw cause;
+        return { missing: 'loadableModule', cause };
+      },
+    ),
+  );
+  return andThen(plan, ({ value }) => value);
+}
+
+function planOf(
+  module: CompiledModule,
+  name: string,
+  use: FunctionUse,
+  lookup: ModuleLookup,
+): MaybePromise<FunctionPlan | MissingFunction> {
+  const definition = module.functionDefinitions.find(
+    (one) => (one.isEntry || use === 'view') && functionNameOfHandle(module, one.handle) === name,
+  );
+  if (definition === undefined) return { missing: 'function' };
+  const handle = module.functionHandles[definition.handle]!;
+  const types = module.signatures[handle.parameters]!.map((token) =>
+    moveTypeOfToken(module, token),
+  ).filter((type) => !isSignerParameter(type));
+  const done: ConvertedTypes = new Map();
+  const planned = mapInOrder(types, (type): MaybePromise<PlannedParameter> => {
+    const isGeneric = mentionsTypeParameter(type);
+    // No reference has an argument. The error of a view names it as it was declared.
+    const isRefused = use === 'view' && type.kind === 'reference';
+    if (isGeneric && !isRefused) return { type, isGeneric, resolved: undefined };
+    return andThen(resolveParameter(type, lookup, done), (resolved) => ({
+      type,
+      isGeneric,
+      resolved,
+    }));
+  });
+  return andThen(planned, (parameters) => ({
+    nameBytes: encodeBcs((writer) => {
+      writeModuleId(writer, moduleIdOf(module));
+      writer.string(name);
+    }),
+    typeParameterCount: handle.typeParameters.length,
+    parameters,
+  }));
+}
+
+/**
+ * The parameters with an argument, after substituting type arguments; a type argument may make one a signer, which has
+ * none (docs/spec/encode.md §A4 step 5).
+ */
+export function parametersOf(
+  plan: FunctionPlan,
+  typeArguments: readonly MoveType[],
+): readonly PlannedParameter[] {
+  if (!plan.parameters.some(({ isGeneric }) => isGeneric)) return plan.parameters;
+  return plan.parameters
+    .map((parameter) => {
+      if (!parameter.isGeneric) return parameter;
+      return { ...parameter, type: substituteTypeParameters(parameter.type, typeArguments) };
+    })
+    .filter(({ type }) => !isSignerParameter(type));
+}
+
+/** A call whose function and layouts are known: the remaining steps need no lookup. */
+export interface PreparedEntryFunction {
+  readonly kind: 'entryFunction';
+  readonly request: EntryFunctionRequest;
+  readonly plan: FunctionPlan;
+  readonly parameters: readonly CallParameter[];
+}
+
+/** Finds what a call needs of the ledger. @throws EncodeError of stage `convert`, or rejects with it */
+export function prepareEntryFunction(
+  request: EntryFunctionRequest,
+  lookup: ModuleLookup,
+): MaybePromise<PreparedEntryFunction> {
+  return andThen(findFunction(request.id, lookup), (plan) => {
+    if ('missing' in plan) throw missingFunction(plan, request.id);
+    const { typeArguments } = request;
+    if (plan.typeParameterCount !== typeArguments.length) {
+      throw new EncodeError(
+        'convert',
+        'type_argument_count',
+        `expect ${plan.typeParameterCount} type arguments for entry function ` +
+          `${functionText(request.id)}, but got ${typeArguments.length}`,
+      );
+    }
+    const wanted = parametersOf(plan, typeArguments);
+    checkArgumentCount(wanted, request.arguments);
+    return andThen(
+      resolveParameters(wanted, lookup),
+      (parameters): PreparedEntryFunction => ({ kind: 'entryFunction', request, plan, parameters }),
+    );
+  });
+}
+
+/** The error of a call whose function was not found. */
+export function missingFunction(
+  found: MissingFunction,
+  id: FunctionId,
+  use: FunctionUse = 'entry',
+): EncodeError {
+  const module = debugModuleId(id.module);
+  switch (found.missing) {
+    case 'module':
+      return new EncodeError('convert', 'module_not_found', `Module ${module} can't be found`);
+    case 'loadableModule': {
+      const { cause } = found;
+      const text = `Module ${module} deserialize with error code ${cause.message}`;
+      return new EncodeError('convert', 'module_not_loadable', text, { cause });
+    }
+    case 'function': {
+      const text = `could not find ${use} function by ${functionText(id)}`;
+      return new EncodeError('convert', 'function_not_found', text);
+    }
+  }
+}
+
+/** Writes a call. @throws EncodeError of stage `convert` */
+export function writeEntryFunction(writer: BcsWriter, call: PreparedEntryFunction): void {
+  const { request, parameters } = call;
+  writer.fixed(call.plan.nameBytes);
+  // Bad type arguments come before the arguments, but bad arguments are reported before them.
+  const badType = badTypeArgument(writer, request.typeArguments);
+  writer.length32(parameters.length);
+  for (let index = 0; index < parameters.length; index += 1) {
+    const { type, resolved } = parameters[index]!;
+    encodeSizedArgument(index, type, resolved, request.arguments[index]!, writer);
+  }
+  if (badType !== undefined) throw badType;
+}
+
+function badTypeArgument(writer: BcsWriter, types: readonly MoveType[]): EncodeError | undefined {
+  try {
+    writeTypeArguments(writer, types);
+    return undefined;
+  } catch (error) {
+    if (error instanceof EncodeError) return error;
+    throw error;
+  }
+}
+
+export function functionText({ module, name }: Omit<FunctionId, 'key'>): string {
+  return `${formatAddress(module.address)}::${module.name}::${name}`;
+}

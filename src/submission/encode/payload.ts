@@ -1,0 +1,286 @@
+/**
+ * Payloads of the request: the union by `type` and the fields of each kind, the `abi` of a script's code and encrypted
+ * payloads among them (docs/spec/encode.md §A2).
+ */
+import type { JsonObject, JsonValue } from '../../move/json/json-text.ts';
+import type { Address } from '../../move/types/address.ts';
+import type { ModuleId } from '../../move/types/module-id.ts';
+import type { MoveType } from '../../move/types/move-type.ts';
+import { EncodeError } from './encode-error.ts';
+import {
+  addressField,
+  asList,
+  asObject,
+  booleanField,
+  bytesField,
+  entryFunctionField,
+  enumField,
+  type FunctionId,
+  hashField,
+  type JsonField,
+  listField,
+  moduleIdField,
+  moveTypeListField,
+  optionalField,
+  stringField,
+  type Trace,
+  type U64,
+  u64Field,
+  unexpectedType,
+  within,
+} from './fields.ts';
+
+/** The arguments of entry functions and scripts. */
+interface CallRequest {
+  readonly typeArguments: readonly MoveType[];
+  /** Signers are not arguments. */
+  readonly arguments: readonly JsonValue[];
+}
+
+export interface EntryFunctionRequest extends CallRequest {
+  readonly kind: 'entryFunction';
+  readonly id: FunctionId;
+}
+
+export interface ScriptRequest extends CallRequest {
+  readonly kind: 'script';
+  readonly code: Buffer;
+  /** The parameters of a given `abi`: it is believed, and the code is not looked at. */
+  readonly abiParameters: readonly MoveType[] | undefined;
+}
+
+export type RequestPayload =
+  | EntryFunctionRequest
+  | ScriptRequest
+  | {
+      readonly kind: 'multisig';
+      readonly multisigAddress: Address;
+      readonly payload: EntryFunctionRequest | ScriptRequest | undefined;
+    }
+  | { readonly kind: 'moduleBundle' }
+  | EncryptedRequest;
+
+const MULTISIG_UNION = 'MultisigTransactionPayload';
+
+/** The traces of a kind of request and of its payload; made once, not for each request. */
+export interface RequestTraces {
+  readonly outer: Trace;
+  readonly fields: Trace;
+  readonly payload: Trace;
+  /** Nearly all payloads have it. */
+  readonly entryFunction: Trace;
+}
+
+/** @param type how messages name the request */
+export function requestTraces(type: string, enclosing: Trace): RequestTraces {
+  const outer = within(type, enclosing);
+  const fields = within('UserTransactionRequestInner', outer);
+  const payload = within('TransactionPayload', fields);
+  return { outer, fields, payload, entryFunction: within('EntryFunctionPayload', payload) };
+}
+
+/** Reads the payload of a request. @throws EncodeError of stage `parse` */
+export function readPayload(value: JsonField, traces: RequestTraces): RequestPayload {
+  const trace = traces.payload;
+  switch (asObject(value)?.get('type')) {
+    case 'entry_function_payload':
+      return readEntryFunction(value, traces.entryFunction);
+    case 'script_payload':
+      return readScript(value, trace);
+    case 'multisig_payload':
+      return readMultisig(value, trace);
+    case 'module_bundle_payload':
+      return { kind: 'moduleBundle' };
+    case 'encrypted_transaction_payload':
+      return readEncryptedPayload(value, trace);
+    default:
+      throw badPayload('TransactionPayload', value, traces.fields);
+  }
+}
+
+function badPayload(type: string, value: JsonField, trace: Trace): EncodeError {
+  return new EncodeError('parse', 'bad_payload', unexpectedType(type, value, trace).detail);
+}
+
+function readEntryFunction(value: JsonField, trace: Trace): EntryFunctionRequest {
+  const payload = asObject(value)!;
+  const id = entryFunctionField(payload.get('function'), trace);
+  const typeArguments = moveTypeListField(payload.get('type_arguments'), trace);
+  const args = argumentsField(payload.get('arguments'), trace);
+  return { kind: 'entryFunction', id, typeArguments, arguments: args };
+}
+
+function readScript(value: JsonField, outer: Trace): ScriptRequest {
+  const payload = asObject(value)!;
+  const trace = within('ScriptPayload', outer);
+  const code = asObject(payload.get('code'));
+  if (code === undefined) {
+    throw unexpectedType('MoveScriptBytecode', payload.get('code'), trace);
+  }
+  const codeTrace = within('MoveScriptBytecode', trace);
+  return {
+    kind: 'script',
+    code: bytesField(code.get('bytecode'), codeTrace),
+    abiParameters: optionalField(code.get('abi'), 'MoveFunction', codeTrace, readFunctionAbi),
+    typeArguments: moveTypeListField(payload.get('type_arguments'), trace),
+    arguments: argumentsField(payload.get('arguments'), trace),
+  };
+}
+
+function readMultisig(value: JsonField, outer: Trace): RequestPayload {
+  const payload = asObject(value)!;
+  const trace = within('MultisigPayload', outer);
+  return {
+    kind: 'multisig',
+    multisigAddress: addressField(payload.get('multisig_address'), trace),
+    payload: optionalField(
+      payload.get('transaction_payload'),
+      MULTISIG_UNION,
+      trace,
+      readMultisigTransactionPayload,
+    ),
+  };
+}
+
+function readMultisigTransactionPayload(
+  value: JsonValue,
+  outer: Trace,
+): EntryFunctionRequest | ScriptRequest {
+  const call = readCall(value, within(MULTISIG_UNION, outer));
+  if (call === undefined) throw badPayload(MULTISIG_UNION, value, outer);
+  return call;
+}
+
+/** The call of an entry function or a script; undefined for another payload. */
+function readCall(
+  value: JsonField,
+  trace: Trace,
+): EntryFunctionRequest | ScriptRequest | undefined {
+  switch (asObject(value)?.get('type')) {
+    case 'entry_function_payload':
+      return readEntryFunction(value, within('EntryFunctionPayload', trace));
+    case 'script_payload':
+      return readScript(value, trace);
+    default:
+      return undefined;
+  }
+}
+
+export function argumentsField(value: JsonField, trace: Trace): readonly JsonValue[] {
+  const list = asList(value);
+  if (list === undefined) throw unexpectedType('[any]', value, trace);
+  return list;
+}
+
+const VISIBILITIES = ['private', 'public', 'friend'] as const;
+const ABILITIES: ReadonlySet<string> = new Set(['copy', 'drop', 'store', 'key']);
+
+/** The parameters of the `abi` that a client may give next to a script's code; all its fields are checked. */
+function readFunctionAbi(value: JsonValue, outer: Trace): readonly MoveType[] {
+  const abi = asObject(value);
+  if (abi === undefined) throw unexpectedType('MoveFunction', value, outer);
+  const trace = within('MoveFunction', outer);
+  stringField(abi.get('name'), 'IdentifierWrapper', trace);
+  enumField(abi.get('visibility'), 'MoveFunctionVisibility', VISIBILITIES, trace);
+  booleanField(abi.get('is_entry'), trace);
+  booleanField(abi.get('is_view'), trace);
+  listField(abi.get('generic_type_params'), 'MoveFunctionGenericTypeParam', trace, checkGeneric);
+  const parameters = moveTypeListField(abi.get('params'), trace);
+  moveTypeListField(abi.get('return'), trace);
+  return parameters;
+}
+
+function checkGeneric(value: JsonValue, outer: Trace): void {
+  const generic = asObject(value);
+  if (generic === undefined) throw unexpectedType('MoveFunctionGenericTypeParam', value, outer);
+  const trace = within('MoveFunctionGenericTypeParam', outer);
+  listField(generic.get('constraints'), 'string(MoveAbility)', trace, checkAbility);
+}
+
+function checkAbility(value: JsonValue, trace: Trace): void {
+  const name = stringField(value, 'MoveAbility', trace);
+  if (ABILITIES.has(name)) return;
+  throw new EncodeError(
+    'parse',
+    'bad_field',
+    `failed to parse "string(MoveAbility)": Invalid ability string: ${name}${trace}`,
+  );
+}
+
+/** The name of each state's structure. */
+const ENCRYPTED_STATES = {
+  encrypted: 'EncryptedPayload',
+  failed_decryption: 'FailedDecryptionPayload',
+  decrypted: 'DecryptedPayload',
+};
+const STATE_NAMES = Object.keys(ENCRYPTED_STATES) as (keyof typeof ENCRYPTED_STATES)[];
+
+/** The function that the ciphertext calls, according to the client. */
+interface ClaimedFunction {
+  readonly module: ModuleId;
+  readonly name: string | undefined;
+}
+
+export interface EncryptedRequest {
+  readonly kind: 'encrypted';
+  /** Only `encrypted` can be submitted. */
+  readonly state: keyof typeof ENCRYPTED_STATES;
+  /** 32 bytes. */
+  readonly payloadHash: Buffer;
+  /** Not looked into before conversion. */
+  readonly ciphertext: Buffer;
+  readonly encryptionEpoch: U64;
+  readonly claimedFunction: ClaimedFunction | undefined;
+}
+
+const ENCRYPTED_UNION = 'EncryptedTransactionPayload';
+
+function readEncryptedPayload(value: JsonField, outer: Trace): EncryptedRequest {
+  const payload = asObject(value)!;
+  const state = STATE_NAMES.find((one) => one === payload.get('encrypted_state'));
+  if (state === undefined) throw badPayload(ENCRYPTED_UNION, value, outer);
+  const trace = within(ENCRYPTED_STATES[state], within(ENCRYPTED_UNION, outer));
+  const request: EncryptedRequest = {
+    kind: 'encrypted',
+    state,
+    payloadHash: hashField(payload.get('payload_hash'), trace),
+    ciphertext: bytesField(payload.get('ciphertext'), trace),
+    encryptionEpoch: u64Field(payload.get('encryption_epoch'), trace),
+    claimedFunction: optionalField(
+      payload.get('claimed_entry_fun'),
+      'ClaimedEntryFunction',
+      trace,
+      readClaimedFunction,
+    ),
+  };
+  if (state === 'decrypted') checkDecrypted(payload, trace);
+  return request;
+}
+
+const DECRYPTED_UNION = 'EncryptedTransactionInnerPayload';
+
+/** A decrypted payload is never submitted again: it is read for its errors. */
+function checkDecrypted(payload: JsonObject, outer: Trace): void {
+  const decrypted = payload.get('decrypted_payload');
+  const trace = within(DECRYPTED_UNION, outer);
+  const inner =
+    asObject(decrypted)?.get('type') === 'multisig_payload'
+      ? readMultisig(decrypted, trace)
+      : readCall(decrypted, trace);
+  if (inner === undefined) throw badPayload(DECRYPTED_UNION, decrypted, outer);
+  bytesField(payload.get('decryption_nonce'), outer);
+}
+
+function readClaimedFunction(value: JsonValue, outer: Trace): ClaimedFunction {
+  const claimed = asObject(value);
+  if (claimed === undefined) throw unexpectedType('ClaimedEntryFunction', value, outer);
+  const trace = within('ClaimedEntryFunction', outer);
+  const module = moduleIdField(claimed.get('module'), trace);
+  const name = optionalField(
+    claimed.get('name'),
+    'string(IdentifierWrapper)',
+    trace,
+    (text, nameTrace) => stringField(text, 'IdentifierWrapper', nameTrace),
+  );
+  return { module, name };
+}

@@ -1,0 +1,36 @@
+/** Some versions of a ledger that are run again one after the other, and what came of them. */
+import type { Difference, Replay } from './replay.ts';
+
+/** Versions that are run without telling how far it is. */
+const VERSIONS_PER_TICK = 25;
+
+export interface VersionRange {
+  readonly first: bigint;
+  readonly last: bigint;
+}
+
+export interface BatchResult extends VersionRange {
+  readonly differences: readonly Difference[];
+  /** Transactions whose signatures could not be verified. */
+  readonly unverified: number;
+}
+
+/** Rejects with StoreError. @param onVersions gets how many versions more were run */
+export async function runBatch(
+  replay: Replay,
+  { first, last }: VersionRange,
+  onVersions: (versions: number) => void,
+): Promise<BatchResult> {
+  const differences: Difference[] = [];
+  const unverifiedBefore = replay.unverified;
+  let told = first;
+  for (let version = first; version <= last; version += 1n) {
+    const difference = await replay.run(version);
+    if (difference !== undefined) differences.push(difference);
+    const ran = Number(version + 1n - told);
+    if (ran < VERSIONS_PER_TICK && version < last) continue;
+    told = version + 1n;
+    onVersions(ran);
+  }
+  return { first, last, differences, unverified: replay.unverified - unverifiedBefore };
+}

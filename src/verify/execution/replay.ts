@@ -1,0 +1,151 @@
+/** Runs the transactions of a stored ledger again, each on the state before it, and compares what came of them. */
+import { isDeepStrictEqual } from 'node:util';
+import { signatureState } from '../../execution/authentication/valid-signatures.ts';
+import { infoOf } from '../../execution/execute.ts';
+import { Executor } from '../../execution/executor.ts';
+import { ViewError } from '../../execution/view-error.ts';
+import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
+import { indexWithHash } from '../../move/transactions/auxiliary-info.ts';
+import type { EncodedOnChainData } from '../../move/transactions/transaction.ts';
+import {
+  encodeTransactionInfo,
+  type TransactionInfo,
+} from '../../move/transactions/transaction-info.ts';
+import { writeRawTransaction } from '../../move/transactions/user-transaction.ts';
+import { LedgerError } from '../../state/ledger-error.ts';
+import type { Head } from '../../store/columns/head.ts';
+import type { StoreReader } from '../../store/store.ts';
+import { VmError } from '../../vm/status/vm-error.ts';
+
+/** What is wrong with a version. */
+export interface Difference {
+  readonly version: bigint;
+  /** Whether this node cannot execute the transaction; otherwise its outcome is another one. */
+  readonly isOpen: boolean;
+  readonly detail: string;
+}
+
+/** Indexes of a block that are tried: transactions that were discarded have some, too. */
+const MAX_TRIED_INDEXES = 10_000;
+
+export class Replay {
+  /** Transactions whose signatures could not be verified. */
+  unverified = 0;
+  readonly #executor: Executor;
+  /** Whether signatures count in the size of transactions (docs/spec/gas.md §5). */
+  #countsSignatures = true;
+  /** The version that is run next. */
+  #version: bigint | undefined;
+  /** The least index in its block that it can have. */
+  #leastIndex = 0;
+  /** That of the version after the one that was run. */
+  #indexAfter = 0;
+
+  private constructor(executor: Executor) {
+    this.#executor = executor;
+  }
+
+  static async open(store: StoreReader, head: Head | undefined): Promise<Replay> {
+    return new Replay(await Executor.open(store, head));
+  }
+
+  /** Runs the transaction of a version. Versions that follow each other are faster. */
+  async run(version: bigint): Promise<Difference | undefined> {
+    const item = await this.#executor.itemOf(version);
+    const found = await this.differenceOf(item);
+    this.advance(item);
+    return found;
+  }
+
+  /** Goes on to the next version. @param isStored whether the store has the transaction already */
+  advance({ data }: EncodedOnChainData, isStored = true): void {
+    this.#version = data.version + 1n;
+    this.#executor.advance(data.changes.writes, isStored);
+    this.#leastIndex = this.#indexAfter;
+  }
+
+  /** All versions up to the head are stored from now on. */
+  stored(head: Head): void {
+    this.#executor.stored(head);
+  }
+
+  /** Runs a transaction. What was read of the state before it is remembered as long as no other version is run. */
+  async differenceOf(item: EncodedOnChainData): Promise<Difference | undefined> {
+    const { version } = item.data;
+    if (version !== this.#version) this.#goTo(version);
+    const index = this.#indexOf(item);
+    try {
+      if (!(await this.#isSigned(item))) {
+        return { version, isOpen: false, detail: 'it is not properly signed' };
+      }
+      const found = await this.#difference(item, index);
+      if (found === undefined || !this.#countsSignatures) return found;
+      if (item.data.transaction.kind !== 'user') return found;
+      this.#countsSignatures = false;
+      const again = await this.#difference(item, index);
+      this.#countsSignatures = again !== undefined;
+      return again;
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      return { version, isOpen: true, detail: error.message };
+    }
+  }
+
+  /** Whether a transaction is signed by those who must. Notes schemes that are not verified here. */
+  async #isSigned({ data: { transaction } }: EncodedOnChainData): Promise<boolean> {
+    if (transaction.kind !== 'user') return true;
+    const { raw } = transaction.transaction;
+    const rawBytes = encodeBcs((writer) => writeRawTransaction(writer, raw));
+    const state = await signatureState(transaction.transaction, rawBytes, 'unknown');
+    if (state === 'unknown') this.unverified += 1;
+    return state !== 'invalid';
+  }
+
+  /** Goes to a version that does not follow the last one: modules may be others in between. */
+  #goTo(version: bigint): void {
+    this.#version = version;
+    this.#executor.goTo(version - 1n);
+    this.#leastIndex = 0;
+  }
+
+  async #difference(item: EncodedOnChainData, index: number | undefined) {
+    return differenceOf(item, infoOf(item, await this.#execute(item, index), index));
+  }
+
+  #execute({ data, bytes }: EncodedOnChainData, index: number | undefined) {
+    const executable = { transaction: data.transaction, bytes: bytes.transaction };
+    const sizeBytes = this.#countsSignatures ? bytes.transaction.length - 1 : undefined;
+    return this.#executor.run(executable, { index: index ?? 0, sizeBytes });
+  }
+
+  #indexOf({ data }: EncodedOnChainData): number | undefined {
+    const { kind } = data.transaction;
+    const least = kind === 'blockMetadata' || kind === 'blockMetadataExt' ? 0 : this.#leastIndex;
+    const { auxiliaryInfoHash } = data.info;
+    const index = auxiliaryInfoHash && indexWithHash(auxiliaryInfoHash, least, MAX_TRIED_INDEXES);
+    this.#indexAfter = (index ?? least) + 1;
+    return index;
+  }
+}
+
+/** What says that a transaction cannot be executed here. */
+function isRefusal(error: unknown): error is Error {
+  return error instanceof ViewError || error instanceof VmError || error instanceof LedgerError;
+}
+
+/** Parts of an info that come from running the transaction, and what they are called. */
+const COMPARED = [
+  ['status', 'status'],
+  ['gasUsed', 'gas'],
+  ['eventRootHash', 'events'],
+  ['stateChangeHash', 'writes'],
+  ['transactionHash', 'hash of the transaction'],
+  ['auxiliaryInfoHash', 'index in its block'],
+] as const;
+
+function differenceOf({ data, bytes }: EncodedOnChainData, found: TransactionInfo) {
+  if (encodeTransactionInfo(found).equals(bytes.info)) return undefined;
+  const names = COMPARED.filter(([part]) => !isDeepStrictEqual(found[part], data.info[part]));
+  const detail = `another ${names.map(([, name]) => name).join(', ')}`;
+  return { version: data.version, isOpen: false, detail };
+}

@@ -1,0 +1,93 @@
+/** Prices of instructions and calls, by the gas schedule (docs/spec/gas.md §2.2). */
+import { OPCODES } from '../../move/modules/opcodes.ts';
+import type { Layout } from '../../move/values/layout.ts';
+import type { GasPrices } from './gas-prices.ts';
+import { ValueSizes } from './value-size.ts';
+
+/** The first version of the schedule that charges for types that are made. */
+const TYPES_SINCE = 14;
+/** The first version that charges for the locals of a function that is called. */
+const LOCALS_SINCE = 3;
+
+/** Names of the schedule that do not follow from the name of the instruction. */
+const NAMES: Readonly<Record<string, string>> = {
+  Xor: 'bit_xor',
+  Shl: 'bit_shl',
+  Shr: 'bit_shr',
+  PackVariant: 'pack',
+  PackVariantGeneric: 'pack_generic',
+  UnpackVariant: 'unpack',
+  UnpackVariantGeneric: 'unpack_generic',
+};
+/** Those whose price has parts; the others have one price. */
+const WITH_BASE = new Set([
+  ...['LdConst', 'CopyLoc', 'MoveLoc', 'StLoc', 'ReadRef', 'WriteRef', 'Eq', 'Neq'],
+  ...['ImmBorrowGlobal', 'ImmBorrowGlobalGeneric', 'MutBorrowGlobal', 'MutBorrowGlobalGeneric'],
+  ...['Exists', 'ExistsGeneric', 'MoveFrom', 'MoveFromGeneric', 'MoveTo', 'MoveToGeneric'],
+  ...['VecLen', 'VecImmBorrow', 'VecMutBorrow', 'VecPushBack', 'VecPopBack', 'VecSwap'],
+  ...['Pack', 'PackGeneric', 'PackVariant', 'PackVariantGeneric', 'VecPack', 'VecUnpack'],
+  ...['Unpack', 'UnpackGeneric', 'UnpackVariant', 'UnpackVariantGeneric'],
+  ...['PackClosure', 'PackClosureGeneric', 'AbortMsg'],
+]);
+/** Charged where they run: their price depends on values, or on what is called. */
+const CHARGED_WHEN_RUN = new Set(['Call', 'CallGeneric', 'CallClosure']);
+
+const PRICE_NAMES = new Map(
+  OPCODES.flatMap((info) => {
+    if (info === undefined) return [];
+    const { name } = info;
+    const snake = name.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase();
+    return [[name, `instr.${NAMES[name] ?? snake}${WITH_BASE.has(name) ? '.base' : ''}`] as const];
+  }),
+);
+
+/** Prices of one schedule that instructions share. */
+export class InstructionPrices {
+  readonly prices: GasPrices;
+  readonly sizes: ValueSizes;
+  readonly perTypeNode: number;
+  readonly byOpcode: readonly number[];
+  readonly #perLocal: boolean;
+
+  constructor(prices: GasPrices) {
+    this.prices = prices;
+    this.sizes = new ValueSizes(prices);
+    const { featureVersion } = prices;
+    this.perTypeNode = featureVersion < TYPES_SINCE ? 0 : prices.of('instr.subst_ty_per_node');
+    this.#perLocal = featureVersion >= LOCALS_SINCE;
+    this.byOpcode = OPCODES.map((info) =>
+      info === undefined || CHARGED_WHEN_RUN.has(info.name)
+        ? 0
+        : prices.of(PRICE_NAMES.get(info.name)!),
+    );
+  }
+
+  /** A call by name: `call`, or `call_generic` with type arguments. */
+  call(kind: 'call' | 'call_generic', args: number, typeArguments: number, locals: number): number {
+    const of = (part: string): number => this.prices.of(`instr.${kind}.${part}`);
+    return (
+      of('base') +
+      of('per_arg') * args +
+      of('per_ty_arg') * typeArguments +
+      (this.#perLocal ? of('per_local') * locals : 0)
+    );
+  }
+}
+
+/** Costs of a function with its type arguments, native or not. */
+export interface CallCosts {
+  readonly of: InstructionPrices;
+  /** Of a call by its name, and by a function value. */
+  readonly named: number;
+  readonly dynamic: number;
+  /** Of its frame: the types of its locals. */
+  readonly frame: number;
+  /** By instruction; empty for a native. */
+  readonly amounts: Float64Array;
+  /** By function instantiation: the type arguments that are made when it is first called. */
+  readonly typeArguments: readonly { readonly amount: number }[];
+  /** How values look whose size is charged for, by `FunctionCode.sized`; filled in when they are. */
+  readonly layouts: (Layout | undefined)[];
+  /** By other prices, those that were asked for before: prologues and epilogues cost nothing. */
+  before: CallCosts | undefined;
+}

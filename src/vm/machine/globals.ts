@@ -1,0 +1,131 @@
+/** The resources that a run has looked at: each is read once, and charged once in each session. */
+import { andThen, type MaybePromise } from '../../maybe-promise.ts';
+import { BcsError } from '../../move/bcs/bcs-reader.ts';
+import type { Address } from '../../move/types/address.ts';
+import type { Layout } from '../../move/values/layout.ts';
+import type { NativeContext, NativeResource } from '../native.ts';
+import type { Program } from '../program/program.ts';
+import type { VmType } from '../program/vm-type.ts';
+import { refusedCode, VmError } from '../status/vm-error.ts';
+import type { StoredPlace, Value } from '../value.ts';
+import { decodeValue } from '../values/bcs.ts';
+import type { World } from '../world.ts';
+
+export interface GlobalResource extends StoredPlace {
+  readonly address: Address;
+  type: VmType;
+  /** Its place; empty if there is no such resource, or the run has removed it. */
+  readonly place: Value[];
+  /** The group that it is read with. */
+  readonly group: ReturnType<NonNullable<World['groupOf']>>;
+  /** The last session that has paid for reading it. */
+  paidIn: number;
+}
+
+/** The run, as far as resources are read and paid for by it. */
+interface Reader extends Pick<NativeContext, 'gas' | 'meter' | 'program' | 'world'> {
+  chargeLayout(layout: Layout): MaybePromise<void>;
+}
+
+export class Globals {
+  readonly #run: Reader;
+  #known = new Map<VmType, Map<Address, GlobalResource>>();
+  readonly #paidGroups = new Set<string>();
+  #session = 0;
+
+  constructor(run: Reader) {
+    this.#run = run;
+  }
+
+  /** From now on everything is paid for again. */
+  beginSession(): void {
+    this.#session += 1;
+    this.#paidGroups.clear();
+  }
+
+  all(): GlobalResource[] {
+    const all: GlobalResource[] = [];
+    for (const ofType of this.#known.values()) for (const one of ofType.values()) all.push(one);
+    return all;
+  }
+
+  /** Puts the types of another program in the place of those that resources have. */
+  adopt(program: Program): void {
+    const known = this.all();
+    this.#known = new Map();
+    for (const resource of known) {
+      resource.type = program.type(resource.type.tag);
+      this.#note(resource);
+    }
+  }
+
+  /** A resource, paid for; `undefined` if it has to be read first. */
+  known(address: Address, type: VmType): GlobalResource | undefined {
+    const known = this.#known.get(type)?.get(address);
+    if (known !== undefined && known.paidIn !== this.#session) {
+      this.#run.gas.chargeRead(this.#unpaidBytes(known));
+    }
+    return known;
+  }
+
+  /** The same for a native, which charges in its own way. */
+  forNative(address: Address, type: VmType): MaybePromise<NativeResource> {
+    return andThen(this.read(address, type), (resource) => ({
+      isThere: resource.place[0] !== undefined,
+      loadedBytes: resource.paidIn === this.#session ? undefined : this.#unpaidBytes(resource),
+    }));
+  }
+
+  /** Reads a resource. @throws VmError IO_LIMIT_REACHED, FAILED_TO_DESERIALIZE_RESOURCE; or rejects with it */
+  read(address: Address, type: VmType): MaybePromise<GlobalResource> {
+    const known = this.#known.get(type)?.get(address);
+    if (known !== undefined) return known;
+    const { tag } = type;
+    if (tag.kind !== 'struct') throw refusedCode('resource that is not a struct');
+    const { meter, program, world } = this.#run;
+    return andThen(world.resource(address, tag.struct), (bytes) => {
+      const note = (value: Value) => {
+        return this.#note({
+          address,
+          type,
+          place: [value],
+          bytes: bytes?.length,
+          group: world.groupOf?.(address, tag.struct),
+          isAssigned: false,
+          isAggregated: false,
+          paidIn: -1,
+        });
+      };
+      if (bytes === undefined) return note(undefined);
+      return andThen(program.layout(type), (layout) => {
+        void this.#run.chargeLayout(layout);
+        try {
+          return note(decodeValue(layout, bytes, meter, program));
+        } catch (error) {
+          if (!(error instanceof BcsError)) throw error;
+          throw new VmError('FAILED_TO_DESERIALIZE_RESOURCE');
+        }
+      });
+    });
+  }
+
+  #note(resource: GlobalResource): GlobalResource {
+    const { address, type } = resource;
+    let ofType = this.#known.get(type);
+    if (ofType === undefined) {
+      ofType = new Map();
+      this.#known.set(type, ofType);
+    }
+    ofType.set(address, resource);
+    return resource;
+  }
+
+  /** The bytes that reading a resource counts, and notes it: the first of a group counts the whole group, too. */
+  #unpaidBytes(resource: GlobalResource): number {
+    const { bytes = 0, group } = resource;
+    resource.paidIn = this.#session;
+    if (group === undefined || this.#paidGroups.has(group.id)) return bytes;
+    this.#paidGroups.add(group.id);
+    return bytes + group.bytes;
+  }
+}

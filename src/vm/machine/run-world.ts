@@ -1,0 +1,58 @@
+/** The world as one run sees it. */
+import type { MaybePromise } from '../../maybe-promise.ts';
+import type { ModuleLookup } from '../../move/modules/lookup.ts';
+import type { Address } from '../../move/types/address.ts';
+import type { StructTag } from '../../move/types/type-tag.ts';
+import { VmError } from '../status/vm-error.ts';
+import type { RunTurns, World } from '../world.ts';
+
+/** A world of which one run may read only so much. */
+export class RunWorld implements World {
+  /** What is seen. */
+  seen: World;
+  readonly #turns: Pick<RunTurns, 'nextTurn'>;
+  #readsLeft: number;
+
+  constructor(world: World, maxReads: number, turns: RunTurns | undefined) {
+    this.seen = world;
+    this.#turns = turns ?? world;
+    this.#readsLeft = maxReads;
+  }
+
+  get modules(): ModuleLookup {
+    return this.seen.modules;
+  }
+
+  nextTurn(): Promise<void> {
+    return this.#turns.nextTurn();
+  }
+
+  groupOf(address: Address, tag: StructTag) {
+    return this.seen.groupOf?.(address, tag);
+  }
+
+  isFeatureEnabled(flag: number): boolean {
+    return this.seen.isFeatureEnabled(flag);
+  }
+
+  /** @throws VmError IO_LIMIT_REACHED */
+  resource(address: Address, tag: StructTag): MaybePromise<Uint8Array | undefined> {
+    this.#countRead();
+    return this.seen.resource(address, tag);
+  }
+
+  /** @throws VmError IO_LIMIT_REACHED */
+  tableItem(handle: Address, key: Uint8Array): MaybePromise<Uint8Array | undefined> {
+    this.#countRead();
+    return this.seen.tableItem(handle, key);
+  }
+
+  get stateUsage(): World['stateUsage'] {
+    return this.seen.stateUsage;
+  }
+
+  #countRead(): void {
+    this.#readsLeft -= 1;
+    if (this.#readsLeft < 0) throw new VmError('IO_LIMIT_REACHED', { isOwnLimit: true });
+  }
+}

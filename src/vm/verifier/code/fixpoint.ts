@@ -1,0 +1,43 @@
+/**
+ * Runs an abstract state through the blocks of a function until nothing changes. It yields after each block, so that a
+ * long analysis can give others their turn.
+ */
+import type { FunctionView } from './function-view.ts';
+
+interface Analysis<State> {
+  copy(state: State): State;
+  /** @throws VmError for an instruction that is not allowed in this state */
+  execute(state: State, offset: number): void;
+  /** The state as it is joined with others. */
+  atEndOfBlock?(state: State): State;
+  /** A state that covers both; the first one itself if it does. Changes neither. */
+  join(state: State, other: State): State;
+}
+
+export function* analyze<State>(
+  { graph }: FunctionView,
+  initial: State,
+  analysis: Analysis<State>,
+): Generator<void> {
+  const { blocks, order, position } = graph;
+  const states: (State | undefined)[] = new Array(blocks.length).fill(undefined);
+  states[0] = initial;
+  for (let at = 0; at < order.length; ) {
+    const block = order[at]!;
+    const { start, end, successors } = blocks[block]!;
+    let state = analysis.copy(states[block]!);
+    for (let offset = start; offset <= end; offset += 1) analysis.execute(state, offset);
+    state = analysis.atEndOfBlock?.(state) ?? state;
+    at += 1;
+    for (const successor of successors) {
+      const before = states[successor];
+      const after = before === undefined ? state : analysis.join(before, state);
+      states[successor] = after;
+      const isChanged = before !== undefined && after !== before;
+      if (isChanged && graph.isBackEdge(block, successor)) {
+        at = Math.min(at, position.get(successor)!);
+      }
+    }
+    yield;
+  }
+}

@@ -1,0 +1,246 @@
+/** Types of instructions on structs, functions, resources and vectors. */
+import type { Instruction, StructDefinition } from '../../../move/modules/compiled.ts';
+import { COPY, DROP, KEY, STORE } from '../../../move/types/abilities.ts';
+import type { StatusName } from '../../status/status.ts';
+import { PERSISTENT } from '../model/attributes.ts';
+import { fieldsOf, functionSubject, isCaptured, structSubject } from '../model/subject.ts';
+import { isAssignable, type Type } from '../model/type-table.ts';
+import type { TypeChecker, TypeRule, TypeRules } from './type-checker.ts';
+
+/** A struct as an instruction names it, with its type. */
+interface NamedStruct {
+  readonly definition: StructDefinition;
+  readonly variant: number | undefined;
+  readonly typeArguments: readonly Type[];
+  readonly type: Type;
+}
+
+function namedStruct(checker: TypeChecker, instruction: Instruction): NamedStruct {
+  const { definition, variant, signature } = structSubject(checker.binary, instruction);
+  const handle = checker.binary.structHandles[definition.handle]!;
+  const typeArguments = checker.typeArguments(signature, handle);
+  const type = checker.types.struct(definition.handle, typeArguments);
+  return { definition, variant, typeArguments, type };
+}
+
+function fieldTypes(checker: TypeChecker, struct: NamedStruct): readonly Type[] {
+  const { definition, variant, typeArguments } = struct;
+  const kind = variant === undefined ? 'struct' : 'enum';
+  checker.demand(definition.kind === kind, 'PACK_TYPE_MISMATCH_ERROR');
+  const { types } = checker;
+  return fieldsOf(definition, variant).map(({ type }) =>
+    types.substitute(types.of(type), typeArguments),
+  );
+}
+
+const pack: TypeRule = (checker, instruction) => {
+  const struct = namedStruct(checker, instruction);
+  for (const type of [...fieldTypes(checker, struct)].reverse()) {
+    checker.expectAssignable(type, 'PACK_TYPE_MISMATCH_ERROR');
+  }
+  checker.push(struct.type);
+};
+
+const unpack: TypeRule = (checker, instruction) => {
+  const struct = namedStruct(checker, instruction);
+  checker.expect(struct.type, 'UNPACK_TYPE_MISMATCH_ERROR');
+  for (const type of fieldTypes(checker, struct)) checker.push(type);
+};
+
+const testVariant: TypeRule = (checker, instruction) => {
+  const { definition, signature } = structSubject(checker.binary, instruction);
+  // These type arguments cost nothing.
+  const typeArguments = signature === undefined ? [] : checker.types.signature(signature);
+  const type = checker.types.struct(definition.handle, typeArguments);
+  const { kind, parts } = checker.pop();
+  const isRight = kind === 'reference' && parts[0] === type;
+  checker.demand(isRight, 'TEST_VARIANT_TYPE_MISMATCH_ERROR');
+  checker.pushKind('bool');
+};
+
+function borrowField(isMutable: boolean): TypeRule {
+  return (checker, instruction) => {
+    const { definition, signature, field } = structSubject(checker.binary, instruction);
+    const { types } = checker;
+    const handle = checker.binary.structHandles[definition.handle]!;
+    const typeArguments = checker.typeArguments(signature, handle);
+    const owner = types.struct(definition.handle, typeArguments);
+    const given = checker.pop();
+    const isRight =
+      given.kind === 'reference' && (given.isMutable || !isMutable) && given.parts[0] === owner;
+    checker.demand(isRight, 'BORROWFIELD_TYPE_MISMATCH_ERROR');
+    const [type, ...others] = (field!.variants ?? [undefined]).map((variant) =>
+      types.substitute(types.of(fieldsOf(definition, variant)[field!.field]!.type), typeArguments),
+    );
+    const isOneType = others.every((other) => other === type);
+    checker.demand(isOneType, 'BORROWFIELD_TYPE_MISMATCH_ERROR');
+    checker.push(types.referenceTo(type!, isMutable));
+  };
+}
+
+const call: TypeRule = (checker, instruction) => {
+  const { handle, signature } = functionSubject(checker.binary, instruction);
+  const { types } = checker;
+  const typeArguments = checker.typeArguments(signature, handle);
+  const parameters = types.signature(handle.parameters);
+  for (let place = parameters.length - 1; place >= 0; place -= 1) {
+    const type = types.substitute(parameters[place]!, typeArguments);
+    checker.expectAssignable(type, 'CALL_TYPE_MISMATCH_ERROR');
+  }
+  for (const type of types.signature(handle.return)) {
+    checker.push(types.substitute(type, typeArguments));
+  }
+};
+
+const packClosure: TypeRule = (checker, instruction) => {
+  const { handle, signature } = functionSubject(checker.binary, instruction);
+  const { mask = 0n } = instruction;
+  const { types } = checker;
+  const typeArguments = checker.typeArguments(signature, handle);
+  const isPersistent = handle.attributes.some(({ code }) => code === PERSISTENT);
+  let abilities = COPY | DROP | (isPersistent ? STORE : 0);
+  const parameters = types.signature(handle.parameters);
+  for (let place = parameters.length - 1; place >= 0; place -= 1) {
+    if (!isCaptured(mask, place)) continue;
+    const given = checker.pop();
+    abilities &= checker.abilitiesOf(given);
+    const type = types.substitute(parameters[place]!, typeArguments);
+    checker.demand(isAssignable(type, given), 'PACK_TYPE_MISMATCH_ERROR');
+    checker.demand(type.kind !== 'reference', 'PACK_TYPE_MISMATCH_ERROR');
+  }
+  const substitute = (type: Type) => types.substitute(type, typeArguments);
+  const left = parameters.filter((_, place) => !isCaptured(mask, place)).map(substitute);
+  const results = types.signature(handle.return).map(substitute);
+  checker.push(types.functionType(left, results, abilities));
+};
+
+const callClosure: TypeRule = (checker, { operand }) => {
+  const type = checker.oneType(operand as number, 'CLOSURE_CALL_REQUIRES_FUNCTION');
+  checker.demand(type.kind === 'function', 'CLOSURE_CALL_REQUIRES_FUNCTION');
+  checker.expectAssignable(type, 'CALL_TYPE_MISMATCH_ERROR');
+  for (let place = type.index - 1; place >= 0; place -= 1) {
+    checker.expectAssignable(type.parts[place]!, 'CALL_TYPE_MISMATCH_ERROR');
+  }
+  for (const result of type.parts.slice(type.index)) checker.push(result);
+};
+
+const exists: TypeRule = (checker, instruction) => {
+  const { type } = namedStruct(checker, instruction);
+  checker.demandAbility(type, KEY, 'EXISTS_WITHOUT_KEY_ABILITY_OR_BAD_ARGUMENT');
+  checker.expectKind('address', 'EXISTS_WITHOUT_KEY_ABILITY_OR_BAD_ARGUMENT');
+  checker.pushKind('bool');
+};
+
+const moveFrom: TypeRule = (checker, instruction) => {
+  const { type } = namedStruct(checker, instruction);
+  checker.demandAbility(type, KEY, 'MOVEFROM_WITHOUT_KEY_ABILITY');
+  checker.expectKind('address', 'MOVEFROM_TYPE_MISMATCH_ERROR');
+  checker.push(type);
+};
+
+const moveTo: TypeRule = (checker, instruction) => {
+  const { type } = namedStruct(checker, instruction);
+  checker.demandAbility(type, KEY, 'MOVETO_WITHOUT_KEY_ABILITY');
+  checker.expect(type, 'MOVETO_TYPE_MISMATCH_ERROR');
+  const signer = checker.types.referenceTo(checker.types.primitive('signer'), false);
+  checker.expect(signer, 'MOVETO_TYPE_MISMATCH_ERROR');
+};
+
+function borrowGlobal(isMutable: boolean): TypeRule {
+  return (checker, instruction) => {
+    const { type } = namedStruct(checker, instruction);
+    checker.expectKind('address', 'BORROWGLOBAL_TYPE_MISMATCH_ERROR');
+    checker.demandAbility(type, KEY, 'BORROWGLOBAL_WITHOUT_KEY_ABILITY');
+    checker.push(checker.types.referenceTo(type, isMutable));
+  };
+}
+
+const MISMATCH: StatusName = 'TYPE_MISMATCH';
+
+/** The element that an instruction on a vector names. */
+function elementOf(checker: TypeChecker, { operand }: Instruction): Type {
+  const element = checker.oneType(operand as number, 'NUMBER_OF_TYPE_ARGUMENTS_MISMATCH');
+  checker.demand(element.kind !== 'reference', 'INVALID_SIGNATURE_TOKEN');
+  return element;
+}
+
+/** Takes a reference to a vector of the element. */
+function expectVector(checker: TypeChecker, element: Type, isMutable: boolean): void {
+  const given = checker.pop();
+  const isRight =
+    given.kind === 'reference' &&
+    (given.isMutable || !isMutable) &&
+    given.parts[0] === checker.types.vectorOf(element);
+  checker.demand(isRight, MISMATCH);
+}
+
+function borrowElement(isMutable: boolean): TypeRule {
+  return (checker, instruction) => {
+    const element = elementOf(checker, instruction);
+    checker.expectKind('u64', MISMATCH);
+    expectVector(checker, element, isMutable);
+    checker.push(checker.types.referenceTo(element, isMutable));
+  };
+}
+
+const VECTOR_RULES: TypeRules = {
+  VecPack: (checker, instruction) => {
+    const element = elementOf(checker, instruction);
+    for (let left = Number(instruction.count); left > 0; left -= 1) {
+      checker.expectAssignable(element, MISMATCH);
+    }
+    checker.pushPackedVector(checker.types.vectorOf(element));
+  },
+  VecLen: (checker, instruction) => {
+    expectVector(checker, elementOf(checker, instruction), false);
+    checker.pushKind('u64');
+  },
+  VecImmBorrow: borrowElement(false),
+  VecMutBorrow: borrowElement(true),
+  VecPushBack: (checker, instruction) => {
+    const element = elementOf(checker, instruction);
+    checker.expectAssignable(element, MISMATCH);
+    expectVector(checker, element, true);
+  },
+  VecPopBack: (checker, instruction) => {
+    const element = elementOf(checker, instruction);
+    expectVector(checker, element, true);
+    checker.push(element);
+  },
+  VecUnpack: (checker, instruction) => {
+    const element = elementOf(checker, instruction);
+    checker.expect(checker.types.vectorOf(element), MISMATCH);
+    for (let left = Number(instruction.count); left > 0; left -= 1) checker.push(element);
+  },
+  VecSwap: (checker, instruction) => {
+    checker.expectKind('u64', MISMATCH);
+    checker.expectKind('u64', MISMATCH);
+    expectVector(checker, elementOf(checker, instruction), true);
+  },
+};
+
+export const STRUCTURE_TYPE_RULES: TypeRules = {
+  ...VECTOR_RULES,
+  ...bothForms('Pack', pack),
+  ...bothForms('PackVariant', pack),
+  ...bothForms('Unpack', unpack),
+  ...bothForms('UnpackVariant', unpack),
+  ...bothForms('TestVariant', testVariant),
+  ...bothForms('MutBorrowField', borrowField(true)),
+  ...bothForms('ImmBorrowField', borrowField(false)),
+  ...bothForms('MutBorrowVariantField', borrowField(true)),
+  ...bothForms('ImmBorrowVariantField', borrowField(false)),
+  ...bothForms('Call', call),
+  ...bothForms('PackClosure', packClosure),
+  CallClosure: callClosure,
+  ...bothForms('Exists', exists),
+  ...bothForms('MutBorrowGlobal', borrowGlobal(true)),
+  ...bothForms('ImmBorrowGlobal', borrowGlobal(false)),
+  ...bothForms('MoveFrom', moveFrom),
+  ...bothForms('MoveTo', moveTo),
+};
+
+/** A rule for an instruction with and without type arguments. */
+function bothForms(name: string, rule: TypeRule): TypeRules {
+  return { [name]: rule, [`${name}Generic`]: rule };
+}

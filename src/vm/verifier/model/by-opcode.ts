@@ -1,0 +1,11 @@
+/** Tables of instructions: written by name, looked up by opcode. */
+import { OPCODES } from '../../../move/modules/opcodes.ts';
+
+export function byOpcode<T>(byName: Readonly<Record<string, T>>): readonly (T | undefined)[] {
+  return OPCODES.map((info) => (info === undefined ? undefined : byName[info.name]));
+}
+
+/** Whether each opcode is one of some instructions. */
+export function isOneOf(names: readonly string[]): readonly boolean[] {
+  return OPCODES.map((info) => info !== undefined && names.includes(info.name));
+}

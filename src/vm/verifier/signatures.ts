@@ -1,0 +1,312 @@
+/**
+ * Types are well formed: references only where they may be, type arguments and fields have the abilities that are
+ * needed (docs/spec/verifier.md §3.4).
+ */
+import type {
+  CodeUnit,
+  CompiledModule,
+  CompiledScript,
+  Instantiation,
+  Instruction,
+  SignatureToken,
+  StructDefinition,
+  StructTypeParameter,
+} from '../../move/modules/compiled.ts';
+import { OPCODES } from '../../move/modules/opcodes.ts';
+import {
+  COPY,
+  DROP,
+  hasAll,
+  KEY,
+  NO_ABILITIES,
+  requiredInside,
+  STORE,
+} from '../../move/types/abilities.ts';
+import type { AbilitySet } from '../../move/types/type-tag.ts';
+import type { StatusName } from '../status/status.ts';
+import { VmError } from '../status/vm-error.ts';
+import { allFields, functionSubject, structSubject } from './model/subject.ts';
+import { partsOf, visitTypes } from './model/tokens.ts';
+import type { VerifierConfig } from './model/verifier-config.ts';
+
+/** The abilities that each type parameter must have, 4 bits for each. */
+type Constraints = bigint;
+
+const ABILITY_BITS = 4;
+const ALL_ABILITIES: AbilitySet = COPY | DROP | STORE | KEY;
+/** Numbers of type parameters that the reference has room for; it takes the first that suffices. */
+const CAPACITIES = [16, 32, 256];
+
+function constraintOf(typeParameter: number, abilities: AbilitySet): Constraints {
+  return BigInt(abilities) << BigInt(ABILITY_BITS * typeParameter);
+}
+
+function constraintsOf(abilities: readonly AbilitySet[]): Constraints {
+  return abilities.reduce((all, each, place) => all | constraintOf(place, each), 0n);
+}
+
+function demand(wanted: Constraints, given: Constraints): void {
+  if ((wanted & ~given) !== 0n) throw new VmError('CONSTRAINT_NOT_SATISFIED');
+}
+
+function refuse(isWrong: boolean, status: StatusName): void {
+  if (isWrong) throw new VmError(status);
+}
+
+/** @throws VmError */
+export function checkSignatures(
+  binary: CompiledModule | CompiledScript,
+  config: VerifierConfig,
+): void {
+  const capacity = capacityFor(binary, config);
+  const checker = new SignatureChecker(binary, config);
+  checker.checkPools();
+  if (binary.kind === 'module') {
+    for (const { handle, code } of binary.functionDefinitions) {
+      if (code === undefined) continue;
+      checker.checkCode(binary.functionHandles[handle]!.typeParameters, code);
+    }
+    for (const definition of binary.structDefinitions) checker.checkStruct(definition);
+    return;
+  }
+  refuse(binary.typeParameters.length > capacity, 'VERIFIER_INVARIANT_VIOLATION');
+  demand(checker.signature(binary.parameters), constraintsOf(binary.typeParameters));
+  checker.checkCode(binary.typeParameters, binary.code);
+}
+
+/** @throws VmError UNKNOWN_INVARIANT_VIOLATION_ERROR for more type parameters than the reference has room for */
+function capacityFor(binary: CompiledModule | CompiledScript, config: VerifierConfig): number {
+  let count = 0;
+  const atLeast = (least: number) => {
+    count = Math.max(count, least);
+  };
+  const countIn = (type: SignatureToken) =>
+    visitTypes(type, (token) => {
+      if (token.kind === 'typeParameter') atLeast(token.index + 1);
+    });
+  for (const { typeParameters } of binary.functionHandles) atLeast(typeParameters.length);
+  for (const { typeParameters } of binary.structHandles) atLeast(typeParameters.length);
+  for (const signature of binary.signatures) signature.forEach(countIn);
+  if (binary.kind === 'module') {
+    for (const definition of binary.structDefinitions) {
+      for (const { type } of allFields(definition)) countIn(type);
+    }
+  } else if (config.countScriptTypeParameters) atLeast(binary.typeParameters.length);
+  const capacity = CAPACITIES.find((size) => count <= size);
+  if (capacity === undefined) throw new VmError('UNKNOWN_INVARIANT_VIOLATION_ERROR');
+  return capacity;
+}
+
+class SignatureChecker {
+  readonly #binary: CompiledModule | CompiledScript;
+  readonly #checkFunctionTypes: boolean;
+  readonly #signatures: Constraints[] = [];
+  /** By signature, place in it and wanted abilities. */
+  readonly #types = new Map<number, Constraints>();
+  readonly #instantiations = new Map<string, Constraints>();
+
+  constructor(binary: CompiledModule | CompiledScript, config: VerifierConfig) {
+    this.#binary = binary;
+    this.#checkFunctionTypes = config.checkFunctionTypes;
+  }
+
+  /** All signatures and instantiations, whether code uses them or not. */
+  checkPools(): void {
+    const binary = this.#binary;
+    binary.signatures.forEach((signature, index) => {
+      const types = signature.map((type) => this.#check(type, true, NO_ABILITIES));
+      this.#signatures[index] = types.reduce((all, each) => all | each, 0n);
+    });
+    for (const instantiation of binary.functionInstantiations) {
+      this.#functionInstantiation(instantiation);
+    }
+    if (binary.kind === 'module') {
+      const { fieldHandles, variantFieldHandles, structVariantHandles } = binary;
+      const ownerOf =
+        (handles: readonly { readonly owner: number }[]) =>
+        ({ handle, signature }: Instantiation) =>
+          this.#structInstantiation(handles[handle]!.owner, signature, NO_ABILITIES);
+      for (const { handle, signature } of binary.structInstantiations) {
+        this.#structInstantiation(handle, signature, NO_ABILITIES);
+      }
+      binary.fieldInstantiations.forEach(ownerOf(fieldHandles));
+      binary.structVariantInstantiations.forEach(ownerOf(structVariantHandles));
+      binary.variantFieldInstantiations.forEach(ownerOf(variantFieldHandles));
+    }
+    for (const handle of binary.functionHandles) {
+      const given = constraintsOf(handle.typeParameters);
+      demand(this.signature(handle.parameters), given);
+      demand(this.signature(handle.return), given);
+    }
+  }
+
+  signature(index: number): Constraints {
+    return this.#signatures[index]!;
+  }
+
+  checkCode(typeParameters: readonly AbilitySet[], { locals, code }: CodeUnit): void {
+    const given = constraintsOf(typeParameters);
+    demand(this.signature(locals), given);
+    for (const instruction of code) this.#checkInstruction(instruction, given);
+  }
+
+  #checkInstruction(instruction: Instruction, given: Constraints): void {
+    const { name, operand } = OPCODES[instruction.opcode]!;
+    switch (operand) {
+      case 'functionInstantiation': {
+        const { handleIndex, signature } = functionSubject(this.#binary, instruction);
+        const instantiation = { handle: handleIndex, signature: signature! };
+        demand(this.#functionInstantiation(instantiation), given);
+        return;
+      }
+      case 'structInstantiation':
+      case 'structVariantInstantiation':
+      case 'fieldInstantiation':
+      case 'variantFieldInstantiation': {
+        const { definitionIndex, signature } = structSubject(this.#binary, instruction);
+        const wanted = ON_RESOURCES.has(name) ? KEY : NO_ABILITIES;
+        demand(this.#structInstantiation(definitionIndex, signature!, wanted), given);
+        return;
+      }
+      case 'signature':
+        this.#checkSignatureOperand(name, instruction.operand as number, given);
+    }
+  }
+
+  #checkSignatureOperand(name: string, index: number, given: Constraints): void {
+    const types = this.#binary.signatures[index]!;
+    const [type] = types;
+    if (name === 'CallClosure') {
+      const isFunction = types.length === 1 && type!.kind === 'function';
+      refuse(!isFunction, 'CLOSURE_CALL_REQUIRES_FUNCTION');
+      return;
+    }
+    refuse(types.length !== 1, 'NUMBER_OF_TYPE_ARGUMENTS_MISMATCH');
+    refuse(type!.kind === 'reference', 'INVALID_SIGNATURE_TOKEN');
+    demand(this.signature(index), given);
+  }
+
+  checkStruct(definition: StructDefinition): void {
+    const { abilities, typeParameters } = this.#binary.structHandles[definition.handle]!;
+    const given = constraintsOf(typeParameters.map(({ constraints }) => constraints));
+    const all = constraintsOf(typeParameters.map(() => ALL_ABILITIES));
+    for (const { type } of allFields(definition)) {
+      demand(this.#check(type, false, NO_ABILITIES), given);
+      try {
+        demand(this.#check(type, false, requiredInside(abilities)), all);
+      } catch (error) {
+        throw error instanceof VmError ? new VmError('FIELD_MISSING_TYPE_ABILITY') : error;
+      }
+      this.#checkPhantoms(type, typeParameters, false);
+    }
+  }
+
+  #checkPhantoms(
+    token: SignatureToken,
+    typeParameters: readonly StructTypeParameter[],
+    isPhantom: boolean,
+  ): void {
+    if (token.kind === 'reference') return;
+    if (token.kind === 'typeParameter') {
+      const isMisplaced = typeParameters[token.index]!.isPhantom && !isPhantom;
+      refuse(isMisplaced, 'INVALID_PHANTOM_TYPE_PARAM_POSITION');
+    }
+    partsOf(token).forEach((part, place) => {
+      const isPhantomPlace =
+        token.kind === 'struct' &&
+        this.#binary.structHandles[token.handle]!.typeParameters[place]!.isPhantom;
+      this.#checkPhantoms(part, typeParameters, isPhantomPlace);
+    });
+  }
+
+  #functionInstantiation({ handle, signature }: Instantiation): Constraints {
+    const { typeParameters } = this.#binary.functionHandles[handle]!;
+    const parameters = typeParameters.map((constraints) => ({ constraints, isPhantom: false }));
+    return this.#typeArguments(`f${handle} ${signature}`, signature, parameters, NO_ABILITIES);
+  }
+
+  #structInstantiation(definition: number, signature: number, wanted: AbilitySet): Constraints {
+    const module = this.#binary as CompiledModule;
+    const { handle: handleIndex } = module.structDefinitions[definition]!;
+    const { abilities, typeParameters } = module.structHandles[handleIndex]!;
+    const isCountWrong = module.signatures[signature]!.length !== typeParameters.length;
+    refuse(!isCountWrong && !hasAll(abilities, wanted), 'CONSTRAINT_NOT_SATISFIED');
+    const key = `s${definition} ${signature} ${wanted}`;
+    return this.#typeArguments(key, signature, typeParameters, wanted);
+  }
+
+  #typeArguments(
+    key: string,
+    signature: number,
+    typeParameters: readonly StructTypeParameter[],
+    wanted: AbilitySet,
+  ): Constraints {
+    let constraints = this.#instantiations.get(key);
+    if (constraints !== undefined) return constraints;
+    const types = this.#binary.signatures[signature]!;
+    refuse(types.length !== typeParameters.length, 'NUMBER_OF_TYPE_ARGUMENTS_MISMATCH');
+    constraints = 0n;
+    types.forEach((type, place) => {
+      refuse(type.kind === 'reference', 'INVALID_SIGNATURE_TOKEN');
+      const inside = wantedOf(typeParameters[place]!, wanted);
+      constraints! |= this.#typeInSignature(signature, place, inside);
+    });
+    this.#instantiations.set(key, constraints);
+    return constraints;
+  }
+
+  #typeInSignature(signature: number, place: number, wanted: AbilitySet): Constraints {
+    const key = ((signature << 8) | place) * (ALL_ABILITIES + 1) + wanted;
+    let constraints = this.#types.get(key);
+    if (constraints === undefined) {
+      constraints = this.#check(this.#binary.signatures[signature]![place]!, false, wanted);
+      this.#types.set(key, constraints);
+    }
+    return constraints;
+  }
+
+  /** Checks a type of which abilities are wanted. Gives what its type parameters must have. */
+  #check(token: SignatureToken, isReferenceAllowed: boolean, wanted: AbilitySet): Constraints {
+    const demandAbilities = (abilities: AbilitySet) =>
+      refuse(!hasAll(abilities, wanted), 'CONSTRAINT_NOT_SATISFIED');
+    switch (token.kind) {
+      case 'typeParameter':
+        return constraintOf(token.index, wanted);
+      case 'reference':
+        refuse(!isReferenceAllowed, 'INVALID_SIGNATURE_TOKEN');
+        demandAbilities(COPY | DROP);
+        return this.#check(token.to, false, NO_ABILITIES);
+      case 'vector':
+        demandAbilities(COPY | DROP | STORE);
+        return this.#check(token.element, false, requiredInside(wanted));
+      case 'function':
+        demandAbilities(token.abilities);
+        if (!this.#checkFunctionTypes) return 0n;
+        return partsOf(token).reduce(
+          (all, part) => all | this.#check(part, true, NO_ABILITIES),
+          0n,
+        );
+      case 'struct': {
+        const { abilities, typeParameters } = this.#binary.structHandles[token.handle]!;
+        demandAbilities(abilities);
+        return token.typeArguments.reduce((all, argument, place) => {
+          const inside = wantedOf(typeParameters[place]!, wanted);
+          return all | this.#check(argument, false, inside);
+        }, 0n);
+      }
+      default:
+        demandAbilities(token.kind === 'signer' ? DROP : COPY | DROP | STORE);
+        return 0n;
+    }
+  }
+}
+
+const ON_RESOURCES = new Set([
+  ...['ExistsGeneric', 'MoveFromGeneric', 'MoveToGeneric'],
+  ...['ImmBorrowGlobalGeneric', 'MutBorrowGlobalGeneric'],
+]);
+
+/** What a type argument needs so that a type has some abilities. */
+function wantedOf({ constraints, isPhantom }: StructTypeParameter, wanted: AbilitySet): AbilitySet {
+  return isPhantom ? constraints : constraints | requiredInside(wanted);
+}

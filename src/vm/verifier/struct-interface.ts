@@ -1,0 +1,174 @@
+/**
+ * Functions of the interface of a public struct, by name and attribute, do what these say and nothing else
+ * (docs/spec/verifier.md §3.10).
+ */
+import type {
+  CompiledModule,
+  FunctionDefinition,
+  FunctionHandle,
+  Instruction,
+  StructDefinition,
+} from '../../move/modules/compiled.ts';
+import { VERSION_10_STRUCT_ATTRIBUTES } from '../../move/modules/format.ts';
+import { OPCODES } from '../../move/modules/opcodes.ts';
+import { hasAll, KEY } from '../../move/types/abilities.ts';
+import { VmError } from '../status/vm-error.ts';
+import {
+  BORROW,
+  BORROW_MUT,
+  PACK,
+  PACK_VARIANT,
+  TEST_VARIANT,
+  UNPACK,
+  UNPACK_VARIANT,
+} from './model/attributes.ts';
+import { fieldsOf, type StructSubject, structSubject } from './model/subject.ts';
+import type { Type, TypeTable } from './model/type-table.ts';
+
+interface InterfaceKind {
+  /** What the name of the function begins with, before `$` and the name of the struct. */
+  readonly prefix: string;
+  /** The one instruction between taking the arguments and `Ret`, without type arguments. */
+  readonly instructions: readonly string[];
+}
+
+/** By code of the attribute. */
+const KINDS: ReadonlyMap<number, InterfaceKind> = new Map([
+  [PACK, { prefix: 'pack', instructions: ['Pack'] }],
+  [PACK_VARIANT, { prefix: 'pack', instructions: ['PackVariant'] }],
+  [UNPACK, { prefix: 'unpack', instructions: ['Unpack'] }],
+  [UNPACK_VARIANT, { prefix: 'unpack', instructions: ['UnpackVariant'] }],
+  [TEST_VARIANT, { prefix: 'test_variant', instructions: ['TestVariant'] }],
+  [BORROW, { prefix: 'borrow', instructions: ['ImmBorrowField', 'ImmBorrowVariantField'] }],
+  [BORROW_MUT, { prefix: 'borrow_mut', instructions: ['MutBorrowField', 'MutBorrowVariantField'] }],
+]);
+const PREFIXES = new Set([...KINDS.values()].map(({ prefix }) => prefix));
+
+/** @throws VmError INVALID_STRUCT_API_CODE */
+export function checkStructInterface(module: CompiledModule, types: TypeTable): void {
+  if (module.version < VERSION_10_STRUCT_ATTRIBUTES) return;
+  for (const definition of module.functionDefinitions) {
+    const handle = module.functionHandles[definition.handle]!;
+    const name = module.identifiers[handle.name]!;
+    const attributes = handle.attributes.filter(({ code }) => KINDS.has(code));
+    const isNamedSo = name.includes('$') && PREFIXES.has(name.slice(0, name.indexOf('$')));
+    const isRight =
+      attributes.length === (isNamedSo ? 1 : 0) &&
+      attributes.every(({ code, operand }) => {
+        const kind = KINDS.get(code)!;
+        return isInterface(module, types, { definition, handle, name, kind, operand });
+      });
+    if (!isRight) throw new VmError('INVALID_STRUCT_API_CODE');
+  }
+}
+
+interface InterfaceFunction {
+  readonly definition: FunctionDefinition;
+  readonly handle: FunctionHandle;
+  readonly name: string;
+  readonly kind: InterfaceKind;
+  /** The variant or the field of the attribute. */
+  readonly operand: number | undefined;
+}
+
+function isInterface(
+  module: CompiledModule,
+  types: TypeTable,
+  { definition, handle, name, kind, operand }: InterfaceFunction,
+): boolean {
+  const code = definition.code?.code ?? [];
+  const parameters = types.signature(handle.parameters);
+  const instruction = code[parameters.length];
+  if (instruction === undefined || code.length !== parameters.length + 2) return false;
+  const takesAll = parameters.every(
+    (_, place) => isInstruction(code[place]!, 'MoveLoc') && code[place]!.operand === place,
+  );
+  const opcode = kind.instructions.find(
+    (one) => isInstruction(instruction, one) || isInstruction(instruction, `${one}Generic`),
+  );
+  if (!takesAll || opcode === undefined || !isInstruction(code.at(-1)!, 'Ret')) return false;
+  const subject = structSubject(module, instruction);
+  const struct = module.structHandles[subject.definition.handle]!;
+  const { taken, given } = typesOf(types, subject, opcode);
+  return (
+    !hasAll(struct.abilities, KEY) &&
+    struct.typeParameters.length === handle.typeParameters.length &&
+    (subject.variant ?? subject.field?.field) === operand &&
+    nameOf(module, types, subject, kind) === name &&
+    hasAllVariants(types, subject) &&
+    isSame(taken, parameters) &&
+    isSame(given, types.signature(handle.return))
+  );
+}
+
+function isInstruction({ opcode }: Instruction, name: string): boolean {
+  return OPCODES[opcode]!.name === name;
+}
+
+/** What the function of a subject is named: `pack$S`, `unpack$E$V`, `borrow$S$1`, `borrow_mut$E$1$0`. */
+function nameOf(
+  { structHandles, identifiers }: CompiledModule,
+  types: TypeTable,
+  { definition, variant, field }: StructSubject,
+  { prefix }: InterfaceKind,
+): string {
+  const name = `${prefix}$${identifiers[structHandles[definition.handle]!.name]}`;
+  if (variant !== undefined && definition.kind === 'enum') {
+    return `${name}$${identifiers[definition.variants[variant]!.name]}`;
+  }
+  if (field === undefined) return name;
+  if (field.variants === undefined) return `${name}$${field.field}`;
+  const order = typesAt(types, definition, field.field).indexOf(
+    types.of(fieldsOf(definition, field.variants[0])[field.field]!.type),
+  );
+  return `${name}$${field.field}$${order}`;
+}
+
+/** The types that variants have at a place of theirs, each once. */
+function typesAt(types: TypeTable, definition: StructDefinition, place: number): Type[] {
+  const variants = definition.kind === 'enum' ? definition.variants : [];
+  const fields = variants.flatMap(({ fields }) => fields[place] ?? []);
+  return [...new Set(fields.map(({ type }) => types.of(type)))];
+}
+
+/** Whether a field is borrowed from all variants that have it, with its type. */
+function hasAllVariants(types: TypeTable, { definition, field }: StructSubject): boolean {
+  if (field?.variants === undefined || definition.kind !== 'enum') return true;
+  const { variants } = field;
+  const typeIn = (variant: number) => {
+    const found = fieldsOf(definition, variant)[field.field];
+    return found && types.of(found.type);
+  };
+  const type = typeIn(variants[0]!);
+  const all = definition.variants.flatMap((_, variant) =>
+    typeIn(variant) === type ? variant : [],
+  );
+  return all.length === variants.length && all.every((variant) => variants.includes(variant));
+}
+
+interface TakenAndGiven {
+  readonly taken: readonly Type[];
+  readonly given: readonly Type[];
+}
+
+function typesOf(types: TypeTable, subject: StructSubject, opcode: string): TakenAndGiven {
+  const { definition, variant, field, signature } = subject;
+  const typeArguments = signature === undefined ? [] : types.signature(signature);
+  const self = types.struct(definition.handle, typeArguments);
+  const fieldTypes = fieldsOf(definition, variant ?? field?.variants?.[0]).map(({ type }) =>
+    types.substitute(types.of(type), typeArguments),
+  );
+  if (opcode === 'TestVariant') {
+    return { taken: [types.referenceTo(self, false)], given: [types.primitive('bool')] };
+  }
+  if (field !== undefined) {
+    const referenceTo = (type: Type) => types.referenceTo(type, opcode.startsWith('Mut'));
+    return { taken: [referenceTo(self)], given: [referenceTo(fieldTypes[field.field]!)] };
+  }
+  const isPack = opcode.startsWith('Pack');
+  return { taken: isPack ? fieldTypes : [self], given: isPack ? [self] : fieldTypes };
+}
+
+function isSame(types: readonly Type[], others: readonly Type[]): boolean {
+  return types.length === others.length && types.every((type, place) => type === others[place]);
+}

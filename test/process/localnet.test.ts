@@ -1,0 +1,106 @@
+/** `daybook localnet` with the real program. */
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { expectFailure, runCommand, startCommand, temporaryFolder } from './command.ts';
+
+const FREE = ['--listen', '127.0.0.1:0', '--faucet-listen', '127.0.0.1:0', '--ready-listen', ''];
+const ASK = 'node -e "fetch(process.env.APTOS_NODE_URL).then((a) => a.text()).then(console.log)"';
+
+interface Ready {
+  readonly url: string;
+  readonly faucet_url: string;
+  readonly chain_id: number;
+  readonly accounts: readonly { readonly address: string; readonly private_key: string }[];
+  readonly mint: { readonly address: string };
+}
+
+/** Starts a network; resolves with what it prints when it answers. */
+async function started(args: readonly string[]) {
+  const child = startCommand(['localnet', ...FREE, '--json', ...args]);
+  let text = '';
+  for await (const part of child.stdout!) {
+    text += part;
+    if (text.endsWith('}\n')) break;
+  }
+  const stop = async () => {
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGTERM');
+    return await ended;
+  };
+  return { ready: JSON.parse(text) as Ready, stop };
+}
+
+async function fund({ faucet_url: faucet, url }: Ready, address: string): Promise<unknown> {
+  const body = JSON.stringify({ address, amount: 5 });
+  const answer = await fetch(`${faucet}/fund`, { method: 'POST', body });
+  const { txn_hashes: hashes } = (await answer.json()) as { txn_hashes: string[] };
+  const waited = await fetch(`${url}/transactions/wait_by_hash/0x${hashes[0]}`);
+  return await waited.json();
+}
+
+describe('daybook localnet', () => {
+  const folder = temporaryFolder();
+
+  it('runs a command with the network, and ends as the command does', async () => {
+    const { code, stdout, stderr } = await runCommand([
+      'localnet',
+      ...FREE,
+      '--exec',
+      `${ASK}; exit 7`,
+    ]);
+    expect({ code, stderr }).toEqual({ code: 7, stderr: '' });
+    expect(JSON.parse(stdout)).toMatchObject({ chain_id: 4, git_hash: 'daybook-0.1.0' });
+  });
+
+  it('has the accounts that it prints, and goes on with its ledger', async () => {
+    const data = join(folder, 'chain');
+    const first = await started(['--data', data, '--accounts', '2', '--seed', 'a test']);
+    expect(first.ready).toMatchObject({ chain_id: 4 });
+    expect(first.ready.accounts).toHaveLength(2);
+    expect(await fund(first.ready, '0x99')).toMatchObject({ success: true });
+    expect(await first.stop()).toBe(0);
+    const again = await started(['--data', data, '--accounts', '2', '--seed', 'a test']);
+    expect(again.ready.accounts).toEqual(first.ready.accounts);
+    const coin = '0x1::aptos_coin::AptosCoin';
+    const balance = await fetch(`${again.ready.url}/accounts/0x99/balance/${coin}`);
+    expect(await balance.text()).toBe('5');
+    await again.stop();
+    const proof = await runCommand(['verify', '--execute', '--data', data, '--json']);
+    expect(proof.code).toBe(0);
+    expect(JSON.parse(proof.stdout)).toMatchObject({ holds: true, different: 0, not_executed: 0 });
+  });
+
+  it('begins with a dump', async () => {
+    const first = await started(['--accounts', '1']);
+    await fund(first.ready, '0x98');
+    const dump = await fetch(`${first.ready.url}/-/dump`, { method: 'POST' });
+    const file = join(folder, 'chain.dump');
+    writeFileSync(file, Buffer.from(await dump.arrayBuffer()));
+    await first.stop();
+    const again = await started(['--accounts', '1', '--load', file]);
+    const coin = '0x1::aptos_coin::AptosCoin';
+    const balance = await fetch(`${again.ready.url}/accounts/0x98/balance/${coin}`);
+    expect(await balance.text()).toBe('5');
+    await again.stop();
+    const data = join(folder, 'chain');
+    const refused = await runCommand(['localnet', ...FREE, '--load', file, '--data', data]);
+    expect(expectFailure(refused, 1)).toContain('load the dump into another folder');
+  });
+
+  it('leaves nothing behind', async () => {
+    const tmp = join(folder, 'tmp');
+    mkdirSync(tmp);
+    const environment = { TMPDIR: tmp };
+    const { code } = await runCommand(['localnet', ...FREE, '--exec', 'true'], { environment });
+    expect(code).toBe(0);
+    expect(readdirSync(tmp)).toEqual([]);
+  });
+
+  it('says what is wrong with its options', async () => {
+    const time = await runCommand(['localnet', '--block-time', '0']);
+    expect(expectFailure(time, 2)).toContain('expected auto, manual, or 1 to 3600000');
+    const genesis = await runCommand(['localnet', ...FREE, '--genesis', join(folder, 'none')]);
+    expect(expectFailure(genesis, 1)).toContain('genesis file');
+  });
+});

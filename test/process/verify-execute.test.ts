@@ -1,0 +1,109 @@
+/**
+ * `daybook verify --execute` with the real program: a recorded ledger of the reference, run again in threads, also when
+ * it is killed on the way, and with a transaction that says something else.
+ */
+import { cpSync, existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
+import { readOnChainData } from '../../src/move/transactions/transaction.ts';
+import { Batch } from '../../src/store/batch.ts';
+import { TRANSACTIONS } from '../../src/store/columns/columns.ts';
+import { encodeBucketKey } from '../../src/store/columns/order-key.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import { randomSource, testSeed } from '../random.ts';
+import { SIMULATIONS_CHAIN, storeReferenceChain } from '../reference/reference-chain.ts';
+import { endOf, expectFailure, runCommand, startCommand, temporaryFolder } from './command.ts';
+import { makeSample } from './ledger-contents.ts';
+
+type ItemBytes = ReturnType<typeof readOnChainData>['bytes'];
+
+const KILLS = Number(process.env['CRASH_RUNS'] ?? 3);
+const EQUAL = { holds: true, from_version: '0', to_version: '399', different: 0, not_executed: 0 };
+
+describe('verify --execute', () => {
+  const random = randomSource(testSeed());
+  const folder = temporaryFolder();
+  const data = join(folder, 'ledger');
+  const progress = join(data, 'execution-progress.json');
+  const command = ['verify', '--execute', '--threads', '2', '--data', data];
+
+  beforeAll(() => storeReferenceChain(data, 399, SIMULATIONS_CHAIN));
+
+  let wholeMs = 0;
+
+  it('finds every outcome and every root, and leaves nothing behind', async () => {
+    const start = performance.now();
+    const { code, stdout, stderr } = await runCommand(command);
+    wholeMs = performance.now() - start;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('versions                0 to 399\n');
+    expect(stdout).toContain('state roots compared    73\n');
+    expect(stdout).toMatch(/everything holds\n$/);
+    expect(existsSync(progress)).toBe(false);
+  });
+
+  it(`goes on where it was when it is killed, ${KILLS} times`, async () => {
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      const child = startCommand(command);
+      const ended = endOf(child);
+      // A run that ends before it is killed has no progress to go on from: the next one begins again.
+      await sleep((0.2 + 0.7 * random()) * wholeMs);
+      child.kill('SIGKILL');
+      await ended;
+    }
+    const { code, stdout } = await runCommand([...command, '--json']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ ...EQUAL, state_roots: 73, differences: [] });
+  });
+
+  it('starts over where the progress is of another program or cut off', async () => {
+    for (const text of ['{"subject"', '{"subject": {"program": "0", "genesis": ""}, "done": []}']) {
+      writeFileSync(progress, text);
+      const { stdout } = await runCommand([...command, '--json']);
+      expect(JSON.parse(stdout)).toMatchObject(EQUAL);
+    }
+  });
+
+  it('names transactions that have another outcome or are not signed, and exits 1', async () => {
+    const changed = join(folder, 'changed');
+    cpSync(data, changed, { recursive: true });
+    const store = await openSqliteStore({ directory: changed });
+    const change = async (version: bigint, edit: (bytes: ItemBytes) => void): Promise<void> => {
+      const { partition, order } = encodeBucketKey(version);
+      const bytes = Buffer.from((await store.get(TRANSACTIONS, partition, order))!);
+      edit(readOnChainData(new BcsReader(bytes)).bytes);
+      await store.commit(new Batch().put(TRANSACTIONS, partition, order, bytes));
+    };
+    // The gas used is the first field of the info, a signature the last of a transaction.
+    await change(20n, ({ info }) => {
+      info[1]! ^= 1;
+    });
+    await change(22n, ({ transaction }) => {
+      transaction[transaction.length - 40]! ^= 1;
+    });
+    await store.close();
+    const { code, stdout, stderr } = await runCommand(['verify', '--execute', '--data', changed]);
+    expect(code).toBe(1);
+    expect(stdout).toContain('version 20: another gas\n');
+    expect(stdout).toContain('version 22: it is not properly signed\n');
+    expect(stderr).toContain('2 transactions have another outcome');
+  });
+
+  it('says what it cannot execute: transactions of samples', async () => {
+    const sample = join(folder, 'sample');
+    await makeSample(sample, 50);
+    const { code, stdout } = await runCommand(['verify', '--execute', '--data', sample]);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^not executed: version \d+: /m);
+  });
+
+  it('refuses options that do not belong to it', async () => {
+    const args = ['--data', data];
+    const repair = await runCommand(['verify', '--execute', '--repair', ...args]);
+    expect(expectFailure(repair, 2)).toContain('--execute does not repair');
+    const threads = await runCommand(['verify', '--threads', '2', ...args]);
+    expect(expectFailure(threads, 2)).toContain('belong to --execute');
+  });
+});

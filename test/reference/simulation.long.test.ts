@@ -1,0 +1,91 @@
+/**
+ * Recorded transactions of users, run again on the state before them: the same outcome, the same events and the same
+ * writes, but for what comes from fees and sequence numbers (docs/spec/vm.md §8).
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
+import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
+import {
+  readOnChainData,
+  type TransactionOnChainData,
+  writeUserTransactionItem,
+} from '../../src/move/transactions/transaction.ts';
+import type { SignedTransaction } from '../../src/move/transactions/user-transaction.ts';
+import type { WriteSetEntry } from '../../src/move/transactions/write-set.ts';
+import { physicalStateKey } from '../../src/move/types/state-key.ts';
+import type { StoreReader } from '../../src/store/store.ts';
+import { openTestedLedger, openTestedReader } from '../api/tested-ledger.ts';
+import { NEWEST_VERSION, referenceTransaction, storeReferenceChain } from './reference-chain.ts';
+
+interface UserTransaction {
+  readonly version: number;
+  readonly signed: SignedTransaction;
+  /** BCS. */
+  readonly signedBytes: Buffer;
+  readonly data: TransactionOnChainData;
+}
+
+function userTransactions(): UserTransaction[] {
+  const found: UserTransaction[] = [];
+  for (let version = 1; version <= NEWEST_VERSION; version += 1) {
+    const { data, bytes } = readOnChainData(new BcsReader(referenceTransaction(version)));
+    const { transaction } = data;
+    if (transaction.kind !== 'user') continue;
+    const signedBytes = bytes.transaction.subarray(1);
+    found.push({ version, signed: transaction.transaction, signedBytes, data });
+  }
+  return found;
+}
+
+describe('a simulated transaction', () => {
+  let folder: string;
+  let store: StoreReader;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'daybook-simulation-'));
+    await storeReferenceChain(folder);
+    store = await openTestedReader({ directory: folder });
+  });
+  afterAll(async () => {
+    await store.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('is written as the reference writes what it has committed', () => {
+    for (const { version, data, signedBytes } of userTransactions()) {
+      const { writes } = data.changes;
+      const item = encodeBcs((writer) =>
+        writeUserTransactionItem(writer, signedBytes, { ...data, writes }),
+      );
+      expect(item.equals(referenceTransaction(version)), `${version}`).toBe(true);
+    }
+  });
+
+  it('has the recorded outcome, gas, events and writes', async () => {
+    const view = await openTestedLedger(store).view();
+    let failures = 0;
+    const transactions = userTransactions();
+    expect(transactions.length).toBe(1236);
+    for (const { version, signed, data } of transactions) {
+      const ran = await view.simulate(signed, BigInt(version - 1));
+      expect(ran.status, `${version}`).toEqual(data.info.status);
+      expect(ran.gasUsed, `${version}`).toBe(data.info.gasUsed);
+      if (ran.status.kind !== 'success') failures += 1;
+      expect(ran.events, `${version}`).toEqual(data.events);
+      expect(written(ran.writes), `${version}`).toEqual(written(data.changes.writes));
+    }
+    expect(failures).toBe(156);
+  }, 600_000);
+});
+
+/** Writes by their keys: no metadata is the same as a deposit of nothing, which values of aggregators have. */
+function written(writes: readonly WriteSetEntry[]): Record<string, unknown> {
+  return Object.fromEntries(
+    writes.map(({ key, op }) => [
+      physicalStateKey(key).toString('hex'),
+      { ...op, metadata: op.metadata ?? { kind: 'v0', deposit: 0n, creationTimeUsecs: 0n } },
+    ]),
+  );
+}

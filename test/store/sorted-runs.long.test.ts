@@ -1,0 +1,196 @@
+/** Sorted runs by themselves: random commits compared with a plain sorted list. */
+import { describe, expect, test } from 'vitest';
+import { ACCOUNT_KEYS, type Column, STATE } from '../../src/store/columns/columns.ts';
+import { encodeU64Key } from '../../src/store/columns/order-key.ts';
+import type { Entry } from '../../src/store/sqlite/runs/block.ts';
+import { MAX_RUN_BLOCKS } from '../../src/store/sqlite/runs/manifest.ts';
+import { MAX_LOG_ENTRIES, RunWriter } from '../../src/store/sqlite/runs/run-writer.ts';
+import { SortedRuns } from '../../src/store/sqlite/runs/sorted-runs.ts';
+import { Random, testSeed } from '../random.ts';
+import { MemoryRows, shown } from './memory-rows.ts';
+
+const SEED = testSeed('sorted runs');
+const PARTITIONS = 3_000;
+const VERSIONS = 400;
+/** Runs of three sizes come to be with this many. */
+const COMMITS = 3_200;
+/** Entries of the smallest runs of the second and the third size. */
+const SECOND_SIZE = 7 * MAX_LOG_ENTRIES;
+const THIRD_SIZE = 63 * MAX_LOG_ENTRIES;
+/** Eight of each of three sizes. */
+const MOST_RUNS = 24;
+
+function keyOf(column: Column, partition: number, order: Uint8Array): Buffer {
+  const head = Buffer.alloc(1 + 32, partition & 0xff);
+  head[0] = column.number;
+  // Many partitions begin alike, as no hashes would.
+  head.writeUInt32BE(partition, 29);
+  return Buffer.concat([head, order]);
+}
+
+function someKey(random: Random): Buffer {
+  // Some partitions have most of the rows.
+  const partition = random.below(random.below(6) === 0 ? 10 : PARTITIONS);
+  const version = encodeU64Key(BigInt(random.below(VERSIONS)));
+  if (random.below(3) > 0) return keyOf(STATE, partition, version);
+  const path = Buffer.alloc(1 + random.below(random.pick([8, 40])), random.below(4));
+  return keyOf(ACCOUNT_KEYS, partition, path);
+}
+
+/** The same rows as a plain list; keys as hex, which sorts as they do. */
+class Model {
+  readonly rows = new Map<string, Buffer>();
+  readonly #partitions = new Map<string, Map<string, Buffer>>();
+
+  apply(entries: readonly Entry[]): void {
+    for (const { key, value } of entries) {
+      const hex = key.toString('hex');
+      const partition = this.#partition(key);
+      if (value === undefined) {
+        this.rows.delete(hex);
+        partition.delete(hex);
+      } else {
+        this.rows.set(hex, value);
+        partition.set(hex, value);
+      }
+    }
+  }
+
+  /** The rows of a partition, in order. */
+  partitionOf(key: Buffer): [key: string, value: Buffer][] {
+    return [...this.#partition(key)].sort(([one], [other]) => (one < other ? -1 : 1));
+  }
+
+  all(): [key: string, value: Buffer][] {
+    return [...this.rows].sort(([one], [other]) => (one < other ? -1 : 1));
+  }
+
+  #partition(key: Buffer): Map<string, Buffer> {
+    const name = key.toString('hex', 0, 33);
+    let rows = this.#partitions.get(name);
+    if (rows === undefined) {
+      rows = new Map();
+      this.#partitions.set(name, rows);
+    }
+    return rows;
+  }
+}
+
+function due(rows: readonly (readonly [key: string, value: Buffer])[]): string {
+  let text = '';
+  for (const [key, value] of rows) text += `${key} ${value.toString('hex')}\n`;
+  return text;
+}
+
+/** What a writer or a reader answers, compared with the model, around a random key. */
+function compare(runs: SortedRuns, model: Model, random: Random): void {
+  const key = someKey(random);
+  const hex = key.toString('hex');
+  expect(runs.get(key)?.value).toEqual(model.rows.get(hex));
+  const rows = model.partitionOf(key);
+  const last = runs.seekLast(key);
+  const below = rows.filter(([name]) => name <= hex);
+  expect(shown(last === undefined ? [] : [last])).toBe(due(below.slice(-1)));
+  const other = someKey(random);
+  const order = other.subarray(33);
+  const end = Buffer.concat([key.subarray(0, 33), order]);
+  const [from, to] = Buffer.compare(key, end) <= 0 ? [key, end] : [end, key];
+  const [low, high] = [from.toString('hex'), to.toString('hex')];
+  const inside = rows.filter(([name]) => name >= low && name <= high);
+  expect(shown(runs.walk({ from, to, reverse: false }))).toBe(due(inside));
+  expect(shown(runs.walk({ from, to, reverse: true }))).toBe(due(inside.reverse()));
+}
+
+function compareAll(runs: SortedRuns, model: Model, reverse: boolean): void {
+  const rows = model.all();
+  if (reverse) rows.reverse();
+  const walked = runs.walk({ from: Buffer.of(1), to: Buffer.of(0xff), reverse });
+  // Without a text of all of them, which are hundreds of thousands.
+  let at = 0;
+  for (const { key, value } of walked) {
+    const [name, stored] = rows[at] ?? ['', undefined];
+    if (key.toString('hex') !== name || stored?.equals(value!) !== true) break;
+    at += 1;
+  }
+  expect(at).toBe(rows.length);
+  expect(walked.next().done).toBe(true);
+}
+
+/** Random changes, each key once, in order. */
+function someEntries(count: number, model: Model, random: Random): Entry[] {
+  const entries = new Map<string, Entry>();
+  for (let made = 0; made < count; made += 1) {
+    const key = someKey(random);
+    const hex = key.toString('hex');
+    const isDeleted = random.below(model.rows.has(hex) ? 3 : 30) === 0;
+    const value = Buffer.alloc(random.below(12), random.below(256));
+    entries.set(hex, { key, value: isDeleted ? undefined : value });
+  }
+  return [...entries.values()].sort((one, other) => Buffer.compare(one.key, other.key));
+}
+
+/** What a history has seen. */
+class Witness {
+  sizes = new Set<number>();
+  merges = 0;
+  mergesOfOldest = 0;
+  mostRuns = 0;
+  #before: readonly number[] = [];
+
+  see({ runs }: SortedRuns): void {
+    const numbers = runs.map(({ facts }) => facts.number);
+    const gone = this.#before.filter((number) => !numbers.includes(number));
+    if (gone.length > 0) this.merges += 1;
+    if (gone.includes(this.#before.at(-1)!)) this.mergesOfOldest += 1;
+    for (const { facts } of runs) {
+      this.sizes.add(facts.entries < SECOND_SIZE ? 0 : facts.entries < THIRD_SIZE ? 1 : 2);
+    }
+    this.mostRuns = Math.max(this.mostRuns, runs.length);
+    this.#before = numbers;
+  }
+}
+
+/** Rows of runs that nothing uses are removed by commits that add nothing. */
+function removeDead(rows: MemoryRows): RunWriter {
+  // Without the merges that were begun.
+  const writer = new RunWriter(rows);
+  for (let commit = 0; commit < 200; commit += 1) writer.add([]);
+  return writer;
+}
+
+describe('sorted runs', () => {
+  test('answer as a sorted list does, whatever is put, deleted, merged and opened again', () => {
+    const random = new Random(SEED);
+    const rows = new MemoryRows();
+    const model = new Model();
+    const witness = new Witness();
+    const reader = new SortedRuns(rows);
+    let writer = new RunWriter(rows);
+    for (let commit = 0; commit < COMMITS; commit += 1) {
+      const isLarge = random.below(60) === 0;
+      const count = isLarge ? random.below(6_000) : random.pick([0, 1, 20, 100, 200, 400]);
+      const entries = someEntries(count, model, random);
+      writer.add(entries);
+      model.apply(entries);
+      witness.see(writer.runs);
+      if (random.below(3) === 0) compare(writer.runs, model, random);
+      // One that has not looked for some commits reads what they have added to the log.
+      if (random.below(4) === 0) {
+        reader.refresh();
+        compare(reader, model, random);
+      }
+      if (random.below(700) === 0) writer = new RunWriter(rows);
+    }
+    expect([...witness.sizes].sort()).toEqual([0, 1, 2]);
+    expect(witness.merges).toBeGreaterThan(10);
+    expect(witness.mergesOfOldest).toBeGreaterThan(1);
+    expect(witness.mostRuns).toBeLessThanOrEqual(MOST_RUNS);
+    writer = removeDead(rows);
+    compareAll(writer.runs, model, false);
+    reader.refresh();
+    compareAll(reader, model, true);
+    const used = new Set(writer.runs.runs.map(({ facts }) => facts.number));
+    const left = [...rows.blocks.keys()].map((id) => Math.floor(id / MAX_RUN_BLOCKS));
+    expect(left.filter((number) => !used.has(number))).toEqual([]);
+  });
+});
