@@ -22,6 +22,8 @@ import { NEEDED_WRITES } from './small-genesis.ts';
 
 const MB = 1_000_000;
 const MAX_GROWTH_BYTES = 64 * MB;
+/** What the collector has not come to yet adds to a peak, what reading needs is in each: the smallest one counts. */
+const MAX_MEASUREMENTS = 3;
 
 /** The bytes before the raw writes and events of a file with `rawCount` raw writes. */
 function head(rawCount: number): BcsWriter {
@@ -124,14 +126,18 @@ function readAndProve(file: Buffer): string {
 describe.skipIf(!canMeasure())('peak memory (needs Linux with /proc/self/clear_refs)', () => {
   test.each(FILES)('%s', (name, make) => {
     const file = make();
-    collectGarbage();
-    resetPeak();
-    const before = residentBytes('VmRSS');
-    const startMs = performance.now();
-    const outcome = readAndProve(file);
-    const grownBytes = residentBytes('VmHWM') - before;
-    const tookMs = Math.round(performance.now() - startMs);
-    console.log(`${name}: ${file.length} bytes, +${grownBytes} bytes, ${tookMs} ms, ${outcome}`);
-    expect(grownBytes).toBeLessThan(MAX_GROWTH_BYTES);
+    let leastBytes = Number.POSITIVE_INFINITY;
+    for (let made = 0; made < MAX_MEASUREMENTS && leastBytes >= MAX_GROWTH_BYTES; made += 1) {
+      collectGarbage();
+      resetPeak();
+      const before = residentBytes('VmRSS');
+      const startMs = performance.now();
+      const outcome = readAndProve(file);
+      const grownBytes = residentBytes('VmHWM') - before;
+      const tookMs = Math.round(performance.now() - startMs);
+      console.log(`${name}: ${file.length} bytes, +${grownBytes} bytes, ${tookMs} ms, ${outcome}`);
+      leastBytes = Math.min(leastBytes, grownBytes);
+    }
+    expect(leastBytes).toBeLessThan(MAX_GROWTH_BYTES);
   });
 });
