@@ -216,7 +216,6 @@ function gasUsedOf(info: Buffer): bigint {
   return reader.u64();
 }
 
-/** Whether more than half of some calls are of one contract. */
 function isMostly(callsByContract: ReadonlyMap<Address, number>, count: number): boolean {
   return [...callsByContract.values()].some((calls) => calls * 2 > count);
 }

@@ -373,7 +373,6 @@ export function transactionBcs(item: Buffer): Buffer {
   return new BcsWriter(1 + item.length).uleb32(ON_CHAIN_VARIANT).fixed(item).view();
 }
 
-/** Variant of a summary. */
 const SUMMARY_V1 = 0;
 /** Variant, sender, version, hash, variant and number of the replay protector. */
 const SUMMARY_BYTES = 1 + 32 + 8 + 32 + 1 + 8;
@@ -401,7 +400,6 @@ export function summariesJson(sender: Address, summaries: readonly TransactionSu
   return JSON.stringify(records);
 }
 
-/** BCS of a block, with its transactions when they are given, in pieces. */
 export function blockBcs(block: BlockAnswer, transactions?: readonly Buffer[]): readonly Buffer[] {
   const writer = new BcsWriter(BLOCK_BYTES);
   writer.u64(block.height);
@@ -411,7 +409,6 @@ export function blockBcs(block: BlockAnswer, transactions?: readonly Buffer[]): 
   return transactions === undefined ? [head] : [head, ...transactionsBcs(transactions)];
 }
 
-/** The JSON of a block, with its transactions when their array is given; all in pieces. */
 export function blockJson(block: BlockAnswer, transactions?: readonly Buffer[]): readonly Buffer[] {
   const head =
     `{"block_height":"${block.height}","block_hash":"${formatHex(block.hash)}",` +

@@ -9,7 +9,6 @@ import { firstBlockAfter } from '../store/read/block-search.ts';
 
 export interface VersionAtTime {
   readonly version: bigint;
-  /** Of the version: at or before the time that was asked for. */
   readonly timestampUsecs: bigint;
   readonly blockHeight: bigint;
   readonly epoch: bigint;

@@ -22,7 +22,6 @@ import { NodeError, type NodeErrorCode } from './node-error.ts';
 import { withNewLedger } from './open-store.ts';
 import { readInputFile } from './settings/input.ts';
 
-/** Maximum size of a waypoint file, in bytes. */
 const MAX_WAYPOINT_FILE_BYTES = 4096;
 
 export interface InitReport {

@@ -212,7 +212,6 @@ export function refuseUsedLocation(data: string): Promise<void> {
   });
 }
 
-/** The error for a place without a store. */
 export function noLedgerError(data: string): Promise<NodeError> {
   return at(data, noLedgerAt);
 }

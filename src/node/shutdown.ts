@@ -34,7 +34,6 @@ export class StopList {
 
 /** A failure that may come at any time. */
 export class PendingFailure {
-  /** Rejects with the failure; never resolves. */
   readonly promise: Promise<never>;
   fail: (error: unknown) => void = () => undefined;
 

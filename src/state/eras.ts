@@ -31,7 +31,6 @@ export class EraCache<V> {
     this.#sizeOf = sizeOf;
   }
 
-  /** The value of a key at a version if it is known. */
   find(key: string, version: bigint): V | undefined {
     return this.#find(key, version)?.value;
   }

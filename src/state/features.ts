@@ -50,7 +50,6 @@ function featuresIn(entry: StateEntry | undefined): Uint8Array | undefined {
   }
 }
 
-/** The limits for modules at a version. */
 export interface DatedLimits {
   readonly limits: LoaderLimits;
   /** The limits are the same from this version on. */
@@ -71,7 +70,6 @@ function limitsOf(features: Uint8Array | undefined): LoaderLimits {
   return loaderLimitsOf((flag) => isFeatureEnabled(features, flag));
 }
 
-/** The limits for code under some feature flags. */
 export function loaderLimitsOf(isEnabled: (flag: number) => boolean): LoaderLimits {
   const raised = VERSION_FLAGS.find(([flag]) => isEnabled(flag));
   return {

@@ -91,7 +91,6 @@ export async function renderedType(
   return { memoryBytes, jsonText, jsonUtf8: utf8Units(jsonText), layout };
 }
 
-/** What the module views of a ledger share. */
 export interface ModuleCaches {
   readonly modules: ModuleCache;
   readonly types: TypeCache;

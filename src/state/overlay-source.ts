@@ -137,7 +137,6 @@ class OverlaidState implements StateSource {
     return version > this.#newest ? this.#newest : version;
   }
 
-  /** A page with the overlaid items that belong to it. */
   #merged<T>(
     page: readonly T[],
     own: readonly T[],

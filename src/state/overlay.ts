@@ -54,7 +54,6 @@ export class Overlay {
     return this.#layers.length === 0;
   }
 
-  /** The overlay with more changes. */
   with({ writes = [], events = [] }: OverlayChanges): Overlay {
     if (writes.length + events.length === 0) return this;
     const keys = writes.filter(({ physical }) => isAccountKey(physical));
@@ -90,7 +89,6 @@ export class Overlay {
     return this.#layers.toReversed().flatMap(({ lists }) => lists[kind].get(key) ?? []);
   }
 
-  /** The last write of each key. */
   lastWrites(): Iterable<OverlaidWrite> {
     const found = new Map<string, OverlaidWrite>();
     for (const { lists } of this.#layers.toReversed()) {

@@ -159,7 +159,6 @@ export class PruningGuard {
     return version < (await this.#newestHead()).oldestVersion;
   }
 
-  /** Whether a block is gone, now. */
   async isBlockPruned(height: bigint): Promise<boolean> {
     const { oldestBlockHeight } = await this.#newestHead();
     return height < oldestBlockHeight;

@@ -26,7 +26,6 @@ export interface StateSource {
   /** `undefined` when the key has no value. */
   state(key: HashedStateKey, version: bigint): MaybePromise<StateEntry | undefined>;
 
-  /** `state` for many keys, in the requested order. */
   stateMany(
     keys: readonly HashedStateKey[],
     version: bigint,
@@ -81,7 +80,6 @@ export interface OverrideReads {
   readonly areOverridden: boolean;
 }
 
-/** All that a ledger is read from, at one head. */
 export interface LedgerSource {
   readonly head: Head;
   /** Whether the head never moves. */
@@ -96,7 +94,6 @@ export interface LedgerSource {
 /** How the store of a ledger is read at a head. */
 export type OpenSource = (store: StoreReader, head: Head) => LedgerSource;
 
-/** The rows of a store. */
 export const storedSource: OpenSource = (store, head) => {
   const view = new StoreView(store, head);
   return { head, isPinned: false, state: view, events: view, history: view };

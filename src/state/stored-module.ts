@@ -17,7 +17,6 @@ import { LedgerError } from './ledger-error.ts';
 export const MODULE_MEMORY_FACTOR = 18;
 
 export class StoredModule {
-  /** The stored bytes, as they are. */
   readonly bytes: Uint8Array;
   /** The version that wrote this module: with address and name it is a permanent identifier. */
   readonly writtenAtVersion: bigint;

@@ -22,11 +22,9 @@ export interface BatchOperation extends RowKey {
   readonly value: Uint8Array | undefined;
 }
 
-/** Rows of one partition that a batch deletes. */
 export interface DeletedRange extends OrderBounds {
   readonly column: Column;
   readonly partition: Uint8Array;
-  /** Whether the range is part of a version that is cleared. */
   readonly isOfClearedVersion: boolean;
 }
 

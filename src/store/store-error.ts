@@ -96,7 +96,6 @@ export function isWritingLost(error: unknown): boolean {
   return isStoreError(error, 'store_lock_lost') || isStoreError(error, 'store_commits_lost');
 }
 
-/** The refusal of a chunk for the sake of one of its versions. */
 export function chunkError(code: StoreErrorCode, version: bigint, detail: string): StoreError {
   return new StoreError(code, `version ${version}: ${detail}`, { version });
 }

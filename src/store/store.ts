@@ -37,7 +37,6 @@ const PAGE_BYTES = 4 * 1024 * 1024;
 export interface RangeQuery extends OrderBounds {
   /** 1 to MAX_RANGE_ROWS. */
   readonly limit: number;
-  /** Highest first. */
   readonly reverse?: boolean | undefined;
 }
 
@@ -97,18 +96,15 @@ export interface StoreReader {
 
   get(column: Column, partition: Uint8Array, order: Uint8Array): MaybePromise<Buffer | undefined>;
 
-  /** The values of many rows of one column, in the order of the keys. */
   getMany(column: Column, keys: readonly RowKey[]): MaybePromise<readonly (Buffer | undefined)[]>;
 
   /** The last row of a partition whose order part is at most `order`. */
   seekLast(column: Column, partition: Uint8Array, order: Uint8Array): MaybePromise<Row | undefined>;
 
-  /** `seekLast` for many keys of one column, in their order. */
   seekLastMany(column: Column, keys: readonly RowKey[]): MaybePromise<readonly (Row | undefined)[]>;
 
   range(column: Column, partition: Uint8Array, query: RangeQuery): MaybePromise<readonly Row[]>;
 
-  /** `range` for many ranges of one column, in their order. */
   rangeMany(
     column: Column,
     ranges: readonly PartitionRange[],

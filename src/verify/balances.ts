@@ -58,7 +58,6 @@ export class BalancesInState {
     };
   }
 
-  /** The balance after the newest write to a key. */
   async newestWrite(key: Buffer): Promise<BalanceWrite | undefined> {
     const hash = stateKeyHash(key);
     const row = await this.#store.seekLast(STATE, hash, this.#order);
@@ -107,7 +106,6 @@ async function checkKeys(context: VerifyContext, balances: BalancesInState): Pro
   }
 }
 
-/** Compares rows with state. */
 async function checkRows(context: VerifyContext, balances: BalancesInState): Promise<void> {
   const { damages, view } = context;
   for await (const row of scanColumn(context, BALANCES)) {

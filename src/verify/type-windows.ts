@@ -44,7 +44,6 @@ export class EventTypesExaminer {
     if ((await this.#countRows()) !== this.#reached) await this.#nameUnwrittenRows();
   }
 
-  /** Compares a window of all types. */
   async #compare(): Promise<void> {
     const { windows } = this.#types;
     this.#types = new TypeWindows();

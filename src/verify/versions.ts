@@ -221,7 +221,6 @@ class VersionExaminer {
     }
   }
 
-  /** The rows that a version's bytes make. */
   #rowsOf(version: bigint, key: BucketKey, { bytes }: EncodedOnChainData): ChunkRows | undefined {
     const { identity } = this.#context;
     return this.#decode(version, key, TRANSACTIONS, () => {

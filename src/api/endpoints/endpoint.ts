@@ -24,7 +24,6 @@ export interface BatchRead {
   /** Path and query, as a request of its own has them. */
   readonly target: string;
   readonly accept: string;
-  /** What is posted; absent: GET. */
   readonly body: JsonValue | undefined;
   /** The version to read at where the query names none; absent: that of the view. */
   readonly version: bigint | undefined;
@@ -179,7 +178,6 @@ type Defaults = 'method' | 'failures';
 type Definition<P extends Parameters, B, L extends Parameters> = Omit<Endpoint<P, B, L>, Defaults> &
   Partial<Pick<Endpoint<P, B, L>, Defaults>>;
 
-/** An endpoint that reads the ledger: GET. */
 export function defineRead<P extends Parameters>(
   definition: Definition<P, undefined, NoParameters>,
 ): Endpoint<P, undefined> {

@@ -68,7 +68,6 @@ const NOTHING = Buffer.alloc(0);
 const MAX_BATCH = 10;
 
 interface BatchFailure {
-  /** In the batch. */
   readonly index: number;
   readonly error: ApiError;
 }

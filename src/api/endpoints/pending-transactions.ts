@@ -25,7 +25,6 @@ export const MAX_WAITING = 100;
 
 interface PendingQuery {
   readonly hash: Uint8Array;
-  /** The headers of the request. */
   readonly headers: IncomingHttpHeaders;
   own(view: LedgerView): MaybePromise<Buffer | undefined>;
   /** Whether to wait for this ledger to have it. */

@@ -182,7 +182,6 @@ function lookUp(
   );
 }
 
-/** Looks for a transaction in a view; undefined where it is not. */
 function ownedBy(hash: Buffer): (view: LedgerView) => MaybePromise<Buffer | undefined> {
   return (view) =>
     settle<Buffer, Buffer | undefined>(

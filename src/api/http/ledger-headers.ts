@@ -62,7 +62,6 @@ export class LedgerHeaders {
     return this.#state;
   }
 
-  /** The headers for a state; none when there is no ledger. */
   of(state: LedgerState | undefined): HeaderBlock {
     if (state === undefined) return NO_HEADERS;
     if (state.isOverridden === true) {

@@ -35,7 +35,6 @@ export interface WholeResponse {
   readonly headers: HeaderList;
   /** Whether a value may come from the client or another node, so that Node must check it. */
   readonly hasUntrustedValues: boolean;
-  /** Absent for 304. */
   readonly body: string | Uint8Array | undefined;
 }
 

@@ -76,7 +76,6 @@ export class PushHub {
   readonly #parts: HubParts;
   readonly #heartbeatMs: number;
   readonly #share = new TimeShare();
-  /** All listeners, with the channel that they have joined. */
   readonly #listeners = new Map<Listener, Channel | undefined>();
   readonly #channels = new Map<string, Channel>();
   /** The view that channels are read at; absent while no channel is watched. */

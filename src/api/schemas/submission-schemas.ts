@@ -99,7 +99,6 @@ const SIGNERS = {
   secondary_signers: Type.Array(AccountSignatureSchema),
 };
 
-/** By their types. */
 export const TRANSACTION_SIGNATURES = {
   ed25519_signature: Ed25519Schema,
   multi_ed25519_signature: MultiEd25519Schema,

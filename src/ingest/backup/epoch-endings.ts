@@ -126,7 +126,6 @@ function* addChunk(
 interface KnownEpoch {
   /** Its validators; unknown for the epoch that the waypoint ends. */
   readonly validators: EpochState['validators'] | undefined;
-  /** The ledger info that ends it, when it is verified. */
   ending: SignedLedgerInfo | undefined;
 }
 

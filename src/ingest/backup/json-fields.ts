@@ -14,7 +14,6 @@ const HASH_TEXT = new RegExp(`^[0-9a-f]{${2 * HASH_BYTES}}$`);
 export interface FileRange {
   readonly first: bigint;
   readonly last: bigint;
-  /** Handle of the file. */
   readonly data: string;
 }
 
@@ -71,7 +70,6 @@ export class JsonFields {
     return checkHandle(this.text(name), this.#file);
   }
 
-  /** A range of items, and the file of the field `data`. */
   range(unit: 'epoch' | 'idx' | 'version', data: string): FileRange {
     const first = this.number(`first_${unit}`);
     return { first, last: this.number(`last_${unit}`), data: this.handle(data) };

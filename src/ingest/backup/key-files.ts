@@ -28,7 +28,6 @@ export class KeyFiles {
   readonly #store: StoreReader;
   readonly #folder: string;
   readonly #bits: number;
-  /** The file that is in memory. */
   #loaded = -1;
   #keys: ReadonlyMap<string, Buffer> = new Map();
 

@@ -107,7 +107,6 @@ interface SnapshotContext extends SnapshotPlace {
 interface ChunkPlan<T> {
   /** The plural of the records. */
   readonly what: string;
-  /** The number of the first record. */
   readonly first: number;
   readonly pages: AsyncIterable<readonly T[]>;
   write(record: BcsWriter, item: T): void;
@@ -228,7 +227,6 @@ class SnapshotMaker {
     });
   }
 
-  /** Writes the transactions after the accumulator, up to a version. */
   async #makeTransactions(
     folder: string,
     known: MerkleAccumulator,
@@ -292,7 +290,6 @@ class SnapshotMaker {
     return entries;
   }
 
-  /** Writes a manifest, and the line of metadata that leads to it. */
   async #writeManifest(
     manifest: string,
     content: object,

@@ -84,7 +84,6 @@ export interface RestoredBackup {
   /** What the genesis is said to be. Signatures cover it only if it is the waypoint that was given. */
   readonly genesisWaypoint: string;
   readonly isGenesisCovered: boolean;
-  /** Whether a trusted root was compared. */
   readonly isTrustCompared: boolean;
 }
 

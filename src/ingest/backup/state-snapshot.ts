@@ -161,7 +161,6 @@ function addLeaf(root: StateRootBuilder, keyHash: Buffer, valueHash: Buffer, fil
   }
 }
 
-/** The values of a chunk from an index of the snapshot on. */
 function* valuesFrom(chunk: StateChunk, data: Buffer, from: number): Generator<ImportedValue> {
   let index = chunk.first;
   for (const value of valuesOf(chunk, data)) {

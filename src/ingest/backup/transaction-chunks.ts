@@ -39,11 +39,9 @@ interface MadePage {
 interface VerifiedChunk {
   /** The versions after those that were known. */
   readonly pages: readonly VerifiedPage[];
-  /** The accumulator after the chunk. */
   readonly accumulator: MerkleAccumulator;
 }
 
-/** What transactions are compared with. */
 interface TransactionChecks {
   /**
    * The accumulator before the first version that is needed. The chunk has that version; what it has before it is

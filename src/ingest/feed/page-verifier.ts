@@ -86,7 +86,6 @@ class FoundPlaces {
   readonly #readEvent = (reader: BcsReader): void => placeEvent(reader, this.#events);
   readonly #readChanges = (reader: BcsReader): number => placeWrites(reader, this.#writes);
 
-  /** Adds the places of the item that was read last. */
   take(places: number[], { whole, info }: ReadItem['bytes'], marks: EventMarks): void {
     const itemAt = whole.byteOffset - this.#pageOffset;
     const infoAt = info.byteOffset - this.#pageOffset;

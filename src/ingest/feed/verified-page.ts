@@ -34,7 +34,6 @@ export interface VerifiedPage {
   readonly hashMs: number;
 }
 
-/** The versions of a page, as views on its bytes. */
 export function versionsOf(page: VerifiedPage, keepsTransactions: boolean): VersionParts[] {
   const bytes = Buffer.from(page.bytes.buffer, page.bytes.byteOffset, page.bytes.byteLength);
   const versions: VersionParts[] = [];

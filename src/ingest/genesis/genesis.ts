@@ -65,7 +65,6 @@ interface GenesisWrite {
 /** What a genesis contains; deletions do not count. */
 export interface GenesisCounts {
   readonly modules: number;
-  /** Resources that are not in a group. */
   readonly resources: number;
   readonly resourceGroups: number;
   readonly tableItems: number;

@@ -89,9 +89,7 @@ class ChunkOverlay {
 
 /** A module event that may have a translation. */
 interface Candidate {
-  /** Index of its transaction in the chunk. */
   readonly index: number;
-  /** Index of the event in the transaction. */
   readonly eventIndex: number;
   readonly translation: EventTranslation;
   readonly event: ModuleEvent;
@@ -135,7 +133,6 @@ export class ChunkTranslator {
     this.#pending = this.#pending.filter(({ chunk }) => lastVersionOf(chunk) > version);
   }
 
-  /** Translated events by the index of their transaction. */
   async #translateAll(
     overlay: ChunkOverlay,
     candidates: readonly Candidate[],

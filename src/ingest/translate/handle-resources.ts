@@ -10,9 +10,7 @@ import { parseStructTag } from '../../move/types/type-parser.ts';
 import { encodeTypeTag, type StructTag } from '../../move/types/type-tag.ts';
 import { type EventHandle, eventHandleCodec } from '../../move/values/framework-resource.ts';
 
-/** A resource with consecutive event handles. */
 export interface HandleResource {
-  /** Without type arguments. */
   readonly type: string;
   /** The field of the module event that names the struct of its one type argument. */
   readonly typeArgument?: string;
@@ -182,12 +180,9 @@ export const FIELD_KINDS = {
   /** `String` and `vector<u8>`. */
   text,
   texts: list(text),
-  /** `0x1::type_info::TypeInfo`. */
   typeInfo: struct(address, text, text),
   table: address,
-  /** `0x3::token::TokenDataId`. */
   tokenDataId,
-  /** `0x3::token::TokenId`. */
   tokenId: struct(tokenDataId, u64),
   /** `0x3::token::TokenMutabilityConfig`. */
   mutabilityConfig: struct(bool, bool, bool, bool, bool),

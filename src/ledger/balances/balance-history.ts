@@ -19,7 +19,6 @@ const MAX_WRITES_PER_PAGE = 10_000;
 
 export interface BalanceChange {
   readonly version: bigint;
-  /** After the version. */
   readonly amount: bigint;
   /** Of the version's block; 0 where that is pruned, as in genesis. */
   readonly timestampUsecs: bigint;
@@ -124,7 +123,6 @@ interface Span {
   readonly to: bigint;
   /** In the order of the page. */
   readonly changes: readonly Change[];
-  /** How many writes were read. */
   readonly writes: number;
 }
 

@@ -75,7 +75,6 @@ async function stateBalance(
   return asU64(entries.reduce((sum, entry, at) => sum + amountOfPart(parts[at]!, entry), 0n));
 }
 
-/** A state key whose value has a part of a balance. */
 export interface BalancePart {
   readonly key: HashedStateKey;
   /** The amount in a value. @throws BcsError */

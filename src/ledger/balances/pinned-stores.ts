@@ -52,7 +52,6 @@ function storesOf(accounts: PinnedAccounts, metadata: Address): ReadonlyMap<Addr
   return stores;
 }
 
-/** The asset of a fungible store; `undefined` for a group that is not one. */
 function assetOf(group: Buffer): Address | undefined {
   try {
     const store = findGroupMember(decodeResourceGroup(group), FUNGIBLE_STORE_TAG);

@@ -32,10 +32,8 @@ export interface EventPageRequest extends StreamId {
   readonly limit: number;
 }
 
-/** Names a stream. */
 export type EventStream = StreamId;
 
-/** Records of a stream one by one. */
 export interface EventRecordQuery {
   /** First sequence number. */
   readonly start: bigint;
@@ -391,7 +389,6 @@ function u64Text(value: bigint): string {
   return value <= Number.MAX_SAFE_INTEGER ? String(Number(value)) : String(value);
 }
 
-/** The BCS of a page: a vector of versioned events. */
 function eventsBcs({ address, creationNumber }: StreamId, events: readonly StoredEvent[]): Buffer {
   const sizeBytes = events.reduce(
     (sum, { encoded }) => sum + BCS_EVENT_OVERHEAD_BYTES + encoded.length,

@@ -104,7 +104,6 @@ export function typedEventsBcs(events: readonly StoredModuleEvent[]): Buffer {
   return writer.view();
 }
 
-/** A page while it is read. */
 class Page {
   readonly events: StoredModuleEvent[] = [];
   readonly #limit: number;

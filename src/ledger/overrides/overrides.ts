@@ -36,7 +36,6 @@ export interface AppendedEvent {
   readonly data: Uint8Array;
 }
 
-/** What was overridden at a moment. */
 export interface OverrideSnapshot {
   readonly isOverrideSnapshot: true;
 }
@@ -81,7 +80,6 @@ export class OverridableLedger implements LedgerReader, Overrides {
   readonly #store: StoreReader;
   readonly #openSource: OpenSource;
   readonly #caches: LedgerCaches = newCaches();
-  /** Without overrides. */
   readonly #base: ReturnType<typeof openLedger>;
   readonly #snapshots = new WeakMap<OverrideSnapshot, Overridden>();
   #now: Overridden;

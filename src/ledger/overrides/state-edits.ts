@@ -26,7 +26,6 @@ import { CoinAsset, FungibleAsset, primaryStoreGroup } from '../balances/balance
 import { holdingOf, newCoinStore } from './balance-override.ts';
 import { OverrideError } from './override-error.ts';
 
-/** The state that an edit changes. */
 interface EditedState {
   readonly modules: ModuleView;
   value(key: HashedStateKey): MaybePromise<Buffer | undefined>;

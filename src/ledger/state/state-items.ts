@@ -25,7 +25,6 @@ import type { StateEntry } from '../../store/columns/state-column.ts';
 import type { ItemTypes } from './item-request.ts';
 
 interface TableItem {
-  /** The stored bytes. */
   readonly bytes: Uint8Array;
   /** The value alone as JSON text, by the types of the version read. */
   json(): Promise<string>;
@@ -36,7 +35,6 @@ interface StateItemSources {
   modulesAt(version: bigint): ModuleView;
 }
 
-/** A stored entry that is not a deletion. */
 type Value = StateEntry & { readonly bytes: Buffer };
 
 export class StateItems {

@@ -77,7 +77,6 @@ function argumentList(layouts: ArgumentLayouts, args: readonly Buffer[]): string
   }
 }
 
-/** The payload of a script call. */
 export function scriptPayloadJson(script: Script, decoding: Decoding): MaybePromise<string> {
   return andThen(
     scriptMembers(script, decoding),

@@ -126,7 +126,6 @@ function workOf(item: Buffer, { variant, pathStart, valueStart, valueEnd }: Writ
   return (valueEnd - valueStart) * (isModule ? MODULE_WORK : 1);
 }
 
-/** Kinds of paths. */
 const CODE = 0;
 const RESOURCE = 1;
 const RESOURCE_GROUP = 2;

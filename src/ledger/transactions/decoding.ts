@@ -37,7 +37,6 @@ function isPruned(failure: unknown): boolean {
   return failure instanceof LedgerError && failure.code === 'version_pruned';
 }
 
-/** The layouts of a call's arguments. */
 export type ArgumentLayouts = readonly Layout[];
 
 /** What transactions are decoded with; shared by all views of a ledger. */
@@ -49,7 +48,6 @@ export class DecodingCaches {
 /** Where a value and its type's tag stand in the bytes of a transaction. */
 type ValuePlace = MemberPlace;
 
-/** A value with its type, as pieces of JSON. */
 interface TypedJson {
   readonly type: string;
   readonly data: string;
@@ -125,7 +123,6 @@ export class Decoding {
     );
   }
 
-  /** A value and its type. */
   typed(buffer: Buffer, place: ValuePlace): MaybePromise<TypedJson> {
     const { tagStart, tagEnd } = place;
     if (buffer[tagStart] === STRUCT_INDEX) {

@@ -162,7 +162,6 @@ export class TransactionArray {
     return this.#sizeBytes >= this.#maxBytes;
   }
 
-  /** Adds transactions until the array is full. */
   add(items: readonly Buffer[]): MaybePromise<unknown> {
     return mapInOrder(items, (item) => {
       if (this.isFull) return undefined;

@@ -83,7 +83,6 @@ export function transactionJson(
   );
 }
 
-/** Reads the transaction itself. */
 function readRest(reader: BcsReader): Rest {
   switch (TRANSACTION_KINDS[reader.variant(TRANSACTION_KINDS.length, 'Transaction')]!) {
     case 'user': {

@@ -69,7 +69,6 @@ function aggregateJson({ validatorBitmask, signature }: AggregateSignature): str
   return `{"signer_indices":[${signers}],"sig":${optionalHex(signature)}}`;
 }
 
-/** Bytes as an array of numbers. */
 export function byteList(bytes: Uint8Array): string {
   return `[${bytes.join(',')}]`;
 }

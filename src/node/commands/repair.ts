@@ -22,7 +22,6 @@ export type { VerifyProgress, VerifyReport };
 const MAX_ROUNDS = 20;
 
 export interface RepairReport {
-  /** After the repair. */
   readonly report: VerifyReport;
   readonly repaired: Repaired;
   readonly damagesBefore: number;
@@ -87,7 +86,6 @@ const REPLACE =
   'put a good copy of the folder in its place, ' +
   'or create the ledger again (daybook init, daybook follow)';
 
-/** Advice for the damage in a report. */
 export function remedyOf({ damages, prunedMeanwhile }: VerifyReport, repaired?: Repaired): string {
   if (prunedMeanwhile) {
     return 'the ledger was pruned meanwhile: stop the node that prunes and verify again';

@@ -24,7 +24,6 @@ interface VerifyFlags {
 
 type Outcome = Pick<RepairReport, 'report'> & Partial<RepairReport>;
 
-/** Maximum number of damages that are printed. */
 const MAX_PRINTED_DAMAGES = 100;
 const MAX_THREADS = 256;
 

@@ -71,7 +71,6 @@ const PLAIN_KINDS: ReadonlySet<MoveType['kind']> = new Set([
   ...(['u8', 'u16', 'u32', 'i8', 'i16', 'i32'] as const),
 ]);
 
-/** The JSON of an argument. */
 function argumentText(text: string, type: MoveType | undefined): string {
   try {
     const value: unknown = JSON.parse(text);

@@ -47,7 +47,6 @@ export class ExecutionProgress {
     this.listed.push(...saved.differences.map((one) => ({ ...one, version: BigInt(one.version) })));
   }
 
-  /** What is left of some versions, in parts. */
   *left({ first: begin, last }: VersionRange, most: bigint): Generator<VersionRange> {
     let first = begin;
     for (const done of [...this.#done, { first: last + 1n, last }]) {
@@ -80,7 +79,6 @@ export class ExecutionProgress {
     if (this.listed.length < MAX_LISTED) this.listed.push(difference);
   }
 
-  /** Writes the file in one step. */
   save(): void {
     if (this.#file === undefined) return;
     const saved = {

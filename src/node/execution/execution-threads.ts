@@ -17,7 +17,6 @@ interface ExecutionEvents {
   onBatch(result: BatchResult): void;
 }
 
-/** Runs all batches. Rejects with what a thread fails with. */
 export async function runBatches(
   data: string,
   batches: Iterable<VersionRange>,

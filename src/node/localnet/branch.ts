@@ -51,7 +51,6 @@ export interface BranchOptions {
   readonly seed: string;
   /** That of the branch before, where the ledger is the same. */
   readonly memory?: ChainMemory | undefined;
-  /** That of the branch before. */
   readonly server?: Server | undefined;
 }
 
@@ -73,7 +72,6 @@ const FUNDED_AT_ONCE = 40;
 /** Octas of what pays for coins where no genesis has given it any. */
 const FUNDER_OCTAS = 10_000_000_000_000_000n;
 
-/** Opens the ledger of a network. */
 export async function openBranch(options: BranchOptions): Promise<Branch> {
   const { settings, logger, place, accounts, seed, server } = options;
   const { openSource = storedSource, firstVersion } = place;

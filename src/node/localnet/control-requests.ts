@@ -14,7 +14,6 @@ import { receivedBytes } from './received-bytes.ts';
 const PREFIX = '/v1/-/';
 /** Bytes of a request; the largest one is a dump. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
-/** Blocks of one request. */
 const MAX_BLOCKS = 10_000;
 const MAX_INTERVAL_MS = 3_600_000;
 
@@ -105,7 +104,6 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
 };
 
-/** @returns the answer of a control request; `undefined` for any other request */
 export function controlAnswer(
   net: Localnet,
   request: IncomingMessage,

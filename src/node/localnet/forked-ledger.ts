@@ -16,9 +16,7 @@ import { withNewStore } from '../open-store.ts';
 import type { NodeSettings } from '../settings/settings.ts';
 import type { StopList } from '../shutdown.ts';
 
-/** Where the ledger of a local network is. */
 export interface LedgerPlace {
-  /** Folder of what is committed here. */
   readonly folder: string;
   /** How the ledger is read; absent: it is all in its store. */
   readonly openSource?: OpenSource | undefined;

@@ -34,7 +34,6 @@ const SCHEMA_COOKIE_OFFSET = 40;
 /** Ends an event stream: with an empty id, the client comes again without the place where it was. */
 const REVERTED = 'id:\nretry: 10\nevent: reverted\ndata: {}\n\n';
 
-/** A transaction that waits for a block. */
 interface WaitingTransaction {
   /** Hexadecimal, with `0x`, as the next one. */
   readonly hash: string;
@@ -62,9 +61,7 @@ export class Localnet {
   readonly #folder: string;
   readonly #snapshots = new Map<number, Snapshot>();
   readonly #answering = new Set<ServerResponse>();
-  /** Of the newest branch. */
   #now: Branch;
-  /** The branch, as soon as there is one. */
   #branch: Promise<Branch>;
   #lastSnapshot = 0;
   /** The end of what changes the branch. */
@@ -114,7 +111,6 @@ export class Localnet {
     return this.#now.faucet.funder;
   }
 
-  /** The newest version. */
   get version(): bigint {
     return this.#now.chain.version;
   }

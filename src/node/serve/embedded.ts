@@ -60,7 +60,6 @@ export interface ForkedNode extends EmbeddedNode {
   readonly overrides: Overrides;
 }
 
-/** How a fork is started. */
 export type ForkedNodeOptions = EmbeddedNodeOptions &
   ({ readonly fork: string | PackedFork } | { readonly settings: { readonly offline: true } });
 

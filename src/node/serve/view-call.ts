@@ -1,6 +1,5 @@
 /** Calls of view functions by programs that have a node inside. */
 
-/** A call of a view function. */
 export interface ViewFunctionCall {
   /** `ADDRESS::MODULE::NAME`. */
   readonly function: string;

@@ -39,7 +39,6 @@ export interface SettingSources {
 
 interface LoadedSettings {
   readonly settings: Readonly<Record<string, unknown>>;
-  /** Names of the settings that a source has. */
   readonly given: ReadonlySet<string>;
 }
 

@@ -4,7 +4,6 @@ import { RemoteError } from '../../remote/remote-error.ts';
 import { NodeError } from '../node-error.ts';
 import type { NodeSettings } from './settings.ts';
 
-/** The value of the setting for no upstream at all. */
 const NO_UPSTREAM = 'none';
 
 /**

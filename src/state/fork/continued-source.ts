@@ -74,7 +74,6 @@ class ContinuedState implements StateSource {
     );
   }
 
-  /** The newest writes here, deletions included. */
   #newest(
     keys: readonly HashedStateKey[],
     version: bigint,

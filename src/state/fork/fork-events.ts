@@ -28,7 +28,6 @@ const EVENTS_PER_REQUEST = 100;
 /** An event with the version before it. */
 const MIN_ITEM_BYTES = 8 + MIN_EVENT_BYTES;
 
-/** An event, with the bytes that it was read from. */
 interface AnsweredEvent {
   readonly event: StoredEvent;
   readonly bytes: Buffer;
@@ -38,7 +37,6 @@ export class ForkEventStream implements EventStream {
   readonly #fork: Fork;
   readonly #stream: StreamId;
   readonly #shown: string;
-  /** The fork's version. */
   readonly #version: bigint;
   readonly #list: RecordedList<AnsweredEvent>;
 
@@ -140,7 +138,6 @@ export class ForkEventStream implements EventStream {
     }
   }
 
-  /** The events of a page up to the fork's version. */
   #shownOf(page: readonly AnsweredEvent[]): readonly AnsweredEvent[] {
     return page.filter(({ event }) => event.version <= this.#version);
   }

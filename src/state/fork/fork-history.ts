@@ -39,7 +39,6 @@ const COMMITTED_VARIANT = 0;
 export class ForkHistory implements HistorySource {
   readonly #fork: Fork;
   readonly #head: Head;
-  /** What is recorded. */
   readonly #rows: StoreView;
 
   constructor(fork: Fork, head: Head) {
@@ -174,7 +173,6 @@ export class ForkHistory implements HistorySource {
   }
 }
 
-/** The last version of a block. */
 function endOfBlock(height: bigint): Question<bigint> {
   return {
     shown: `the end of block ${height}`,

@@ -43,7 +43,6 @@ const SUMMARY: AnswerCodec<TransactionSummary> = {
 export class ForkSender implements ReturnType<HistorySource['sender']> {
   readonly #fork: Fork;
   readonly #address: Address;
-  /** The fork's version. */
   readonly #version: bigint;
 
   constructor(fork: Fork, version: bigint, address: Address) {
@@ -66,7 +65,6 @@ export class ForkSender implements ReturnType<HistorySource['sender']> {
     return [...(await list.all(encodeU64Key(first), limit))];
   }
 
-  /** Asks for the transactions from a sequence number on. */
   async #askFrom(
     client: ForkClient,
     batch: Batch,

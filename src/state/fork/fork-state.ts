@@ -64,7 +64,6 @@ const VALUE: AnswerCodec<StateValue | undefined> = {
   write: (writer, value) => writer.option(value, writeStateValue),
   read: (reader) => reader.option(readStateValue),
 };
-/** Where a list begins. */
 const BEGINNING = Buffer.alloc(0);
 
 export class ForkState implements StateSource {
@@ -290,7 +289,6 @@ export class ForkState implements StateSource {
     return { items, next: next && trueStart(next, items.at(-1)?.key ?? from) };
   }
 
-  /** The group of each resource. */
   async #groupsOf(
     listed: readonly ListedResource[],
     version: bigint,

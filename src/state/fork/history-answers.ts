@@ -202,7 +202,6 @@ export async function takeBlockStart(
   throw badAnswer(what, `the transaction of version ${firstVersion} does not begin it`);
 }
 
-/** A path of the interface from its segments. */
 export function pathOf(...segments: readonly string[]): Question['path'] {
   return segments.map((segment) => `/${encodeURIComponent(segment)}`).join('');
 }

@@ -68,7 +68,6 @@ export function answerTo<T>(
 export interface ListPage<T> {
   /** Ascending. */
   readonly items: readonly T[];
-  /** Where the next page begins; absent on the last one. */
   readonly next: Buffer | undefined;
 }
 

@@ -13,7 +13,6 @@ const HISTORY_INTERVAL_MS = 60_000;
 type Take<T> = (client: ForkClient, batch: Batch) => Promise<T>;
 type Put<T> = (taken: T, batch: Batch) => Promise<void>;
 
-/** Where a fork gets what it does not have. */
 export interface ForkSource {
   /**
    * Asks for what was never asked for.

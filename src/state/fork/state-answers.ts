@@ -137,7 +137,6 @@ function checkModule(what: string, { address, name }: ModuleId, bytes: Buffer): 
 
 export type Listed = 'resources' | 'modules';
 
-/** A state key that a listing has, with its value. */
 export interface ListedValue {
   readonly key: Buffer;
   /** Absent where the listing is recorded: the value is in a row of its own. */
@@ -167,7 +166,6 @@ export async function askResources(
   return { resources, next };
 }
 
-/** A page of the modules of an account. */
 export async function askModules(
   client: ForkClient,
   address: Address,

@@ -13,7 +13,6 @@ export interface StoredBalance {
   readonly version: bigint;
   /** The amount in the coin store of the coin that is paired with the asset. */
   readonly coin: Amount;
-  /** The amount in the primary fungible store. */
   readonly fungible: Amount;
 }
 
@@ -55,7 +54,6 @@ export const BALANCE = new RowCodec<
   },
 });
 
-/** The holder whose primary store has an address (32 bytes). */
 export const PRIMARY_STORE = new RowCodec<Uint8Array, BalanceHolder>(
   PRIMARY_STORES,
   (address) => ({ partition: address, order: NO_ORDER }),

@@ -53,7 +53,6 @@ export interface StoredEvent extends EventBody, EventPlace {
   readonly sequenceNumber: bigint;
 }
 
-/** A module event, which does not belong to a stream. */
 export interface StoredModuleEvent extends EventBody, EventPlace {}
 
 /** The index of a module event, after the order of its version. */
@@ -73,7 +72,6 @@ export function decodeStreamId(partition: Buffer): StreamId {
   };
 }
 
-/** Files an event of a stream. */
 export function putEvent(
   batch: Batch,
   stream: StreamId,

@@ -19,17 +19,14 @@ const PLACE_BYTES = 2;
 /** From this many versions on, bits are shorter than places. */
 const MIN_BITMAP_VERSIONS = BITMAP_BYTES / PLACE_BYTES;
 
-/** The first version of the window of a version. */
 export function windowStart(version: bigint): bigint {
   return version & ~WINDOW_MASK;
 }
 
-/** The last version of the window of a version. */
 export function windowEnd(version: bigint): bigint {
   return version | WINDOW_MASK;
 }
 
-/** The place of a version in its window. */
 export function placeInWindow(version: bigint): number {
   return Number(version & WINDOW_MASK);
 }
@@ -39,7 +36,6 @@ export function typePartition(typeTag: Uint8Array): Buffer {
   return sha3(typeTag).subarray(0, EVENT_TYPES.partitionBytes);
 }
 
-/** Some versions of a window, by their places in it. */
 export class WindowVersions {
   readonly #bits: Uint8Array;
 
@@ -97,7 +93,6 @@ const BITS_IN = Uint8Array.from({ length: 256 }, (_, byte) => {
 
 export interface TypeWindow {
   readonly partition: Uint8Array;
-  /** The first version of the window. */
   readonly start: bigint;
 }
 

@@ -53,7 +53,6 @@ export const IMPORT = new RowCodec<void, ImportProgress>(
   structCodec({ source: hash, root: byteString }),
 );
 
-/** Reads one row of the column of identities. */
 type ReadRow = (key: RowKey) => Uint8Array | undefined;
 
 /**

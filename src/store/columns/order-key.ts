@@ -7,7 +7,6 @@
 import { U64_MAX } from '../../move/bcs/bcs-reader.ts';
 import { BUCKET_PARTITION_BYTES } from './columns.ts';
 
-/** Length of a u64 in a key, in bytes. */
 export const U64_BYTES = 8;
 
 /** An empty key part: the order of the only row of a partition. */
@@ -50,12 +49,10 @@ export function bucketKeyOf(bytes: Buffer): BucketKey {
   };
 }
 
-/** The first number of a bucket, given any number in it. */
 export function bucketStart(value: bigint): bigint {
   return value & ~0xffffn;
 }
 
-/** The last number of a bucket, given any number in it. */
 export function bucketEnd(value: bigint): bigint {
   return value | 0xffffn;
 }

@@ -21,7 +21,6 @@ import { decodeRow } from './row-codec.ts';
 /** Longest physical state key, in bytes; the reference allows a write of 1 MiB, key included. */
 export const MAX_STATE_KEY_BYTES = 1024 * 1024;
 
-/** First bytes of physical state keys. */
 const ACCESS_PATH_TAG = 0x00;
 const TABLE_ITEM_TAG = 0x01;
 const TRADING_TAG = 0x02;

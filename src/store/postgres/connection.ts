@@ -43,7 +43,6 @@ export interface Statement {
 }
 
 export interface ConnectionTarget {
-  /** The URL that `pg` gets. */
   readonly url: string;
   /** The URL that messages show, without secrets. */
   readonly shown: string;
@@ -163,7 +162,6 @@ export class PostgresConnection {
     return this.#isLost;
   }
 
-  /** Statements that have not been answered. */
   get pending(): number {
     return this.#pending;
   }

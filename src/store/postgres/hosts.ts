@@ -37,7 +37,6 @@ const PREFERRED_LAG_LIMIT_MS = 5_000;
 export const MAX_UNCONFIRMED_MS = READER_GRACE_MS / 2;
 
 export class PostgresHosts {
-  /** As in ConnectionTarget. */
   readonly owner: string;
   readonly #attributes: SessionAttributes;
   readonly #shown: string;
@@ -50,7 +49,6 @@ export class PostgresHosts {
   #last: PostgresHost | undefined;
   #first = 0;
   #searching: Promise<PostgresHost> | undefined;
-  /** The newest head that this process has seen. */
   #seen: Head | undefined;
   #isClosed = false;
   #moves = 0;
@@ -92,7 +90,6 @@ export class PostgresHosts {
     return (await this.#found()).target;
   }
 
-  /** From now on only servers that have this head are read from. */
   saw(head: Head): void {
     if (isOlder(this.#seen, head)) this.#seen = head;
   }
@@ -102,7 +99,6 @@ export class PostgresHosts {
     this.#seen = head;
   }
 
-  /** Quick reads that have not been answered. */
   get waiting(): number {
     return this.#waiting;
   }
@@ -126,7 +122,6 @@ export class PostgresHosts {
     };
   }
 
-  /** As in ReadServer. */
   get unconfirmedMs(): number {
     const standing = this.#current?.standing;
     return standing?.isStandby === false ? 0 : this.#lag.unconfirmedMs(this.#seen);

@@ -52,7 +52,6 @@ const AFTER_ALL = Buffer.alloc(MAX_ORDER_BYTES + 1, 0xff);
 
 interface KnownHead {
   readonly askedMs: number;
-  /** The bytes when they have been read, before that their promise. */
   bytes: MaybePromise<Buffer | undefined>;
 }
 

@@ -95,7 +95,6 @@ export async function makeSchema(
   });
 }
 
-/** A name that no other schema has, for a ledger in the making. */
 export function newSchemaName(target: string): string {
   const ending = `_new_${randomBytes(8).toString('hex')}`;
   return target.slice(0, MAX_SCHEMA_CHARACTERS - ending.length) + ending;

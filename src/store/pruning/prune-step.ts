@@ -106,7 +106,6 @@ class PruneStep {
     this.#state = new SupersededState(store, this.#batch, retained);
   }
 
-  /** The lowest version that is not cleared. */
   get nextVersion(): bigint {
     return this.#accumulator.leafCount;
   }

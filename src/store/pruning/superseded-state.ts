@@ -32,7 +32,6 @@ interface ClearedKey {
   readonly versions: bigint[];
 }
 
-/** A key whose last cleared write deleted it. */
 interface DeletedKey {
   readonly hash: Buffer;
   readonly physical: Buffer;
@@ -108,7 +107,6 @@ export class SupersededState {
     };
   }
 
-  /** @returns the key if its last cleared write deleted it */
   async #clearKey(cleared: ClearedKey, rows: readonly Row[]): Promise<DeletedKey | undefined> {
     const { hash } = cleared.key;
     const version = this.#hasPinned

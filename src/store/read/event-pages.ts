@@ -32,7 +32,6 @@ export interface EventPage {
   readonly pruned: PrunedEvents | undefined;
 }
 
-/** The beginning of a page has been pruned. */
 interface PrunedEvents {
   readonly wanted: bigint;
   /** The first retained event of the stream; one above the last if none is retained. */
@@ -45,7 +44,6 @@ const NO_EVENTS: EventPage = { events: [], pruned: undefined };
 export class EventStreamView {
   readonly #store: StoreReader;
   readonly #head: Head;
-  /** The oldest version whose events are shown. */
   readonly #oldest: bigint;
   readonly #stream: StreamId;
   readonly #partition: Buffer;

@@ -23,7 +23,6 @@ const LAST_ORDER = encodeU64Key(U64_MAX);
 
 export type StateReads = Pick<StoreReader, 'scan' | 'seekLast'>;
 
-/** A key that has a value, by its hash. */
 export interface LiveValue extends StateValue {
   readonly keyHash: Buffer;
 }
@@ -111,7 +110,6 @@ interface Walk {
   lastOf(partition: Buffer): MaybePromise<ScannedRow | undefined>;
 }
 
-/** The last visible row of each partition. */
 async function* lastRows(
   store: Pick<StoreReader, 'scan'>,
   column: Column,

@@ -64,7 +64,6 @@ function hashIn(key: RowKey, info: Buffer): Buffer {
   return decoding(TRANSACTION_INFOS, key, () => transactionHashIn(info));
 }
 
-/** Which transactions of a sender: from a version on, or the last up to a version. */
 export type VersionBounds = { readonly from: bigint } | { readonly to: bigint };
 
 export interface TransactionSummary extends SenderTransaction {

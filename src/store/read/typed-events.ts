@@ -84,7 +84,6 @@ function placeAfter({ version, index }: EventPlace): EventPlace {
   return { version, index: index + 1 };
 }
 
-/** The next versions in which a type has events, and up to where these are all. */
 async function versionsOfType(
   store: StoreReader,
   { typeTag, start, end, limit }: TypedEventQuery,

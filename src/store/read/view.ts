@@ -99,7 +99,6 @@ export class StoreView {
     return andThen(row, (found) => existingState(hash, found));
   }
 
-  /** `state` for many keys, in the requested order. */
   stateMany(
     keys: readonly HashedStateKey[],
     version = this.head.version,

@@ -21,12 +21,10 @@ interface Change extends Entry {
 
 /** A packed batch, or something else to do. */
 type CommitRequest = Uint8Array<ArrayBuffer> | 'mend' | 'close';
-/** What the thread does: it also copies the file into one that does not exist. */
 export type ThreadRequest = CommitRequest | { readonly copyTo: string };
 
 export interface CommitFailure {
   readonly kind: 'full' | 'damaged' | 'io' | 'refused';
-  /** The version of a damaged record. */
   readonly version?: number | undefined;
   readonly message: string;
 }

@@ -30,7 +30,6 @@ export function storeFileOf(folder: string): string {
   return join(folder, FILE);
 }
 
-/** Whether a file of a folder is one that a store has there. */
 export function isStoreFile(name: string): boolean {
   const [file] = name.split(/-(?:wal|shm|journal)$/);
   return OWN_NAMES.includes(file!) || NEW_FILE.test(file!);

@@ -28,7 +28,6 @@ const BLOB_MARK = 0x626c_6f62;
 
 const blobHead = Buffer.alloc(CHECKSUM_BYTES);
 
-/** Whether an entry of a column may have a value itself. */
 export function isShort(column: number, { length }: Uint8Array): boolean {
   return length <= (column === STATE.number ? MAX_ENTRY_STATE_BYTES : MAX_ENTRY_VALUE_BYTES);
 }

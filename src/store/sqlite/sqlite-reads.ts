@@ -291,7 +291,6 @@ export class SqliteReads implements StoreReader {
   }
 }
 
-/** The key of a read of more than one row. */
 const NO_KEY: RowKey = { partition: NO_ORDER, order: NO_ORDER };
 
 function wholeKey({ number }: Column, partition: Uint8Array, order: Uint8Array): Buffer {
@@ -302,12 +301,10 @@ function wholeKey({ number }: Column, partition: Uint8Array, order: Uint8Array):
   return key;
 }
 
-/** The first possible key behind one. */
 function justBehind({ partition, order }: RowKey): Buffer {
   return Buffer.concat([partition, order, Buffer.of(0)]);
 }
 
-/** A key as high as every one that the column can have. */
 function lastKey(column: Column): Buffer {
   return Buffer.alloc(column.partitionBytes + column.orderBytes[1], 0xff);
 }

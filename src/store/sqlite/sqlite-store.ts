@@ -210,7 +210,6 @@ function lockFolder(directory: string): WriterLock {
   }
 }
 
-/** A file of a store with its format and nothing else. */
 function createStoreFile(path: string, { format }: StoreLayout): void {
   const database = new SqliteDatabase(path, { readOnly: false });
   database.create();

@@ -4,7 +4,6 @@
  */
 import { crc32 } from 'node:zlib';
 
-/** Each table has an integer key and bytes. */
 export const TABLES = ['versions', 'log', 'blocks', 'blobs', 'manifest'] as const;
 export type Table = (typeof TABLES)[number];
 
@@ -22,7 +21,6 @@ export interface WritableRows extends StoredRows {
 
 /** Bytes that are not what was stored. Other reads may go on. */
 export class StoredValueError extends Error {
-  /** The version, if a record is damaged. */
   version: number | undefined;
   /** The key of an entry, with its column, if only its value is damaged. */
   key: Buffer | undefined;

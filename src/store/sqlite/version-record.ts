@@ -74,7 +74,6 @@ function pushNumber(bytes: number[], value: number): void {
   bytes.push(rest);
 }
 
-/** Where the value of a row is among the bytes of all values. */
 interface ValuePlace {
   readonly place: number;
   readonly index: number;
@@ -87,7 +86,6 @@ export class VersionRecord {
   readonly #bytes: Buffer;
   readonly #rows: ValuePlace[] = [];
   readonly #valuesAt: number;
-  /** The values, as far as they have been expanded. */
   #values: Buffer | undefined;
 
   /** @throws StoredValueError */

@@ -126,7 +126,6 @@ function hasRecord({ recordsFrom, recordsTo }: RecordRange, version: number): bo
   return version >= recordsFrom && version <= recordsTo;
 }
 
-/** The last key that rows of a version may have. */
 export function lastKeyOf(place: number, version: number): Buffer {
   return keyOf(place, version, LAST_INDEX);
 }
@@ -160,12 +159,10 @@ function isBetween(key: Buffer, from: Uint8Array, to: Uint8Array): boolean {
 /** The changes of one commit in records. Its methods throw StoredValueError with the version of a damaged record. */
 export class RecordChanges {
   readonly #database: SqliteDatabase;
-  /** Versions above have no record yet. */
   readonly #highest: number;
   readonly #known: RecordRange;
   /** The rows of each changed version, by the text of place and index. */
   readonly #records = new Map<number, Map<string, RecordRow>>();
-  /** Versions whose columns get rows. */
   readonly #put = new Set<number>();
 
   constructor(database: SqliteDatabase, known: RecordRange, highest: number) {

@@ -96,7 +96,6 @@ class RowsMaker {
     batch.put(VERSION_WRITES, partition, order, WRITES_OF_VERSION.encode({ keys, events }));
   }
 
-  /** Adds what does not belong to one version. */
   finish(): ChunkRows {
     const batch = this.#batch;
     for (const block of this.#chunk.blocks) {

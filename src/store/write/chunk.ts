@@ -60,7 +60,6 @@ export interface ChunkTransaction {
 export interface Chunk {
   readonly firstVersion: bigint;
   readonly transactions: readonly ChunkTransaction[];
-  /** The blocks that begin in this chunk, by height. */
   readonly blocks: readonly Block[];
   readonly epochEnds: readonly EpochEnd[];
   /** The accumulator's full subtrees after the chunk's last version, as in Head. */
@@ -138,7 +137,6 @@ export function checkBlocks(chunk: Chunk, head: Head | undefined): void {
   }
 }
 
-/** The head after a chunk that fits after `head`. */
 export function headAfter(chunk: Chunk, head: Head | undefined): Head {
   const newest = chunk.blocks[chunk.blocks.length - 1];
   if (newest === undefined && head === undefined) {

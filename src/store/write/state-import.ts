@@ -26,7 +26,6 @@ export interface LedgerBase extends Omit<Head, 'oldestVersion' | 'oldestBlockHei
 }
 
 export interface ImportedValue extends StateValue {
-  /** The physical state key. */
   readonly key: Buffer;
 }
 

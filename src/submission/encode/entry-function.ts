@@ -176,7 +176,6 @@ export function prepareEntryFunction(
   });
 }
 
-/** The error of a call whose function was not found. */
 export function missingFunction(
   found: MissingFunction,
   id: FunctionId,

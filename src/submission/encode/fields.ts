@@ -68,7 +68,6 @@ export function stringField(value: JsonField, type: string, trace: Trace): strin
   throw badText(type, wrongKind(value), trace);
 }
 
-/** What `parse` reads from the text of a field; `framed` gives the reason where that fails. */
 function parsedField<T>(
   value: JsonField,
   type: string,

@@ -151,7 +151,6 @@ function readMultisigTransactionPayload(
   return call;
 }
 
-/** The call of an entry function or a script; undefined for another payload. */
 function readCall(
   value: JsonField,
   trace: Trace,

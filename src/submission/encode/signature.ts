@@ -164,7 +164,6 @@ function checkCounts(scheme: string, keys: number, signatures: number): void {
   );
 }
 
-/** A u8 as a JSON number. */
 function byteField(value: JsonField, trace: Trace): number {
   if (!(value instanceof JsonNumber)) throw unexpectedType('integer(uint8)', value, trace);
   const number = /^-?\d+$/.test(value.text) ? BigInt(value.text) : undefined;

@@ -17,7 +17,6 @@ import type { Head } from '../../store/columns/head.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { VmError } from '../../vm/status/vm-error.ts';
 
-/** What is wrong with a version. */
 export interface Difference {
   readonly version: bigint;
   /** Whether this node cannot execute the transaction; otherwise its outcome is another one. */
@@ -34,7 +33,6 @@ export class Replay {
   readonly #executor: Executor;
   /** Whether signatures count in the size of transactions (docs/spec/gas.md §5). */
   #countsSignatures = true;
-  /** The version that is run next. */
   #version: bigint | undefined;
   /** The least index in its block that it can have. */
   #leastIndex = 0;
@@ -64,7 +62,6 @@ export class Replay {
     this.#leastIndex = this.#indexAfter;
   }
 
-  /** All versions up to the head are stored from now on. */
   stored(head: Head): void {
     this.#executor.stored(head);
   }

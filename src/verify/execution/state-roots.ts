@@ -16,13 +16,10 @@ import type { Difference } from './replay.ts';
 
 /** Values of the state that a walk holds, at most: about 200 MB. */
 export const MAX_WALKED_VALUES = 500_000;
-/** Transactions that are read together. */
 const VERSIONS_AT_ONCE = 64;
 
 interface ComparedRoots {
-  /** The version up to which the roots are compared. */
   readonly version: bigint;
-  /** Roots in this part. */
   readonly compared: number;
   readonly difference: Difference | undefined;
 }

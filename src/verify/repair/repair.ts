@@ -66,7 +66,6 @@ export interface Repaired {
 
 interface RepairOptions {
   readonly onVersions: (versions: number) => void;
-  /** Bytes from which a batch is committed. */
   readonly commitBytes?: number | undefined;
 }
 
@@ -201,7 +200,6 @@ async function refuseTransactions(store: Store): Promise<void> {
   throw new RowDamagedError(IDENTITY, LEDGER_IDENTITY.keyOf(), detail);
 }
 
-/** Versions with damaged rows, ascending, each with these rows. */
 async function damagedVersions(
   store: Store,
   damages: readonly Damage[],

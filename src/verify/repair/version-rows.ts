@@ -31,7 +31,6 @@ import { type ChunkKey, chunkRows } from '../../store/write/chunk-rows.ts';
 import type { Proof } from './proof.ts';
 import type { VersionSource } from './version-source.ts';
 
-/** A damaged row. */
 export interface NamedRow {
   readonly column: Column;
   readonly partition: Buffer;

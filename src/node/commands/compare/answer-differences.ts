@@ -26,7 +26,6 @@ export interface Difference {
 
 /** Places of one pair of answers that are named. */
 export const MAX_PLACES = 10;
-/** Characters of a value that are shown. */
 const MAX_SHOWN = 160;
 /** Memory of the values of an answer that is compared, in bytes: nothing else waits for it. */
 const MAX_ANSWER_VALUE_BYTES = 64 * 1024 * 1024;

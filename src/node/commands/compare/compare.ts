@@ -32,7 +32,6 @@ interface ComparisonRequest {
   readonly url: string;
   /** File of requests; absent: drawn from the ledger. */
   readonly requestsFile: string | undefined;
-  /** After each request. */
   onProgress(counts: Counts): void;
 }
 
@@ -63,7 +62,6 @@ interface Result {
   readonly counts: Counts;
   /** How often each known difference was met, by its subject in docs/differences.md. */
   readonly known: Map<string, number>;
-  /** At most MAX_REPORTED. */
   readonly reported: ReportedRequest[];
   /** Why the first of the requests had no answer. */
   firstFailure: string | undefined;

@@ -30,7 +30,6 @@ const FIXED: readonly string[] = [
   ...['get_transaction_by_version', 'get_transaction_by_hash', 'wait_transaction_by_hash'],
   ...['get_block_by_height', 'get_block_by_version', 'get_transactions_auxiliary_info'],
 ];
-/** Headers that belong to a connection or to this program. */
 const OWN_HEADERS: readonly string[] = [
   ...['accept-encoding', 'connection', 'content-length', 'host', 'transfer-encoding'],
 ];

@@ -89,7 +89,6 @@ const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
   },
 ];
 
-/** The subjects of all of them. */
 export const KNOWN_SUBJECTS: readonly string[] = KNOWN_DIFFERENCES.map(({ subject }) => subject);
 /** The subject of what only one of the two nodes has pruned (docs/compare.md). */
 export const PRUNED_BY_ONE = 'pruned by one node';

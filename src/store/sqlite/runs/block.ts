@@ -27,7 +27,6 @@ export interface Entry {
   readonly value: Buffer | undefined;
 }
 
-/** Bytes that an entry takes in a block. */
 export function entryBytes({ key, value }: Entry): number {
   return HEAD_BYTES + key.length + (value?.length ?? 0) + OFFSET_BYTES;
 }
@@ -59,7 +58,6 @@ export function compareKeys(a: Uint8Array, b: Uint8Array): number {
   return compareBytes(a, 0, a.length, b, 0, b.length);
 }
 
-/** A block whose checksum was compared. */
 export class Block {
   readonly bytes: Buffer;
   readonly count: number;

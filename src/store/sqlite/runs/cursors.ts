@@ -11,7 +11,6 @@ export interface KeyRange {
 
 /** The position of a walk in one source. */
 export interface Cursor {
-  /** The key that it is at; `undefined` behind the last. */
   readonly key: Buffer | undefined;
   entry(): Entry;
   next(): void;

@@ -25,7 +25,6 @@ for (const { number, partitionBytes } of [...COLUMNS, ...FORK_LAYOUT.columns]) {
   PARTITION_BYTES[number] = 1 + partitionBytes;
 }
 
-/** Bytes of the column's number and the partition in a key. */
 export function partitionBytesOf(key: Uint8Array): number {
   return PARTITION_BYTES[key[0]!]!;
 }
@@ -37,12 +36,10 @@ interface ColumnCounts {
 }
 
 export interface RunIndex {
-  /** The end of each block's fence in `fences`. */
   readonly fenceEnds: Uint32Array;
   readonly fences: Buffer;
   /** Empty in the oldest run, which most reads end with. */
   readonly filter: Uint32Array;
-  /** By column number. */
   readonly columns: ReadonlyMap<number, ColumnCounts>;
 }
 
@@ -193,7 +190,6 @@ export function mayHave(filter: Uint32Array, hash: number): boolean {
   return true;
 }
 
-/** The hash of a key's partition. */
 export function partitionHash(key: Uint8Array): number {
   const length = partitionBytesOf(key);
   let hash = 0;
