@@ -2,8 +2,6 @@
  * Settings of the HTTP interface: a table of names, types, limits, defaults and descriptions, whose values
  * src/node/settings reads and checks; and constants.
  */
-import { DEFAULT_DOMAIN_PREFIX } from '../move/crypto/hash.ts';
-
 /** Events or transactions on a page when `limit` is absent (docs/spec/http.md §7.1, §11.1). */
 export const DEFAULT_PAGE_SIZE = 25;
 /** Maximum rows that the store returns at once. */
@@ -35,10 +33,6 @@ export function integer(fallback: number, minimum: number, maximum?: number) {
   return { type: 'integer', default: fallback, ...limits } as const;
 }
 
-function enabled(description: string) {
-  return { type: 'boolean', description, default: true } as const;
-}
-
 /** Every setting of the interface, in the order in which `--help` shows them. */
 export const API_SETTINGS = {
   headerPrefix: {
@@ -47,19 +41,14 @@ export const API_SETTINGS = {
     default: 'X-NODE',
     pattern: '^[A-Za-z][A-Za-z0-9-]{0,63}$',
   },
-  encodeSubmissionEnabled: enabled('serve POST /v1/transactions/encode_submission'),
-  compressionEnabled: enabled(
-    'compress responses and decompress request bodies (br, gzip, deflate)',
-  ),
+  compressionEnabled: {
+    type: 'boolean',
+    description: 'compress responses and decompress request bodies (br, gzip, deflate)',
+    default: true,
+  },
   maxPageSize: {
     description: 'maximum events or transactions per page; larger limits are reduced to it',
     ...integer(100, 1, MAX_STORED_ROWS),
-  },
-  signingDomainPrefix: {
-    type: 'string',
-    description: 'text before the type name in the seed of a signing message',
-    default: DEFAULT_DOMAIN_PREFIX,
-    maxLength: 64,
   },
   maxBacklogMs: {
     description:
@@ -106,9 +95,6 @@ interface ApiConstants {
   /** What the ledger info says of the node. */
   readonly nodeRole: 'validator' | 'full_node';
   readonly gitHash: string;
-  /** What clients may ask for; requests for other output get 403 `api_disabled`. */
-  readonly jsonOutputEnabled: boolean;
-  readonly bcsOutputEnabled: boolean;
   /** The largest request body, as sent and decompressed (docs/spec/http.md §10.3). */
   readonly contentLengthLimitBytes: number;
   /** Request line and headers together: type names in paths can be long. */
@@ -130,8 +116,6 @@ interface ApiConstants {
 export const API_CONSTANTS: ApiConstants = {
   nodeRole: 'full_node',
   gitHash: '',
-  jsonOutputEnabled: true,
-  bcsOutputEnabled: true,
   contentLengthLimitBytes: 8 * 1024 * 1024,
   maxHeaderBytes: 80 * 1024,
   maxBlockTransactionsPageSize: MAX_STORED_ROWS,

@@ -79,45 +79,4 @@ describe('encode submission', () => {
       message: expect.stringMatching(/^The given transaction is invalid: /) as string,
     });
   });
-
-  it('switches come after the request was read and before the ledger', async () => {
-    const off = await openSmallLedger({
-      encodeSubmissionEnabled: false,
-      jsonOutputEnabled: false,
-    });
-    const send = (body: unknown, headers?: Readonly<Record<string, string>>) =>
-      postEncode(off.app, body, headers);
-    expect((await send('{')).statusCode).toBe(400);
-    expect((await send('{}', { 'content-type': 'invalid' })).statusCode).toBe(415);
-    const bundle = changed({ payload: { type: 'module_bundle_payload' } });
-    expect((await send(bundle)).statusCode).toBe(400);
-    expectError(
-      await send(REQUEST),
-      403,
-      'api_disabled',
-      'Encode submission is not allowed. Only JSON is supported as an AcceptType.',
-    );
-    await off.close();
-    const outputs = await openSmallLedger({ jsonOutputEnabled: false, bcsOutputEnabled: false });
-    for (const [accept, output] of [
-      ['application/json', 'JSON'],
-      ['application/x-bcs', 'BCS'],
-    ] as const) {
-      expectError(
-        await postEncode(outputs.app, REQUEST, { accept }),
-        403,
-        'api_disabled',
-        `Encode submission with ${output} output is disabled on this endpoint`,
-      );
-    }
-    await outputs.close();
-  });
-
-  it('its domain is a setting', async () => {
-    const other = await openSmallLedger({ signingDomainPrefix: 'OTHER::' });
-    const response = await postEncode(other.app, REQUEST);
-    expect(response.json<string>().slice(66)).toBe(HEX.slice(66));
-    expect(response.json<string>()).not.toBe(HEX);
-    await other.close();
-  });
 });

@@ -128,32 +128,6 @@ describe('the order of checks', () => {
       expectError(await app.request(url), 503, 'internal_error', NO_LEDGER);
     }
   });
-
-  it('switches come after parameters and before the ledger', async () => {
-    const off = withoutLedger({ jsonOutputEnabled: false, bcsOutputEnabled: false });
-    for (const [url, name] of [
-      [MODULE, 'Get account module'],
-      ['/v1/accounts/1/balance/0xa', 'Get account balance'],
-      ['/v1/accounts/1/events/1?limit=0', 'Get events by event key'],
-      ['/v1', 'Get ledger info'],
-    ] as const) {
-      for (const [accept, output] of [
-        ['application/json', 'JSON'],
-        ['application/x-bcs', 'BCS'],
-      ] as const) {
-        expectError(
-          await off.request({ url, headers: { accept } }),
-          403,
-          'api_disabled',
-          `${name} with ${output} output is disabled on this endpoint`,
-        );
-      }
-    }
-    const bad = await off.request('/v1/accounts/g/module/coin');
-    expect(bad.statusCode).toBe(400);
-    expectError(await off.request('/v1/-/healthy'), 503, 'internal_error', NO_LEDGER);
-    await off.close();
-  });
 });
 
 describe('the content type of a request, docs/spec/http.md §2.3', () => {

@@ -1,6 +1,6 @@
 /** Table items and raw state values over a real store (docs/spec/transactions.md §6). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ApiSettings } from '../../src/api/settings.ts';
+
 import { MAX_ITEM_TYPES_LENGTH } from '../../src/ledger/state/item-request.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { formatHex } from '../../src/move/bcs/hex.ts';
@@ -111,11 +111,6 @@ describe('a table item', () => {
 
 describe('checks', () => {
   const bad = { key_type: 'T0', value_type: 'u8', key: '1' };
-  const badType: [number, string, string] = [
-    400,
-    'invalid_input',
-    "'table_item_request' invalid: Unable to parse move type T0",
-  ];
 
   it('come in the order of the interface', async () => {
     const steps: [string, unknown, Record<string, string>, string][] = [
@@ -142,33 +137,6 @@ describe('checks', () => {
       expect(reply.json<{ message: string }>().message).toContain(text);
       expect(reply.headers['x-node-ledger-version']).toBe('4');
     }
-  });
-
-  it('of types come before an output that is switched off', async () => {
-    const without = async (changes: Partial<ApiSettings>, run: (of: ContentLedger) => unknown) => {
-      const other = await openContentLedger(changes);
-      try {
-        await run(other);
-      } finally {
-        await other.close();
-      }
-    };
-    await without({ jsonOutputEnabled: false }, async (other) => {
-      expect((await post(ITEM, bad, {}, other)).body).toContain(badType[2]);
-      const off = await post(ITEM, { ...PLAIN, key: '1' }, {}, other);
-      const text = 'Get table item with JSON output is disabled on this endpoint';
-      expectError(off, 403, 'api_disabled', text);
-    });
-    await without({ bcsOutputEnabled: false }, async (other) => {
-      for (const [url, name] of [
-        [RAW_ITEM, 'Get raw table item'],
-        [RAW_VALUE, 'Get raw state value'],
-      ] as const) {
-        const off = await post(url, { key: '' }, BCS, other);
-        const text = `${name} with BCS output is disabled on this endpoint`;
-        expectError(off, 403, 'api_disabled', text);
-      }
-    });
   });
 
   it('refuse types that nest too deeply, and references', async () => {

@@ -215,12 +215,6 @@ describe('bytes that are no signing message', () => {
       expect(() => parseMessageText(text)).toThrow(DecodeError);
     }
   });
-
-  it('another domain prefix', async () => {
-    await expect(decodeSubmission(good, { ...context, domainPrefix: 'OTHER::' })).rejects.toThrow(
-      'OTHER::RawTransactionWithData',
-    );
-  });
 });
 
 describe('limits', () => {

@@ -66,8 +66,8 @@ export interface Again {
 export async function decodeAndEncode(message: Uint8Array, context: DecodeContext): Promise<Again> {
   const decoded = await decodeSubmission(message, context);
   const text = formatJson(submissionJson(decoded));
-  const { lookupModule, domainPrefix } = context;
-  const encoding = { chainId: decoded.notes.chainId, lookupModule, domainPrefix };
+  const { lookupModule } = context;
+  const encoding = { chainId: decoded.notes.chainId, lookupModule };
   try {
     return { decoded, text, encoded: await encodeSubmission(Buffer.from(text), encoding) };
   } catch (error) {

@@ -1,5 +1,5 @@
 /** `daybook encode` and `daybook decode` as commands, and the same over HTTP from the same ledger. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -53,25 +53,6 @@ describe('encode and decode', () => {
       parameter_types: ['u8', 'u64', 'u256', 'bool', 'address'],
     });
     expect(await encode(answer)).toEqual(encoded);
-  });
-
-  it('take the domain prefix from flag, environment and file', async () => {
-    const text = JSON.stringify(REQUEST);
-    const usual = (await encode(text)).stdout;
-    const config = join(folder, 'config.yaml');
-    writeFileSync(config, 'signing_domain_prefix: "OTHER::"\n');
-    const others = [
-      await encode(text, ['--signing-domain-prefix', 'OTHER::']),
-      await encode(text, [], { DAYBOOK_SIGNING_DOMAIN_PREFIX: 'OTHER::' }),
-      await encode(text, ['--config', config]),
-    ].map(({ stdout }) => stdout);
-    expect(new Set(others).size).toBe(1);
-    expect(others[0]!.slice(66)).toBe(usual.slice(66));
-    expect(others[0]!.slice(0, 66)).not.toBe(usual.slice(0, 66));
-    expect(expectFailure(await decode(others[0]!), 1)).toContain('APTOS::RawTransaction');
-    expect(await decode(others[0]!, ['--signing-domain-prefix', 'OTHER::'])).toMatchObject({
-      code: 0,
-    });
   });
 
   it('escape on the terminal what cannot be seen', async () => {
@@ -144,11 +125,9 @@ describe('what they refuse', () => {
     else expect(result).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('a folder without a ledger, and settings that are none', async () => {
+  it('a folder without a ledger, and an option that is none', async () => {
     const absent = await runCommand(['encode', '--data', join(folder, 'absent')], { input: '{}' });
     expect(expectFailure(absent, 1)).toContain('no ledger');
-    const long = await encode('{}', ['--signing-domain-prefix', 'x'.repeat(65)]);
-    expect(expectFailure(long, 2)).toContain('a valid signing_domain_prefix');
     expect((await encode('{}', ['--nonsense'])).code).toBe(2);
   });
 });

@@ -56,7 +56,6 @@ export const accountEndpoint = defineRead({
     address: pathParameter(ADDRESS, 'Account that is asked for.'),
     ledger_version: LEDGER_VERSION,
   },
-  switchName: 'Get account',
   results: {
     description: 'The account.',
     json: AccountSchema,
@@ -89,7 +88,6 @@ export const resourceEndpoint = defineRead({
     resource_type: pathParameter(STRUCT_TAG, 'Type of the resource.'),
     ledger_version: LEDGER_VERSION,
   },
-  switchName: 'Get account resource',
   results: {
     description: 'The resource.',
     json: ResourceSchema,
@@ -130,7 +128,6 @@ export const balanceEndpoint = defineRead({
     asset_type: pathParameter(ASSET_TYPE, 'Coin type, or metadata address of a fungible asset.'),
     ledger_version: LEDGER_VERSION,
   },
-  switchName: 'Get account balance',
   results: {
     description: 'The balance, a bare number.',
     json: BalanceSchema,
@@ -166,7 +163,6 @@ export const moduleEndpoint = defineRead({
     module_name: pathParameter(IDENTIFIER, 'Name of the module; case-sensitive.'),
     ledger_version: LEDGER_VERSION,
   },
-  switchName: 'Get account module',
   results: {
     description: 'The module.',
     json: ModuleSchema,
@@ -209,7 +205,7 @@ const CURSORS = {
 };
 
 interface ListingEndpoint
-  extends Pick<Endpoint, 'operationId' | 'summary' | 'description' | 'switchName' | 'results'> {
+  extends Pick<Endpoint, 'operationId' | 'summary' | 'description' | 'results'> {
   readonly items: 'resources' | 'modules';
   list(accounts: Accounts, request: ListingRequest): MaybePromise<Listing>;
 }
@@ -261,7 +257,6 @@ export const resourcesEndpoint = listingEndpoint({
   description:
     'Retrieves the resources of an account at a ledger version, page by page. Resources in groups are ' +
     'shown like others; a group counts once. An account without resources has an empty page.',
-  switchName: 'Get account resources',
   results: {
     description: 'A page of resources.',
     json: ResourcesSchema,
@@ -277,7 +272,6 @@ export const modulesEndpoint = listingEndpoint({
   description:
     'Retrieves the modules of an account at a ledger version, page by page: bytecode and interface. An ' +
     'account without modules has an empty page.',
-  switchName: 'Get account modules',
   results: {
     description: 'A page of modules.',
     json: ModulesSchema,

@@ -8,16 +8,22 @@ import { joinedAnswer } from './joined-answer.ts';
 import { BOOLEAN, PLAIN_U64, pathParameter, queryParameter } from './parameters.ts';
 
 /** The two endpoints differ in how the block is found. */
-interface BlockEndpoint
-  extends Pick<Endpoint, 'operationId' | 'summary' | 'description' | 'path' | 'switchName'> {
+interface BlockEndpoint extends Pick<Endpoint, 'operationId' | 'summary' | 'description' | 'path'> {
+  /** As errors name the operation. */
+  readonly operation: string;
   /** Name of the path's parameter, and what it is. */
   readonly parameter: readonly [name: string, description: string];
   find(view: LedgerView, number: bigint): MaybePromise<BlockAnswer>;
 }
 
-function blockEndpoint({ parameter, find, ...facts }: BlockEndpoint): AnyEndpoint {
+function blockEndpoint({
+  operation: named,
+  parameter,
+  find,
+  ...facts
+}: BlockEndpoint): AnyEndpoint {
   const [name, description] = parameter;
-  const operation = `${facts.switchName} with transactions`;
+  const operation = `${named} with transactions`;
   return defineRead({
     ...facts,
     tag: 'Blocks',
@@ -63,7 +69,7 @@ export const blockByHeightEndpoint = blockEndpoint({
   description: 'Retrieves a block by its height: hash, time and versions. A pruned one is a 410.',
   path: '/blocks/by_height/{block_height}',
   parameter: ['block_height', 'Height of the block; genesis has 0.'],
-  switchName: 'Get block by height',
+  operation: 'Get block by height',
   find: (view, height) => view.history.blockByHeight(height),
 });
 
@@ -74,6 +80,6 @@ export const blockByVersionEndpoint = blockEndpoint({
     'Retrieves the block that a version belongs to: hash, time and versions. A pruned one is a 410.',
   path: '/blocks/by_version/{version}',
   parameter: ['version', 'A version in the block.'],
-  switchName: 'Get block by version',
+  operation: 'Get block by version',
   find: (view, version) => view.history.blockByVersion(version),
 });

@@ -32,18 +32,15 @@ export const encodeSubmissionEndpoint = defineSubmission({
       readEncodeRequest(value);
     },
   },
-  switchName: 'Encode submission',
-  enabledBy: 'encodeSubmissionEnabled',
   results: {
     description: 'The signing message.',
     json: HexEncodedBytesSchema,
     bcs: 'The signing message as a byte vector: ULEB128 length, then the bytes.',
   },
-  answer({ body, view, format, settings }) {
+  answer({ body, view, format }) {
     const message = encodeValue(body, {
       chainId: view.state.chainId,
       lookupModule: view.lookupModule,
-      domainPrefix: settings.signingDomainPrefix,
     });
     return andThen(message, (bytes) => ({
       body:

@@ -100,7 +100,7 @@ export function bytesOfAnswer({ body, tagCore, cursor }: Answer): number {
   return ANSWER_OVERHEAD_BYTES + body.length + (tagCore?.length ?? 0) + (cursor?.length ?? 0);
 }
 
-/** Reads a request body. This happens before `checkEnabled` and before the ledger is read. */
+/** Reads a request body. This happens before `checkFormat` and before the ledger is read. */
 export interface BodyReader<B> {
   readonly schema: Schema;
   /** The content type of its BCS form, and what that is; absent: JSON only. */
@@ -142,10 +142,8 @@ export interface Endpoint<
   readonly isNeverBatched?: boolean;
   /** Whether an upstream answers instead of this node, where there is one. */
   readonly isPassedOn?: boolean;
-  /** Its name in errors about disabled formats; absent: it cannot be disabled. */
-  readonly switchName?: string;
-  /** The setting that enables the whole operation. */
-  readonly enabledBy?: 'encodeSubmissionEnabled';
+  /** Its name in the refusal of JSON; only of what has no JSON form. */
+  readonly operation?: string;
   /** Schema of the JSON response, and description of the BCS form; what is absent is never sent. */
   readonly results: {
     /** 200 when absent. */
@@ -194,27 +192,10 @@ export function defineSubmission<
   return { method: 'POST', failures, ...definition };
 }
 
-/**
- * Refuses an operation or an output that is switched off (docs/spec/decisions.md D10; docs/spec/http.md §1.1, §5.8,
- * §5.10).
- * @throws ApiError 403 `api_disabled`
- */
-export function checkEnabled(
-  { switchName, enabledBy, results }: AnyEndpoint,
-  settings: ApiSettings,
-  format: Format,
-): void {
-  if (switchName === undefined) return;
-  if (enabledBy !== undefined && !settings[enabledBy]) throw onlyAccepts(switchName, 'JSON');
-  if (results.json === undefined && format === 'json') throw onlyAccepts(switchName, 'BCS');
-  if (format === 'json' ? settings.jsonOutputEnabled : settings.bcsOutputEnabled) return;
-  const output = format.toUpperCase();
-  throw disabled(`${switchName} with ${output} output is disabled on this endpoint`);
-}
-
-/** The reference's error for an unsupported `Accept`; this node uses it for disabled formats too. */
-function onlyAccepts(operation: string, output: 'JSON' | 'BCS'): ApiError {
-  return disabled(`${operation} is not allowed. Only ${output} is supported as an AcceptType.`);
+/** @throws ApiError 403 `api_disabled` for JSON where there is only BCS (docs/spec/http.md §5.10) */
+export function checkFormat({ operation, results }: AnyEndpoint, format: Format): void {
+  if (results.json !== undefined || format === 'bcs') return;
+  throw disabled(`${operation} is not allowed. Only BCS is supported as an AcceptType.`);
 }
 
 export function disabled(message: string): ApiError {

@@ -46,7 +46,6 @@ export const eventsEndpoint = defineRead({
     creation_number: pathParameter(U64, 'Creation number of the stream.'),
     ...PAGE,
   },
-  switchName: 'Get events by event key',
   results: RESULTS,
   answer({ parameters, view, format, settings }) {
     const { address, creation_number: creationNumber, start } = parameters;
@@ -83,7 +82,6 @@ export const eventsByHandleEndpoint = defineRead({
     ),
     ...PAGE,
   },
-  switchName: 'Get events by event handle',
   results: RESULTS,
   answer({ parameters, view, format, settings }) {
     const { address, event_handle: holder, field_name: field, start } = parameters;

@@ -227,7 +227,6 @@ export const simulateEndpoint = defineSubmission({
   description:
     'Executes a transaction without committing it. Its signatures must not be valid. With an upstream this node ' +
     'passes the request on, and the answer comes back as it is. Without one it runs the transaction itself.',
-  switchName: 'Simulate transaction',
   path: '/transactions/simulate',
   parameters: {
     estimate_max_gas_amount: queryParameter(BOOLEAN, 'Whether to use the largest gas amount.'),

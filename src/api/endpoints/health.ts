@@ -1,6 +1,5 @@
 /**
- * `GET /v1/-/healthy` (docs/spec/http.md §1.4): whether the node is up to date, and facts of the node. What clients may
- * ask for does not change its health: no `switchName`.
+ * `GET /v1/-/healthy` (docs/spec/http.md §1.4): whether the node is up to date, and facts of the node.
  */
 
 import type { LedgerState } from '../../ledger/ledger-view.ts';
@@ -123,7 +122,6 @@ export const ledgerInfoEndpoint = defineRead({
   description: 'Chain id, latest and oldest version, block and epoch of the ledger.',
   path: '/',
   parameters: {},
-  switchName: 'Get ledger info',
   results: {
     description: 'The state of the ledger.',
     json: IndexSchema,

@@ -48,7 +48,6 @@ export const tableItemEndpoint = defineSubmission({
     },
     check: verifyTableItemRequest,
   },
-  switchName: 'Get table item',
   results: {
     description: 'The value of the item.',
     json: AnyValueSchema,
@@ -79,7 +78,7 @@ export const rawTableItemEndpoint = defineSubmission({
   parameters: HANDLE,
   laterParameters: VERSION,
   body: keyBody('RawTableItemRequest', RawTableItemRequestSchema),
-  switchName: 'Get raw table item',
+  operation: 'Get raw table item',
   results: {
     description: 'The value of the item.',
     bcs: 'The stored bytes of the value as they are, without a length.',
@@ -102,7 +101,7 @@ export const rawStateValueEndpoint = defineSubmission({
   parameters: {},
   laterParameters: VERSION,
   body: keyBody('RawStateValueRequest', RawStateValueRequestSchema),
-  switchName: 'Get raw state value',
+  operation: 'Get raw state value',
   results: {
     description: 'The value.',
     bcs: 'A StateValue: variant, byte vector, and in variant 1 the metadata.',

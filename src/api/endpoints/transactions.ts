@@ -50,7 +50,6 @@ export const transactionsEndpoint = defineRead({
     start: versionParameter('First version; absent: the most recent page.'),
     limit: listLimit('transactions'),
   },
-  switchName: LIST,
   results: {
     description: 'The transactions.',
     json: TransactionsSchema,
@@ -81,7 +80,6 @@ export const transactionByVersionEndpoint = defineRead({
   isDecidedByView: true,
   path: '/transactions/by_version/{txn_version}',
   parameters: { txn_version: pathParameter(U64, 'Version of the transaction.') },
-  switchName: BY_VERSION,
   results: {
     description: 'The transaction.',
     json: TransactionSchema,
@@ -121,7 +119,6 @@ export const auxiliaryInfoEndpoint = defineRead({
     start_version: requiredVersionParameter('First version.'),
     limit: listLimit('transactions'),
   },
-  switchName: 'Get transactions auxiliary info',
   results: {
     description: 'What the chain stored with each transaction.',
     json: AuxiliaryInfosSchema,
@@ -148,7 +145,6 @@ const SAMPLE_HASH = '0xb3619b08ac12a51abcbf4408ada324ac71e61c7cf00374ed5cad3413f
 const byHash = {
   tag: 'Transactions',
   parameters: { txn_hash: pathParameter(HASH, 'Hash of the transaction.', SAMPLE_HASH) },
-  switchName: BY_HASH,
   results: {
     description: 'The transaction.',
     json: TransactionSchema,
@@ -239,7 +235,6 @@ export const accountTransactionsEndpoint = defineRead({
     start: queryParameter(U64, 'First sequence number; absent: the most recent page.'),
     limit: listLimit('transactions'),
   },
-  switchName: ACCOUNT_TRANSACTIONS,
   results: {
     description: 'The transactions.',
     json: TransactionsSchema,
@@ -278,7 +273,6 @@ export const transactionSummariesEndpoint = defineRead({
       'Most summaries to return: the node’s maximum (100 by default) when absent or larger.',
     ),
   },
-  switchName: SUMMARIES,
   results: {
     description: 'The summaries.',
     json: TransactionSummariesSchema,
@@ -307,7 +301,6 @@ export const estimateGasPriceEndpoint = defineRead({
   isDecidedByView: true,
   path: '/estimate_gas_price',
   parameters: {},
-  switchName: 'Estimate gas price',
   results: {
     description: 'Three estimates.',
     json: GasEstimationSchema,

@@ -32,7 +32,6 @@ export const viewEndpoint = defineSubmission({
       return readViewRequest(parseRequestText(bytes));
     },
   },
-  switchName: 'View function',
   results: {
     description: 'The values that the function returns.',
     json: ViewValuesSchema,

@@ -18,7 +18,7 @@ import {
   type AnyEndpoint,
   type BatchReads,
   type Call,
-  checkEnabled,
+  checkFormat,
 } from '../endpoints/endpoint.ts';
 import {
   type Parameters,
@@ -339,7 +339,7 @@ export function callOf(
     parameters = { ...parameters, ...readParameters(laterParameters, { path, query }, timed) };
   }
   try {
-    checkEnabled(endpoint, settings, format);
+    checkFormat(endpoint, format);
     if (opened.view === undefined) throw opened.failure;
   } catch (refusal) {
     endpoint.body?.check?.(body);

@@ -14,9 +14,6 @@ const crypto = nodeModule('node:crypto') as NodeCrypto | undefined;
 /** Length of every hash of the ledger, in bytes. */
 export const HASH_BYTES = 32;
 
-/** The text before every type name in a hash domain; a setting, because other networks sign with another text. */
-export const DEFAULT_DOMAIN_PREFIX = 'APTOS::';
-
 /** SHA3-256 of some bytes. */
 export function sha3(bytes: Uint8Array): Buffer {
   if (crypto === undefined) return byteTools.asBuffer(sha3_256(bytes));
@@ -30,7 +27,7 @@ const seeds = new Map<string, Buffer>();
 export function domainSeed(name: string): Buffer {
   let seed = seeds.get(name);
   if (seed === undefined) {
-    seed = sha3(byteTools.utf8Bytes(DEFAULT_DOMAIN_PREFIX + name));
+    seed = sha3(byteTools.utf8Bytes(`APTOS::${name}`));
     seeds.set(name, seed);
   }
   return seed;

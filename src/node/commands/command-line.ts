@@ -23,7 +23,7 @@ export function describe(command: Command, { about, examples }: CommandHelp): Co
 /** Adds the option of a setting that `serve` has too: same sources, same default. */
 export function addSettingOption(
   command: Command,
-  setting: 'data' | 'logLevel' | 'signingDomainPrefix' | 'standby',
+  setting: 'data' | 'logLevel' | 'standby',
   description: string = NODE_SETTINGS[setting].description,
 ): Command {
   const { flag, variable } = outsideNames(setting);
@@ -37,7 +37,7 @@ export function addSettingOption(
 /** The settings of a command: from its flags, then from the other sources. @throws NodeError */
 export function settingsOf(
   flags: Readonly<Record<string, unknown>>,
-  configFile: string | undefined,
+  configFile?: string,
 ): Promise<NodeSettings> {
   const file = configFile ?? process.env[CONFIG_VARIABLE];
   return nodeSettings({ flags, environment: process.env, configFile: file });
@@ -99,9 +99,8 @@ export function addReport<Flags extends object>(
   command.option('--json', 'print the report, or the error, as one JSON object').action(report);
   async function report(): Promise<void> {
     const flags = command.opts<Flags & Readonly<Record<string, string | undefined>>>();
-    const { data, logLevel, signingDomainPrefix, standby, config, json } = flags;
-    const given = { data, logLevel, signingDomainPrefix, standby };
-    const settings = await settingsOf(given, config);
+    const { data, logLevel, standby, json } = flags;
+    const settings = await settingsOf({ data, logLevel, standby });
     const { facts, text, failure } = await run(flags, settings);
     if (json !== undefined && failure !== undefined) throw new ReportedFailure(failure, facts);
     const forPeople = text ?? factLines(facts);

@@ -14,10 +14,10 @@ export function define(command: Command): void {
     about: 'The bytes come from standard input. No server is needed.',
     examples: ['decode < message.hex', 'encode < request.json | daybook decode --json'],
   });
-  addSubmissionReport(command, async (input, { lookupModule, state }, domainPrefix) => {
+  addSubmissionReport(command, async (input, { lookupModule, state }) => {
     const { chainId, timestampUsecs } = state;
     const bytes = parseMessageText(withoutQuotes(input.toString('latin1').trim()));
-    const context = { chainId, timestampUsecs, domainPrefix, lookupModule };
+    const context = { chainId, timestampUsecs, lookupModule };
     const decoded = await decodeSubmission(bytes, context);
     const facts = plainJson(submissionJson(decoded)) as Report['facts'];
     return { facts, text: `${jsonText(facts, 2)}\n` };

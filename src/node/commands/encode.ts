@@ -10,8 +10,8 @@ export function define(command: Command): void {
     about: 'The request comes from standard input. No server is needed.',
     examples: ['encode < request.json', 'encode --data ./mainnet --json < request.json'],
   });
-  addSubmissionReport(command, async (input, { lookupModule, state }, domainPrefix) => {
-    const context = { chainId: state.chainId, domainPrefix, lookupModule };
+  addSubmissionReport(command, async (input, { lookupModule, state }) => {
+    const context = { chainId: state.chainId, lookupModule };
     const message = formatHex(await encodeSubmission(input, context));
     return { facts: { signing_message: message }, text: `${message}\n` };
   });

@@ -14,14 +14,12 @@ import { addReport, addSettingOption, type Report } from './command-line.ts';
 /** Adds the options of a command that converts its standard input. */
 export function addSubmissionReport(
   command: Command,
-  answer: (input: Buffer, view: LedgerView, domainPrefix: string) => Promise<Report>,
+  answer: (input: Buffer, view: LedgerView) => Promise<Report>,
 ): void {
   addSettingOption(command, 'data');
-  addSettingOption(command, 'signingDomainPrefix');
-  command.option('--config <file>', 'YAML or JSON file of settings (env DAYBOOK_CONFIG)');
-  addReport(command, async (_flags, { data, signingDomainPrefix }) => {
+  addReport(command, async (_flags, { data }) => {
     const input = await readInput(process.stdin);
-    return await withLedgerView(data, (view) => answer(input, view, signingDomainPrefix));
+    return await withLedgerView(data, (view) => answer(input, view));
   });
 }
 

@@ -13,7 +13,7 @@ export const MAX_CONFIG_FILE_BYTES = 64 * 1024;
 /** The parser's error for lists or mappings within one another, from about 400 on. */
 const TOO_DEEP_CODE = 'RESOURCE_EXHAUSTION';
 
-/** The names of `jsonOutputEnabled` outside the program. */
+/** The names of `compressionEnabled` outside the program. */
 interface OutsideNames {
   /** In config files: `json_output_enabled`. */
   readonly file: string;

@@ -183,10 +183,7 @@ const SETTING_GROUPS: Readonly<Record<string, readonly (keyof NodeSettings)[]>> 
   ],
   'Pruning:': ['keepSeconds', 'pruneGraceSeconds', 'keepAccounts', 'keepAccountsFile'],
   'Logs and metrics:': ['metricsListen', 'accessLog', 'logLevel'],
-  'What the API answers:': [
-    ...(['encodeSubmissionEnabled', 'compressionEnabled', 'signingDomainPrefix'] as const),
-    ...(['clock', 'maxPageSize'] as const),
-  ],
+  'What the API answers:': [...(['compressionEnabled', 'clock', 'maxPageSize'] as const)],
 };
 export const [FIRST_GROUP] = Object.keys(SETTING_GROUPS) as [string];
 

@@ -7,7 +7,6 @@
  * is encoded again, and `encodesBack` tells whether that gives the same bytes.
  */
 import { byteTools } from '../../move/bcs/bytes.ts';
-import { DEFAULT_DOMAIN_PREFIX } from '../../move/crypto/hash.ts';
 import type { JsonObject, JsonValue } from '../../move/json/json-text.ts';
 import type { ModuleLookup } from '../../move/modules/lookup.ts';
 import { ORDERLESS_SEQUENCE_NUMBER } from '../../move/transactions/user-transaction.ts';
@@ -37,8 +36,6 @@ export interface DecodeContext {
   readonly lookupModule: ModuleLookup;
   /** The ledger's chain id, a u8; absent: assumed to be that of the message. */
   readonly chainId?: number | undefined;
-  /** The text before type names in hash domains; `APTOS::` when absent. */
-  readonly domainPrefix?: string | undefined;
   /** The ledger's time in microseconds since 1970; absent: nothing is said about being expired. */
   readonly timestampUsecs?: bigint | undefined;
 }
@@ -65,8 +62,7 @@ export async function decodeSubmission(
   bytes: Uint8Array,
   context: DecodeContext,
 ): Promise<DecodedSubmission> {
-  const domainPrefix = context.domainPrefix ?? DEFAULT_DOMAIN_PREFIX;
-  const message = readSigningMessage(bytes, domainPrefix);
+  const message = readSigningMessage(bytes);
   const rendering = new Rendering(context.lookupModule);
   warnOfMessage(message, context, rendering);
   const payload = await payloadJson(message.raw.payload, rendering);
@@ -74,11 +70,7 @@ export async function decodeSubmission(
   const request = requestJson(message, payload);
   const { chainId, expirationTimestampSecs, gasUnitPrice, maxGasAmount } = message.raw;
   const { lookupModule } = context;
-  const encodes = await warnOfEncoding(request, bytes, rendering, {
-    chainId,
-    domainPrefix,
-    lookupModule,
-  });
+  const encodes = await warnOfEncoding(request, bytes, rendering, { chainId, lookupModule });
   const notes = {
     encodesBack: encodes && (context.chainId ?? chainId) === chainId,
     scheme: schemeOf(message),

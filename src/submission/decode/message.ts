@@ -9,7 +9,7 @@ import {
   readRawTransaction,
 } from '../../move/transactions/user-transaction.ts';
 import { type Address, HexTextError } from '../../move/types/address.ts';
-import { hashesOf } from '../encode/signing-message.ts';
+import { DOMAIN_HASHES } from '../encode/signing-message.ts';
 
 /** Largest message read: no chain takes a larger transaction, most take 64 KiB. */
 export const MAX_SIGNING_MESSAGE_BYTES = 1024 * 1024;
@@ -55,17 +55,13 @@ export interface SigningMessage {
   readonly feePayer: Address | undefined;
 }
 
-/**
- * Takes a signing message apart.
- * @param domainPrefix the text before type names in hash domains, such as `APTOS::`
- * @throws DecodeError
- */
-export function readSigningMessage(bytes: Uint8Array, domainPrefix: string): SigningMessage {
+/** Takes a signing message apart. @throws DecodeError */
+export function readSigningMessage(bytes: Uint8Array): SigningMessage {
   if (bytes.length > MAX_SIGNING_MESSAGE_BYTES) {
     const text = `${bytes.length} bytes are more than ${MAX_SIGNING_MESSAGE_BYTES}`;
     throw new DecodeError('too_large', text);
   }
-  const hasData = domainHasData(bytes, domainPrefix);
+  const hasData = domainHasData(bytes);
   const reader = new CountingReader(bytes, HASH_BYTES, MAX_MESSAGE_ITEMS);
   try {
     const message = hasData ? readWithData(reader) : single(readRawTransaction(reader));
@@ -78,19 +74,19 @@ export function readSigningMessage(bytes: Uint8Array, domainPrefix: string): Sig
 }
 
 /** Whether the domain is that of transactions with several signers. */
-function domainHasData(bytes: Uint8Array, domainPrefix: string): boolean {
+function domainHasData(bytes: Uint8Array): boolean {
   if (bytes.length < HASH_BYTES) {
     const text = `it begins with a hash of ${HASH_BYTES} bytes, but there are ${bytes.length}`;
     throw new DecodeError('no_domain', text);
   }
   const first = bytes.subarray(0, HASH_BYTES);
-  const { singleAgent, multiAgent } = hashesOf(domainPrefix);
+  const { singleAgent, multiAgent } = DOMAIN_HASHES;
   if (byteTools.compare(singleAgent, first) === 0) return false;
   if (byteTools.compare(multiAgent, first) === 0) return true;
   throw new DecodeError(
     'unknown_domain',
-    `the first ${HASH_BYTES} bytes are neither the hash of ${domainPrefix}RawTransaction ` +
-      `nor that of ${domainPrefix}RawTransactionWithData`,
+    `the first ${HASH_BYTES} bytes are neither the hash of APTOS::RawTransaction ` +
+      'nor that of APTOS::RawTransactionWithData',
     0,
   );
 }

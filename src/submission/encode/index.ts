@@ -4,7 +4,6 @@
  * request for other reasons between them (§A0).
  */
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
-import { DEFAULT_DOMAIN_PREFIX } from '../../move/crypto/hash.ts';
 import type { JsonValue } from '../../move/json/json-text.ts';
 import type { ModuleLookup } from '../../move/modules/lookup.ts';
 import type { Address } from '../../move/types/address.ts';
@@ -31,8 +30,6 @@ export interface EncodeContext {
   readonly chainId: number;
   /** The modules of the latest state. Functions of modules that `readModule` loaded are remembered. */
   readonly lookupModule: ModuleLookup;
-  /** The text before type names in hash domains; `APTOS::` when absent. */
-  readonly domainPrefix?: string | undefined;
 }
 
 /**
@@ -60,10 +57,10 @@ export function encodeValue(value: JsonValue, context: EncodeContext): MaybeProm
 
 export function encodeRequest(
   request: EncodeRequest,
-  { chainId, lookupModule, domainPrefix = DEFAULT_DOMAIN_PREFIX }: EncodeContext,
+  { chainId, lookupModule }: EncodeContext,
 ): MaybePromise<Buffer> {
   return andThen(preparePayload(request.payload, lookupModule), (payload) =>
-    signingMessage(request, payload, chainId, domainPrefix),
+    signingMessage(request, payload, chainId),
   );
 }
 

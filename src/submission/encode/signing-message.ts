@@ -1,7 +1,6 @@
 /** The bytes to sign: the hash of a domain, then the BCS of a raw transaction (docs/spec/encode.md §A5, A6). */
 import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
-import { byteTools } from '../../move/bcs/bytes.ts';
-import { sha3 } from '../../move/crypto/hash.ts';
+import { domainSeed } from '../../move/crypto/hash.ts';
 import { EXECUTABLE_KINDS, writeExtraConfig } from '../../move/transactions/executable.ts';
 import { PAYLOAD_KINDS } from '../../move/transactions/payload.ts';
 import { ORDERLESS_SEQUENCE_NUMBER } from '../../move/transactions/user-transaction.ts';
@@ -33,24 +32,11 @@ const MULTISIG_INDEX = { entryFunction: 0, script: 1 };
 const MULTI_AGENT_INDEX = 0;
 const MAX_CHAIN_ID = 255;
 
-/** The first 32 bytes of signing messages, by the domain prefix: a process uses one or two. */
-const domainHashes = new Map<
-  string,
-  { readonly singleAgent: Buffer; readonly multiAgent: Buffer }
->();
-
-/** The hashes that messages begin with under a domain prefix. */
-export function hashesOf(prefix: string) {
-  let hashes = domainHashes.get(prefix);
-  if (hashes === undefined) {
-    hashes = {
-      singleAgent: sha3(byteTools.utf8Bytes(`${prefix}RawTransaction`)),
-      multiAgent: sha3(byteTools.utf8Bytes(`${prefix}RawTransactionWithData`)),
-    };
-    domainHashes.set(prefix, hashes);
-  }
-  return hashes;
-}
+/** The hashes that signing messages begin with. */
+export const DOMAIN_HASHES = {
+  singleAgent: domainSeed('RawTransaction'),
+  multiAgent: domainSeed('RawTransactionWithData'),
+};
 
 /**
  * Writes the signing message to a new buffer. Secondary signers, if given, also an empty list of them, make
@@ -61,16 +47,14 @@ export function signingMessage(
   request: EncodeRequest,
   payload: PreparedPayload,
   chainId: number,
-  domainPrefix: string,
 ): Buffer {
   if (!Number.isInteger(chainId) || chainId < 0 || chainId > MAX_CHAIN_ID) {
     throw new RangeError(`chain id ${chainId} is not a u8`);
   }
   const { secondarySigners, replayProtectionNonce } = request;
   const writer = new BcsWriter(512);
-  const hashes = hashesOf(domainPrefix);
-  if (secondarySigners === undefined) writer.fixed(hashes.singleAgent);
-  else writer.fixed(hashes.multiAgent).uleb32(MULTI_AGENT_INDEX);
+  if (secondarySigners === undefined) writer.fixed(DOMAIN_HASHES.singleAgent);
+  else writer.fixed(DOMAIN_HASHES.multiAgent).uleb32(MULTI_AGENT_INDEX);
   writer.address(request.sender);
   writer.u64(
     replayProtectionNonce === undefined ? request.sequenceNumber : ORDERLESS_SEQUENCE_NUMBER,

@@ -5,7 +5,7 @@
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { BcsError, decodeBcs } from '../../move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
-import { DEFAULT_DOMAIN_PREFIX, HASH_BYTES } from '../../move/crypto/hash.ts';
+import { HASH_BYTES } from '../../move/crypto/hash.ts';
 import type { JsonValue } from '../../move/json/json-text.ts';
 import { readSignedTransaction } from '../../move/transactions/user-transaction.ts';
 import { EncodeError } from './encode-error.ts';
@@ -57,9 +57,9 @@ function verify({ request, signature }: Submission): void {
 /** BCS of the SignedTransaction of a request. @throws EncodeError of stage `convert`, or rejects with it */
 export function signedTransactionOf(
   { request, signature }: Submission,
-  context: Pick<EncodeContext, 'chainId' | 'lookupModule'>,
+  context: EncodeContext,
 ): MaybePromise<Buffer> {
-  const message = encodeRequest(request, { ...context, domainPrefix: DEFAULT_DOMAIN_PREFIX });
+  const message = encodeRequest(request, context);
   return andThen(message, (bytes) => {
     const signed = encodeBcs((writer) => {
       writer.fixed(bytes.subarray(HASH_BYTES));

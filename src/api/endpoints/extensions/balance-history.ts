@@ -55,7 +55,6 @@ export const balanceHistoryEndpoint = defineRead({
       '`asc`, the oldest change first, when absent; or `desc`.',
     ),
   },
-  switchName: 'Get account balance history',
   results: {
     description: 'A page of changes.',
     json: BalanceHistorySchema,

@@ -37,7 +37,6 @@ export const balancesEndpoint = defineRead({
         'next one: the cursor says so.',
     ),
   },
-  switchName: 'Get account balances',
   results: {
     description: 'A page of balances.',
     json: HeldBalancesSchema,

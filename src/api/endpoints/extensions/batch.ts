@@ -55,7 +55,6 @@ export const batchEndpoint = defineSubmission({
       return readBatch(parseRequestText(bytes));
     },
   },
-  switchName: 'Batch',
   results: {
     description: 'The answers, in the order of the requests.',
     json: BatchAnswersSchema,

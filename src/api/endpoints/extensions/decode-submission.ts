@@ -33,18 +33,16 @@ export const decodeSubmissionEndpoint = defineSubmission({
       return parseMessageText(stringBody(bytes));
     },
   },
-  switchName: 'Decode submission',
   results: {
     description: 'The request, with notes.',
     json: DecodedSubmissionSchema,
     bcs: 'The JSON text as a string: ULEB128 length, then UTF-8.',
   },
-  async answer({ body, view, format, settings }) {
+  async answer({ body, view, format }) {
     const decoded = await decodeSubmission(body, {
       chainId: view.state.chainId,
       timestampUsecs: view.state.timestampUsecs,
       lookupModule: view.lookupModule,
-      domainPrefix: settings.signingDomainPrefix,
     });
     const json = formatJson(submissionJson(decoded));
     return { body: format === 'json' ? json : encodeBcs((writer) => writer.string(json)) };

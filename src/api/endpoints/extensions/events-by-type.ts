@@ -49,7 +49,6 @@ export const eventsByTypeEndpoint = defineRead({
     ),
     ledger_version: LEDGER_VERSION,
   },
-  switchName: 'Get events by type',
   results: {
     description: 'A page of events.',
     json: TypedEventsSchema,

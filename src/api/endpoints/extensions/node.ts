@@ -72,7 +72,6 @@ export const headsEndpoint = defineRead({
   isExtension: true,
   path: '/-/heads',
   parameters: {},
-  switchName: 'Get ledger info',
   results: { description: 'The state of the ledger.', json: IndexSchema },
   failures: [400, 403, 500, 503],
   answer: ({ view, settings }) => ({ body: indexJson(view.state, settings) }),

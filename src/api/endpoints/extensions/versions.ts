@@ -19,7 +19,6 @@ export const versionByTimestampEndpoint = defineRead({
   parameters: {
     timestamp_usecs: pathParameter(U64, 'Microseconds since 1970.', '1767225601208522'),
   },
-  switchName: 'Get version by timestamp',
   results: {
     description: 'The version and its block.',
     json: VersionAtTimeSchema,
