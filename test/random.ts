@@ -13,6 +13,12 @@ export function roundsOf(name: string, few: number, many: number): number {
   return Number(process.env[name] ?? (IS_LONG ? many : few));
 }
 
+/** Of many cases `few`, evenly spread; all of them in a long run. */
+export function someOf<T>(cases: readonly T[], few: number): readonly T[] {
+  if (IS_LONG || cases.length <= few) return cases;
+  return Array.from({ length: few }, (_, nth) => cases[Math.floor((nth * cases.length) / few)]!);
+}
+
 /** The seed of this run, printed with the name of what it is used for. */
 export function testSeed(what = 'tests'): number {
   const asked = process.env['SEED'] ?? String(DEFAULT_SEED);

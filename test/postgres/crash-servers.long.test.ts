@@ -1,10 +1,10 @@
 /**
  * A node follows into a primary with two synchronous standbys, and prunes; processes of the API read from them and are
  * asked all four operations. The primary (whose place a standby takes), a standby, the writer (whose place the one that
- * stands by takes) and a process of the API are killed in turn, twice, then stopped for a while. Every answer is the
+ * stands by takes) and a process of the API are killed in turn; in long runs twice, then stopped for a while. Every answer is the
  * upstream's at its version, the ledger never goes back for a client that names what it has seen, and in the end the
  * ledger is the upstream's, row for row.
- * CRASH_SECONDS sets how long, STOP_SECONDS for how long something is stopped (default 3), SEED repeats
+ * CRASH_SECONDS and CRASH_ROUNDS set how long at least, STOP_SECONDS for how long something is stopped (default 3), SEED repeats
  * the choices of a run.
  */
 import { chmodSync } from 'node:fs';
@@ -34,7 +34,8 @@ import { randomSource, roundsOf, testSeed } from '../random.ts';
 import { NO_POSTGRES } from './cluster.ts';
 import { ReplicatedPostgres } from './replicated.ts';
 
-const CRASH_SECONDS = roundsOf('CRASH_SECONDS', 20, 600);
+const CRASH_SECONDS = roundsOf('CRASH_SECONDS', 1, 600);
+const CRASH_ROUNDS = roundsOf('CRASH_ROUNDS', 4, 12);
 const STOP_SECONDS = Number(process.env['STOP_SECONDS'] ?? 3);
 const API_PROCESSES = 4;
 const PRODUCED = '40';
@@ -190,7 +191,8 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a ledger on several servers`,
     }, 20);
     const longestGapsMs: Record<string, { reads: number; writes: number }> = {};
     const endMs = performance.now() + CRASH_SECONDS * 1_000;
-    for (let round = 0; performance.now() < endMs || round < 3 * KINDS.length; round += 1) {
+    const isOver = () => performance.now() > endMs && witness.answers.gone > 0;
+    for (let round = 0; round < CRASH_ROUNDS || !isOver(); round += 1) {
       const kind = KINDS[round % KINDS.length]!;
       const isStop = Math.floor(round / KINDS.length) % 3 === 2;
       const work = isStop ? stopFor(kind) : kill[kind]();
@@ -213,7 +215,7 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a ledger on several servers`,
       longest.writes = Math.max(longest.writes, Math.round(gap.writesMs));
       witness.longestGapMs = 0;
       gap.writesMs = 0;
-      if (round % (3 * KINDS.length) === 0) console.info({ ...counts, longestGapsMs });
+      if (round % 12 === 0) console.info({ ...counts, longestGapsMs });
     }
     clearInterval(looking);
     for (const { life, watching, node } of readers) {
@@ -228,7 +230,6 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a ledger on several servers`,
     }
     await expectSameLedger();
     const { answers, refusals } = witness;
-    expect(answers.gone).toBeGreaterThan(0);
     console.info({ ...counts, answers, refusals, longestGapsMs });
   });
 

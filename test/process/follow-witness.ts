@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { Address } from '../../src/move/types/address.ts';
 import { BEEF_HEX, CAFE_HEX } from '../../src/sample/model/publishers.ts';
+import { IS_LONG } from '../random.ts';
 import type { ServedNode } from './command.ts';
 import type { Stream } from './ledger-contents.ts';
 
@@ -14,8 +15,8 @@ const ASSETS = ['0x1::aptos_coin::AptosCoin', '0xa'];
 /** Versions before the newest one that is asked about: more than are retained. */
 const ASKED_BACK = 600;
 const MOST_EVENTS = 30;
-/** Between two questions, so that the processors are there for the nodes. */
-const PAUSE_MS = 2;
+/** Between two questions, so that the processors are there for the nodes, and in short runs for other tests. */
+const PAUSE_MS = IS_LONG ? 2 : 30;
 /** After a refusal, which says that it is for a second. */
 const REFUSED_PAUSE_MS = 100;
 

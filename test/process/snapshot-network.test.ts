@@ -10,7 +10,7 @@ import { checkpointUpTo } from '../../src/ingest/checkpoint.ts';
 import { openView } from '../../src/store/read/view.ts';
 import { openSqliteReader } from '../../src/store/sqlite/sqlite-store.ts';
 import { filesOf } from '../ingest/backup/snapshots.ts';
-import { randomSource, testSeed } from '../random.ts';
+import { randomSource, roundsOf, testSeed } from '../random.ts';
 import { storeReferenceChain } from '../reference/reference-chain.ts';
 import { namesIn, STORE_FILES } from '../store/store-files.ts';
 import {
@@ -26,7 +26,7 @@ import { digestsOf, expectSound } from './ledger-contents.ts';
 
 /** Making the ledgers takes seconds; many times that on a busy machine. */
 const HOOK_TIMEOUT_MS = 600_000;
-const KILLS = 20;
+const KILLS = roundsOf('KILLS', 3, 30);
 /** A command has hardly begun, or has loaded some chunks. */
 const LONGEST_LIFE_MS = 2_500;
 

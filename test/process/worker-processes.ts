@@ -37,16 +37,21 @@ function statOf(pid: number): { readonly state: string; readonly parent: number 
   }
 }
 
+/** So seldom that those who are waited for have the processors. */
+const POLL_MS = 20;
+/** Longer than anything takes on a machine that does other things too. */
+const MOST_WAIT_MS = 170_000;
+
 /** Resolves when a condition holds. @throws Error with the text when it does not in time */
 export async function until(
   what: string,
   holds: () => boolean | Promise<boolean>,
-  timeoutMs = 60_000,
+  timeoutMs = MOST_WAIT_MS,
 ): Promise<void> {
   const endMs = performance.now() + timeoutMs;
   while (!(await holds())) {
     if (performance.now() > endMs) throw new Error(`not in time: ${what}`);
-    await delay(5);
+    await delay(POLL_MS);
   }
 }
 

@@ -11,13 +11,13 @@ import { afterEach, expect, it } from 'vitest';
 import { Random, roundsOf, testSeed } from '../../random.ts';
 import { Attacker, type Done, killLeftAttackers } from './attackers.ts';
 
-const COMMITS = roundsOf('ATTACK_COMMITS', 1_500, 1_000_000);
+const COMMITS = roundsOf('ATTACK_COMMITS', 200, 1_000_000);
 const OPENS = COMMITS / 10;
 const FOLDER = process.env['ATTACK_FOLDER'] ?? tmpdir();
 const OPENERS = ['read', 'read', 'status', 'examine', 'copy', 'writeLittle'];
 const REPORT_INTERVAL_MS = 60_000;
 /** Longest time between kills: in a long attack, runs shall become old. */
-const MAX_PAUSE_MS = COMMITS < 100_000 ? 2_500 : 12_000;
+const MAX_PAUSE_MS = COMMITS < 100_000 ? 1_500 : 12_000;
 
 afterEach(killLeftAttackers);
 
@@ -39,7 +39,7 @@ class Attack {
       if (performance.now() - reportMs < REPORT_INTERVAL_MS) continue;
       reportMs = performance.now();
       console.info(JSON.stringify({ ...this.totals, head: this.#head }));
-    } while (this.#head < COMMITS || this.totals['opens']! < OPENS);
+    } while (this.#head < COMMITS || this.totals['opens']! < OPENS || !this.totals['refused']);
     await this.#replace(this.#attackers, false);
     await this.#check();
     console.info(JSON.stringify({ ...this.totals, head: this.#head }));
@@ -101,7 +101,5 @@ class Attack {
 it(`${COMMITS} commits beside ${OPENS} opens, and kill −9`, {
   timeout: 120_000 + COMMITS * 30,
 }, async () => {
-  const attack = new Attack();
-  await attack.run();
-  expect(attack.totals['refused']).toBeGreaterThan(0);
+  await new Attack().run();
 });
