@@ -13,11 +13,8 @@ const PROCESSES = [
   'test/{citus,fuzz,postgres,store/attack}/**/*.long.test.ts',
 ];
 
-/** Of those, the ones that `npm test` runs too: every command, settings, and one page in a browser. */
-const COMMANDS = [
-  'test/process/{docs-examples,exit-codes,init,page-overview,reports}.test.ts',
-  'test/process/{serve,settings,view-command}.test.ts',
-];
+/** Of those, the ones that `npm test` runs too: every command, and one page in a browser. */
+const COMMANDS = ['test/process/{docs-examples,localnet,page-overview,reports,serve}.test.ts'];
 
 /** Of those, the ones that take over a minute. They start first: one that started last would run alone. */
 const LONGEST =
@@ -35,6 +32,7 @@ const shared = {
   // A command takes seconds to start when the machine is busy.
   testTimeout: IS_LONG ? 24 * 3_600_000 : 180_000,
   hookTimeout: 180_000,
+  expect: { poll: { timeout: 170_000, interval: 20 } },
   pool: 'forks' as const,
   globalSetup: ['test/postgres/run.ts'],
 };

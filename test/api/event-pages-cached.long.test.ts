@@ -14,7 +14,7 @@ import type { LedgerView } from '../../src/ledger/ledger-view.ts';
 import { TransactionCaches } from '../../src/ledger/transactions/renderer.ts';
 import { ModuleCache, TypeCache } from '../../src/state/module-view.ts';
 import type { Store } from '../../src/store/store.ts';
-import { randomSource, testSeed } from '../random.ts';
+import { randomSource, roundsOf, testSeed } from '../random.ts';
 import { temporarySqliteStore } from '../store/engines.ts';
 import { TestApi } from './client.ts';
 import { LogLines } from './error-answers.ts';
@@ -24,7 +24,7 @@ import { openTestedLedger } from './tested-ledger.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
 const CHANGES = 60;
-const PAGES_BETWEEN = 40;
+const PAGES_BETWEEN = roundsOf('PAGES', 10, 100);
 /** Headers that say when, not what. */
 const OF_THE_MOMENT = ['date'];
 const ACCEPTS = { json: 'application/json', bcs: 'application/x-bcs' } as const;
@@ -112,7 +112,7 @@ describe.each([
   ['for most', 512 * 1024],
   ['for all', 64 * 1024 * 1024],
 ])('pages in a cache with a budget %s', (_, budgetBytes) => {
-  it('are those of a node without one', { timeout: 120_000 }, async () => {
+  it('are those of a node without one', async () => {
     const random = randomSource(testSeed());
     const streams = await GrowingStreams.open(await temporarySqliteStore(), random);
     const caching = await node(streams.store, budgetBytes);

@@ -52,14 +52,12 @@ async function node(changes: Partial<ApiSettings> = {}): Promise<Node> {
 }
 
 test('a version that is there is not waited for', async () => {
-  const { get, grow } = await node();
+  const { get, grow } = await node({ minVersionWaitMs: 60_000 });
   await grow();
   for (const version of ['0', '1']) {
-    const startedMs = performance.now();
     const answer = await get('/', version);
     expect(answer.statusCode).toBe(200);
     expect(answer.headers['x-node-ledger-version']).toBe('1');
-    expect(performance.now() - startedMs).toBeLessThan(1_000);
   }
 });
 
@@ -143,16 +141,14 @@ test('a text that is no version is a 400', async () => {
 
 test('at most so many wait: one more is refused at once, and room comes back', async () => {
   const limit = 3;
-  const { api, get, grow } = await node({ maxVersionWaiters: limit, minVersionWaitMs: 10_000 });
+  const { api, get, grow } = await node({ maxVersionWaiters: limit, minVersionWaitMs: 60_000 });
   const waiting: Promise<TestReply>[] = [];
   while (waiting.length < limit) {
     const arrived = once(api.server, 'request');
     waiting.push(get('/', '1'));
     await arrived;
   }
-  const startedMs = performance.now();
   const refused = await get('/', '1');
-  expect(performance.now() - startedMs).toBeLessThan(5_000);
   expect(refused.statusCode).toBe(503);
   expect(refused.headers['retry-after']).toBe('1');
   expect(refused.json().message).toBe(

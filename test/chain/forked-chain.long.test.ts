@@ -17,7 +17,7 @@ import {
   storeReferenceChain,
 } from '../reference/reference-chain.ts';
 
-const TRANSACTIONS = IS_LONG ? 200 : 60;
+const TRANSACTIONS = IS_LONG ? 200 : 20;
 /** Most blocks with a transaction whose gas is another one: signatures are paid for, not so there (docs/spec/gas.md §5). */
 const MAX_DEARER = 12;
 
@@ -125,5 +125,5 @@ describe('a local network on top of a recorded chain', () => {
     const once = await rerun(first, 'once');
     rmSync(join(folder, 'once', 'chain'), { recursive: true });
     expect([...(await rerun(first, 'once', true)).values()]).toEqual([...once.values()]);
-  }, 120_000);
+  });
 });

@@ -16,7 +16,7 @@ import { childrenOf } from '../process/worker-processes.ts';
 /** Where Debian has the programs of each major version. */
 const DEBIAN_FOLDER = '/usr/lib/postgresql';
 const USER = 'daybook';
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 170_000;
 /** The server refuses root; this is the user `nobody`. */
 const UNPRIVILEGED = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 

@@ -10,7 +10,6 @@ import { digestsOf, expectSound, makeSample } from './ledger-contents.ts';
 import { canMount, SmallDisk } from './small-disk.ts';
 import { until } from './worker-processes.ts';
 
-const WAIT_MS = 40_000;
 const TROUBLE = 'following continues after a fault';
 
 /** What a node has logged; between its own lines the engine writes some that are no JSON. */
@@ -28,7 +27,7 @@ function linesOf(node: ServedNode): () => Record<string, unknown>[] {
 /** The first line with a message, once it is there. */
 async function lineOf(lines: () => Record<string, unknown>[], msg: string) {
   const found = () => lines().find((line) => line['msg'] === msg);
-  await until(`${msg}: ${JSON.stringify(lines())}`, () => found() !== undefined, WAIT_MS);
+  await until(`${msg}: ${JSON.stringify(lines())}`, () => found() !== undefined);
   return found()!;
 }
 
@@ -110,10 +109,10 @@ describe.skipIf(!canMount)('a full disk (needs the right to mount a file system)
     await expectSound(data, stuck);
     // It stays full for some attempts.
     const troubles = () => lines().filter(({ msg }) => msg === TROUBLE);
-    await until('it tries again', () => troubles().length >= 3, WAIT_MS);
+    await until('it tries again', () => troubles().length >= 3);
     await expectReads(node, upstream, stuck);
     disk.resize('400m');
-    await until('it resumes', async () => (await versionOf(node)) === newest, WAIT_MS);
+    await until('it resumes', async () => (await versionOf(node)) === newest);
     for (const { err } of troubles()) expect(err).toMatchObject({ code: 'store_full' });
     expect(lines().filter(({ level }) => Number(level) >= 50)).toEqual([]);
     expect((await node.stop()).code).toBe(0);

@@ -138,7 +138,7 @@ const GONE: readonly Look[] = [
 /** A search says of each thing whether it exists. */
 const NO_VERDICT = 'text=not known (the node could not be reached';
 const ALERT = '[role=alert]';
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 60_000;
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** WCAG 2.2 AA and good practice; of what a theme changes, contrast alone. */

@@ -75,6 +75,7 @@ describe('reports', () => {
         return ['follow', '--data', to('follow'), '--from', node.ready.url, '--until', '100'];
       },
     ],
+    ['snapshot', () => ['snapshot', '--data', data, '--out', to('snapshot')]],
     [
       'prune',
       () => {

@@ -7,11 +7,14 @@ import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, it } from 'vitest';
+import { IS_LONG } from '../random.ts';
 import { endOf, killLeftNodes, runCommand, ServedNode, temporaryFolder } from './command.ts';
 
 const PROGRAM = process.env['SCHEMATHESIS'] ?? 'schemathesis';
 /** The configuration, which says what is expected. */
 const CONFIGURATION = fileURLToPath(new URL('schemathesis', import.meta.url));
+/** Its phase of coverage sends 8,000 requests with the limits of all parameters: in long runs. */
+const PHASES = IS_LONG ? 'examples,coverage,fuzzing' : 'examples,fuzzing';
 /** A minute on two cores; many times that on a busy machine. */
 const TIMEOUT_MS = 600_000;
 
@@ -28,7 +31,7 @@ it.skipIf(!isInstalled)(
     cpSync(CONFIGURATION, folder, { recursive: true });
     // A version that does not come is refused at once.
     const node = await ServedNode.start(data, ['--min-version-wait-ms', '0']);
-    const args = ['--no-color', '--config-file', 'schemathesis.toml', 'run'];
+    const args = ['--no-color', '--config-file', 'schemathesis.toml', 'run', '--phases', PHASES];
     const child = spawn(PROGRAM, [...args, `${node.ready.url}/spec.json`], {
       cwd: folder,
       env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1' },

@@ -201,7 +201,7 @@ describe.runIf(process.platform === 'linux')('a primary that is killed', () => {
     const workers = childrenOf(pidOf(node));
     expect(workers).toHaveLength(2);
     await node.stop('SIGKILL');
-    await until('the workers’ end', () => workers.every((pid) => !isAlive(pid)), 5_000);
+    await until('the workers’ end', () => workers.every((pid) => !isAlive(pid)));
     const listen = `127.0.0.1:${node.port}`;
     const next = await ServedNode.start(sample, [...TWO, '--produce', '50', '--listen', listen]);
     const first = BigInt(next.ready.ledger_version);

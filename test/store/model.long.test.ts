@@ -20,7 +20,7 @@ import {
 import { openView, type StoreView } from '../../src/store/read/view.ts';
 import type { Store } from '../../src/store/store.ts';
 import { LedgerWriter } from '../../src/store/write/writer.ts';
-import { randomSource, testSeed } from '../random.ts';
+import { IS_LONG, randomSource, testSeed } from '../random.ts';
 import {
   address,
   block,
@@ -51,14 +51,18 @@ function randomOrder(below: Below, { orderBytes: [least, most] }: Column): Buffe
 
 const ROW_COLUMNS = [STATE, STATE_KEYS, EVENTS, ACCOUNT_KEYS, EPOCHS];
 
-test.each(DURABLE_ENGINES)('rows, %s', async (_name, newPlace) => {
+/** A server answers ten times as late. */
+const roundsIn = (engine: string, rounds: number): number =>
+  engine === 'SQLite' || IS_LONG ? rounds : Math.ceil(rounds / 4);
+
+test.each(DURABLE_ENGINES)('rows, %s', async (name, newPlace) => {
   const random = randomSource(testSeed());
   const below: Below = (most) => Math.floor(random() * most);
   const openStore = await newPlace();
   let stored = await openStore();
   onTestFinished(() => stored.close());
   const model = new MemoryStore();
-  for (let round = 0; round < 150; round += 1) {
+  for (let round = 0; round < roundsIn(name, 150); round += 1) {
     if (below(20) === 0) {
       await stored.close();
       stored = await openStore();
@@ -128,7 +132,7 @@ interface Replay {
   version: number;
 }
 
-test.each(DURABLE_ENGINES)('ledgers, %s', async (_name, newPlace) => {
+test.each(DURABLE_ENGINES)('ledgers, %s', async (name, newPlace) => {
   const random = randomSource(testSeed());
   const below: Below = (most) => Math.floor(random() * most);
   const openStore = await newPlace();
@@ -137,7 +141,7 @@ test.each(DURABLE_ENGINES)('ledgers, %s', async (_name, newPlace) => {
   const model = new MemoryStore({ answers: 'later' });
   let writers = [await LedgerWriter.open(stored), await LedgerWriter.open(model)];
   const replay: Replay = { values: new Map(), streams: [[], [], []], blockStarts: [], version: -1 };
-  for (let round = 0; round < 40; round += 1) {
+  for (let round = 0; round < roundsIn(name, 40); round += 1) {
     if (below(8) === 0) {
       await stored.close();
       stored = await openStore();

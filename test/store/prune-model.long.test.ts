@@ -47,28 +47,26 @@ class Happened {
   comparisons = 0;
 }
 
-const TIMEOUT_MS = 60_000 + RUNS * 4_000;
+const TIMEOUT_MS = 180_000 + RUNS * 4_000;
 
-test.each(DURABLE_ENGINES)(
-  `${RUNS} histories, %s`,
-  { timeout: TIMEOUT_MS },
-  async (_name, newPlace) => {
-    const first = testSeed();
-    const happened = new Happened();
-    for (let run = 0; run < RUNS; run += 1) {
-      const seed = first + run;
-      try {
-        await runHistory(seed, await newPlace(), happened);
-      } catch (cause) {
-        throw new Error(`with SEED=${seed} RUNS=1`, { cause });
-      }
+test.each(DURABLE_ENGINES)('histories, %s', { timeout: TIMEOUT_MS }, async (name, newPlace) => {
+  const first = testSeed();
+  // A server answers ten times as late.
+  const runs = name === 'SQLite' ? RUNS : Math.ceil(RUNS / 4);
+  const happened = new Happened();
+  for (let run = 0; run < runs; run += 1) {
+    const seed = first + run;
+    try {
+      await runHistory(seed, await newPlace(), happened);
+    } catch (cause) {
+      throw new Error(`with SEED=${seed} RUNS=1`, { cause });
     }
-    console.info(`seeds ${first} to ${first + RUNS - 1}, no difference:`, { ...happened });
-    if (RUNS >= 12) {
-      for (const [what, times] of Object.entries(happened)) expect(times, what).toBeGreaterThan(0);
-    }
-  },
-);
+  }
+  console.info(`seeds ${first} to ${first + runs - 1}, no difference:`, { ...happened });
+  if (runs >= 12) {
+    for (const [what, times] of Object.entries(happened)) expect(times, what).toBeGreaterThan(0);
+  }
+});
 
 async function runHistory(
   seed: number,

@@ -6,13 +6,15 @@ import type { Entry } from '../../src/store/sqlite/runs/block.ts';
 import { MAX_RUN_BLOCKS } from '../../src/store/sqlite/runs/manifest.ts';
 import { MAX_LOG_ENTRIES, RunWriter } from '../../src/store/sqlite/runs/run-writer.ts';
 import { SortedRuns } from '../../src/store/sqlite/runs/sorted-runs.ts';
-import { Random, testSeed } from '../random.ts';
+import { Random, roundsOf, testSeed } from '../random.ts';
 import { MemoryRows, shown } from './memory-rows.ts';
 
 const SEED = testSeed('sorted runs');
 const PARTITIONS = 3_000;
 const VERSIONS = 400;
-/** Runs of three sizes come to be with this many. */
+/** Commits between two comparisons, on average. */
+const COMPARE_EVERY = roundsOf('COMPARE_EVERY', 30, 3);
+/** Runs of three sizes come to be with about so many. */
 const COMMITS = 3_200;
 /** Entries of the smallest runs of the second and the third size. */
 const SECOND_SIZE = 7 * MAX_LOG_ENTRIES;
@@ -166,16 +168,16 @@ describe('sorted runs', () => {
     const witness = new Witness();
     const reader = new SortedRuns(rows);
     let writer = new RunWriter(rows);
-    for (let commit = 0; commit < COMMITS; commit += 1) {
+    for (let commit = 0; commit < COMMITS || witness.sizes.size < 3; commit += 1) {
       const isLarge = random.below(60) === 0;
       const count = isLarge ? random.below(6_000) : random.pick([0, 1, 20, 100, 200, 400]);
       const entries = someEntries(count, model, random);
       writer.add(entries);
       model.apply(entries);
       witness.see(writer.runs);
-      if (random.below(3) === 0) compare(writer.runs, model, random);
+      if (random.below(COMPARE_EVERY) === 0) compare(writer.runs, model, random);
       // One that has not looked for some commits reads what they have added to the log.
-      if (random.below(4) === 0) {
+      if (random.below(COMPARE_EVERY) === 0) {
         reader.refresh();
         compare(reader, model, random);
       }

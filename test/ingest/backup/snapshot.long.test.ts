@@ -29,7 +29,8 @@ import { MemoryStore } from '../../store/memory-store.ts';
 import { digests, followerOf, NEVER, sampleStore, upstreamOver } from '../feed-following.ts';
 import { filesOf, ledgerOf, loadFrom, rowsSince, snapshotOf } from './snapshots.ts';
 
-const FLIPS = roundsOf('FLIPS', 60, 2_000);
+const VERSIONS = roundsOf('VERSIONS', 5, 20);
+const FLIPS = roundsOf('FLIPS', 15, 2_000);
 
 const TYPE = parseStructTag('0x1::transaction_fee::FeeStatement');
 
@@ -56,14 +57,14 @@ async function checkpointsOf(store: Store, most: number): Promise<bigint[]> {
 }
 
 describe('a sample', () => {
-  it('states the root of its state at 20 versions, and at the end of every block', async () => {
-    const store = await sampleStore(2_500);
+  it(`states the root of its state at ${VERSIONS} versions, and at the end of every block`, async () => {
+    const store = await sampleStore(1_500);
     const head = await openHead(store);
     const versions = await checkpointsOf(store, 1_000);
     expect(versions).toHaveLength(Number(head.blockHeight) + 1);
     const random = new Random(testSeed());
     const view = await openView(store);
-    for (let index = 0; index < 20; index += 1) {
+    for (let index = 0; index < VERSIONS; index += 1) {
       const version = index === 0 ? 0n : random.pick(versions);
       const checkpoint = await checkpointUpTo(view, version);
       expect(checkpoint?.version).toBe(version);
