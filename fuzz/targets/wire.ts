@@ -3,11 +3,11 @@ import fc from 'fast-check';
 import { decodeBcs } from '../../src/move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { readSignedLedgerInfo } from '../../src/move/transactions/ledger-info.ts';
-import { readTransactionPayload } from '../../src/move/transactions/payload.ts';
+import { TransactionPayload } from '../../src/move/transactions/payload.ts';
 import { readTransactionOrigin } from '../../src/move/transactions/transaction-origin.ts';
 import { decodeResourceGroup, encodeResourceGroup } from '../../src/move/types/resource-group.ts';
 import { parsePhysicalStateKey, physicalStateKey } from '../../src/move/types/state-key.ts';
-import { readStateValue, writeStateValue } from '../../src/move/types/state-value.ts';
+import { StateValue } from '../../src/move/types/state-value.ts';
 import { readCapturedLayout } from '../../src/move/values/layout-captured.ts';
 import * as wire from '../../test/move/transactions/wire-arbitraries.ts';
 import { WIRE_TYPES } from '../../test/move/transactions/wire-types.ts';
@@ -36,9 +36,7 @@ const typed = Object.entries(WIRE_TYPES).map(
 const stateKeys = (seed: number) =>
   fc.sample(wire.stateKey, { seed, numRuns: SAMPLES }).map(physicalStateKey);
 const stateValues = (seed: number) =>
-  fc
-    .sample(wire.stateValue, { seed, numRuns: SAMPLES })
-    .map((value) => encodeBcs((writer) => writeStateValue(writer, value)));
+  fc.sample(wire.stateValue, { seed, numRuns: SAMPLES }).map((value) => StateValue.encode(value));
 const onChainData = (seed: number) =>
   typed.find(({ name }) => name === 'TransactionOnChainData')!.samples(seed);
 
@@ -54,12 +52,8 @@ const others: readonly Decoder[] = [
     name: 'state value',
     samples: stateValues,
     run: (bytes) => {
-      const value = decodeBcs(bytes, readStateValue);
-      expectSameBytes(
-        'state value',
-        encodeBcs((to) => writeStateValue(to, value)),
-        bytes,
-      );
+      const value = StateValue.decode(bytes);
+      expectSameBytes('state value', StateValue.encode(value), bytes);
     },
   },
   {
@@ -80,7 +74,7 @@ const others: readonly Decoder[] = [
   {
     name: 'payload',
     samples: (seed) => typed.find(({ name }) => name === 'TransactionPayload')!.samples(seed),
-    run: (bytes) => void decodeBcs(bytes, readTransactionPayload),
+    run: (bytes) => void TransactionPayload.decode(bytes),
   },
   { name: 'origin', samples: onChainData, run: (bytes) => void readTransactionOrigin(bytes) },
 ];

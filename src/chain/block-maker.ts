@@ -8,23 +8,12 @@ import { ChunkBuilder } from '../ingest/chunk-builder.ts';
 import { Committer, type CommitterOptions } from '../ingest/committer.ts';
 import type { StateEdit } from '../ledger/overrides/state-edits.ts';
 import { BcsReader, decodeBcs } from '../move/bcs/bcs-reader.ts';
-import { encodeBcs } from '../move/bcs/bcs-writer.ts';
 import { domainHash, sha3 } from '../move/crypto/hash.ts';
-import {
-  type BlockEpilogue,
-  type BlockMetadata,
-  writeBlockEpilogue,
-  writeBlockMetadata,
-  writeRandomMetadata,
-} from '../move/transactions/block-transaction.ts';
-import { writeContractEvent } from '../move/transactions/event.ts';
-import {
-  encodeWriteSetTransaction,
-  TRANSACTION_KINDS,
-  type Transaction,
-} from '../move/transactions/transaction.ts';
+import { type BlockEpilogue, BlockMetadata } from '../move/transactions/block-transaction.ts';
+import { ContractEvent } from '../move/transactions/event.ts';
+import { encodeWriteSetTransaction, Transaction } from '../move/transactions/transaction.ts';
 import { validatorSetCodec } from '../move/transactions/waypoint.ts';
-import { writeWriteSet } from '../move/transactions/write-set.ts';
+import { WriteSet } from '../move/transactions/write-set.ts';
 import { ADDRESS_ONE, ADDRESS_ZERO, type Address } from '../move/types/address.ts';
 import {
   ACCOUNT_TAG,
@@ -190,10 +179,7 @@ export class BlockMaker {
       author: proposer,
       transcript: NO_BYTES,
     } as const;
-    const bytes = bytesOf('validator', (to) =>
-      to.uleb32(0).u64(epoch).address(proposer).bytes(NO_BYTES),
-    );
-    return endsEpoch(await this.#run({ transaction: { kind: 'validator', transaction }, bytes }));
+    return endsEpoch(await this.#run(executable({ kind: 'validator', transaction })));
   }
 
   /** Runs a user's transaction in the open block; one that cannot be committed leaves no trace. */
@@ -236,11 +222,10 @@ export class BlockMaker {
     const feeDistribution =
       fees === 0n || validatorIndex === undefined ? [] : [{ validatorIndex, octas: fees }];
     const distributes = await this.#executor.isFeatureEnabled(FEE_DISTRIBUTION_FLAG);
-    const epilogue: Exclude<BlockEpilogue, { kind: 'v2' }> = distributes
+    const epilogue: BlockEpilogue = distributes
       ? { kind: 'v1', blockId: id, endInfo, feeDistribution }
       : { kind: 'v0', blockId: id, endInfo };
-    const bytes = bytesOf('blockEpilogue', (writer) => writeBlockEpilogue(writer, epilogue));
-    await this.#run({ transaction: { kind: 'blockEpilogue', epilogue }, bytes });
+    await this.#run(executable({ kind: 'blockEpilogue', epilogue }));
     await this.commit();
   }
 
@@ -273,10 +258,7 @@ export class BlockMaker {
     };
     const id = domainHash(
       'Block',
-      Buffer.concat([
-        this.#parent,
-        encodeBcs((writer) => writeBlockMetadata(writer, { ...next, id: this.#parent })),
-      ]),
+      Buffer.concat([this.#parent, BlockMetadata.encode({ ...next, id: this.#parent })]),
     );
     return { ...next, id };
   }
@@ -293,13 +275,9 @@ export class BlockMaker {
     if (!endsWithoutKeys && (await this.#drawsRandomNumbers())) {
       const randomness = { epoch, round, bytes: sha3(id) };
       const extended = { kind: 'v1', metadata, randomness } as const;
-      const bytes = bytesOf('blockMetadataExt', (to) =>
-        writeRandomMetadata(to, metadata, randomness),
-      );
-      return { transaction: { kind: 'blockMetadataExt', metadata: extended }, bytes };
+      return executable({ kind: 'blockMetadataExt', metadata: extended });
     }
-    const bytes = bytesOf('blockMetadata', (to) => writeBlockMetadata(to, metadata));
-    return { transaction: { kind: 'blockMetadata', metadata }, bytes };
+    return executable({ kind: 'blockMetadata', metadata });
   }
 
   async #makesDecryptionKeys(): Promise<boolean> {
@@ -331,10 +309,10 @@ export class BlockMaker {
 
   #record(transaction: Buffer, { status, gasUsed, writes, events }: Executed): void {
     const block = this.#open!;
-    const writeSet = encodeBcs((writer) => writeWriteSet(writer, writes));
+    const writeSet = WriteSet.encode({ kind: 'v0', writes });
     const encoded = this.#recorder.record({
       transaction,
-      events: events.map((event) => encodeBcs((writer) => writeContractEvent(writer, event))),
+      events: events.map(ContractEvent.encode),
       writeSet,
       gasUsed: Number(gasUsed),
       status,
@@ -385,13 +363,8 @@ function frameworkKey(tag: StructTag): HashedStateKey {
   return hashedStateKey(resourceStateKey(ADDRESS_ONE, tag));
 }
 
-function bytesOf(
-  kind: Transaction['kind'],
-  write: (writer: Parameters<Parameters<typeof encodeBcs>[0]>[0]) => unknown,
-): Buffer {
-  return encodeBcs((writer) => {
-    write(writer.uleb32(TRANSACTION_KINDS.indexOf(kind)));
-  });
+function executable(transaction: Transaction): Executable {
+  return { transaction, bytes: Transaction.encode(transaction) };
 }
 
 /** What validators get of the fee of a transaction: the price above what is burnt, without the storage fee. */

@@ -18,7 +18,7 @@ import {
   hashedStateKey,
   parsePhysicalStateKey,
   resourceStateKey,
-  writeStateKey,
+  StateKey,
 } from '../move/types/state-key.ts';
 import { accountCodec, featuresCodec } from '../move/values/framework-resource.ts';
 
@@ -127,7 +127,7 @@ export async function writesOfEdit(
     const before = (await executor.entry(key)) ?? { bytes: undefined, metadata: undefined };
     if (before.bytes === undefined ? after === undefined : after?.equals(before.bytes)) continue;
     const stateKey = parsePhysicalStateKey(key.physical);
-    const keyBytes = encodeBcs((writer) => writeStateKey(writer, stateKey));
+    const keyBytes = StateKey.encode(stateKey);
     changes.push({ key: stateKey, keyBytes, before, after, isCharged: false, isAggregate: false });
   }
   changes.sort((one, other) => one.keyBytes.compare(other.keyBytes));

@@ -7,10 +7,7 @@ import { signatureState } from '../execution/authentication/valid-signatures.ts'
 import { readSubmitted } from '../execution/simulated-transaction.ts';
 import { BcsReader } from '../move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../move/bcs/bcs-writer.ts';
-import {
-  type AccountAuthenticator,
-  readAccountAuthenticator,
-} from '../move/crypto/authenticator.ts';
+import { AccountAuthenticator } from '../move/crypto/authenticator.ts';
 import { ADDRESS_BYTES, type Address } from '../move/types/address.ts';
 import { type PendingTransaction, pendingTransaction } from './pending-transaction.ts';
 import { refusedByMachine } from './submit-error.ts';
@@ -110,6 +107,6 @@ interface Part {
 
 function partOf(reader: BcsReader, bytes: Buffer): Part {
   const start = reader.offset;
-  const { kind } = readAccountAuthenticator(reader);
+  const { kind } = AccountAuthenticator.read(reader);
   return { kind, bytes: bytes.subarray(start, reader.offset) };
 }

@@ -1,6 +1,5 @@
 /** Transactions that users have submitted and that no block has yet. */
-import { encodeBcs } from '../move/bcs/bcs-writer.ts';
-import { writeTransactionPayload } from '../move/transactions/payload.ts';
+import { TransactionPayload } from '../move/transactions/payload.ts';
 import { transactionHash } from '../move/transactions/transaction.ts';
 import type { SignedTransaction } from '../move/transactions/user-transaction.ts';
 import type { Address } from '../move/types/address.ts';
@@ -32,7 +31,7 @@ export function pendingTransaction(
     hash: transactionHash(bytes),
     sender,
     nonce: payload.kind === 'payload' ? payload.extraConfig.replayProtectionNonce : undefined,
-    payload: encodeBcs((writer) => writeTransactionPayload(writer, payload)),
+    payload: TransactionPayload.encode(payload),
   };
 }
 

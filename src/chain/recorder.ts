@@ -19,8 +19,8 @@ import { contractEventHash } from '../move/transactions/event.ts';
 import { TRANSACTION_KINDS, transactionHash } from '../move/transactions/transaction.ts';
 import {
   type ExecutionStatus,
+  TransactionInfo,
   transactionInfoHash,
-  writeTransactionInfo,
 } from '../move/transactions/transaction-info.ts';
 import { writeSetHash } from '../move/transactions/write-set.ts';
 import { stateKeyHash } from '../move/types/state-key.ts';
@@ -107,7 +107,7 @@ export class LedgerRecorder {
   #info(outcome: Outcome, stateCheckpointHash: Buffer | undefined): Buffer {
     const writer = this.#writer;
     writer.reset();
-    writeTransactionInfo(writer, {
+    TransactionInfo.write(writer, {
       kind: 'v0',
       gasUsed: BigInt(outcome.gasUsed),
       status: outcome.status,

@@ -5,8 +5,7 @@ import { domainSeed } from '../move/crypto/hash.ts';
 import type { EntryFunction, Script } from '../move/transactions/executable.ts';
 import {
   ORDERLESS_SEQUENCE_NUMBER,
-  type RawTransaction,
-  writeRawTransaction,
+  RawTransaction,
 } from '../move/transactions/user-transaction.ts';
 import type { Address } from '../move/types/address.ts';
 import { type Ed25519Key, signingKey } from './genesis/genesis-keys.ts';
@@ -48,7 +47,7 @@ export function signedCall({ key, call, replay, ...facts }: SignedCall): Buffer 
           }
         : call,
   };
-  const bytes = encodeBcs((writer) => writeRawTransaction(writer, raw));
+  const bytes = RawTransaction.encode(raw);
   const message = Buffer.concat([domainSeed('RawTransaction'), bytes]);
   const signature = sign(null, message, signingKey(key));
   return encodeBcs((writer) =>

@@ -2,12 +2,8 @@
  * What is checked of a transaction's function before it runs, as the reference does: that it may be called so, its type
  * arguments, its signers and its other arguments (docs/spec/vm.md §8.1).
  */
-import { encodeBcs } from '../move/bcs/bcs-writer.ts';
 import type { EntryFunction, Script } from '../move/transactions/executable.ts';
-import {
-  type TransactionArgument,
-  writeTransactionArgument,
-} from '../move/transactions/transaction-argument.ts';
+import { TransactionArgument } from '../move/transactions/transaction-argument.ts';
 import {
   type MoveType,
   moveTypeOfToken,
@@ -93,5 +89,5 @@ function isSigner(type: MoveType): boolean {
 /** The BCS of a script's argument: behind the variant of its kind, or inside its bytes. */
 function argumentBytes(argument: TransactionArgument): Buffer {
   if (argument.kind === 'serialized') return argument.value;
-  return encodeBcs((writer) => writeTransactionArgument(writer, argument)).subarray(1);
+  return TransactionArgument.encode(argument).subarray(1);
 }

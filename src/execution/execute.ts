@@ -3,17 +3,16 @@
  * (docs/spec/vm.md §9).
  */
 
-import { encodeBcs } from '../move/bcs/bcs-writer.ts';
 import { accumulatorRoot } from '../move/crypto/accumulator.ts';
 import { auxiliaryInfoHash } from '../move/transactions/auxiliary-info.ts';
-import { contractEventHash, writeContractEvent } from '../move/transactions/event.ts';
+import { ContractEvent, contractEventHash } from '../move/transactions/event.ts';
 import {
   type EncodedOnChainData,
   storedTransactionHash,
   type Transaction,
 } from '../move/transactions/transaction.ts';
 import type { TransactionInfo } from '../move/transactions/transaction-info.ts';
-import { writeSetHash, writeWriteSet } from '../move/transactions/write-set.ts';
+import { WriteSet, writeSetHash } from '../move/transactions/write-set.ts';
 import { Machine } from '../vm/machine/machine.ts';
 import { runIn, VIEW_LIMITS } from '../vm/machine/run.ts';
 import { frameworkNative } from '../vm/natives/index.ts';
@@ -89,9 +88,7 @@ export function infoOf(
   index: number | undefined,
 ): TransactionInfo {
   const { transaction, info } = data;
-  const leaves = events.map((event) =>
-    contractEventHash(encodeBcs((writer) => writeContractEvent(writer, event))),
-  );
+  const leaves = events.map((event) => contractEventHash(ContractEvent.encode(event)));
   return {
     ...info,
     gasUsed,
@@ -105,7 +102,7 @@ export function infoOf(
 
 /** A write set of the same form as another one: what follows the writes is taken from that. */
 function writeSetBytes(writes: Executed['writes'], recorded: Buffer): Buffer {
-  const bytes = encodeBcs((writer) => writeWriteSet(writer, writes));
+  const bytes = WriteSet.encode({ kind: 'v0', writes });
   const [variant] = recorded;
   if (variant === 0) return bytes;
   return Buffer.concat([Buffer.of(variant!), bytes.subarray(1), recorded.subarray(bytes.length)]);

@@ -12,7 +12,7 @@ import {
   substituteTypeParameters,
 } from '../move/types/move-type.ts';
 import { typeTagOf } from '../move/types/move-type-tag.ts';
-import { encodeTypeTag, type TypeTag } from '../move/types/type-tag.ts';
+import { TypeTag } from '../move/types/type-tag.ts';
 import type { Layout } from '../move/values/layout.ts';
 import { checkAbilities } from '../vm/program/abilities.ts';
 import type { Callee, LoadedFunction } from '../vm/program/loaded-module.ts';
@@ -102,7 +102,7 @@ export function layoutsOf(view: LoadedView, program: Program): MaybePromise<View
     andThen(mapInOrder(resultTags, layout), (results) => {
       const resultTypes = resultTags.map((tag) => ({
         tag,
-        bytes: copiedBytes(encodeTypeTag(tag)),
+        bytes: copiedBytes(TypeTag.encode(tag)),
       }));
       view.layouts = { parameters, results, resultTypes };
       return view.layouts;

@@ -3,11 +3,7 @@ import type { MaybePromise } from '../maybe-promise.ts';
 import { BcsError, decodeBcs } from '../move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../move/bcs/bcs-writer.ts';
 import { byteTools } from '../move/bcs/bytes.ts';
-import {
-  type EntryFunction,
-  readEntryFunction,
-  writeEntryFunction,
-} from '../move/transactions/executable.ts';
+import { EntryFunction } from '../move/transactions/executable.ts';
 import { ADDRESS_ONE, type Address } from '../move/types/address.ts';
 import { moduleKey } from '../move/types/module-id.ts';
 import type { Machine } from '../vm/machine/machine.ts';
@@ -36,7 +32,9 @@ const ENTRY_FUNCTION = 0;
 /** The payload that comes with a transaction, as the account's functions compare it with the proposal. */
 function givenBytes({ payload }: MultisigCall, world: World): ByteVector {
   if (payload !== undefined) {
-    const bytes = encodeBcs((writer) => writeEntryFunction(writer.uleb32(ENTRY_FUNCTION), payload));
+    const bytes = encodeBcs((writer) =>
+      EntryFunction.write(writer.uleb32(ENTRY_FUNCTION), payload),
+    );
     return new ByteVector(Uint8Array.from(bytes));
   }
   const isNone = world.isFeatureEnabled(ABORT_IF_PAYLOAD_MISMATCHES);
@@ -67,7 +65,7 @@ export function readNextPayload(bytes: Uint8Array): EntryFunction {
   try {
     return decodeBcs(Buffer.from(bytes), (reader) => {
       reader.variant(1, 'MultisigTransactionPayload');
-      return readEntryFunction(reader);
+      return EntryFunction.read(reader);
     });
   } catch (error) {
     if (!(error instanceof BcsError)) throw error;

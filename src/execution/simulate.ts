@@ -4,15 +4,11 @@
  */
 import type { MaybePromise } from '../maybe-promise.ts';
 import { BcsReader } from '../move/bcs/bcs-reader.ts';
-import { encodeBcs } from '../move/bcs/bcs-writer.ts';
 import { sha3 } from '../move/crypto/hash.ts';
 import type { ContractEvent } from '../move/transactions/event.ts';
 import type { EntryFunction, Script } from '../move/transactions/executable.ts';
 import type { ExecutionStatus } from '../move/transactions/transaction-info.ts';
-import {
-  type SignedTransaction,
-  writeRawTransaction,
-} from '../move/transactions/user-transaction.ts';
+import { RawTransaction, type SignedTransaction } from '../move/transactions/user-transaction.ts';
 import type { WriteSetEntry } from '../move/transactions/write-set.ts';
 import { ADDRESS_ONE } from '../move/types/address.ts';
 import { frameworkTag } from '../move/types/framework-tag.ts';
@@ -137,8 +133,7 @@ async function begin(
   // Keys are not checked of accounts that a local network impersonates, either.
   const isSimulation = place.index === undefined || isUnsigned(transaction);
   const validated = { transaction, facts, nonce, isSimulation, sessionOf, program, world };
-  const sizeBytes =
-    place.sizeBytes ?? encodeBcs((writer) => writeRawTransaction(writer, raw)).length;
+  const sizeBytes = place.sizeBytes ?? RawTransaction.encode(raw).length;
   const refused = (status: StatusName) => ({ status, message: undefined });
   if (hasSignerTwice(facts.sender, facts.secondarySigners)) {
     return refused('SIGNERS_CONTAIN_DUPLICATES');

@@ -4,17 +4,15 @@
  */
 import type { MaybePromise } from '../maybe-promise.ts';
 import { BcsError } from '../move/bcs/bcs-reader.ts';
-import { encodeBcs } from '../move/bcs/bcs-writer.ts';
 import { CountingReader } from '../move/bcs/counting-reader.ts';
-import { readTransactionAuthenticator } from '../move/crypto/authenticator.ts';
+import { TransactionAuthenticator } from '../move/crypto/authenticator.ts';
 import { HASH_BYTES } from '../move/crypto/hash.ts';
-import { transactionHash, writeUserTransactionItem } from '../move/transactions/transaction.ts';
 import {
-  type RawTransaction,
-  readRawTransaction,
-  type SignedTransaction,
-  writeRawTransaction,
-} from '../move/transactions/user-transaction.ts';
+  Transaction,
+  TransactionOnChainData,
+  transactionHash,
+} from '../move/transactions/transaction.ts';
+import { RawTransaction, type SignedTransaction } from '../move/transactions/user-transaction.ts';
 import { LedgerError } from '../state/ledger-error.ts';
 import { signatureState } from './authentication/valid-signatures.ts';
 import type { Simulated } from './simulate.ts';
@@ -49,8 +47,6 @@ interface Submitted {
 }
 
 const ZERO_HASH = Buffer.alloc(HASH_BYTES);
-/** The variant of user transactions, as it precedes them in what is hashed. */
-const USER_TRANSACTION = Buffer.of(0);
 
 /** @param signed BCS. @throws LedgerError `invalid_input` */
 export function readSubmitted(signed: Buffer): Submitted {
@@ -60,9 +56,9 @@ export function readSubmitted(signed: Buffer): Submitted {
   }
   const reader = new CountingReader(signed, 0, MAX_SIMULATED_ITEMS);
   try {
-    const raw = readRawTransaction(reader);
+    const raw = RawTransaction.read(reader);
     const end = reader.offset;
-    const authenticator = readTransactionAuthenticator(reader);
+    const authenticator = TransactionAuthenticator.read(reader);
     reader.finish();
     checkPayload(raw);
     return {
@@ -110,7 +106,7 @@ export function withGas(submitted: Submitted, gas: GasOverride): Submitted {
   return {
     ...submitted,
     transaction: { raw: changed, authenticator },
-    rawBytes: encodeBcs((writer) => writeRawTransaction(writer, changed)),
+    rawBytes: RawTransaction.encode(changed),
   };
 }
 
@@ -129,7 +125,7 @@ export interface SimulatedItem {
  * @param version of the state that it is run on, which is also said to be its own
  */
 export async function simulatedItem(
-  { transaction, rawBytes, authenticatorBytes }: Submitted,
+  { transaction, rawBytes }: Submitted,
   version: bigint,
   simulate: (transaction: SignedTransaction) => MaybePromise<Simulated>,
 ): Promise<SimulatedItem> {
@@ -138,19 +134,20 @@ export async function simulatedItem(
     throw new LedgerError('invalid_input', text);
   }
   const { status, message, writes, events, gasUsed } = await simulate(transaction);
-  const signed = Buffer.concat([rawBytes, authenticatorBytes]);
+  const user = { kind: 'user', transaction } as const;
   const info = {
     kind: 'v0',
     gasUsed,
     status,
-    transactionHash: transactionHash(Buffer.concat([USER_TRANSACTION, signed])),
+    transactionHash: transactionHash(Transaction.encode(user)),
     eventRootHash: ZERO_HASH,
     stateChangeHash: ZERO_HASH,
     stateCheckpointHash: undefined,
     auxiliaryInfoHash: undefined,
   } as const;
-  const data = { version, info, events, accumulatorRootHash: ZERO_HASH, writes };
-  const item = encodeBcs((writer) => writeUserTransactionItem(writer, signed, data));
+  const changes = { kind: 'v0', writes } as const;
+  const outcome = { info, events, accumulatorRootHash: ZERO_HASH, changes };
+  const item = TransactionOnChainData.encode({ version, transaction: user, ...outcome });
   const statusSuffix = message === undefined ? '' : `\nExecution failed with message: ${message}`;
   return { item, statusSuffix, gasUsed };
 }

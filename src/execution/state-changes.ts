@@ -1,5 +1,4 @@
 /** What a run changed in the state (docs/spec/vm.md §8.2). */
-import { encodeBcs } from '../move/bcs/bcs-writer.ts';
 import type { Address } from '../move/types/address.ts';
 import type { ModuleId } from '../move/types/module-id.ts';
 import { changeResourceGroup, type MemberChange } from '../move/types/resource-group.ts';
@@ -8,9 +7,8 @@ import {
   type HashedStateKey,
   hashedStateKey,
   moduleStateKey,
-  type StateKey,
+  StateKey,
   stateKeyId,
-  writeStateKey,
 } from '../move/types/state-key.ts';
 import { decodeStored } from '../state/ledger-error.ts';
 import type { PruningGuard } from '../state/pruning-guard.ts';
@@ -71,7 +69,7 @@ export async function stateChanges(
     const entry = await guard.state(owner, hashed, modules.version);
     const before = entry ?? NOTHING;
     const after = afterOf(before.bytes);
-    const keyBytes = encodeBcs((writer) => writeStateKey(writer, key));
+    const keyBytes = StateKey.encode(key);
     if (before.bytes !== undefined || after !== undefined) {
       changes.push({ key, keyBytes, before, after, isCharged, isAggregate });
     }

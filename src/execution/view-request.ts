@@ -3,7 +3,7 @@ import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import { BcsError, type BcsReader, decodeBcs } from '../move/bcs/bcs-reader.ts';
 import type { JsonValue } from '../move/json/json-text.ts';
 import type { ModuleLookup } from '../move/modules/lookup.ts';
-import { type ModuleId, readModuleId } from '../move/types/module-id.ts';
+import { ModuleId } from '../move/types/module-id.ts';
 import type { MoveType } from '../move/types/move-type.ts';
 import { MoveTypeError, typeTagOf } from '../move/types/move-type-tag.ts';
 import { readTypeTag, type TypeTag } from '../move/types/type-tag.ts';
@@ -138,7 +138,7 @@ function tooDeep(container: string): string {
 }
 
 function readCall(reader: BcsReader, types: { tagsLeft: number }): ViewCall {
-  const module = readModuleId(reader);
+  const module = ModuleId.read(reader);
   const name = reader.string();
   const typeArguments = reader.vector(1, (inner) => readTypeTag(inner, 0, types));
   const count = reader.length(1);

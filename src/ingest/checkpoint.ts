@@ -1,7 +1,6 @@
 /** Versions whose transaction info states the root of the state after them (docs/spec/backup.md §2). */
-import { decodeBcs } from '../move/bcs/bcs-reader.ts';
 import { StateRootBuilder } from '../move/crypto/sparse-merkle.ts';
-import { readTransactionInfo } from '../move/transactions/transaction-info.ts';
+import { TransactionInfo } from '../move/transactions/transaction-info.ts';
 import { stateValueHash } from '../move/types/state-value.ts';
 import { liveState, type StateReads } from '../store/read/live-state.ts';
 import type { StoreView } from '../store/read/view.ts';
@@ -34,7 +33,7 @@ export async function checkpointUpTo(
     const first = from > lowest ? from : lowest;
     const infos = await view.transactionInfos(first, Number(last - first) + 1);
     for (const [index, info] of [...infos.entries()].reverse()) {
-      const { stateCheckpointHash } = decodeBcs(info, readTransactionInfo);
+      const { stateCheckpointHash } = TransactionInfo.decode(info);
       if (stateCheckpointHash === undefined) continue;
       return { version: first + BigInt(index), info, stateRoot: stateCheckpointHash };
     }

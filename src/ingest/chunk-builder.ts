@@ -5,10 +5,10 @@
 import { BcsError, BcsReader } from '../move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../move/bcs/bcs-writer.ts';
 import { HASH_BYTES } from '../move/crypto/hash.ts';
-import { type EventKey, writeEventKey } from '../move/transactions/event.ts';
+import { EventKey } from '../move/transactions/event.ts';
 import { addressBytes } from '../move/types/address.ts';
 import { NEW_EPOCH_TAG } from '../move/types/framework-tag.ts';
-import { encodeTypeTag } from '../move/types/type-tag.ts';
+import { TypeTag } from '../move/types/type-tag.ts';
 import {
   NEW_BLOCK_EVENT_KEY,
   NEW_EPOCH_EVENT_KEY,
@@ -58,14 +58,14 @@ const GENESIS_BLOCK: Block = {
 const GENESIS_EPOCH_END: EpochEnd = { epoch: 0n, lastVersion: 0n };
 
 function streamPrefix(key: EventKey): Buffer {
-  return encodeBcs((writer) => writeEventKey(writer.uleb32(0), key));
+  return encodeBcs((writer) => EventKey.write(writer.uleb32(0), key));
 }
 
 const NEW_BLOCK_PREFIX = streamPrefix(NEW_BLOCK_EVENT_KEY);
 const NEW_EPOCH_PREFIX = streamPrefix(NEW_EPOCH_EVENT_KEY);
 const NEW_EPOCH_MODULE_PREFIX = Buffer.concat([
   Buffer.of(1),
-  encodeTypeTag({ kind: 'struct', struct: NEW_EPOCH_TAG }),
+  TypeTag.encode({ kind: 'struct', struct: NEW_EPOCH_TAG }),
 ]);
 
 /** Finds the event that begins a block (one of the stream of blocks, §2.3) and the one that ends an epoch. */

@@ -5,10 +5,10 @@
  */
 import { BcsReader } from '../move/bcs/bcs-reader.ts';
 import { byteTools } from '../move/bcs/bytes.ts';
-import { MIN_WRITE_BYTES, readWriteSetTail } from '../move/transactions/write-set.ts';
+import { WriteSetEntry, WriteSetTail } from '../move/transactions/write-set.ts';
 import { ADDRESS_BYTES } from '../move/types/address.ts';
-import { physicalStateKey, readStateKey } from '../move/types/state-key.ts';
-import { readStateValueMetadata } from '../move/types/state-value.ts';
+import { physicalStateKey, StateKey } from '../move/types/state-key.ts';
+import { StateValueMetadata } from '../move/types/state-value.ts';
 import { readTypeTag } from '../move/types/type-tag.ts';
 import type {
   ChunkModuleEvent,
@@ -56,7 +56,7 @@ export function placeEvent(reader: BcsReader, places: number[]): void {
 export function placeWrites(reader: BcsReader, places: number[]): number {
   const form = reader.variant(2, 'WriteSet');
   const { buffer } = reader;
-  const count = reader.itemCount(MIN_WRITE_BYTES);
+  const count = reader.itemCount(WriteSetEntry.minBytes);
   let previous: Buffer | undefined;
   for (let index = 0; index < count; index += 1) {
     const keyAt = reader.offset;
@@ -73,10 +73,10 @@ export function placeWrites(reader: BcsReader, places: number[]): number {
     const valueEnd = isDeletion ? 0 : reader.offset;
     const hasMetadata = variant >= FIRST_VARIANT_WITH_METADATA;
     const metadataAt = hasMetadata ? reader.offset : 0;
-    if (hasMetadata) readStateValueMetadata(reader);
+    if (hasMetadata) StateValueMetadata.read(reader);
     places.push(keyAt, keyEnd, valueAt, valueEnd, metadataAt);
   }
-  if (form === 1) readWriteSetTail(reader);
+  if (form === 1) WriteSetTail.read(reader);
   return count;
 }
 
@@ -217,7 +217,7 @@ function writesAt(
       key: physicalKeyAt(bytes, places[at]!, places[at + 1]!),
       value: valueAt === 0 ? undefined : bytes.subarray(valueAt, places[at + 3]!),
       metadata:
-        metadataAt === 0 ? undefined : readStateValueMetadata(new BcsReader(bytes, metadataAt)),
+        metadataAt === 0 ? undefined : StateValueMetadata.read(new BcsReader(bytes, metadataAt)),
     });
   }
   return writes;
@@ -228,7 +228,7 @@ function physicalKeyAt(bytes: Buffer, from: number, to: number): Buffer {
   const variant = bytes[from];
   if (variant === ACCESS_PATH_VARIANT) return bytes.subarray(from, to);
   if (variant !== TABLE_ITEM_VARIANT) {
-    return physicalStateKey(readStateKey(new BcsReader(bytes, from)));
+    return physicalStateKey(StateKey.read(new BcsReader(bytes, from)));
   }
   let restAt = from + 1 + ADDRESS_BYTES;
   while (bytes[restAt]! > 0x7f) restAt += 1;

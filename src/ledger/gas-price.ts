@@ -9,8 +9,8 @@ import { BcsReader } from '../move/bcs/bcs-reader.ts';
 import type { Executable } from '../move/transactions/executable.ts';
 import type { TransactionPayload } from '../move/transactions/payload.ts';
 import { TRANSACTION_KINDS } from '../move/transactions/transaction.ts';
-import { TRANSACTION_INFO_VARIANTS } from '../move/transactions/transaction-info.ts';
-import { readRawTransaction } from '../move/transactions/user-transaction.ts';
+import { TransactionInfo } from '../move/transactions/transaction-info.ts';
+import { RawTransaction } from '../move/transactions/user-transaction.ts';
 import { type Address, isReservedAddress } from '../move/types/address.ts';
 import type { PruningGuard } from '../state/pruning-guard.ts';
 import type { LedgerSource } from '../state/source.ts';
@@ -200,7 +200,7 @@ class UserTransactions {
     reader.u64();
     const variant = reader.variant(TRANSACTION_KINDS.length, 'Transaction');
     if (TRANSACTION_KINDS[variant] !== 'user') return;
-    const { gasUnitPrice, payload } = readRawTransaction(reader);
+    const { gasUnitPrice, payload } = RawTransaction.read(reader);
     this.count += 1;
     const lowest = this.lowestPrice;
     if (lowest === undefined || gasUnitPrice < lowest) this.lowestPrice = gasUnitPrice;
@@ -212,7 +212,7 @@ class UserTransactions {
 
 function gasUsedOf(info: Buffer): bigint {
   const reader = new BcsReader(info);
-  reader.variant(TRANSACTION_INFO_VARIANTS, 'TransactionInfo');
+  reader.variant(TransactionInfo.kinds.length, 'TransactionInfo');
   return reader.u64();
 }
 

@@ -6,7 +6,7 @@ import type { ModuleLookup } from '../move/modules/lookup.ts';
 import type { Address } from '../move/types/address.ts';
 import type { ModuleId } from '../move/types/module-id.ts';
 import { hashedStateKey, moduleStateKey } from '../move/types/state-key.ts';
-import { decodeTypeTag, formatTypeTag, type TypeTag } from '../move/types/type-tag.ts';
+import { formatTypeTag, TypeTag } from '../move/types/type-tag.ts';
 import type { Layout } from '../move/values/layout.ts';
 import { layoutBytes } from '../move/values/layout.ts';
 import { resolveLayout } from '../move/values/layout-resolver.ts';
@@ -84,7 +84,7 @@ export async function renderedType(
   lookup: ModuleLookup,
   decoded?: TypeTag,
 ): Promise<RenderedType> {
-  const tag = decoded ?? decodeTypeTag(tagBytes);
+  const tag = decoded ?? TypeTag.decode(tagBytes);
   const layout = await resolveLayout(tag, lookup);
   const jsonText = JSON.stringify(formatTypeTag(tag));
   const memoryBytes = tagBytes.length * TEXT_BYTES_PER_TAG_BYTE + layoutBytes([layout]);

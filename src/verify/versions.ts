@@ -11,13 +11,9 @@ import { computeGenesisHashes } from '../ingest/genesis/genesis-waypoint.ts';
 import { BcsError, decodeBcs } from '../move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../move/bcs/bcs-writer.ts';
 import { accumulatorRoot, MerkleAccumulator } from '../move/crypto/accumulator.ts';
-import { contractEventHash, writeEventKey } from '../move/transactions/event.ts';
+import { contractEventHash, EventKey } from '../move/transactions/event.ts';
 import { type EncodedOnChainData, readOnChainData } from '../move/transactions/transaction.ts';
-import {
-  readTransactionInfo,
-  type TransactionInfo,
-  transactionInfoHash,
-} from '../move/transactions/transaction-info.ts';
+import { TransactionInfo, transactionInfoHash } from '../move/transactions/transaction-info.ts';
 import type { BatchOperation } from '../store/batch.ts';
 import {
   ACCOUNT_TRANSACTIONS,
@@ -134,7 +130,7 @@ class VersionExaminer {
   }
 
   #decodeInfo(version: bigint, key: BucketKey, info: Buffer): TransactionInfo | undefined {
-    const decode = () => decodeBcs(info, readTransactionInfo);
+    const decode = () => TransactionInfo.decode(info);
     return this.#decode(version, key, TRANSACTION_INFOS, decode);
   }
 
@@ -363,7 +359,7 @@ class VersionExaminer {
 /** The leaf of an event of a stream, put together from its row (docs/spec/ledger.md §1.3). */
 function streamEventHash(event: EmittedEvent, row: StoredEvent): Buffer {
   const head = encodeBcs((writer) => {
-    writeEventKey(writer.uleb32(0), event);
+    EventKey.write(writer.uleb32(0), event);
     writer.u64(event.sequenceNumber);
   });
   return contractEventHash(Buffer.concat([head, row.encoded]));

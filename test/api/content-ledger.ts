@@ -21,7 +21,7 @@ import {
   resourceStateKey,
   type StateKey,
 } from '../../src/move/types/state-key.ts';
-import { encodeTypeTag, type StructTag, type TypeTag } from '../../src/move/types/type-tag.ts';
+import { type StructTag, TypeTag } from '../../src/move/types/type-tag.ts';
 import {
   accountCodec,
   eventHandleCodec,
@@ -205,7 +205,7 @@ function events(first: number, count: number): ChunkStreamEvent[] {
     kind: 'stream',
     ...STREAM,
     sequenceNumber: BigInt(first + index),
-    typeTag: encodeTypeTag(U8),
+    typeTag: TypeTag.encode(U8),
     data: Buffer.of(first + index),
   }));
 }

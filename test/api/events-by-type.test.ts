@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { parseStructTag } from '../../src/move/types/type-parser.ts';
-import { decodeTypeTag, encodeTypeTag, formatTypeTag } from '../../src/move/types/type-tag.ts';
+import { formatTypeTag, TypeTag } from '../../src/move/types/type-tag.ts';
 import { sampleChunks } from '../../src/sample/sample.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
 import { Random, testSeed } from '../random.ts';
@@ -90,8 +90,8 @@ describe('of a sample ledger', () => {
     const read = reader.vector(1, (inner) => {
       const place = { version: String(inner.u64()), index: inner.u32() };
       expect(inner.variant(2, 'ContractEvent')).toBe(1);
-      const tagBytes = encodeTypeTag({ kind: 'struct', struct: parseStructTag(type) });
-      expect(formatTypeTag(decodeTypeTag(inner.fixed(tagBytes.length)))).toBe(type);
+      const tagBytes = TypeTag.encode({ kind: 'struct', struct: parseStructTag(type) });
+      expect(formatTypeTag(TypeTag.decode(inner.fixed(tagBytes.length)))).toBe(type);
       inner.bytes();
       return place;
     });
@@ -196,7 +196,7 @@ describe('of a sample ledger', () => {
 
 describe('bounds of a page', () => {
   const WANTED = '0x1::a::Wanted';
-  const tagOf = (type: string) => encodeTypeTag({ kind: 'struct', struct: parseStructTag(type) });
+  const tagOf = (type: string) => TypeTag.encode({ kind: 'struct', struct: parseStructTag(type) });
   const event = (type: string, data = Buffer.of(1)) => ({
     kind: 'module' as const,
     typeTag: tagOf(type),

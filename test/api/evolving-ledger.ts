@@ -11,8 +11,11 @@ import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import type { CompiledModule } from '../../src/move/modules/compiled.ts';
 import type { ContractEvent } from '../../src/move/transactions/event.ts';
 import type { TransactionPayload } from '../../src/move/transactions/payload.ts';
-import type { Transaction } from '../../src/move/transactions/transaction.ts';
-import { encodeTransactionInfo } from '../../src/move/transactions/transaction-info.ts';
+import {
+  type Transaction,
+  TransactionOnChainData,
+} from '../../src/move/transactions/transaction.ts';
+import { TransactionInfo } from '../../src/move/transactions/transaction-info.ts';
 import type { WriteSetEntry } from '../../src/move/transactions/write-set.ts';
 import { ADDRESS_ONE, padAddress } from '../../src/move/types/address.ts';
 import { FEATURES_TAG } from '../../src/move/types/framework-tag.ts';
@@ -23,14 +26,12 @@ import {
   physicalStateKey,
   resourceGroupStateKey,
   resourceStateKey,
-  type StateKey,
-  writeStateKey,
+  StateKey,
 } from '../../src/move/types/state-key.ts';
 import type { StructTag } from '../../src/move/types/type-tag.ts';
 import { featuresCodec } from '../../src/move/values/framework-resource.ts';
 import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { writeModule } from '../move/modules/write-module.ts';
-import { writeOnChainData } from '../move/transactions/wire-writers.ts';
 import { moduleLookup, type Source } from '../move/values/layout-modules.ts';
 import { frozenRoots } from '../store/chunks.ts';
 import { TestApi } from './client.ts';
@@ -205,13 +206,13 @@ function onChain(version: number, { transaction, changes, events }: Step) {
     changes: { kind: 'v0', writes },
   } as const;
   return {
-    info: encodeTransactionInfo(info),
-    transaction: encodeBcs((writer) => writeOnChainData(writer, data)),
+    info: TransactionInfo.encode(info),
+    transaction: TransactionOnChainData.encode(data),
   };
 }
 
 function keyBytes(key: StateKey): Buffer {
-  return encodeBcs((writer) => writeStateKey(writer, key));
+  return StateKey.encode(key);
 }
 
 export interface EvolvingLedger {

@@ -13,7 +13,7 @@ import {
   physicalStateKey,
   resourceStateKey,
 } from '../../src/move/types/state-key.ts';
-import { encodeTypeTag, type TypeTag } from '../../src/move/types/type-tag.ts';
+import { TypeTag } from '../../src/move/types/type-tag.ts';
 import { featuresCodec } from '../../src/move/values/framework-resource.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -51,9 +51,9 @@ function structType(module: string, name: string): TypeTag {
 
 /** Types of events, with how long their values are: by themselves, and of another module's struct. */
 const TYPES: readonly { readonly tag: Buffer; readonly bytes: number }[] = [
-  { tag: encodeTypeTag(structType('m', 'Inner')), bytes: 8 },
-  { tag: encodeTypeTag(structType('n', 'Outer')), bytes: 40 },
-  { tag: encodeTypeTag({ kind: 'u64' }), bytes: 8 },
+  { tag: TypeTag.encode(structType('m', 'Inner')), bytes: 8 },
+  { tag: TypeTag.encode(structType('n', 'Outer')), bytes: 40 },
+  { tag: TypeTag.encode({ kind: 'u64' }), bytes: 8 },
 ];
 
 function moduleWrite(name: 'm' | 'n', inner: number): StateWrite {

@@ -8,8 +8,8 @@ import { buildApi } from '../../src/api/http/server.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { formatHex } from '../../src/move/bcs/hex.ts';
 import {
-  MIN_ON_CHAIN_DATA_BYTES,
   readOnChainData,
+  TransactionOnChainData,
 } from '../../src/move/transactions/transaction.ts';
 import { sampleChunks } from '../../src/sample/sample.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
@@ -151,7 +151,7 @@ describe('the feed of a sample ledger', () => {
       ]);
       expect([reader.u64(), reader.u64()]).toEqual([BigInt(first), BigInt(last)]);
       const items = reader.option((inner) =>
-        inner.vector(MIN_ON_CHAIN_DATA_BYTES, readOnChainData),
+        inner.vector(TransactionOnChainData.minBytes, readOnChainData),
       );
       reader.finish();
       const versions = items!.map(({ data }) => Number(data.version));

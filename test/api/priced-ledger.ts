@@ -6,8 +6,8 @@ import { buildApi } from '../../src/api/http/server.ts';
 import { type BcsWriter, encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { auxiliaryInfoHash } from '../../src/move/transactions/auxiliary-info.ts';
 import type { TransactionPayload } from '../../src/move/transactions/payload.ts';
-import { encodeTransactionInfo } from '../../src/move/transactions/transaction-info.ts';
-import { writeRawTransaction } from '../../src/move/transactions/user-transaction.ts';
+import { TransactionInfo } from '../../src/move/transactions/transaction-info.ts';
+import { RawTransaction } from '../../src/move/transactions/user-transaction.ts';
 import { ADDRESS_ONE, padAddress } from '../../src/move/types/address.ts';
 import { frameworkTag } from '../../src/move/types/framework-tag.ts';
 import { physicalStateKey, resourceStateKey } from '../../src/move/types/state-key.ts';
@@ -75,7 +75,7 @@ export function executionConfig(bytes: Uint8Array): StateWrite {
 const HASH = Buffer.alloc(32);
 
 function infoBytes(gasUsed: bigint, index: number | undefined): Buffer {
-  return encodeTransactionInfo({
+  return TransactionInfo.encode({
     kind: 'v0',
     gasUsed,
     status: { kind: 'success' },
@@ -103,7 +103,7 @@ const NO_SIGNER = Buffer.of(4, 4);
 function userTransaction({ price = 100n, payload = CALL }: Sent): Buffer {
   return encodeBcs((writer) => {
     writer.uleb32(0);
-    writeRawTransaction(writer, rawTransaction(payload, { gasUnitPrice: price }));
+    RawTransaction.write(writer, rawTransaction(payload, { gasUnitPrice: price }));
     writer.fixed(NO_SIGNER);
   });
 }

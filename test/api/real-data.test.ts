@@ -8,8 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApi } from '../../src/api/http/server.ts';
 import { type Genesis, readGenesis } from '../../src/ingest/genesis/genesis.ts';
 import { chunkOfGenesis, computeGenesisHashes } from '../../src/ingest/genesis/genesis-waypoint.ts';
-import { decodeBcs } from '../../src/move/bcs/bcs-reader.ts';
-import { readContractEvent } from '../../src/move/transactions/event.ts';
+import { ContractEvent } from '../../src/move/transactions/event.ts';
 import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 import { TestApi } from './client.ts';
@@ -41,7 +40,7 @@ function pathsOf(genesis: Genesis): { modules: Set<string>; streams: Set<string>
     }
   }
   for (const bytes of genesis.eventBytes()) {
-    const event = decodeBcs(bytes, readContractEvent);
+    const event = ContractEvent.decode(bytes);
     if (event.kind === 'v1') {
       streams.add(`/v1/accounts/${event.key.address}/events/${event.key.creationNumber}?limit=100`);
     }

@@ -6,16 +6,12 @@ import { expect } from 'vitest';
 import { buildApi } from '../../src/api/http/server.ts';
 import { Committer } from '../../src/ingest/committer.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
-import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { domainSeed } from '../../src/move/crypto/hash.ts';
 import {
   readOnChainData,
   type TransactionOnChainData,
 } from '../../src/move/transactions/transaction.ts';
-import {
-  type RawTransaction,
-  writeRawTransaction,
-} from '../../src/move/transactions/user-transaction.ts';
+import { RawTransaction } from '../../src/move/transactions/user-transaction.ts';
 import { sampleChunks } from '../../src/sample/sample.ts';
 import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { TestApi } from './client.ts';
@@ -127,10 +123,7 @@ async function encoded(
   if (body.includes(SEQUENCE) && JSON.stringify(json['payload']).includes('"vec":[')) {
     return 'an Option<u8>';
   }
-  const message = Buffer.concat([
-    domainSeed('RawTransaction'),
-    encodeBcs((writer) => writeRawTransaction(writer, raw)),
-  ]);
+  const message = Buffer.concat([domainSeed('RawTransaction'), RawTransaction.encode(raw)]);
   expect([json['version'], body]).toEqual([
     json['version'],
     JSON.stringify(`0x${message.toString('hex')}`),

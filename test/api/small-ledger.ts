@@ -26,7 +26,7 @@ import {
   resourceStateKey,
   type StateKey,
 } from '../../src/move/types/state-key.ts';
-import { encodeTypeTag, type TypeTag } from '../../src/move/types/type-tag.ts';
+import { TypeTag } from '../../src/move/types/type-tag.ts';
 import { coinStoreCodec, fungibleStoreCodec } from '../../src/move/values/framework-resource.ts';
 import type {
   ChunkStreamEvent,
@@ -94,7 +94,7 @@ function event(sequenceNumber: number, creationNumber = 2n, module = 'm'): Chunk
     address: HOLDER,
     creationNumber,
     sequenceNumber: BigInt(sequenceNumber),
-    typeTag: encodeTypeTag(type),
+    typeTag: TypeTag.encode(type),
     data: encodeBcs((writer) => writer.bytes(Buffer.of(sequenceNumber))),
   };
 }

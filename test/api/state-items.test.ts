@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MAX_ITEM_TYPES_LENGTH } from '../../src/ledger/state/item-request.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { formatHex } from '../../src/move/bcs/hex.ts';
-import { moduleStateKey, resourceStateKey, writeStateKey } from '../../src/move/types/state-key.ts';
+import { moduleStateKey, resourceStateKey, StateKey } from '../../src/move/types/state-key.ts';
 import {
   type ContentLedger,
   HOLDER,
@@ -174,8 +174,8 @@ describe('checks', () => {
 });
 
 describe('a raw state value', () => {
-  const keyOf = (key: Parameters<typeof writeStateKey>[1]) => ({
-    key: formatHex(encodeBcs((writer) => writeStateKey(writer, key))),
+  const keyOf = (key: Parameters<typeof StateKey.write>[1]) => ({
+    key: formatHex(StateKey.encode(key)),
   });
   const value = (bytes: Uint8Array) => encodeBcs((writer) => writer.uleb32(0).bytes(bytes));
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApi } from '../../src/api/http/server.ts';
 import { decodeBcs } from '../../src/move/bcs/bcs-reader.ts';
-import { readTransactionInfo } from '../../src/move/transactions/transaction-info.ts';
+import { TransactionInfo } from '../../src/move/transactions/transaction-info.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
 import type { Store } from '../../src/store/store.ts';
 import { LedgerWriter } from '../../src/store/write/writer.ts';
@@ -34,7 +34,7 @@ const stored = (version: number) => {
   return storedTransaction(version, by && sentBy(SENDER, by));
 };
 const hashOf = (version: number): string =>
-  decodeBcs(stored(version).info, readTransactionInfo).transactionHash.toString('hex');
+  decodeBcs(stored(version).info, TransactionInfo.read).transactionHash.toString('hex');
 
 interface Served {
   readonly app: TestApi;

@@ -11,14 +11,12 @@ import { Committer } from '../../src/ingest/committer.ts';
 import { readGenesis } from '../../src/ingest/genesis/genesis.ts';
 import { chunkOfGenesis, computeGenesisHashes } from '../../src/ingest/genesis/genesis-waypoint.ts';
 import { balanceAt, CoinAsset } from '../../src/ledger/balances/balance.ts';
-import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { domainSeed } from '../../src/move/crypto/hash.ts';
 import type { EntryFunction } from '../../src/move/transactions/executable.ts';
 import type { Transaction } from '../../src/move/transactions/transaction.ts';
 import {
-  type RawTransaction,
+  RawTransaction,
   type SignedTransaction,
-  writeRawTransaction,
 } from '../../src/move/transactions/user-transaction.ts';
 import { writtenValue } from '../../src/move/transactions/write-set.ts';
 import { ADDRESS_ONE, type Address } from '../../src/move/types/address.ts';
@@ -154,7 +152,7 @@ export async function signed(
   raw: RawTransaction,
   key: Ed25519Key = mintKey(),
 ): Promise<Transaction> {
-  const rawBytes = encodeBcs((writer) => writeRawTransaction(writer, raw));
+  const rawBytes = RawTransaction.encode(raw);
   const message = Buffer.concat([domainSeed('RawTransaction'), rawBytes]);
   const signature = sign(null, message, signingKey(key));
   const authenticator = { kind: 'ed25519', publicKey: key.publicKey, signature } as const;

@@ -7,7 +7,7 @@ import {
 } from '../../src/chain/pending-transaction.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import type { EntryFunction } from '../../src/move/transactions/executable.ts';
-import { writeRawTransaction } from '../../src/move/transactions/user-transaction.ts';
+import { RawTransaction } from '../../src/move/transactions/user-transaction.ts';
 import { ADDRESS_ONE, padAddress } from '../../src/move/types/address.ts';
 
 const ALICE = padAddress('a11ce');
@@ -59,7 +59,7 @@ function transactionOf(
     signature: Buffer.alloc(64),
   } as const;
   const signed = encodeBcs((writer) => {
-    writeRawTransaction(writer, raw);
+    RawTransaction.write(writer, raw);
     writer.uleb32(0).bytes(authenticator.publicKey).bytes(authenticator.signature);
   });
   return pendingTransaction({ raw, authenticator }, signed);

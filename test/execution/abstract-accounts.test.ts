@@ -9,7 +9,7 @@ import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { authenticationKey } from '../../src/move/crypto/authentication-key.ts';
 import type { AccountAuthenticator } from '../../src/move/crypto/authenticator.ts';
 import type { AnyPublicKey, AnySignature } from '../../src/move/crypto/public-key.ts';
-import { readTransaction } from '../../src/move/transactions/transaction.ts';
+import { Transaction } from '../../src/move/transactions/transaction.ts';
 import type {
   RawTransaction,
   SignedTransaction,
@@ -149,7 +149,7 @@ function keylessExample() {
     'vectors/transactions.jsonl',
   );
   const { bcs_transaction: bytes } = lines.find(({ id }) => id === 'mainnet/976087151')!;
-  const transaction = readTransaction(new BcsReader(Buffer.from(bytes!, 'hex')));
+  const transaction = Transaction.read(new BcsReader(Buffer.from(bytes!, 'hex')));
   if (transaction.kind !== 'user') throw new Error('not of a user');
   const { authenticator } = transaction.transaction;
   const sender = authenticator.kind === 'singleSender' ? authenticator.sender : undefined;

@@ -16,12 +16,11 @@ import {
   signatureState,
 } from '../../src/execution/authentication/valid-signatures.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
-import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import type { KeylessSignature } from '../../src/move/crypto/public-key.ts';
-import { readTransaction } from '../../src/move/transactions/transaction.ts';
+import { Transaction } from '../../src/move/transactions/transaction.ts';
 import {
+  RawTransaction,
   type SignedTransaction,
-  writeRawTransaction,
 } from '../../src/move/transactions/user-transaction.ts';
 import { padAddress } from '../../src/move/types/address.ts';
 import { recordedLines } from '../reference/reference-chain.ts';
@@ -35,7 +34,7 @@ function transactionOf(id: string): SignedTransaction {
     'vectors/transactions.jsonl',
   );
   const bytes = Buffer.from(lines.find((line) => line.id === id)!.bcs_transaction!, 'hex');
-  const transaction = readTransaction(new BcsReader(bytes));
+  const transaction = Transaction.read(new BcsReader(bytes));
   if (transaction.kind !== 'user') throw new Error(`${id} is not of a user`);
   return transaction.transaction;
 }
@@ -95,7 +94,7 @@ describe('Poseidon', () => {
 describe('a real signature', () => {
   it.each([SINGLE, MULTI])('%s: ephemeral key and proof', async (id) => {
     const transaction = transactionOf(id);
-    const raw = encodeBcs((writer) => writeRawTransaction(writer, transaction.raw));
+    const raw = RawTransaction.encode(transaction.raw);
     expect(await signatureState(transaction, raw)).toBe('valid');
     expect(await signatureState(transaction, flipped(raw))).toBe('invalid');
     expect(await refusal(proofOf(id))).toBeUndefined();

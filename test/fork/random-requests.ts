@@ -1,10 +1,9 @@
 /** Requests for what a ledger contains, and for what it does not: of all operations, at any version, in both formats. */
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
-import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { formatHex } from '../../src/move/bcs/hex.ts';
 import { readOnChainData } from '../../src/move/transactions/transaction.ts';
 import { formatAddress } from '../../src/move/types/address.ts';
-import { writeStateKey } from '../../src/move/types/state-key.ts';
+import { StateKey } from '../../src/move/types/state-key.ts';
 import { formatStructTag } from '../../src/move/types/type-tag.ts';
 import { openView } from '../../src/store/read/view.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -55,7 +54,7 @@ export function subjectsOf(items: Iterable<Buffer>): Subjects {
       found.streams.add(`${formatAddress(event.key.address)}/events/${event.key.creationNumber}`);
     }
     for (const { key } of data.changes.writes) {
-      found.stateKeys.add(formatHex(encodeBcs((writer) => writeStateKey(writer, key))));
+      found.stateKeys.add(formatHex(StateKey.encode(key)));
       if (key.kind === 'tableItem') {
         found.tableItems.add(`${formatAddress(key.handle)} ${formatHex(key.key)}`);
       }

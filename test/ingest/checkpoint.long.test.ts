@@ -1,11 +1,7 @@
 /** How far back a version that states a root is searched for, at −1, 0 and +1. */
 import { expect, it } from 'vitest';
 import { checkpointUpTo, MAX_CHECKPOINT_DISTANCE } from '../../src/ingest/checkpoint.ts';
-import { decodeBcs } from '../../src/move/bcs/bcs-reader.ts';
-import {
-  encodeTransactionInfo,
-  readTransactionInfo,
-} from '../../src/move/transactions/transaction-info.ts';
+import { TransactionInfo } from '../../src/move/transactions/transaction-info.ts';
 import { openView } from '../../src/store/read/view.ts';
 import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { chunk, transaction } from '../store/chunks.ts';
@@ -15,11 +11,11 @@ it('a version that states a root is found among so many', async () => {
   const store = new MemoryStore();
   const writer = await LedgerWriter.open(store);
   const genesis = transaction(0);
-  const info = decodeBcs(genesis.info, readTransactionInfo);
+  const info = TransactionInfo.decode(genesis.info);
   const stateCheckpointHash = Buffer.alloc(32, 7);
   await writer.append(
     chunk(0, [
-      { ...genesis, info: encodeTransactionInfo({ ...info, stateCheckpointHash }) },
+      { ...genesis, info: TransactionInfo.encode({ ...info, stateCheckpointHash }) },
       ...Array.from({ length: MAX_CHECKPOINT_DISTANCE }, (_, index) => transaction(index + 1)),
     ]),
   );

@@ -2,23 +2,18 @@
 import fc from 'fast-check';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { accumulatorRoot, MerkleAccumulator } from '../../src/move/crypto/accumulator.ts';
-import { contractEventHash, writeContractEvent } from '../../src/move/transactions/event.ts';
+import { ContractEvent, contractEventHash } from '../../src/move/transactions/event.ts';
 import {
-  type Transaction,
-  type TransactionOnChainData,
+  Transaction,
+  TransactionOnChainData,
   transactionHash,
 } from '../../src/move/transactions/transaction.ts';
 import {
-  encodeTransactionInfo,
+  TransactionInfo,
   transactionInfoHash,
 } from '../../src/move/transactions/transaction-info.ts';
-import { writeSetHash } from '../../src/move/transactions/write-set.ts';
+import { WriteSet, writeSetHash } from '../../src/move/transactions/write-set.ts';
 import { onChainData } from '../move/transactions/wire-arbitraries.ts';
-import {
-  encodeTransaction,
-  writeOnChainData,
-  writeWriteSet,
-} from '../move/transactions/wire-writers.ts';
 
 /** Pages whose every byte fits its hashes. */
 export interface MadePage {
@@ -55,21 +50,17 @@ function fitting(
   version: bigint,
   accumulator: MerkleAccumulator,
 ): Buffer {
-  const changes = encodeBcs((writer) => writeWriteSet(writer, data.changes));
-  const leaves = data.events.map((event) =>
-    contractEventHash(encodeBcs((writer) => writeContractEvent(writer, event))),
-  );
+  const changes = WriteSet.encode(data.changes);
+  const leaves = data.events.map((event) => contractEventHash(ContractEvent.encode(event)));
   const info = {
     ...data.info,
-    transactionHash: transactionHash(encodeTransaction(submitted(data.transaction))),
+    transactionHash: transactionHash(Transaction.encode(submitted(data.transaction))),
     eventRootHash: accumulatorRoot('EventAccumulator', leaves),
     stateChangeHash: writeSetHash(changes),
   };
-  accumulator.append(transactionInfoHash(encodeTransactionInfo(info)));
+  accumulator.append(transactionInfoHash(TransactionInfo.encode(info)));
   const accumulatorRootHash = accumulator.rootHash();
-  return encodeBcs((writer) =>
-    writeOnChainData(writer, { ...data, version, info, accumulatorRootHash }),
-  );
+  return TransactionOnChainData.encode({ ...data, version, info, accumulatorRootHash });
 }
 
 /** A transaction before a node tried to decrypt its payload: what its hash covers. */

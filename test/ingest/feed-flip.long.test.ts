@@ -5,11 +5,10 @@ import { PageVerifier } from '../../src/ingest/feed/page-verifier.ts';
 import { versionsOf } from '../../src/ingest/feed/verified-page.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { MerkleAccumulator } from '../../src/move/crypto/accumulator.ts';
-import { readTransactionPayload } from '../../src/move/transactions/payload.ts';
-import { readOnChainData } from '../../src/move/transactions/transaction.ts';
+import { TransactionPayload } from '../../src/move/transactions/payload.ts';
+import { readOnChainData, Transaction } from '../../src/move/transactions/transaction.ts';
 import { transactionInfoHash } from '../../src/move/transactions/transaction-info.ts';
 import { openView } from '../../src/store/read/view.ts';
-import { encodeTransaction } from '../move/transactions/wire-writers.ts';
 import { Random, testSeed } from '../random.ts';
 import { type MadePage, pageOf, randomChain, submitted } from './feed-chain.ts';
 import { sampleStore } from './feed-following.ts';
@@ -41,10 +40,10 @@ function fieldEnds(item: Buffer): readonly (readonly [field: string, end: number
 function uncovered(item: Buffer): readonly [from: number, to: number] {
   const { data, bytes } = readOnChainData(new BcsReader(item));
   const whole = bytes.transaction.length;
-  const more = whole - encodeTransaction(submitted(data.transaction)).length;
+  const more = whole - Transaction.encode(submitted(data.transaction)).length;
   if (more === 0) return [0, 0];
   const payload = new BcsReader(bytes.transaction, 1 + 32 + 8);
-  readTransactionPayload(payload);
+  TransactionPayload.read(payload);
   const end = bytes.transaction.byteOffset - item.byteOffset + payload.offset;
   return [end - more, end];
 }

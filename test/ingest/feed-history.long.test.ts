@@ -5,8 +5,11 @@ import { parseTrustedRoots } from '../../src/ingest/feed/known-history.ts';
 import type { TrustedRoot } from '../../src/ingest/feed/page-verifier.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
-import { type ContractEvent, writeContractEvent } from '../../src/move/transactions/event.ts';
-import { readOnChainData } from '../../src/move/transactions/transaction.ts';
+import { ContractEvent } from '../../src/move/transactions/event.ts';
+import {
+  readOnChainData,
+  TransactionOnChainData,
+} from '../../src/move/transactions/transaction.ts';
 import { WaypointTextError } from '../../src/move/transactions/waypoint.ts';
 import { initFromBackup } from '../../src/node/backup.ts';
 import { followIntoFolder } from '../../src/node/follow.ts';
@@ -14,7 +17,6 @@ import { type Head, openHead, readHead } from '../../src/store/columns/head.ts';
 import { LEDGER_IDENTITY } from '../../src/store/columns/identity-column.ts';
 import { openView } from '../../src/store/read/view.ts';
 import type { StoreReader } from '../../src/store/store.ts';
-import { writeOnChainData } from '../move/transactions/wire-writers.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 import {
   digests,
@@ -241,7 +243,7 @@ describe('an upstream that translates module events', () => {
       },
       data: Buffer.alloc(8),
     };
-    expect(encodeBcs((writer) => writeContractEvent(writer, deposit)).length).toBeGreaterThan(40);
+    expect(ContractEvent.encode(deposit).length).toBeGreaterThan(40);
     upstream.settings.misbehave = (_, response, page) => {
       if (page.length === 0) return false;
       const items = new BcsReader(page).vector(1, readOnChainData).map(({ data }) => {
@@ -252,7 +254,7 @@ describe('an upstream that translates module events', () => {
             event.typeTag.struct.name === 'CoinDeposit';
           return isDeposit ? deposit : event;
         });
-        return encodeBcs((writer) => writeOnChainData(writer, { ...data, events }));
+        return TransactionOnChainData.encode({ ...data, events });
       });
       response.setHeader('content-type', 'application/x-bcs');
       response.end(encodeBcs((writer) => writer.vector(items, (to, item) => to.fixed(item))));

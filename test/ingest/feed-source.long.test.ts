@@ -12,7 +12,7 @@ import {
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { readOnChainData } from '../../src/move/transactions/transaction.ts';
-import { encodeTransactionInfo } from '../../src/move/transactions/transaction-info.ts';
+import { TransactionInfo } from '../../src/move/transactions/transaction-info.ts';
 import { interfaceBase } from '../../src/remote/node-url.ts';
 import { openHead } from '../../src/store/columns/head.ts';
 import { openView } from '../../src/store/read/view.ts';
@@ -117,7 +117,7 @@ describe('pages', () => {
       const parts = [
         Buffer.alloc(8),
         transactionOf({ types }),
-        encodeTransactionInfo({
+        TransactionInfo.encode({
           ...{ kind: 'v0', gasUsed: 0n, status: { kind: 'success' }, auxiliaryInfoHash: undefined },
           ...{ transactionHash: Buffer.alloc(32), eventRootHash: Buffer.alloc(32) },
           ...{ stateChangeHash: Buffer.alloc(32), stateCheckpointHash: undefined },

@@ -15,9 +15,9 @@ import {
 import { computeGenesisHashes } from '../../src/ingest/genesis/genesis-waypoint.ts';
 import { BcsWriter, encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { formatWaypoint } from '../../src/move/transactions/waypoint.ts';
+import { writes } from '../../src/move/transactions/write-set.ts';
 import { ADDRESS_ONE } from '../../src/move/types/address.ts';
 import { MAX_TYPE_TAGS } from '../../src/move/types/type-tag.ts';
-import { writeWrites } from '../move/transactions/wire-writers.ts';
 import { NEEDED_WRITES } from './small-genesis.ts';
 
 const MB = 1_000_000;
@@ -27,7 +27,7 @@ const MAX_MEASUREMENTS = 3;
 
 /** The bytes before the raw writes and events of a file with `rawCount` raw writes. */
 function head(rawCount: number): BcsWriter {
-  const needed = encodeBcs((writer) => writeWrites(writer, NEEDED_WRITES));
+  const needed = writes.encode(NEEDED_WRITES);
   const writer = new BcsWriter(MAX_GENESIS_BYTES).u8(1).u8(0).u8(0);
   return writer.length32(NEEDED_WRITES.length + rawCount).fixed(needed.subarray(1));
 }

@@ -13,6 +13,7 @@ import {
 import { checkWaypoint, computeGenesisHashes } from '../../src/ingest/genesis/genesis-waypoint.ts';
 import { BcsWriter } from '../../src/move/bcs/bcs-writer.ts';
 import { SPARSE_MERKLE_PLACEHOLDER } from '../../src/move/crypto/sparse-merkle.ts';
+import { Transaction } from '../../src/move/transactions/transaction.ts';
 import {
   formatWaypoint,
   parseWaypoint,
@@ -22,7 +23,6 @@ import type { WriteSetEntry } from '../../src/move/transactions/write-set.ts';
 import { ADDRESS_ONE, ADDRESS_ZERO, padAddress } from '../../src/move/types/address.ts';
 import { CHAIN_ID_TAG, VALIDATOR_SET_TAG } from '../../src/move/types/framework-tag.ts';
 import { resourceStateKey } from '../../src/move/types/state-key.ts';
-import { encodeTransaction } from '../move/transactions/wire-writers.ts';
 import { Random, testSeed } from '../random.ts';
 import { EVENTS, genesisFile, genesisFileOf, NEEDED_WRITES, ODD_WRITES } from './small-genesis.ts';
 
@@ -55,7 +55,7 @@ function withResource(tag: typeof CHAIN_ID_TAG, bytes: Buffer): Buffer {
 }
 
 describe('files that are no genesis', () => {
-  const script = encodeTransaction({
+  const script = Transaction.encode({
     kind: 'genesis',
     payload: {
       kind: 'script',
@@ -63,7 +63,7 @@ describe('files that are no genesis', () => {
       script: { kind: 'script', code: Buffer.of(1), typeArguments: [], args: [] },
     },
   });
-  const checkpoint = encodeTransaction({ kind: 'stateCheckpoint', blockId: Buffer.alloc(32) });
+  const checkpoint = Transaction.encode({ kind: 'stateCheckpoint', blockId: Buffer.alloc(32) });
   const file = genesisFile();
 
   test.each<[string, Uint8Array, GenesisErrorCode, number | undefined, string]>([

@@ -4,21 +4,16 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { type Genesis, readGenesis } from '../../src/ingest/genesis/genesis.ts';
 import { checkWaypoint, computeGenesisHashes } from '../../src/ingest/genesis/genesis-waypoint.ts';
-import { decodeBcs } from '../../src/move/bcs/bcs-reader.ts';
 import { type BcsWriter, encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { sha3 } from '../../src/move/crypto/hash.ts';
-import {
-  type ContractEvent,
-  contractEventHash,
-  readContractEvent,
-  writeContractEvent,
-} from '../../src/move/transactions/event.ts';
-import { readTransaction, type Transaction } from '../../src/move/transactions/transaction.ts';
+import { ContractEvent, contractEventHash } from '../../src/move/transactions/event.ts';
+import { Transaction } from '../../src/move/transactions/transaction.ts';
 import {
   formatWaypoint,
   parseWaypoint,
   validatorSetCodec,
 } from '../../src/move/transactions/waypoint.ts';
+import { writes as writesCodec } from '../../src/move/transactions/write-set.ts';
 import { ADDRESS_ONE } from '../../src/move/types/address.ts';
 import {
   NATIVE_METADATA_ADDRESS,
@@ -53,7 +48,6 @@ import {
   newEpochEventCodec,
   objectCoreCodec,
 } from '../../src/move/values/framework-resource.ts';
-import { encodeTransaction, writeWrites } from '../move/transactions/wire-writers.ts';
 import {
   BLOCK_RESOURCE_TAG,
   blockResourceCodec,
@@ -115,11 +109,11 @@ function digest<T>(write: (writer: BcsWriter, value: T) => unknown, value: T): s
 }
 
 function writeEvents(writer: BcsWriter, events: readonly ContractEvent[]): void {
-  writer.vector(events, writeContractEvent);
+  writer.vector(events, ContractEvent.write);
 }
 
 function eventsOf(genesis: Genesis): ContractEvent[] {
-  return Array.from(genesis.eventBytes(), (bytes) => decodeBcs(bytes, readContractEvent));
+  return Array.from(genesis.eventBytes(), (bytes) => ContractEvent.decode(bytes));
 }
 
 const blobs = new Map<string, Buffer>();
@@ -167,20 +161,22 @@ describe.skipIf(!isPresent)('real genesis files (needs ../shared/genesis)', () =
 
     test(`${name}: re-encodes byte for byte`, () => {
       const genesis = readGenesis(blobOf(name));
-      const transaction = decodeBcs(genesis.bytes, readTransaction);
-      expect(encodeTransaction(transaction).equals(blobOf(name))).toBe(true);
+      const transaction = Transaction.decode(genesis.bytes);
+      expect(Transaction.encode(transaction).equals(blobOf(name))).toBe(true);
     });
 
     test(`${name}: lazily and eagerly decoded parts agree; keys round trip physically`, () => {
       const genesis = readGenesis(blobOf(name));
-      const { payload } = decodeBcs(genesis.bytes, readTransaction) as Extract<
+      const { payload } = Transaction.decode(genesis.bytes) as Extract<
         Transaction,
         { kind: 'genesis' }
       >;
       if (payload.kind !== 'direct') throw new Error('not direct');
       const writes = [...genesis.writes()];
       // Digests, because comparing a megabyte of buffers member by member takes seconds.
-      expect(digest(writeWrites, writes)).toBe(digest(writeWrites, payload.writeSet.writes));
+      expect(digest(writesCodec.write, writes)).toBe(
+        digest(writesCodec.write, payload.writeSet.writes),
+      );
       const lazyEvents = eventsOf(genesis);
       expect(digest(writeEvents, lazyEvents)).toBe(digest(writeEvents, payload.events));
       for (const { key, physicalKey } of writes) {

@@ -1,6 +1,7 @@
 /** A genesis of a few writes, made by hand, for tests that need no real one. */
 
 import type { ContractEvent } from '../../src/move/transactions/event.ts';
+import { Transaction } from '../../src/move/transactions/transaction.ts';
 import { validatorSetCodec } from '../../src/move/transactions/waypoint.ts';
 import type { WriteSet, WriteSetEntry } from '../../src/move/transactions/write-set.ts';
 import { ADDRESS_ONE, padAddress } from '../../src/move/types/address.ts';
@@ -18,7 +19,6 @@ import {
   resourceStateKey,
 } from '../../src/move/types/state-key.ts';
 import { chainIdCodec } from '../../src/move/values/framework-resource.ts';
-import { encodeTransaction } from '../move/transactions/wire-writers.ts';
 import { NEW_EPOCH_EVENT_TAG } from '../move/values/framework-codecs.ts';
 
 /** The two resources without which there is no waypoint. */
@@ -104,5 +104,5 @@ export function genesisFileOf(
   writeSet: WriteSet,
   events: readonly ContractEvent[] = EVENTS,
 ): Buffer {
-  return encodeTransaction({ kind: 'genesis', payload: { kind: 'direct', writeSet, events } });
+  return Transaction.encode({ kind: 'genesis', payload: { kind: 'direct', writeSet, events } });
 }

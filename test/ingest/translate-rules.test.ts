@@ -12,7 +12,7 @@ import {
   resourceStateKey,
 } from '../../src/move/types/state-key.ts';
 import { parseStructTag, parseTypeTag } from '../../src/move/types/type-parser.ts';
-import { encodeTypeTag } from '../../src/move/types/type-tag.ts';
+import { TypeTag } from '../../src/move/types/type-tag.ts';
 import { coinStoreCodec, objectCoreCodec } from '../../src/move/values/framework-resource.ts';
 import { EVENTS } from '../../src/store/columns/columns.ts';
 import type { StoreReader } from '../../src/store/store.ts';
@@ -31,7 +31,7 @@ const COIN = '0x1::aptos_coin::AptosCoin';
 const FIRST_OBJECT_NUMBER = 1_125_899_906_842_624n;
 
 function moduleEvent(type: string, write: (writer: BcsWriter) => void): ChunkModuleEvent {
-  return { kind: 'module', typeTag: encodeTypeTag(parseTypeTag(type)), data: encodeBcs(write) };
+  return { kind: 'module', typeTag: TypeTag.encode(parseTypeTag(type)), data: encodeBcs(write) };
 }
 
 function coinDeposit(amount: bigint, coinType = COIN): ChunkModuleEvent {
@@ -46,7 +46,7 @@ function depositEvent(creationNumber: bigint, sequenceNumber: bigint): ChunkStre
     address: ACCOUNT,
     creationNumber,
     sequenceNumber,
-    typeTag: encodeTypeTag(parseTypeTag('0x1::coin::DepositEvent')),
+    typeTag: TypeTag.encode(parseTypeTag('0x1::coin::DepositEvent')),
     data: Buffer.alloc(8),
   };
 }

@@ -14,7 +14,7 @@ import {
   resourceStateKey,
 } from '../../src/move/types/state-key.ts';
 import { parseStructTag, parseTypeTag } from '../../src/move/types/type-parser.ts';
-import { decodeTypeTag, formatStructTag, formatTypeTag } from '../../src/move/types/type-tag.ts';
+import { formatStructTag, formatTypeTag, TypeTag } from '../../src/move/types/type-tag.ts';
 import { resolveLayout } from '../../src/move/values/layout-resolver.ts';
 import { renderValue } from '../../src/move/values/value-json.ts';
 import { EVENTS } from '../../src/store/columns/columns.ts';
@@ -187,7 +187,7 @@ describe('translated events of a sample ledger', () => {
       expect(value, `${type} at ${version}: event ${sequence} of its stream`).toBeDefined();
       const stored = decodeEventRow(partition, { order, value: value! });
       expect(stored).toMatchObject({ version, index });
-      const handleType = formatTypeTag(decodeTypeTag(stored.typeTag));
+      const handleType = formatTypeTag(TypeTag.decode(stored.typeTag));
       expect(handleType).toBe(row.split(' ')[0]);
       const translated = await renderer.json(handleType, stored.data);
       expect(withoutSnapshots(event)).toMatchObject(translated);

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { ADDRESS_ONE } from '../../src/move/types/address.ts';
 import { parseTypeTag } from '../../src/move/types/type-parser.ts';
-import { encodeTypeTag } from '../../src/move/types/type-tag.ts';
+import { TypeTag } from '../../src/move/types/type-tag.ts';
 import {
   MAX_REMEMBERED_NAME_LENGTH,
   ModuleCache,
@@ -49,7 +49,7 @@ it('types count by their fields: those of a short name may have thousands', asyn
   for (const first of some) {
     for (const second of some) {
       const tag = parseTypeTag(`0x7::m::Wide<${first}, ${second}>`);
-      await types.resolve(encodeTypeTag(tag), lookup);
+      await types.resolve(TypeTag.encode(tag), lookup);
     }
   }
   const { entries, bytes } = types.size;

@@ -10,7 +10,7 @@ import {
   physicalStateKey,
   resourceStateKey,
 } from '../../src/move/types/state-key.ts';
-import { encodeTypeTag } from '../../src/move/types/type-tag.ts';
+import { TypeTag } from '../../src/move/types/type-tag.ts';
 import { assembleText } from '../../src/sample/framework/framework.ts';
 import type { ChunkStreamEvent, StateWrite } from '../../src/store/write/chunk.ts';
 import { LedgerWriter } from '../../src/store/write/writer.ts';
@@ -50,7 +50,7 @@ function event(sequenceNumber: number): ChunkStreamEvent {
   return {
     kind: 'stream',
     ...{ address: ADDRESS, creationNumber: 2n, sequenceNumber: BigInt(sequenceNumber) },
-    typeTag: encodeTypeTag({ kind: 'struct', struct: STRUCT }),
+    typeTag: TypeTag.encode({ kind: 'struct', struct: STRUCT }),
     data: encodeBcs((writer) => writer.u64(7n)),
   };
 }

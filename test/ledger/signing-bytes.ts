@@ -3,10 +3,7 @@ import { createHash } from 'node:crypto';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { formatJson } from '../../src/move/json/json-text-print.ts';
 import type { TransactionPayload } from '../../src/move/transactions/payload.ts';
-import {
-  type RawTransaction,
-  writeRawTransaction,
-} from '../../src/move/transactions/user-transaction.ts';
+import { RawTransaction } from '../../src/move/transactions/user-transaction.ts';
 import { padAddress } from '../../src/move/types/address.ts';
 import {
   type DecodeContext,
@@ -46,7 +43,7 @@ export function messageOf(raw: RawTransaction, signers: Signers = {}): Buffer {
   const domain = `APTOS::RawTransaction${hasData ? 'WithData' : ''}`;
   const body = encodeBcs((writer) => {
     if (hasData) writer.uleb32(feePayer === undefined ? 0 : 1);
-    writeRawTransaction(writer, raw);
+    RawTransaction.write(writer, raw);
     if (hasData) writer.vector(secondarySigners ?? [], (inner, signer) => inner.address(signer));
     if (feePayer !== undefined) writer.address(feePayer);
   });

@@ -2,9 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import type { StateChange } from '../../src/execution/state-changes.ts';
 import { isAboveWriteLimits, storageFees } from '../../src/execution/storage-fees.ts';
-import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { padAddress } from '../../src/move/types/address.ts';
-import { writeStateKey } from '../../src/move/types/state-key.ts';
+import { StateKey } from '../../src/move/types/state-key.ts';
 import type { StateValueMetadata } from '../../src/move/types/state-value.ts';
 import { GasPrices } from '../../src/vm/gas/gas-prices.ts';
 
@@ -32,7 +31,7 @@ function change(
   const key = { kind: 'tableItem', handle: padAddress('7'), key: Buffer.of(nth) } as const;
   return {
     key,
-    keyBytes: encodeBcs((writer) => writeStateKey(writer, key)),
+    keyBytes: StateKey.encode(key),
     before: { bytes: before === undefined ? undefined : Buffer.alloc(before), metadata },
     after: after === undefined ? undefined : Buffer.alloc(after),
     isCharged: true,

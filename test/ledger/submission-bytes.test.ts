@@ -3,16 +3,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { signatureJson } from '../../src/ledger/transactions/signature-json.ts';
 import { BcsReader, decodeBcs } from '../../src/move/bcs/bcs-reader.ts';
-import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
-import type {
-  AccountAuthenticator,
+import {
+  type AccountAuthenticator,
   TransactionAuthenticator,
 } from '../../src/move/crypto/authenticator.ts';
-import { readSignedTransaction } from '../../src/move/transactions/user-transaction.ts';
+import { SignedTransaction } from '../../src/move/transactions/user-transaction.ts';
 import { padAddress } from '../../src/move/types/address.ts';
 import type { EncodeError } from '../../src/submission/encode/encode-error.ts';
 import { parseSubmission, signedTransactionOf } from '../../src/submission/encode/submission.ts';
-import { writeTransactionAuthenticator } from '../move/crypto/authenticator-writers.ts';
 import { accountAuthenticator } from '../move/transactions/user-transaction-arbitraries.ts';
 import { propertySeed } from '../random.ts';
 
@@ -48,14 +46,14 @@ async function authenticatorOf(signature: unknown): Promise<TransactionAuthentic
   const submission = parseSubmission(Buffer.from(JSON.stringify(request)));
   const { raw, authenticator } = decodeBcs(
     await signedTransactionOf(submission, CONTEXT),
-    readSignedTransaction,
+    SignedTransaction.read,
   );
   expect([raw.sender, raw.sequenceNumber, raw.chainId]).toEqual([padAddress('1'), 7n, 4]);
   return authenticator;
 }
 
 function jsonOf(authenticator: TransactionAuthenticator): unknown {
-  const bytes = encodeBcs((writer) => writeTransactionAuthenticator(writer, authenticator));
+  const bytes = TransactionAuthenticator.encode(authenticator);
   return JSON.parse(Buffer.from(signatureJson(new BcsReader(bytes)), 'latin1').toString());
 }
 

@@ -9,13 +9,15 @@ import type { CompiledModule, Instruction } from '../../src/move/modules/compile
 import { OPCODES } from '../../src/move/modules/opcodes.ts';
 import type { ExtraConfig } from '../../src/move/transactions/executable.ts';
 import type { TransactionPayload } from '../../src/move/transactions/payload.ts';
-import type { Transaction } from '../../src/move/transactions/transaction.ts';
+import {
+  type Transaction,
+  TransactionOnChainData,
+} from '../../src/move/transactions/transaction.ts';
 import type { AggregateSignature } from '../../src/move/transactions/validator-transaction.ts';
 import type { WriteSet } from '../../src/move/transactions/write-set.ts';
 import { padAddress } from '../../src/move/types/address.ts';
 import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { YieldBudget } from '../../src/yield-budget.ts';
-import { writeOnChainData } from '../move/transactions/wire-writers.ts';
 import { plainChunk } from '../store/chunks.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 import { TransactionRendering } from './transaction-rendering.ts';
@@ -35,25 +37,23 @@ const NO_WRITES: WriteSet = { kind: 'v0', writes: [] };
 
 /** Everything after the members that all kinds have. */
 async function shown(transaction: Transaction, changes = NO_WRITES): Promise<string> {
-  const item = encodeBcs((writer) =>
-    writeOnChainData(writer, {
-      version: 5n,
-      transaction,
-      info: {
-        kind: 'v0',
-        gasUsed: 0n,
-        status: { kind: 'success' },
-        transactionHash: Buffer.alloc(32),
-        eventRootHash: Buffer.alloc(32),
-        stateChangeHash: Buffer.alloc(32),
-        stateCheckpointHash: undefined,
-        auxiliaryInfoHash: undefined,
-      },
-      events: [],
-      accumulatorRootHash: Buffer.alloc(32),
-      changes,
-    }),
-  );
+  const item = TransactionOnChainData.encode({
+    version: 5n,
+    transaction,
+    info: {
+      kind: 'v0',
+      gasUsed: 0n,
+      status: { kind: 'success' },
+      transactionHash: Buffer.alloc(32),
+      eventRootHash: Buffer.alloc(32),
+      stateChangeHash: Buffer.alloc(32),
+      stateCheckpointHash: undefined,
+      auxiliaryInfoHash: undefined,
+    },
+    events: [],
+    accumulatorRootHash: Buffer.alloc(32),
+    changes,
+  });
   const text = await rendering.json(item, 9n);
   return text.slice(text.indexOf('"changes":'));
 }

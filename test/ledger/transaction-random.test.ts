@@ -1,14 +1,12 @@
 /** Transactions of every kind with random content: whatever the bytes are, there is JSON of the right form. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { parseJson } from '../../src/move/json/json-text.ts';
 import { formatJson } from '../../src/move/json/json-text-print.ts';
-import type { TransactionOnChainData } from '../../src/move/transactions/transaction.ts';
+import { TransactionOnChainData } from '../../src/move/transactions/transaction.ts';
 import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { REQUEST_MEMBERS } from '../api/sample-requests.ts';
 import { onChainData } from '../move/transactions/wire-arbitraries.ts';
-import { writeOnChainData } from '../move/transactions/wire-writers.ts';
 import { propertySeed } from '../random.ts';
 import { plainChunk } from '../store/chunks.ts';
 import { MemoryStore } from '../store/memory-store.ts';
@@ -67,7 +65,7 @@ describe('random transactions', () => {
     await fc.assert(
       fc.asyncProperty(onChainData, async (data) => {
         kinds.add(data.transaction.kind);
-        const item = encodeBcs((to) => writeOnChainData(to, data));
+        const item = TransactionOnChainData.encode(data);
         const text = await rendering.json(item, 7n);
         const json = JSON.parse(text) as Record<string, unknown>;
         expect(Object.keys(json)).toEqual([...INFO, ...membersOf(data.transaction), 'type']);

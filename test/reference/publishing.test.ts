@@ -9,10 +9,7 @@ import type { CompiledModule, Instruction } from '../../src/move/modules/compile
 import { OPCODES } from '../../src/move/modules/opcodes.ts';
 import { readModule } from '../../src/move/modules/read.ts';
 import type { EntryFunction } from '../../src/move/transactions/executable.ts';
-import {
-  type RawTransaction,
-  readRawTransaction,
-} from '../../src/move/transactions/user-transaction.ts';
+import { RawTransaction } from '../../src/move/transactions/user-transaction.ts';
 import { writeModule } from '../move/modules/write-module.ts';
 import {
   type ReferenceLedger,
@@ -47,7 +44,7 @@ function recordedTransaction(wanted: number): { raw: RawTransaction; authenticat
   const lines = recordedLines<{ id: number; body: string }>('simulations/answers.jsonl');
   const signed = Buffer.from(lines.find(({ id }) => id === wanted)!.body, 'base64');
   return {
-    raw: decodeBcs(signed.subarray(0, -AUTHENTICATOR_BYTES), readRawTransaction),
+    raw: RawTransaction.decode(signed.subarray(0, -AUTHENTICATOR_BYTES)),
     authenticator: signed.subarray(-AUTHENTICATOR_BYTES),
   };
 }

@@ -2,10 +2,7 @@
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { readOnChainData } from '../../src/move/transactions/transaction.ts';
-import {
-  type RawTransaction,
-  writeRawTransaction,
-} from '../../src/move/transactions/user-transaction.ts';
+import { RawTransaction } from '../../src/move/transactions/user-transaction.ts';
 import {
   ADDRESS_ONE,
   type Address,
@@ -86,8 +83,7 @@ export function rawOf(sender: KnownAccount, changes: Partial<RawTransaction> = {
   };
 }
 
-export const rawBytes = (raw: RawTransaction): Buffer =>
-  encodeBcs((writer) => writeRawTransaction(writer, raw));
+export const rawBytes = (raw: RawTransaction): Buffer => RawTransaction.encode(raw);
 
 /** The authenticator of one key, without its variant for accounts, and with a signature of zeros. */
 export function zeroSigned({ publicKey }: Pick<KnownAccount, 'publicKey'>): Buffer {

@@ -10,8 +10,8 @@ import { payloadJson } from '../../src/ledger/transactions/payload-json.ts';
 import { signatureJson } from '../../src/ledger/transactions/signature-json.ts';
 import type { MaybePromise } from '../../src/maybe-promise.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
-import { readTransactionPayload } from '../../src/move/transactions/payload.ts';
-import { readExecutionStatus } from '../../src/move/transactions/transaction-info.ts';
+import { TransactionPayload } from '../../src/move/transactions/payload.ts';
+import { ExecutionStatus } from '../../src/move/transactions/transaction-info.ts';
 import { openSqliteReader } from '../../src/store/sqlite/sqlite-store.ts';
 import type { StoreReader } from '../../src/store/store.ts';
 import { TransactionRendering } from '../ledger/transaction-rendering.ts';
@@ -64,7 +64,7 @@ describe('forms of the specification', () => {
     'status $name',
     async ({ bcs, text }) => {
       const reader = new BcsReader(Buffer.from(bcs!, 'hex'));
-      const status = readExecutionStatus(reader);
+      const status = ExecutionStatus.read(reader);
       reader.finish();
       expect(await vmStatusText(status, rendering.decoding())).toBe(text!.replaceAll('\\|', '|'));
     },
@@ -72,7 +72,7 @@ describe('forms of the specification', () => {
 
   function shown(title: string, reader: BcsReader): MaybePromise<string> {
     const decoding = rendering.decoding();
-    if (/payload/.test(title)) return payloadJson(readTransactionPayload(reader), decoding);
+    if (/payload/.test(title)) return payloadJson(TransactionPayload.read(reader), decoding);
     if (/event/.test(title)) return eventsJson(reader.buffer, readEvents(reader), decoding);
     if (/write set|resource|module/.test(title)) {
       return changesJson(reader.buffer, readWrites(reader), rendering.context());

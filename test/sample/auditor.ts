@@ -15,26 +15,26 @@ import { contractEventHash } from '../../src/move/transactions/event.ts';
 import {
   type EncodedOnChainData,
   readOnChainData,
+  TransactionOnChainData,
   transactionHash,
 } from '../../src/move/transactions/transaction.ts';
 import {
-  readTransactionInfo,
+  TransactionInfo,
   transactionInfoHash,
 } from '../../src/move/transactions/transaction-info.ts';
 import {
   ORDERLESS_SEQUENCE_NUMBER,
+  RawTransaction,
   type SignedTransaction,
-  writeRawTransaction,
 } from '../../src/move/transactions/user-transaction.ts';
 import { writeSetHash } from '../../src/move/transactions/write-set.ts';
 import type { Address } from '../../src/move/types/address.ts';
 import { ACCOUNT_TAG } from '../../src/move/types/framework-tag.ts';
 import { physicalStateKey, resourceStateKey } from '../../src/move/types/state-key.ts';
 import type { StateValueMetadata } from '../../src/move/types/state-value.ts';
-import { encodeTypeTag } from '../../src/move/types/type-tag.ts';
+import { TypeTag } from '../../src/move/types/type-tag.ts';
 import { accountCodec } from '../../src/move/values/framework-resource.ts';
 import type { Chunk, ChunkTransaction } from '../../src/store/write/chunk.ts';
-import { writeOnChainData } from '../move/transactions/wire-writers.ts';
 
 /** Plain comparison: `expect` would take most of the time of a hundred thousand of them. */
 function assertSame(actual: unknown, expected: unknown, what: string): void {
@@ -91,7 +91,7 @@ export class Auditor {
     const bytes = Buffer.from(chunk.transaction!);
     const item = decodeBcs(bytes, readOnChainData);
     assertSame(item.data.version, version, 'version');
-    const again = encodeBcs((writer) => writeOnChainData(writer, item.data));
+    const again = TransactionOnChainData.encode(item.data);
     assertSameBytes(again, bytes, 'written again, the bytes');
     this.transactionKinds.add(item.data.transaction.kind);
     this.#hashes(chunk, item);
@@ -108,7 +108,7 @@ export class Auditor {
   }
 
   #hashes(chunk: ChunkTransaction, { data, bytes }: EncodedOnChainData): void {
-    const info = decodeBcs(chunk.info, readTransactionInfo);
+    const info = TransactionInfo.decode(chunk.info);
     assertSameBytes(bytes.info, chunk.info, 'infos');
     assertSameBytes(info.transactionHash, transactionHash(bytes.transaction), 'transaction hashes');
     assertSameBytes(info.stateChangeHash, writeSetHash(bytes.changes), 'state change hashes');
@@ -140,7 +140,7 @@ export class Auditor {
             sequenceNumber: event.sequenceNumber,
           }
         : { kind: 'module' }),
-      typeTag: encodeTypeTag(event.typeTag).toString('hex'),
+      typeTag: TypeTag.encode(event.typeTag).toString('hex'),
       data: event.data.toString('hex'),
     }));
     const emitted = chunk.events.map((event) => ({
@@ -154,14 +154,11 @@ export class Auditor {
   #user({ raw, authenticator }: SignedTransaction): void {
     this.payloads.add(raw.payload.kind);
     this.authenticators.add(authenticator.kind);
-    const plain = Buffer.concat([
-      domainSeed('RawTransaction'),
-      encodeBcs((writer) => writeRawTransaction(writer, raw)),
-    ]);
+    const plain = Buffer.concat([domainSeed('RawTransaction'), RawTransaction.encode(raw)]);
     const withData = (variant: number, addresses: readonly Address[], payer?: Address): Buffer =>
       encodeBcs((writer) => {
         writer.fixed(domainSeed('RawTransactionWithData')).uleb32(variant);
-        writeRawTransaction(writer, raw);
+        RawTransaction.write(writer, raw);
         writer.vector(addresses, (to, address) => to.address(address));
         if (payer !== undefined) writer.address(payer);
       });

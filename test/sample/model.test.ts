@@ -1,7 +1,6 @@
 /** The sample ledger as a model: nothing is made or lost but fees, and translated streams can go on. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { decodeBcs } from '../../src/move/bcs/bcs-reader.ts';
-import { readTransactionInfo } from '../../src/move/transactions/transaction-info.ts';
+import { TransactionInfo } from '../../src/move/transactions/transaction-info.ts';
 import { padAddress } from '../../src/move/types/address.ts';
 import { namedObjectAddress, pairedMetadataAddress } from '../../src/move/types/derived-address.ts';
 import {
@@ -11,7 +10,7 @@ import {
 import { decodeResourceGroup, findGroupMember } from '../../src/move/types/resource-group.ts';
 import { type Path, parsePhysicalStateKey, type StateKey } from '../../src/move/types/state-key.ts';
 import { parseStructTag } from '../../src/move/types/type-parser.ts';
-import { decodeTypeTag, formatStructTag, formatTypeTag } from '../../src/move/types/type-tag.ts';
+import { formatStructTag, formatTypeTag, TypeTag } from '../../src/move/types/type-tag.ts';
 import {
   coinStoreCodec,
   concurrentFungibleBalanceCodec,
@@ -124,7 +123,7 @@ describe('balances of a sample ledger', () => {
       const others = [balances.total(MOON, MOON_METADATA), balances.total(GOLD)];
       balances.apply(transaction);
       if (version > 0n) {
-        const fee = decodeBcs(transaction.info, readTransactionInfo).gasUsed * GAS_UNIT_PRICE;
+        const fee = TransactionInfo.decode(transaction.info).gasUsed * GAS_UNIT_PRICE;
         expect(native - balances.total(NATIVE, NATIVE_METADATA)).toBe(fee);
         expect([balances.total(MOON, MOON_METADATA), balances.total(GOLD)]).toEqual(others);
       }
@@ -151,7 +150,7 @@ describe('module events of a sample ledger', () => {
     for (const chunk of chunks) {
       for (const { events } of chunk.transactions) {
         for (const event of events) {
-          const type = formatTypeTag(decodeTypeTag(event.typeTag));
+          const type = formatTypeTag(TypeTag.decode(event.typeTag));
           if (!firstOf.has(type)) firstOf.set(type, version);
           lastOf.set(type, version);
         }

@@ -1,15 +1,14 @@
 /** Small transactions for tests, in their wire form, made of a version. */
-import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
+
 import {
-  type Transaction,
-  type TransactionOnChainData,
+  Transaction,
+  TransactionOnChainData,
   transactionHash,
 } from '../../src/move/transactions/transaction.ts';
-import { encodeTransactionInfo } from '../../src/move/transactions/transaction-info.ts';
+import { TransactionInfo } from '../../src/move/transactions/transaction-info.ts';
 import type { ReplayProtector } from '../../src/move/transactions/transaction-origin.ts';
 import { ORDERLESS_SEQUENCE_NUMBER } from '../../src/move/transactions/user-transaction.ts';
 import type { Address } from '../../src/move/types/address.ts';
-import { encodeTransaction, writeOnChainData } from '../move/transactions/wire-writers.ts';
 
 interface StoredTransaction {
   /** BCS of the TransactionInfo. */
@@ -38,7 +37,7 @@ export function storedTransaction(
   const info = {
     ...INFO_OF_TESTS,
     gasUsed: BigInt(version),
-    transactionHash: transactionHash(encodeTransaction(transaction)),
+    transactionHash: transactionHash(Transaction.encode(transaction)),
   };
   const data: TransactionOnChainData = {
     version: BigInt(version),
@@ -49,8 +48,8 @@ export function storedTransaction(
     changes: { kind: 'v0', writes: [] },
   };
   return {
-    info: encodeTransactionInfo(info),
-    transaction: encodeBcs((writer) => writeOnChainData(writer, data)),
+    info: TransactionInfo.encode(info),
+    transaction: TransactionOnChainData.encode(data),
   };
 }
 

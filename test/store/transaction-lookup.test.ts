@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { U64_MAX } from '../../src/move/bcs/bcs-reader.ts';
-import { encodeTransactionInfo } from '../../src/move/transactions/transaction-info.ts';
+import { TransactionInfo } from '../../src/move/transactions/transaction-info.ts';
 import type { ReplayProtector } from '../../src/move/transactions/transaction-origin.ts';
 import { addressBytes } from '../../src/move/types/address.ts';
 import { ACCOUNT_TRANSACTIONS, TRANSACTION_HASHES } from '../../src/store/columns/columns.ts';
@@ -24,7 +24,7 @@ function sent(version: number, sender: string, by: ReplayProtector): ChunkTransa
 
 /** A version whose info states a hash. */
 function hashed(version: number, hash: Buffer): ChunkTransaction {
-  const info = encodeTransactionInfo({ ...INFO_OF_TESTS, transactionHash: hash });
+  const info = TransactionInfo.encode({ ...INFO_OF_TESTS, transactionHash: hash });
   return { ...transaction(version), info };
 }
 

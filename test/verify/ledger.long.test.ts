@@ -8,7 +8,7 @@ import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { accumulatorRoot, MerkleAccumulator } from '../../src/move/crypto/accumulator.ts';
 import { contractEventHash } from '../../src/move/transactions/event.ts';
 import {
-  encodeTransactionInfo,
+  TransactionInfo,
   transactionInfoHash,
 } from '../../src/move/transactions/transaction-info.ts';
 import { sampleChunks } from '../../src/sample/sample.ts';
@@ -84,7 +84,7 @@ function infoOf(version: number, events: ChunkTransaction['events']): Buffer {
       }),
     ),
   );
-  return encodeTransactionInfo({
+  return TransactionInfo.encode({
     kind: 'v0',
     gasUsed: BigInt(version),
     status: { kind: 'success' },

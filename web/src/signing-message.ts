@@ -4,10 +4,7 @@
  */
 import { BcsError, BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { formatHex, parseHex } from '../../src/move/bcs/hex.ts';
-import {
-  readTransactionArgument,
-  type TransactionArgument,
-} from '../../src/move/transactions/transaction-argument.ts';
+import { TransactionArgument } from '../../src/move/transactions/transaction-argument.ts';
 import { formatAddress, HexTextError } from '../../src/move/types/address.ts';
 import { formatTypeTag, readTypeTag } from '../../src/move/types/type-tag.ts';
 import { groupDigits, timeText } from './number-text.ts';
@@ -185,7 +182,7 @@ class MessageDivider {
     const code = (bytes: Uint8Array): string => `${groupDigits(bytes.length)} bytes of bytecode`;
     this.#part('Script code', () => reader.bytes(), code);
     this.#typeArguments();
-    this.#each('Argument', () => readTransactionArgument(reader), scriptArgumentText);
+    this.#each('Argument', () => TransactionArgument.read(reader), scriptArgumentText);
   }
 
   #typeArguments(): void {

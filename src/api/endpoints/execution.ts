@@ -8,7 +8,7 @@ import { MAX_SIMULATED_BYTES } from '../../execution/simulated-transaction.ts';
 import type { LedgerView } from '../../ledger/ledger-view.ts';
 import { BcsError, BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
-import { readSignedTransaction } from '../../move/transactions/user-transaction.ts';
+import { SignedTransaction } from '../../move/transactions/user-transaction.ts';
 import { LedgerError } from '../../state/ledger-error.ts';
 import { EncodeError } from '../../submission/encode/index.ts';
 import {
@@ -102,7 +102,7 @@ function splitBatch(body: Buffer): Buffer[] {
     const reader = new BcsReader(body);
     const items = reader.vector(MIN_SIGNED_BYTES, (inner) => {
       const start = inner.offset;
-      readSignedTransaction(inner);
+      SignedTransaction.read(inner);
       return body.subarray(start, inner.offset);
     });
     reader.finish();

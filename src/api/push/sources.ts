@@ -3,7 +3,7 @@ import type { EventStream } from '../../ledger/events/stream-pages.ts';
 import type { LedgerView } from '../../ledger/ledger-view.ts';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { byteTools } from '../../move/bcs/bytes.ts';
-import { encodeTypeTag, type StructTag } from '../../move/types/type-tag.ts';
+import { type StructTag, TypeTag } from '../../move/types/type-tag.ts';
 import type { TimeShare } from './time-share.ts';
 
 const MAX_BATCH_RECORDS = 100;
@@ -97,7 +97,7 @@ export class TypedEventSource implements RecordSource {
 
   constructor(type: StructTag) {
     this.#type = type;
-    this.key = typeKey(encodeTypeTag({ kind: 'struct', struct: type }));
+    this.key = typeKey(TypeTag.encode({ kind: 'struct', struct: type }));
   }
 
   async read(view: LedgerView, from: bigint): Promise<RecordBatch> {

@@ -14,11 +14,7 @@ import {
   type SignedLedgerInfo,
   writeUnsignedLedgerInfo,
 } from '../../move/transactions/ledger-info.ts';
-import {
-  readTransactionInfo,
-  type TransactionInfo,
-  transactionInfoHash,
-} from '../../move/transactions/transaction-info.ts';
+import { TransactionInfo, transactionInfoHash } from '../../move/transactions/transaction-info.ts';
 import { unproved } from './backup-error.ts';
 import { decodeIn } from './backup-files.ts';
 
@@ -56,7 +52,7 @@ export function readInfoProof(bytes: Buffer, file: string): InfoProof {
   return decodeIn(file, 'the proof', bytes, (reader) => {
     const siblings = readSiblings(reader);
     const start = reader.offset;
-    const info = readTransactionInfo(reader);
+    const info = TransactionInfo.read(reader);
     const infoBytes = reader.buffer.subarray(start, reader.offset);
     return { siblings, info, infoBytes, signed: readSignedLedgerInfo(reader) };
   });

@@ -5,8 +5,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import { MerkleAccumulator } from '../../move/crypto/accumulator.ts';
 import { transactionInfoHash } from '../../move/transactions/transaction-info.ts';
-import { parsePhysicalStateKey, writeStateKey } from '../../move/types/state-key.ts';
-import { writeStateValue } from '../../move/types/state-value.ts';
+import { parsePhysicalStateKey, StateKey } from '../../move/types/state-key.ts';
+import { StateValue } from '../../move/types/state-value.ts';
 import { IDENTITY } from '../../store/columns/columns.ts';
 import { openHead } from '../../store/columns/head.ts';
 import { LEDGER_IDENTITY, type LedgerIdentity } from '../../store/columns/identity-column.ts';
@@ -183,8 +183,8 @@ class SnapshotMaker {
         proofs.add(value);
         // The two forms of an access path are the same bytes (docs/spec/ledger.md §1.2).
         if (key[0] === ACCESS_PATH_TAG) record.fixed(key);
-        else writeStateKey(record, parsePhysicalStateKey(key));
-        writeStateValue(record, value);
+        else StateKey.write(record, parsePhysicalStateKey(key));
+        StateValue.write(record, value);
       },
       nameOf: (first) => `${folder}/${first}-.chunk`,
       entryOf({ first, last, handle }) {

@@ -8,7 +8,7 @@ import {
   type StateRootBuilder,
 } from '../../move/crypto/sparse-merkle.ts';
 import { stateKeyHash } from '../../move/types/state-key.ts';
-import { readStateValue, stateValueHash } from '../../move/types/state-value.ts';
+import { StateValue, stateValueHash } from '../../move/types/state-value.ts';
 import type { ScannedRow } from '../../store/columns/columns.ts';
 import { eventRow } from '../../store/columns/event-column.ts';
 import type { ImportedValue, StateImport } from '../../store/write/state-import.ts';
@@ -180,5 +180,5 @@ function* valuesOf(
 
 function readValue(reader: BcsReader): ImportedValue {
   const key = readPhysicalKey(reader);
-  return { key, ...readStateValue(reader) };
+  return { key, ...StateValue.read(reader) };
 }

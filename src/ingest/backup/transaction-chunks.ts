@@ -3,12 +3,9 @@ import { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { MerkleAccumulator } from '../../move/crypto/accumulator.ts';
 import { domainHash } from '../../move/crypto/hash.ts';
-import { MIN_EVENT_BYTES, readContractEvent } from '../../move/transactions/event.ts';
-import { readOnChainData, readTransaction } from '../../move/transactions/transaction.ts';
-import {
-  readTransactionInfo,
-  transactionInfoHash,
-} from '../../move/transactions/transaction-info.ts';
+import { ContractEvent } from '../../move/transactions/event.ts';
+import { readOnChainData, Transaction } from '../../move/transactions/transaction.ts';
+import { TransactionInfo, transactionInfoHash } from '../../move/transactions/transaction-info.ts';
 import { PageError } from '../feed/page-error.ts';
 import type { TrustedRoot } from '../feed/page-verifier.ts';
 import { frozenRootsOf, type VerifiedPage } from '../feed/verified-page.ts';
@@ -147,11 +144,11 @@ function itemOf(
   accumulator: MerkleAccumulator,
 ): Buffer {
   return decodeIn(data, `version ${version}`, record, (reader) => {
-    readTransaction(reader);
+    Transaction.read(reader);
     const transaction = record.subarray(0, reader.offset);
     const auxiliaryHash = hasAuxiliaryInfo ? readAuxiliaryHash(reader) : undefined;
     const infoStart = reader.offset;
-    const info = readTransactionInfo(reader);
+    const info = TransactionInfo.read(reader);
     const infoBytes = record.subarray(infoStart, reader.offset);
     const isSame =
       auxiliaryHash === undefined
@@ -160,8 +157,8 @@ function itemOf(
     if (!isSame)
       throw unproved(data, `version ${version}: the auxiliary info is not that of its hash`);
     const eventsStart = reader.offset;
-    const events = reader.itemCount(MIN_EVENT_BYTES);
-    for (let index = 0; index < events; index += 1) readContractEvent(reader);
+    const events = reader.itemCount(ContractEvent.minBytes);
+    for (let index = 0; index < events; index += 1) ContractEvent.read(reader);
     const eventBytes = record.subarray(eventsStart, reader.offset);
     accumulator.append(transactionInfoHash(infoBytes));
     // The rest is the write set, which the verifier decodes.

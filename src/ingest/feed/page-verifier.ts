@@ -5,26 +5,19 @@
 import { BcsError, BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { readHash } from '../../move/bcs/fixed-bytes.ts';
 import { accumulatorRoot, MerkleAccumulator } from '../../move/crypto/accumulator.ts';
-import {
-  contractEventHash,
-  MIN_EVENT_BYTES,
-  readContractEvent,
-} from '../../move/transactions/event.ts';
+import { ContractEvent, contractEventHash } from '../../move/transactions/event.ts';
 import {
   type EncodedOnChainData,
-  MIN_ON_CHAIN_DATA_BYTES,
   type OnChainDataOf,
   readOnChainData,
   readOnChainDataWith,
-  readTransaction,
   storedTransactionHash,
+  Transaction,
+  TransactionOnChainData,
 } from '../../move/transactions/transaction.ts';
-import {
-  readTransactionInfo,
-  transactionInfoHash,
-} from '../../move/transactions/transaction-info.ts';
+import { TransactionInfo, transactionInfoHash } from '../../move/transactions/transaction-info.ts';
 import { formatWaypoint, isSameWaypoint, type Waypoint } from '../../move/transactions/waypoint.ts';
-import { readWriteSet, writeSetHash } from '../../move/transactions/write-set.ts';
+import { WriteSet, writeSetHash } from '../../move/transactions/write-set.ts';
 import { marksOf } from '../chunk-builder.ts';
 import { GenesisError, readGenesis } from '../genesis/genesis.ts';
 import { computeGenesisHashes } from '../genesis/genesis-waypoint.ts';
@@ -198,7 +191,7 @@ function* itemsReadBy<Item>(
   let index = 0;
   let itemStart = 0;
   try {
-    count = reader.length(MIN_ON_CHAIN_DATA_BYTES);
+    count = reader.length(TransactionOnChainData.minBytes);
     if (count === 0 || count > MAX_PAGE_ITEMS) {
       const detail = `a page of ${count} items, 1 to ${MAX_PAGE_ITEMS} are taken`;
       throw malformed(firstVersion, 'page', detail);
@@ -219,11 +212,11 @@ function* itemsReadBy<Item>(
 /** The readers of an item's fields, in their order. */
 const FIELD_READERS: readonly (readonly [PageField, (reader: BcsReader) => unknown])[] = [
   ['version', (reader) => reader.u64()],
-  ['transaction', readTransaction],
-  ['info', readTransactionInfo],
-  ['events', (reader) => reader.vector(MIN_EVENT_BYTES, readContractEvent)],
+  ['transaction', Transaction.read],
+  ['info', TransactionInfo.read],
+  ['events', (reader) => reader.vector(ContractEvent.minBytes, ContractEvent.read)],
   ['accumulator_root_hash', readHash],
-  ['changes', readWriteSet],
+  ['changes', WriteSet.read],
 ];
 
 /** The field of an item that does not decode; the page itself when it ends where the item should begin. */

@@ -8,11 +8,7 @@ import { accumulatorRoot } from '../../move/crypto/accumulator.ts';
 import { SparseMerkleLeaves } from '../../move/crypto/sparse-merkle.ts';
 import { contractEventHash } from '../../move/transactions/event.ts';
 import { transactionHash } from '../../move/transactions/transaction.ts';
-import {
-  encodeTransactionInfo,
-  type TransactionInfo,
-  transactionInfoHash,
-} from '../../move/transactions/transaction-info.ts';
+import { TransactionInfo, transactionInfoHash } from '../../move/transactions/transaction-info.ts';
 import {
   type EpochState,
   epochStateOf,
@@ -65,7 +61,7 @@ export function computeGenesisHashes(genesis: Genesis): GenesisHashes {
     ...hashes,
     auxiliaryInfoHash: undefined,
   };
-  const infoBytes = encodeTransactionInfo(info);
+  const infoBytes = TransactionInfo.encode(info);
   const infoHash = transactionInfoHash(infoBytes);
   const accumulatorRootHash = accumulatorRoot('TransactionAccumulator', [infoHash]);
   const nextEpochState = epochStateOf(GENESIS_EPOCH + 1n, genesis.validatorSet);

@@ -5,19 +5,13 @@
  */
 import { BcsError, BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { MoveError } from '../../move/errors.ts';
-import { MIN_EVENT_BYTES, readContractEvent } from '../../move/transactions/event.ts';
+import { ContractEvent } from '../../move/transactions/event.ts';
 import { TRANSACTION_KINDS } from '../../move/transactions/transaction.ts';
 import { type ValidatorSet, validatorSetCodec } from '../../move/transactions/waypoint.ts';
-import { MIN_WRITE_BYTES, readWriteOp, type WriteOp } from '../../move/transactions/write-set.ts';
+import { WriteOp, WriteSetEntry } from '../../move/transactions/write-set.ts';
 import { ADDRESS_ONE } from '../../move/types/address.ts';
 import { CHAIN_ID_TAG, VALIDATOR_SET_TAG } from '../../move/types/framework-tag.ts';
-import {
-  MIN_STATE_KEY_BYTES,
-  physicalStateKey,
-  readStateKey,
-  resourceStateKey,
-  type StateKey,
-} from '../../move/types/state-key.ts';
+import { physicalStateKey, resourceStateKey, StateKey } from '../../move/types/state-key.ts';
 import { formatStructTag, type StructTag } from '../../move/types/type-tag.ts';
 import { chainIdCodec } from '../../move/values/framework-resource.ts';
 
@@ -172,17 +166,17 @@ class GenesisScan {
   /** Reads entries of a write set; `reader.map` asserts their order. */
   #readWrites(what: string, visit: (key: StateKey, op: WriteOp) => void): void {
     const reader = this.#reader;
-    this.#checkCount(MIN_WRITE_BYTES, what);
+    this.#checkCount(WriteSetEntry.minBytes, what);
     let index = 0;
     let key: StateKey;
     reader.map(
-      MIN_WRITE_BYTES,
+      WriteSetEntry.minBytes,
       () => {
         this.part = `${what} ${index}`;
         index += 1;
-        key = readStateKey(reader);
+        key = StateKey.read(reader);
       },
-      () => visit(key, readWriteOp(reader)),
+      () => visit(key, WriteOp.read(reader)),
     );
   }
 
@@ -207,9 +201,9 @@ class GenesisScan {
   #readWriteSetTail(): void {
     const reader = this.#reader;
     this.part = 'hotness';
-    const hotKeys = this.#checkCount(MIN_STATE_KEY_BYTES, 'hot key');
-    reader.length(MIN_STATE_KEY_BYTES);
-    for (let index = 0; index < hotKeys; index += 1) readStateKey(reader);
+    const hotKeys = this.#checkCount(StateKey.minBytes, 'hot key');
+    reader.length(StateKey.minBytes);
+    for (let index = 0; index < hotKeys; index += 1) StateKey.read(reader);
     this.part = 'extensions';
     const extensions = this.#checkCount(2, 'extension');
     reader.length(2);
@@ -222,13 +216,13 @@ class GenesisScan {
   #readEvents(): Uint32Array {
     const reader = this.#reader;
     this.part = 'events';
-    const count = this.#checkCount(MIN_EVENT_BYTES, 'event');
-    reader.length(MIN_EVENT_BYTES);
+    const count = this.#checkCount(ContractEvent.minBytes, 'event');
+    reader.length(ContractEvent.minBytes);
     const bounds = new Uint32Array(count + 1);
     bounds[0] = reader.offset;
     for (let index = 0; index < count; index += 1) {
       this.part = `event ${index}`;
-      readContractEvent(reader);
+      ContractEvent.read(reader);
       bounds[index + 1] = reader.offset;
     }
     this.#counts.events = count;
@@ -251,10 +245,10 @@ class GenesisScan {
 function* writesOf(writeSet: Buffer): Generator<GenesisWrite> {
   const reader = new BcsReader(writeSet);
   reader.uleb32();
-  const count = reader.length(MIN_WRITE_BYTES);
+  const count = reader.length(WriteSetEntry.minBytes);
   for (let index = 0; index < count; index += 1) {
-    const key = readStateKey(reader);
-    yield { key, physicalKey: physicalStateKey(key), op: readWriteOp(reader) };
+    const key = StateKey.read(reader);
+    yield { key, physicalKey: physicalStateKey(key), op: WriteOp.read(reader) };
   }
 }
 

@@ -13,7 +13,7 @@ import {
   resourceStateKey,
 } from '../../move/types/state-key.ts';
 import { parseStructTag, TypeTextError } from '../../move/types/type-parser.ts';
-import { encodeTypeTag, type StructTag, type TypeTag } from '../../move/types/type-tag.ts';
+import { type StructTag, TypeTag } from '../../move/types/type-tag.ts';
 import { type EventHandle, eventHandleCodec } from '../../move/values/framework-resource.ts';
 import {
   EVENT_HANDLE_BYTES,
@@ -144,7 +144,7 @@ class ResourcePlace {
     this.#handleIndex = resource.handles.indexOf(handle);
     if (this.#handleIndex < 0) throw new RangeError(`${resource.type} has no handle ${handle}`);
     this.#tag = parseStructTag(resource.type);
-    this.#tagBytes = encodeTypeTag({ kind: 'struct', struct: this.#tag }).subarray(1);
+    this.#tagBytes = TypeTag.encode({ kind: 'struct', struct: this.#tag }).subarray(1);
   }
 
   /** The physical state key of the resource, or of its group, under an address. @throws TypeTextError */
@@ -187,7 +187,7 @@ function textOf(field: Buffer): string {
 }
 
 function eventTag(type: string): Buffer {
-  return encodeTypeTag({ kind: 'struct', struct: parseStructTag(type) });
+  return TypeTag.encode({ kind: 'struct', struct: parseStructTag(type) });
 }
 
 const BY_MODULE_EVENT: ReadonlyMap<string, EventTranslation> = new Map(

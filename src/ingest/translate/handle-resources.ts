@@ -7,7 +7,7 @@ import { ADDRESS_BYTES } from '../../move/types/address.ts';
 import { OBJECT_GROUP_TAG } from '../../move/types/framework-tag.ts';
 import { iterateGroup } from '../../move/types/resource-group.ts';
 import { parseStructTag } from '../../move/types/type-parser.ts';
-import { encodeTypeTag, type StructTag } from '../../move/types/type-tag.ts';
+import { type StructTag, TypeTag } from '../../move/types/type-tag.ts';
 import { type EventHandle, eventHandleCodec } from '../../move/values/framework-resource.ts';
 
 export interface HandleResource {
@@ -199,7 +199,7 @@ const GROUP_PATH = 2;
 
 /** BCS of a struct tag. */
 const tagBytesOf = (struct: StructTag): Buffer =>
-  encodeTypeTag({ kind: 'struct', struct }).subarray(1);
+  TypeTag.encode({ kind: 'struct', struct }).subarray(1);
 
 const OBJECT_GROUP = tagBytesOf(OBJECT_GROUP_TAG);
 

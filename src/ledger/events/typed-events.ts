@@ -1,7 +1,7 @@
 /** Pages of the module events of one type (docs/extensions.md). */
 import { type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
 import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
-import { encodeTypeTag, type StructTag } from '../../move/types/type-tag.ts';
+import { type StructTag, TypeTag } from '../../move/types/type-tag.ts';
 import { versionPruned } from '../../state/ledger-error.ts';
 import type { PruningGuard } from '../../state/pruning-guard.ts';
 import type { LedgerSource } from '../../state/source.ts';
@@ -62,7 +62,7 @@ export class TypedEvents {
   async page(request: TypedEventRequest, pace = new YieldBudget()): Promise<TypedEventPage> {
     const { type, start: first = this.firstPlace, version: end } = request;
     if (first.version < this.firstPlace.version) throw versionPruned(first.version);
-    const typeTag = encodeTypeTag({ kind: 'struct', struct: type });
+    const typeTag = TypeTag.encode({ kind: 'struct', struct: type });
     const page = new Page(request);
     let next: EventPlace | undefined = first;
     while (next !== undefined && !page.isFull) {

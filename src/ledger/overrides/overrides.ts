@@ -8,7 +8,7 @@ import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import { parseAddress } from '../../move/types/address.ts';
 import type { HashedStateKey } from '../../move/types/state-key.ts';
 import { parseTypeTag } from '../../move/types/type-parser.ts';
-import { encodeTypeTag } from '../../move/types/type-tag.ts';
+import { TypeTag } from '../../move/types/type-tag.ts';
 import { ModuleCache, ModuleView } from '../../state/module-view.ts';
 import { type OverlaidWrite, Overlay, type OverlayChanges } from '../../state/overlay.ts';
 import { overlaidSource } from '../../state/overlay-source.ts';
@@ -143,7 +143,7 @@ export class OverridableLedger implements LedgerReader, Overrides {
     const stream = { address: parsed(() => parseAddress(account)), creationNumber };
     const bodies = events.map(({ type, data }) => {
       const tag = parsed(() => parseTypeTag(type));
-      const typeTag = encodeTypeTag(tag);
+      const typeTag = TypeTag.encode(tag);
       const encoded = new BcsWriter().fixed(typeTag).bytes(data).toBytes();
       return { tag, body: { typeTag, data: Buffer.from(data), encoded } };
     });

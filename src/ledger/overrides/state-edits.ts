@@ -18,7 +18,7 @@ import {
   resourceStateKey,
 } from '../../move/types/state-key.ts';
 import { parseStructTag } from '../../move/types/type-parser.ts';
-import { encodeTypeTag, type TypeTag } from '../../move/types/type-tag.ts';
+import { TypeTag } from '../../move/types/type-tag.ts';
 import { renderValue } from '../../move/values/value-json.ts';
 import type { ModuleView } from '../../state/module-view.ts';
 import { groupOf } from '../../state/resource.ts';
@@ -111,7 +111,7 @@ export async function assertIsValue(
   modules: ModuleView,
 ): Promise<void> {
   try {
-    const { layout } = (await modules.type(encodeTypeTag(tag), tag)).value;
+    const { layout } = (await modules.type(TypeTag.encode(tag), tag)).value;
     renderValue(layout, bytes);
   } catch (cause) {
     throw asOverrideError(cause);

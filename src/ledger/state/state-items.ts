@@ -1,6 +1,6 @@
 /** Reads of state by its key: items of tables and raw state values (docs/spec/transactions.md §6). */
 import { BcsError } from '../../move/bcs/bcs-reader.ts';
-import { BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
+import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import { formatHex } from '../../move/bcs/hex.ts';
 import type { JsonValue } from '../../move/json/json-text.ts';
 import { formatJson } from '../../move/json/json-text-print.ts';
@@ -12,8 +12,8 @@ import {
   hashedStateKey,
   type StateKey,
 } from '../../move/types/state-key.ts';
-import { writeStateValue } from '../../move/types/state-value.ts';
-import { encodeTypeTag, type TypeTag } from '../../move/types/type-tag.ts';
+import { StateValue } from '../../move/types/state-value.ts';
+import { TypeTag } from '../../move/types/type-tag.ts';
 import { LayoutError } from '../../move/values/layout.ts';
 import { resolveArgumentLayout } from '../../move/values/layout-resolver.ts';
 import { encodeValue, ValueEncodeError } from '../../move/values/value-encode.ts';
@@ -83,7 +83,7 @@ export class StateItems {
     }
     const wanted = { ...hashedStateKey(key), needsMetadata: true } as const;
     const value = await this.#value(wanted, version, account);
-    if (value !== undefined) return encodeBcs((writer) => writeStateValue(writer, value));
+    if (value !== undefined) return StateValue.encode(value);
     throw new LedgerError(
       'state_value_not_found',
       `Raw State Value not found by StateKey(${hex}) and Ledger version(${version})`,
@@ -148,7 +148,7 @@ async function encodeKey(type: TypeTag, key: JsonValue, lookup: ModuleLookup): P
 
 async function valueJson(type: TypeTag, bytes: Uint8Array, modules: ModuleView): Promise<string> {
   try {
-    const { value } = await modules.type(encodeTypeTag(type), type);
+    const { value } = await modules.type(TypeTag.encode(type), type);
     return renderValue(value.layout, bytes);
   } catch (cause) {
     throw conversionError('Failed to deserialize table item retrieved from DB', cause);

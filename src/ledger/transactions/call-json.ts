@@ -1,19 +1,15 @@
 /** Calls of entry functions and scripts as transactions show them (docs/spec/transactions.md §2.5). */
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { BcsError } from '../../move/bcs/bcs-reader.ts';
-import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { tryParse } from '../../move/errors.ts';
 import { scriptAbiJson } from '../../move/modules/abi.ts';
 import { type CompiledScript, functionNameOfHandle } from '../../move/modules/compiled.ts';
 import type { ModuleLookup } from '../../move/modules/lookup.ts';
 import { readScript } from '../../move/modules/read.ts';
 import type { EntryFunction, Script } from '../../move/transactions/executable.ts';
-import {
-  type TransactionArgument,
-  writeTransactionArgument,
-} from '../../move/transactions/transaction-argument.ts';
+import { TransactionArgument } from '../../move/transactions/transaction-argument.ts';
 import { formatAddress } from '../../move/types/address.ts';
-import { encodeTypeTag } from '../../move/types/type-tag.ts';
+import { TypeTag } from '../../move/types/type-tag.ts';
 import { LayoutError } from '../../move/values/layout.ts';
 import { resolveParameterLayouts } from '../../move/values/layout-resolver.ts';
 import { renderValueUtf8 } from '../../move/values/value-json.ts';
@@ -42,7 +38,7 @@ export function entryFunctionJson(call: EntryFunction, decoding: Decoding): Mayb
 function keyOf({ module, function: name, typeArguments }: EntryFunction): string {
   const { address, name: moduleName } = module;
   let key = `${address}${moduleName.length}:${moduleName}${name.length}:${name}`;
-  for (const tag of typeArguments) key += encodeTypeTag(tag).toString('latin1');
+  for (const tag of typeArguments) key += TypeTag.encode(tag).toString('latin1');
   return key;
 }
 
@@ -126,7 +122,7 @@ export function genesisScriptJson(script: Script): string {
 function argumentBytes(argument: TransactionArgument): Buffer {
   if (argument.kind === 'serialized') return argument.value;
   // The kind comes first, in one byte.
-  return encodeBcs((writer) => writeTransactionArgument(writer, argument)).subarray(1);
+  return TransactionArgument.encode(argument).subarray(1);
 }
 
 function argumentJson({ kind, value }: TransactionArgument): string {

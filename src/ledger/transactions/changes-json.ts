@@ -2,9 +2,9 @@
 import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
 import { type BcsReader, decodeBcs } from '../../move/bcs/bcs-reader.ts';
 import { tryParse } from '../../move/errors.ts';
-import { MIN_WRITE_BYTES, readWriteSetTail } from '../../move/transactions/write-set.ts';
+import { WriteSetEntry, WriteSetTail } from '../../move/transactions/write-set.ts';
 import { ADDRESS_BYTES, addressFromBytes, formatAddress } from '../../move/types/address.ts';
-import { readModuleId } from '../../move/types/module-id.ts';
+import { ModuleId } from '../../move/types/module-id.ts';
 import { type MemberPlace, memberPlaces } from '../../move/types/resource-group.ts';
 import { physicalStateKey, stateKeyHash } from '../../move/types/state-key.ts';
 import { formatStructTag, readStructTag } from '../../move/types/type-tag.ts';
@@ -45,13 +45,13 @@ export interface ChangesContext {
 /** Reads the writes of a write set that are shown, in the order in which they are shown. */
 export function readWrites(reader: BcsReader): Write[] {
   const form = reader.variant(2, 'WriteSet');
-  const count = reader.length(MIN_WRITE_BYTES);
+  const count = reader.length(WriteSetEntry.minBytes);
   const writes: Write[] = [];
   for (let index = 0; index < count; index += 1) {
     const write = readWrite(reader);
     if (write !== undefined) writes.push(write);
   }
-  if (form === 1) readWriteSetTail(reader);
+  if (form === 1) WriteSetTail.read(reader);
   const { buffer } = reader;
   return writes.sort((left, right) => inMemoryOrder(buffer, left, right));
 }
@@ -156,7 +156,7 @@ function codeJson(
   { decoding, modules }: ChangesContext,
 ): string {
   const { pathStart, pathEnd } = write;
-  const id = tryParse(() => decodeBcs(item.subarray(pathStart + 1, pathEnd), readModuleId));
+  const id = tryParse(() => ModuleId.decode(item.subarray(pathStart + 1, pathEnd)));
   if (id === undefined) return unreadablePathJson(head, item, write);
   const bytes = writtenBytes(item, write);
   if (bytes === undefined) {

@@ -8,13 +8,12 @@ import { formatHex } from '../../move/bcs/hex.ts';
 import { MoveError, tryParse } from '../../move/errors.ts';
 import type { MemberPlace } from '../../move/types/resource-group.ts';
 import {
-  decodeTypeTag,
   formatStructTag,
   formatTypeTag,
   INDEX_OF_KIND,
   readStructTag,
   type StructTag,
-  type TypeTag,
+  TypeTag,
 } from '../../move/types/type-tag.ts';
 import type { Layout } from '../../move/values/layout.ts';
 import { layoutBytes } from '../../move/values/layout.ts';
@@ -129,7 +128,7 @@ export class Decoding {
       return this.typedStruct(buffer, { ...place, tagStart: tagStart + 1 });
     }
     const tagBytes = buffer.subarray(tagStart, tagEnd);
-    const type = tryParse(() => formatTypeTag(decodeTypeTag(tagBytes)));
+    const type = tryParse(() => formatTypeTag(TypeTag.decode(tagBytes)));
     const decoded = this.firstOf((modules) =>
       andThen(modules.type(tagBytes), ({ value }) => rendered(value, buffer, place)),
     );

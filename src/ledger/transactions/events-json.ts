@@ -1,7 +1,7 @@
 /** The events of a transaction as JSON (docs/spec/transactions.md §2.11). */
 import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
 import type { BcsReader } from '../../move/bcs/bcs-reader.ts';
-import { MIN_EVENT_BYTES } from '../../move/transactions/event.ts';
+import { ContractEvent } from '../../move/transactions/event.ts';
 import type { MemberPlace } from '../../move/types/resource-group.ts';
 import { skipTypeTag } from '../../move/types/type-tag.ts';
 import type { StoredModuleEvent } from '../../store/columns/event-column.ts';
@@ -19,7 +19,7 @@ const MODULE_EVENT_MEMBERS =
 const MODULE_EVENT_ORIGIN = `{${MODULE_EVENT_MEMBERS}`;
 
 export function readEvents(reader: BcsReader): EventPlace[] {
-  return reader.vector(MIN_EVENT_BYTES, readEvent);
+  return reader.vector(ContractEvent.minBytes, readEvent);
 }
 
 function readEvent(reader: BcsReader): EventPlace {

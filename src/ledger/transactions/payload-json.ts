@@ -1,16 +1,7 @@
 /** Payloads of user transactions as JSON (docs/spec/transactions.md §2.5). */
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
-import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
-import {
-  type Executable,
-  type ExtraConfig,
-  writeExecutable,
-} from '../../move/transactions/executable.ts';
-import {
-  type EncryptedPayload,
-  type TransactionPayload,
-  writeTransactionPayload,
-} from '../../move/transactions/payload.ts';
+import { Executable, type ExtraConfig } from '../../move/transactions/executable.ts';
+import { type EncryptedPayload, TransactionPayload } from '../../move/transactions/payload.ts';
 import { type Address, formatAddress } from '../../move/types/address.ts';
 import { RAW_PAYLOAD_TYPE } from '../../submission/decode/rendering.ts';
 import { entryFunctionJson, scriptPayloadJson } from './call-json.ts';
@@ -37,10 +28,7 @@ export function payloadJson(payload: TransactionPayload, decoding: Decoding): Ma
       const { executable, extraConfig } = payload;
       const { multisigAddress } = extraConfig;
       if (multisigAddress !== undefined) return multisigJson(multisigAddress, executable, decoding);
-      return (
-        runnableJson(executable, decoding) ??
-        rawJson(encodeBcs((writer) => writeTransactionPayload(writer, payload)))
-      );
+      return runnableJson(executable, decoding) ?? rawJson(TransactionPayload.encode(payload));
     }
     case 'encrypted':
       return encryptedJson(payload.payload, decoding);
@@ -77,10 +65,7 @@ function multisigJson(
 }
 
 function executableJson(executable: Executable, decoding: Decoding): MaybePromise<string> {
-  return (
-    runnableJson(executable, decoding) ??
-    rawJson(encodeBcs((writer) => writeExecutable(writer, executable)))
-  );
+  return runnableJson(executable, decoding) ?? rawJson(Executable.encode(executable));
 }
 
 const ENCRYPTED_STATES = {

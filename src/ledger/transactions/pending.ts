@@ -3,8 +3,8 @@
  * version (docs/spec/transactions.md §1.5, §2.4, §4).
  */
 import { BcsReader } from '../../move/bcs/bcs-reader.ts';
-import { readTransaction, storedTransactionHash } from '../../move/transactions/transaction.ts';
-import { readSignedTransaction } from '../../move/transactions/user-transaction.ts';
+import { storedTransactionHash, Transaction } from '../../move/transactions/transaction.ts';
+import { SignedTransaction } from '../../move/transactions/user-transaction.ts';
 
 export interface ForeignTransaction {
   /** Where the other node has committed it; undefined while it is pending there. */
@@ -31,7 +31,7 @@ export function readForeignTransaction(
   const reader = new BcsReader(answer);
   if (reader.variant(ANSWERS, 'TransactionData') === PENDING_VARIANT) {
     const signed = answer.subarray(reader.offset);
-    const transaction = readSignedTransaction(reader);
+    const transaction = SignedTransaction.read(reader);
     reader.finish();
     const bytes = Buffer.concat([USER_VARIANT, signed]);
     const found = storedTransactionHash(bytes, { kind: 'user', transaction });
@@ -39,7 +39,7 @@ export function readForeignTransaction(
   }
   const version = reader.u64();
   const start = reader.offset;
-  const transaction = readTransaction(reader);
+  const transaction = Transaction.read(reader);
   const bytes = answer.subarray(start, reader.offset);
   if (!storedTransactionHash(bytes, transaction).equals(hash)) return undefined;
   const isUser = transaction.kind === 'user';

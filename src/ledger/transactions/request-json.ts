@@ -2,7 +2,7 @@
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import type { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import type { ExtraConfig } from '../../move/transactions/executable.ts';
-import { readRawTransaction } from '../../move/transactions/user-transaction.ts';
+import { RawTransaction } from '../../move/transactions/user-transaction.ts';
 import type { Decoding } from './decoding.ts';
 import { quotedAddress } from './json-units.ts';
 import { extraConfigOf, payloadJson } from './payload-json.ts';
@@ -10,7 +10,7 @@ import { signatureJson } from './signature-json.ts';
 
 /** Reads a signed transaction and gives its members, from the sender to the requested limits, without braces. */
 export function requestMembers(reader: BcsReader): (decoding: Decoding) => MaybePromise<string> {
-  const raw = readRawTransaction(reader);
+  const raw = RawTransaction.read(reader);
   const signature = signatureJson(reader);
   const config = extraConfigOf(raw.payload);
   const nonce = config?.replayProtectionNonce;

@@ -2,14 +2,11 @@
 import type { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { setBits } from '../../move/bcs/bits.ts';
 import { readSizedBytes } from '../../move/bcs/fixed-bytes.ts';
+import { MultiEd25519PublicKey, MultiEd25519Signature } from '../../move/crypto/authenticator.ts';
 import {
-  readMultiEd25519PublicKey,
-  readMultiEd25519Signature,
-} from '../../move/crypto/authenticator.ts';
-import {
+  AnyPublicKey,
+  AnySignature,
   PUBLIC_KEY_BYTES,
-  readAnyPublicKey,
-  readAnySignature,
   SIGNATURE_BYTES,
 } from '../../move/crypto/public-key.ts';
 import { ADDRESS_BYTES } from '../../move/types/address.ts';
@@ -93,8 +90,8 @@ function ed25519Members(reader: BcsReader): string {
 }
 
 function multiEd25519Members(reader: BcsReader): string {
-  const { keys, threshold } = readMultiEd25519PublicKey(reader);
-  const { signatures, bitmap } = readMultiEd25519Signature(reader);
+  const { keys, threshold } = MultiEd25519PublicKey.read(reader);
+  const { signatures, bitmap } = MultiEd25519Signature.read(reader);
   return (
     `"public_keys":${listOf(keys, quotedHex)},"signatures":${listOf(signatures, quotedHex)},` +
     `"threshold":${threshold},"bitmap":${quotedHex(bitmap)}`
@@ -131,14 +128,14 @@ function abstractMembers(reader: BcsReader): string {
 
 function publicKeyJson(reader: BcsReader): string {
   const start = reader.offset;
-  const key = readAnyPublicKey(reader);
+  const key = AnyPublicKey.read(reader);
   const value = 'bytes' in key ? key.bytes : afterVariant(reader, start);
   return `{"value":${quotedHex(value)},"type":"${KEY_TYPES[key.kind]}"}`;
 }
 
 function anySignatureJson(reader: BcsReader): string {
   const start = reader.offset;
-  const signature = readAnySignature(reader);
+  const signature = AnySignature.read(reader);
   const value = 'bytes' in signature ? signature.bytes : afterVariant(reader, start);
   return `{"value":${quotedHex(value)},"type":"${KEY_TYPES[signature.kind]}"}`;
 }

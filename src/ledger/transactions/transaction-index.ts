@@ -4,7 +4,7 @@
  */
 import { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { auxiliaryInfoHash } from '../../move/transactions/auxiliary-info.ts';
-import { readTransactionInfo } from '../../move/transactions/transaction-info.ts';
+import { TransactionInfo } from '../../move/transactions/transaction-info.ts';
 import type { PruningGuard } from '../../state/pruning-guard.ts';
 import type { LedgerSource } from '../../state/source.ts';
 import { YieldBudget } from '../../yield-budget.ts';
@@ -37,7 +37,7 @@ export async function transactionIndexes(
       last = block && (await history.lastVersionOfBlock(block));
       least = 0;
     }
-    const { auxiliaryInfoHash: hash } = readTransactionInfo(new BcsReader(info));
+    const { auxiliaryInfoHash: hash } = TransactionInfo.read(new BcsReader(info));
     const index = hash && (await search.find(hash, least, pace));
     indexes.push(index);
     least = (index ?? least) + 1;

@@ -5,14 +5,14 @@ import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
 import { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { readHash } from '../../move/bcs/fixed-bytes.ts';
 import {
-  readBlockEpilogue,
-  readBlockMetadata,
-  readBlockMetadataExt,
+  BlockEpilogue,
+  BlockMetadata,
+  BlockMetadataExt,
 } from '../../move/transactions/block-transaction.ts';
-import { readScriptCall } from '../../move/transactions/executable.ts';
+import { Script } from '../../move/transactions/executable.ts';
 import { TRANSACTION_KINDS } from '../../move/transactions/transaction.ts';
-import { readTransactionInfo } from '../../move/transactions/transaction-info.ts';
-import { readValidatorTransaction } from '../../move/transactions/validator-transaction.ts';
+import { TransactionInfo } from '../../move/transactions/transaction-info.ts';
+import { ValidatorTransaction } from '../../move/transactions/validator-transaction.ts';
 import { blockEndJson, extensionJson, metadataMembers } from './block-json.ts';
 import { genesisScriptJson } from './call-json.ts';
 import { type ChangesContext, changesJson, readWrites } from './changes-json.ts';
@@ -56,7 +56,7 @@ export function transactionJson(
   const reader = new BcsReader(item);
   const version = reader.u64();
   const rest = readRest(reader);
-  const info = readTransactionInfo(reader);
+  const info = TransactionInfo.read(reader);
   const events = readEvents(reader);
   const rootHash = readHash(reader);
   const writes = readWrites(reader);
@@ -100,12 +100,12 @@ function readRest(reader: BcsReader): Rest {
         joined('genesis_transaction', [() => payload(context), events]);
     }
     case 'blockMetadata': {
-      const [before, after] = metadataMembers(readBlockMetadata(reader));
+      const [before, after] = metadataMembers(BlockMetadata.read(reader));
       return ({ events }) =>
         joined('block_metadata_transaction', [() => before, events, () => after]);
     }
     case 'blockMetadataExt': {
-      const ext = readBlockMetadataExt(reader);
+      const ext = BlockMetadataExt.read(reader);
       const [before, after] = metadataMembers(ext.metadata);
       const last = `${after},"block_metadata_extension":${extensionJson(ext)}`;
       return ({ events }) =>
@@ -115,12 +115,12 @@ function readRest(reader: BcsReader): Rest {
       readHash(reader);
       return ({ timestamp }) => joined('state_checkpoint_transaction', [timestamp]);
     case 'validator': {
-      const members = validatorMembers(readValidatorTransaction(reader));
+      const members = validatorMembers(ValidatorTransaction.read(reader));
       return ({ events, timestamp }) =>
         joined('validator_transaction', [events, timestamp, () => members]);
     }
     case 'blockEpilogue': {
-      const end = `"block_end_info":${blockEndJson(readBlockEpilogue(reader))}`;
+      const end = `"block_end_info":${blockEndJson(BlockEpilogue.read(reader))}`;
       return ({ timestamp }) => joined('block_epilogue_transaction', [timestamp, () => end]);
     }
   }
@@ -140,7 +140,7 @@ function readGenesisPayload(
 ): (context: TransactionContext) => MaybePromise<string> {
   if (reader.variant(2, 'WriteSetPayload') === 1) {
     const executeAs = quotedAddress(reader.address());
-    const script = genesisScriptJson(readScriptCall(reader));
+    const script = genesisScriptJson(Script.read(reader));
     return () =>
       `"payload":{"write_set":{"execute_as":${executeAs},"script":${script},` +
       '"type":"script_write_set"},"type":"write_set_payload"}';

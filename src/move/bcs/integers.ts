@@ -1,6 +1,7 @@
 /** Move's integer types by their names: sizes, and reading and writing them in BCS. */
 import type { BcsReader } from './bcs-reader.ts';
 import type { BcsWriter } from './bcs-writer.ts';
+import { type Codec, codec } from './codec.ts';
 
 /** Types whose values are numbers here; those of the wider types are bigints. */
 export type SmallIntegerKind = 'u8' | 'u16' | 'u32' | 'i8' | 'i16' | 'i32';
@@ -75,4 +76,18 @@ export function writeInteger(writer: BcsWriter, kind: IntegerKind, value: number
   else if (bits === 32) writer.u32(Number(value));
   else if (bits === 64) writer.u64(BigInt(value));
   else writer.unsigned(BigInt(value), bits);
+}
+
+type IntegerValue<Kind extends IntegerKind> = Kind extends SmallIntegerKind ? number : bigint;
+
+export function integerCodec<Kind extends IntegerKind>(kind: Kind): Codec<IntegerValue<Kind>> {
+  const read = (reader: BcsReader): number | bigint =>
+    isSmallInteger(kind)
+      ? readSmallInteger(reader, kind)
+      : readWideInteger(reader, kind as WideIntegerKind);
+  return codec(
+    read as (reader: BcsReader) => IntegerValue<Kind>,
+    (writer, value) => writeInteger(writer, kind, value),
+    INTEGER_SIZES[kind].bits / 8,
+  );
 }

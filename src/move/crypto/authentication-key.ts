@@ -2,7 +2,7 @@
 import { encodeBcs } from '../bcs/bcs-writer.ts';
 import type { AccountAuthenticator, TransactionAuthenticator } from './authenticator.ts';
 import { sha3 } from './hash.ts';
-import { writeAnyPublicKey } from './public-key.ts';
+import { AnyPublicKey } from './public-key.ts';
 
 /** The last byte of what is hashed. */
 const SCHEMES = { ed25519: 0, multiEd25519: 1, singleKey: 2, multiKey: 3 };
@@ -19,14 +19,11 @@ export function authenticationKey(
       return hashed(Buffer.concat([...keys, Buffer.of(threshold)]), SCHEMES.multiEd25519);
     }
     case 'singleKey':
-      return hashed(
-        encodeBcs((writer) => writeAnyPublicKey(writer, authenticator.publicKey)),
-        SCHEMES.singleKey,
-      );
+      return hashed(AnyPublicKey.encode(authenticator.publicKey), SCHEMES.singleKey);
     case 'multiKey': {
       const { publicKeys, signaturesRequired } = authenticator;
       return hashed(
-        encodeBcs((writer) => writer.vector(publicKeys, writeAnyPublicKey).u8(signaturesRequired)),
+        encodeBcs((writer) => writer.vector(publicKeys, AnyPublicKey.write).u8(signaturesRequired)),
         SCHEMES.multiKey,
       );
     }

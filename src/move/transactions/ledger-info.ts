@@ -1,26 +1,27 @@
 /** Ledger infos: what validators sign about a whole ledger (docs/spec/ledger.md §4.5). */
 import type { BcsReader } from '../bcs/bcs-reader.ts';
 import type { BcsWriter } from '../bcs/bcs-writer.ts';
-import { readHash, readSizedBytes, writeHash } from '../bcs/fixed-bytes.ts';
+import { type CodecValue, hash, option, structCodec, u64 } from '../bcs/codec.ts';
 import { HASH_BYTES } from '../crypto/hash.ts';
-import { BLS_SIGNATURE_BYTES } from './validator-transaction.ts';
-import { type EpochState, readEpochState } from './waypoint.ts';
+import { blsSignature } from './validator-transaction.ts';
+import { EpochState } from './waypoint.ts';
 
-export interface LedgerInfo {
-  readonly epoch: bigint;
-  /** Root of the transaction accumulator after `version`, 32 bytes. */
-  readonly rootHash: Buffer;
-  readonly version: bigint;
+const LedgerInfo = structCodec({
+  epoch: u64,
+  round: u64,
+  /** Id of the block that `version` ends. */
+  blockId: hash,
+  /** Root of the transaction accumulator after `version`. */
+  rootHash: hash,
+  version: u64,
   /** Microseconds since 1970. */
-  readonly timestampUsecs: bigint;
-  readonly round: bigint;
-  /** Id of the block that `version` ends, 32 bytes. */
-  readonly blockId: Buffer;
+  timestampUsecs: u64,
   /** Present in the ledger info that ends an epoch. */
-  readonly nextEpochState: EpochState | undefined;
-  /** 32 bytes, of no use to a reader. */
-  readonly consensusDataHash: Buffer;
-}
+  nextEpochState: option(EpochState),
+  /** Of no use to a reader. */
+  consensusDataHash: hash,
+});
+export type LedgerInfo = CodecValue<typeof LedgerInfo>;
 
 export interface SignedLedgerInfo {
   readonly info: LedgerInfo;
@@ -28,7 +29,7 @@ export interface SignedLedgerInfo {
   readonly infoBytes: Buffer;
   /** Bit 0x80 >> (i % 8) of byte i / 8 is set when validator i has signed. */
   readonly signers: Buffer;
-  /** 96 bytes; absent at genesis, which nobody signs. */
+  /** Absent at genesis, which nobody signs. */
   readonly signature: Buffer | undefined;
 }
 
@@ -36,28 +37,10 @@ export interface SignedLedgerInfo {
 export function readSignedLedgerInfo(reader: BcsReader): SignedLedgerInfo {
   reader.variant(1, 'LedgerInfoWithSignatures');
   const start = reader.offset;
-  const info = readLedgerInfo(reader);
+  const info = LedgerInfo.read(reader);
   const infoBytes = reader.buffer.subarray(start, reader.offset);
   const signers = reader.bytes();
-  const signature = reader.option((inner) =>
-    readSizedBytes(inner, BLS_SIGNATURE_BYTES, 'signature'),
-  );
-  return { info, infoBytes, signers, signature };
-}
-
-function readLedgerInfo(reader: BcsReader): LedgerInfo {
-  const epoch = reader.u64();
-  const round = reader.u64();
-  const blockId = readHash(reader);
-  const rootHash = readHash(reader);
-  const version = reader.u64();
-  const timestampUsecs = reader.u64();
-  const nextEpochState = reader.option(readEpochState);
-  const consensusDataHash = readHash(reader);
-  return {
-    ...{ epoch, round, blockId, rootHash, version, timestampUsecs, nextEpochState },
-    consensusDataHash,
-  };
+  return { info, infoBytes, signers, signature: reader.option(blsSignature.read) };
 }
 
 type UnsignedLedgerInfo = Pick<LedgerInfo, 'epoch' | 'rootHash' | 'version' | 'timestampUsecs'>;
@@ -65,11 +48,8 @@ type UnsignedLedgerInfo = Pick<LedgerInfo, 'epoch' | 'rootHash' | 'version' | 't
 /** Writes a LedgerInfoWithSignatures that nobody has signed; what the store does not have is zero. */
 export function writeUnsignedLedgerInfo(writer: BcsWriter, info: UnsignedLedgerInfo): void {
   const none = Buffer.alloc(HASH_BYTES);
-  // The variant; epoch, round and block id.
-  writer.uleb32(0).u64(info.epoch).u64(0);
-  writeHash(writer, none);
-  writeHash(writer, info.rootHash);
-  writer.u64(info.version).u64(info.timestampUsecs);
-  // No next epoch; the consensus data hash; no signers and no signature.
-  writer.u8(0).fixed(none).u8(0).u8(0);
+  const unknown = { round: 0n, blockId: none, nextEpochState: undefined, consensusDataHash: none };
+  LedgerInfo.write(writer.uleb32(0), { ...unknown, ...info });
+  // No signers and no signature.
+  writer.u8(0).u8(0);
 }

@@ -4,7 +4,7 @@
  */
 import { BcsReader } from '../bcs/bcs-reader.ts';
 import { ADDRESS_BYTES } from '../types/address.ts';
-import { PAYLOAD_KINDS, readTransactionPayload } from './payload.ts';
+import { TransactionPayload } from './payload.ts';
 import { TRANSACTION_KINDS } from './transaction.ts';
 
 export interface ReplayProtector {
@@ -22,7 +22,7 @@ interface TransactionOrigin {
 /** The version that a stored transaction begins with. */
 const VERSION_BYTES = 8;
 /** Payloads from this variant on have the configuration that may contain a nonce. */
-const FIRST_CONFIGURED_PAYLOAD = PAYLOAD_KINDS.indexOf('payload');
+const FIRST_CONFIGURED_PAYLOAD = TransactionPayload.kinds.indexOf('payload');
 
 /**
  * The origin of a transaction; `undefined` if no user sent it.
@@ -44,7 +44,7 @@ function readNonce(reader: BcsReader): bigint | undefined {
   const variant = reader.buffer[reader.offset];
   // Most transactions have no configuration: decoding their payloads would take longer than storing these rows.
   if (variant !== undefined && variant < FIRST_CONFIGURED_PAYLOAD) return undefined;
-  const payload = readTransactionPayload(reader);
+  const payload = TransactionPayload.read(reader);
   if (payload.kind === 'payload') return payload.extraConfig.replayProtectionNonce;
   if (payload.kind !== 'encrypted') return undefined;
   return payload.payload.content.extraConfig.replayProtectionNonce;

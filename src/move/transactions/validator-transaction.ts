@@ -1,76 +1,39 @@
 /** Transactions that validators make among themselves (docs/spec/ledger.md §2.6). */
-import type { BcsReader } from '../bcs/bcs-reader.ts';
-import { readSizedBytes } from '../bcs/fixed-bytes.ts';
-import type { Address } from '../types/address.ts';
+import {
+  address,
+  byteString,
+  type CodecValue,
+  list,
+  option,
+  sizedBytes,
+  structCodec,
+  text,
+  u64,
+  variants,
+} from '../bcs/codec.ts';
 
-interface DkgTranscript {
-  readonly epoch: bigint;
-  readonly author: Address;
-  readonly transcript: Buffer;
-}
+const BLS_SIGNATURE_BYTES = 96;
+/** Of BLS12-381. */
+export const blsSignature = sizedBytes(BLS_SIGNATURE_BYTES, 'BLS signature');
 
-/** A JSON web key in the chain's form: a Move type's name and the BCS of its value. */
-interface ObservedJwk {
-  readonly typeName: string;
-  readonly data: Buffer;
-}
-
-export type ValidatorTransaction =
-  | ({ readonly kind: 'dkgResult' } & DkgTranscript)
-  | {
-      readonly kind: 'observedJwkUpdate';
-      readonly issuer: Buffer;
-      readonly version: bigint;
-      readonly jwks: readonly ObservedJwk[];
-      readonly signature: AggregateSignature;
-    }
-  | ({
-      readonly kind: 'chunkyDkgResult';
-      readonly signature: AggregateSignature;
-      readonly encryptionKey: Buffer;
-    } & DkgTranscript);
-
-export function readValidatorTransaction(reader: BcsReader): ValidatorTransaction {
-  switch (reader.variant(3, 'ValidatorTransaction')) {
-    case 0:
-      return { kind: 'dkgResult', ...readTranscript(reader) };
-    case 1: {
-      const issuer = reader.bytes();
-      const version = reader.u64();
-      const jwks = reader.vector(2, (inner) => {
-        const typeName = inner.string();
-        return { typeName, data: inner.bytes() };
-      });
-      const signature = readAggregateSignature(reader);
-      return { kind: 'observedJwkUpdate', issuer, version, jwks, signature };
-    }
-    default: {
-      const transcript = readTranscript(reader);
-      const signature = readAggregateSignature(reader);
-      return { kind: 'chunkyDkgResult', ...transcript, signature, encryptionKey: reader.bytes() };
-    }
-  }
-}
-
-function readTranscript(reader: BcsReader): DkgTranscript {
-  const epoch = reader.u64();
-  const author = reader.address();
-  return { epoch, author, transcript: reader.bytes() };
-}
-
-export const BLS_SIGNATURE_BYTES = 96;
-
-export interface AggregateSignature {
+export const AggregateSignature = structCodec({
   /** Bit i is `0x80 >> (i % 8)` of byte `i / 8` and is set if validator i signed. */
-  readonly validatorBitmask: Buffer;
-  /** BLS12-381, 96 bytes. */
-  readonly signature: Buffer | undefined;
-}
+  validatorBitmask: byteString,
+  signature: option(blsSignature),
+});
+export type AggregateSignature = CodecValue<typeof AggregateSignature>;
 
-export function readAggregateSignature(reader: BcsReader): AggregateSignature {
-  const validatorBitmask = reader.bytes();
-  const signature = reader.option((inner) =>
-    readSizedBytes(inner, BLS_SIGNATURE_BYTES, 'BLS signature'),
-  );
-  return { validatorBitmask, signature };
-}
+const TRANSCRIPT = { epoch: u64, author: address, transcript: byteString };
+
+export const ValidatorTransaction = variants('ValidatorTransaction', {
+  dkgResult: TRANSCRIPT,
+  observedJwkUpdate: {
+    issuer: byteString,
+    version: u64,
+    /** JSON web keys in the chain's form: a Move type's name and the BCS of its value. */
+    jwks: list(structCodec({ typeName: text, data: byteString })),
+    signature: AggregateSignature,
+  },
+  chunkyDkgResult: { ...TRANSCRIPT, signature: AggregateSignature, encryptionKey: byteString },
+});
+export type ValidatorTransaction = CodecValue<typeof ValidatorTransaction>;

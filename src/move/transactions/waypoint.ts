@@ -1,29 +1,25 @@
 /** Waypoints: a version and a hash that pin a ledger (docs/spec/ledger.md §2.7). */
-
-import type { BcsReader } from '../bcs/bcs-reader.ts';
 import { U64_MAX } from '../bcs/bcs-reader.ts';
-import { type BcsWriter, encodeBcs } from '../bcs/bcs-writer.ts';
-import { address, byteString, structCodec, u64 } from '../bcs/codec.ts';
-import { readSizedBytes, writeHash, writeSizedBytes } from '../bcs/fixed-bytes.ts';
+import {
+  address,
+  byteString,
+  type CodecValue,
+  hash,
+  list,
+  option,
+  sizedBytes,
+  structCodec,
+  u8,
+  u64,
+  u128,
+} from '../bcs/codec.ts';
 import { domainHash } from '../crypto/hash.ts';
 import { MoveError } from '../errors.ts';
-import { ADDRESS_BYTES, type Address } from '../types/address.ts';
 
 export interface Waypoint {
   readonly version: bigint;
   /** 32 bytes. */
   readonly hash: Buffer;
-}
-
-/** The parts of a ledger info that its waypoint's hash covers. */
-interface WaypointParts {
-  readonly epoch: bigint;
-  /** Root of the transaction accumulator, 32 bytes. */
-  readonly rootHash: Buffer;
-  readonly version: bigint;
-  /** Microseconds since 1970. */
-  readonly timestampUsecs: bigint;
-  readonly nextEpochState: EpochState | undefined;
 }
 
 export class WaypointTextError extends MoveError<'bad_waypoint'> {
@@ -63,108 +59,55 @@ export function isSameWaypoint(left: Waypoint, right: Waypoint): boolean {
   return left.version === right.version && left.hash.equals(right.hash);
 }
 
+/** Size of a validator's BLS12-381 public key. */
+export const CONSENSUS_KEY_BYTES = 48;
+const consensusKey = sizedBytes(CONSENSUS_KEY_BYTES, 'consensus key');
+
+const ValidatorPower = structCodec({ address, consensusKey, votingPower: u64 });
+export type ValidatorPower = CodecValue<typeof ValidatorPower>;
+
+/** As read, its keys are views of the input. */
+export const EpochState = structCodec({ epoch: u64, validators: list(ValidatorPower) });
+export type EpochState = CodecValue<typeof EpochState>;
+
+/** The parts of a ledger info that its waypoint's hash covers. */
+const WaypointParts = structCodec({
+  epoch: u64,
+  /** Root of the transaction accumulator. */
+  rootHash: hash,
+  version: u64,
+  /** Microseconds since 1970. */
+  timestampUsecs: u64,
+  nextEpochState: option(EpochState),
+});
+
 /** The waypoint of these parts (docs/spec/ledger.md §2.7 step 8). */
-export function waypointOfParts(parts: WaypointParts): Waypoint {
-  const bytes = encodeBcs((writer) => {
-    writer.u64(parts.epoch);
-    writeHash(writer, parts.rootHash);
-    writer.u64(parts.version).u64(parts.timestampUsecs);
-    writer.option(parts.nextEpochState, writeEpochState);
-  });
+export function waypointOfParts(parts: CodecValue<typeof WaypointParts>): Waypoint {
+  const bytes = WaypointParts.encode(parts);
   return { version: parts.version, hash: domainHash('Ledger2WaypointConverter', bytes) };
 }
 
-/** Size of a validator's BLS12-381 public key. */
-export const CONSENSUS_KEY_BYTES = 48;
+const validators = list(
+  structCodec({
+    address,
+    votingPower: u64,
+    consensusKey,
+    networkAddresses: byteString,
+    fullnodeAddresses: byteString,
+    validatorIndex: u64,
+  }),
+);
 
-export interface ValidatorPower {
-  readonly address: Address;
-  /** 48 bytes. */
-  readonly consensusKey: Buffer;
-  readonly votingPower: bigint;
-}
-
-export interface EpochState {
-  readonly epoch: bigint;
-  readonly validators: readonly ValidatorPower[];
-}
-
-/** Fewest bytes of a validator in an epoch's state. */
-const MIN_POWER_BYTES = ADDRESS_BYTES + 1 + CONSENSUS_KEY_BYTES + 8;
-
-/** Reads an epoch's state; the keys are views of the input. @throws BcsError */
-export function readEpochState(reader: BcsReader): EpochState {
-  const epoch = reader.u64();
-  const validators = reader.vector(MIN_POWER_BYTES, (inner): ValidatorPower => {
-    const address = inner.address();
-    const consensusKey = readSizedBytes(inner, CONSENSUS_KEY_BYTES, 'consensus key');
-    return { address, consensusKey, votingPower: inner.u64() };
-  });
-  return { epoch, validators };
-}
-
-/** Writes an epoch's state. @throws RangeError for a key that is not 48 bytes. */
-function writeEpochState(writer: BcsWriter, state: EpochState): void {
-  writer.u64(state.epoch);
-  writer.vector(state.validators, (inner, validator) => {
-    inner.address(validator.address);
-    writeSizedBytes(inner, validator.consensusKey, CONSENSUS_KEY_BYTES, 'consensus key');
-    inner.u64(validator.votingPower);
-  });
-}
-
-interface ValidatorInfo {
-  readonly address: Address;
-  readonly votingPower: bigint;
-  /** BLS12-381, 48 bytes. */
-  readonly consensusKey: Buffer;
-  readonly networkAddresses: Buffer;
-  readonly fullnodeAddresses: Buffer;
-  readonly validatorIndex: bigint;
-}
-
-export interface ValidatorSet {
-  readonly consensusScheme: number;
-  readonly active: readonly ValidatorInfo[];
-  /** Leave at the end of the epoch; they still validate. */
-  readonly pendingInactive: readonly ValidatorInfo[];
-  readonly pendingActive: readonly ValidatorInfo[];
-  readonly totalVotingPower: bigint;
-  readonly totalJoiningPower: bigint;
-}
-
-const MIN_VALIDATOR_BYTES = ADDRESS_BYTES + 8 + 1 + CONSENSUS_KEY_BYTES + 1 + 1 + 8;
-
-const validatorInfoCodec = structCodec<ValidatorInfo>({
-  address,
-  votingPower: u64,
-  consensusKey: {
-    read: (at) => readSizedBytes(at, CONSENSUS_KEY_BYTES, 'consensus key'),
-    write: (to, key) => writeSizedBytes(to, key, CONSENSUS_KEY_BYTES, 'consensus key'),
-  },
-  networkAddresses: byteString,
-  fullnodeAddresses: byteString,
-  validatorIndex: u64,
-});
-
-const validators = {
-  read: (at: BcsReader) => at.vector(MIN_VALIDATOR_BYTES, validatorInfoCodec.read),
-  write: (to: BcsWriter, infos: readonly ValidatorInfo[]) =>
-    to.vector(infos, validatorInfoCodec.write),
-};
-const u128 = {
-  read: (at: BcsReader) => at.u128(),
-  write: (to: BcsWriter, value: bigint) => to.u128(value),
-};
-
-export const validatorSetCodec = structCodec<ValidatorSet>({
-  consensusScheme: { read: (at) => at.u8(), write: (to, scheme) => to.u8(scheme) },
+export const validatorSetCodec = structCodec({
+  consensusScheme: u8,
   active: validators,
+  /** Leave at the end of the epoch; they still validate. */
   pendingInactive: validators,
   pendingActive: validators,
   totalVotingPower: u128,
   totalJoiningPower: u128,
 });
+export type ValidatorSet = CodecValue<typeof validatorSetCodec>;
 
 export function epochStateOf(epoch: bigint, set: ValidatorSet): EpochState {
   const validators = [...set.active, ...set.pendingInactive]

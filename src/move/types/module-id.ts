@@ -2,9 +2,7 @@
  * Move identifiers and module ids: the rules for names, and the BCS of an id (docs/spec/move.md §3.4, §3.6). Names
  * are not validated when BCS is read.
  */
-import type { BcsReader } from '../bcs/bcs-reader.ts';
-import type { BcsWriter } from '../bcs/bcs-writer.ts';
-import type { Address } from './address.ts';
+import { address, type CodecValue, structCodec, text } from '../bcs/codec.ts';
 
 const IDENTIFIER = /^(?:[A-Za-z][A-Za-z0-9_$]*|[_$][A-Za-z0-9_$]+|<SELF>|<SELF>_[0-9]+)$/;
 
@@ -14,21 +12,10 @@ export function isIdentifier(text: string): boolean {
   return IDENTIFIER.test(text);
 }
 
-export interface ModuleId {
-  readonly address: Address;
-  readonly name: string;
-}
+export const ModuleId = structCodec({ address, name: text });
+export type ModuleId = CodecValue<typeof ModuleId>;
 
 /** The key of a module in maps. */
 export function moduleKey({ address, name }: ModuleId): string {
   return `${address}::${name}`;
-}
-
-export function readModuleId(reader: BcsReader): ModuleId {
-  const address = reader.address();
-  return { address, name: reader.string() };
-}
-
-export function writeModuleId(writer: BcsWriter, id: ModuleId): void {
-  writer.address(id.address).string(id.name);
 }

@@ -2,8 +2,9 @@
  * Type tags: the types of values, events and resources. Printing (docs/spec/move.md §2.2, §3.3), BCS and
  * its nesting limit (§3.6). The text parser is in type-parser.ts.
  */
-import { type BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
-import { type BcsWriter, encodeBcs } from '../bcs/bcs-writer.ts';
+import type { BcsReader } from '../bcs/bcs-reader.ts';
+import type { BcsWriter } from '../bcs/bcs-writer.ts';
+import { codec } from '../bcs/codec.ts';
 import { ADDRESS_BYTES, type Address, formatAddress } from './address.ts';
 
 /** Every kind, in the order of the variants in BCS (docs/spec/move.md §3.6). */
@@ -230,11 +231,15 @@ export function writeStructTag(writer: BcsWriter, tag: StructTag, depth = 0): vo
   writer.vector(tag.typeArguments, (_, argument) => writeTypeTag(writer, argument, depth));
 }
 
-export function encodeTypeTag(tag: TypeTag): Buffer {
-  return encodeBcs((writer) => writeTypeTag(writer, tag));
-}
+export const TypeTag = codec<TypeTag>(
+  (reader) => readTypeTag(reader),
+  (writer, tag) => writeTypeTag(writer, tag),
+);
 
-/** The type tag whose BCS is exactly `bytes`. @throws BcsError */
-export function decodeTypeTag(bytes: Uint8Array): TypeTag {
-  return decodeBcs(bytes, (reader) => readTypeTag(reader));
-}
+/** Fewest bytes of a struct tag: two empty names, no type arguments. */
+const MIN_STRUCT_TAG_BYTES = ADDRESS_BYTES + 3;
+export const StructTag = codec<StructTag>(
+  (reader) => readStructTag(reader),
+  (writer, tag) => writeStructTag(writer, tag),
+  MIN_STRUCT_TAG_BYTES,
+);

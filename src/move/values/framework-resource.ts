@@ -7,20 +7,19 @@ import {
   bool,
   byteString,
   type CodecValue,
-  codec,
-  type Field,
-  optionalAddress,
+  list,
+  option,
   structCodec,
+  u8,
   u64,
-  u64List,
 } from '../bcs/codec.ts';
-import { type EventKey, readEventKey, writeEventKey } from '../transactions/event.ts';
+import { EventKey } from '../transactions/event.ts';
 import { ADDRESS_ONE } from '../types/address.ts';
 
 /** An event handle inside a resource, 48 bytes; the counter is the next sequence number. */
 export const eventHandleCodec = structCodec({
   counter: u64,
-  key: { read: readEventKey, write: writeEventKey } as Field<EventKey>,
+  key: EventKey,
 });
 export type EventHandle = CodecValue<typeof eventHandleCodec>;
 
@@ -39,8 +38,8 @@ export const accountCodec = structCodec({
   guidCreationNumber: u64,
   coinRegisterEvents: eventHandleCodec,
   keyRotationEvents: eventHandleCodec,
-  rotationCapabilityOffer: optionalAddress,
-  signerCapabilityOffer: optionalAddress,
+  rotationCapabilityOffer: option(address),
+  signerCapabilityOffer: option(address),
 });
 export type Account = CodecValue<typeof accountCodec>;
 
@@ -74,15 +73,10 @@ export const blockResourceCodec = structCodec({
 });
 
 /** `0x1::chain_id::ChainId`. */
-export const chainIdCodec = codec<number>(
-  (reader) => reader.u8(),
-  (writer, chainId) => {
-    writer.u8(chainId);
-  },
-);
+export const chainIdCodec = u8;
 
 /** `0x1::features::Features`: the feature flags as bits. */
-export const featuresCodec = codec<Buffer>(byteString.read, byteString.write);
+export const featuresCodec = byteString;
 
 /**
  * Whether a feature is on: bit `flag % 8`, from the least, of byte `flag / 8`; off beyond the end
@@ -107,9 +101,9 @@ export const newBlockEventCodec = structCodec({
   height: u64,
   previousBlockVotesBitvec: byteString,
   proposer: address,
-  failedProposerIndices: u64List,
+  failedProposerIndices: list(u64),
   timestampUsecs: u64,
 });
 
 /** Data of `0x1::reconfiguration::NewEpochEvent` and `NewEpoch`: the epoch that begins. */
-export const newEpochEventCodec = codec<bigint>(u64.read, u64.write);
+export const newEpochEventCodec = u64;

@@ -6,7 +6,7 @@ import { BcsError, BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
 import { byteTools } from '../bcs/bytes.ts';
 import { formatHex } from '../bcs/hex.ts';
 import { formatAddress } from '../types/address.ts';
-import { readModuleId } from '../types/module-id.ts';
+import { ModuleId } from '../types/module-id.ts';
 import { formatTypeTag, readTypeTag } from '../types/type-tag.ts';
 import type {
   EnumLayout,
@@ -366,7 +366,7 @@ export class ValueRenderer {
       throw this.#error('bad_closure', `unexpected function data version ${version}`);
     }
     expectPart();
-    const { address, name: module } = readModuleId(reader);
+    const { address, name: module } = ModuleId.read(reader);
     expectPart();
     const name = reader.string();
     expectPart();

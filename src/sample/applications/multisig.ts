@@ -3,7 +3,7 @@
  * One of two signatures is enough here, so a proposal can run at once.
  */
 import { type BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
-import { type EntryFunction, writeEntryFunction } from '../../move/transactions/executable.ts';
+import { EntryFunction } from '../../move/transactions/executable.ts';
 import { FIRST_CREATOR_ACCOUNT, MULTISIG_ACCOUNT } from '../model/accounts.ts';
 import { EventHandles, eventType, migratedEventType } from '../model/events.ts';
 import { derivedBytes } from '../model/random.ts';
@@ -123,7 +123,7 @@ export class Multisig {
 
   /** The payload as it waits on the chain: variant 0 of a multisig payload, then the call. */
   #payloadBytes(proposal: Proposal): Buffer {
-    return encodeBcs((writer) => writeEntryFunction(writer.uleb32(0), this.#payment(proposal)));
+    return encodeBcs((writer) => EntryFunction.write(writer.uleb32(0), this.#payment(proposal)));
   }
 
   /** The first fields of events: who acts, and on which proposal. */

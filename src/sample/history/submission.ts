@@ -8,7 +8,7 @@ import { domainSeed } from '../../move/crypto/hash.ts';
 import type { TransactionPayload } from '../../move/transactions/payload.ts';
 import {
   ORDERLESS_SEQUENCE_NUMBER,
-  writeRawTransaction,
+  RawTransaction,
 } from '../../move/transactions/user-transaction.ts';
 import type { Address } from '../../move/types/address.ts';
 import type { Accounts } from '../model/accounts.ts';
@@ -44,7 +44,7 @@ export function buildTransaction(accounts: Accounts, call: Call, facts: Submissi
   const payload = call.payload();
   rawWriter.reset();
   rawWriter.uleb32(USER_TRANSACTION);
-  writeRawTransaction(rawWriter, {
+  RawTransaction.write(rawWriter, {
     sender: accounts.address(call.sender),
     sequenceNumber: orderless ? ORDERLESS_SEQUENCE_NUMBER : BigInt(facts.sequenceNumber),
     payload: orderless ? withNonce(payload, facts.nonce) : payload,

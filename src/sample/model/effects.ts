@@ -4,7 +4,7 @@
  * collected and nothing is encoded.
  */
 import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
-import { type StateValueMetadata, writeStateValueMetadata } from '../../move/types/state-value.ts';
+import { StateValueMetadata } from '../../move/types/state-value.ts';
 import type { EventHandles, EventType, MigratedEventType } from './events.ts';
 import type { Slots, ValueWriter } from './slots.ts';
 
@@ -147,7 +147,7 @@ export class Effects {
         slots.shape.write(this.#dataWriter, index);
         writer.bytes(this.#dataWriter.view());
       }
-      if (metadata !== undefined) writeStateValueMetadata(writer, metadata);
+      if (metadata !== undefined) StateValueMetadata.write(writer, metadata);
     }
     return writer.toBytes();
   }

@@ -1,7 +1,7 @@
 /** Types of events, and the handles whose streams they go to. */
 import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import { parseTypeTag } from '../../move/types/type-parser.ts';
-import { encodeTypeTag } from '../../move/types/type-tag.ts';
+import { TypeTag } from '../../move/types/type-tag.ts';
 
 /** BCS of the event's type tag. */
 export type EventType = Buffer;
@@ -13,7 +13,7 @@ export interface MigratedEventType {
 }
 
 export function eventType(name: string): EventType {
-  return encodeTypeTag(parseTypeTag(name));
+  return TypeTag.encode(parseTypeTag(name));
 }
 
 export function migratedEventType(

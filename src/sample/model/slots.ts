@@ -5,12 +5,7 @@
 import { type BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { ADDRESS_BYTES, type Address, addressBytes } from '../../move/types/address.ts';
 import { encodeStructTag, writeResourceGroup } from '../../move/types/resource-group.ts';
-import {
-  encodePath,
-  moduleStateKey,
-  type Path,
-  writeStateKey,
-} from '../../move/types/state-key.ts';
+import { encodePath, moduleStateKey, type Path, StateKey } from '../../move/types/state-key.ts';
 import type { StateValueMetadata } from '../../move/types/state-value.ts';
 import { parseStructTag } from '../../move/types/type-parser.ts';
 
@@ -113,13 +108,13 @@ export function resourceKey(address: Address, type: string): Buffer {
 }
 
 export function moduleKey(address: Address, name: string): Buffer {
-  return encodeBcs((writer) => writeStateKey(writer, moduleStateKey(address, name)));
+  return StateKey.encode(moduleStateKey(address, name));
 }
 
 /** BCS of the state key of a table item, from its key's own value. */
 export function tableItemKey(handle: Address, writeKey: ValueWriter): Buffer {
   const key = encodeBcs(writeKey);
-  return encodeBcs((writer) => writeStateKey(writer, { kind: 'tableItem', handle, key }));
+  return StateKey.encode({ kind: 'tableItem', handle, key });
 }
 
 /** One member of a resource group: the BCS of its tag, and how to write it. */

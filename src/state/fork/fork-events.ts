@@ -6,7 +6,7 @@
 import { chunkEventOf } from '../../ingest/version-parts.ts';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import type { BcsReader } from '../../move/bcs/bcs-reader.ts';
-import { MIN_EVENT_BYTES, readContractEvent } from '../../move/transactions/event.ts';
+import { ContractEvent } from '../../move/transactions/event.ts';
 import { addressBytes, formatAddress } from '../../move/types/address.ts';
 import type { Batch } from '../../store/batch.ts';
 import type { StoredEvent, StreamId } from '../../store/columns/event-column.ts';
@@ -26,7 +26,7 @@ import { badAnswer } from './upstream-failure.ts';
 /** As many as a node gives by default at most. */
 const EVENTS_PER_REQUEST = 100;
 /** An event with the version before it. */
-const MIN_ITEM_BYTES = 8 + MIN_EVENT_BYTES;
+const MIN_ITEM_BYTES = 8 + ContractEvent.minBytes;
 
 interface AnsweredEvent {
   readonly event: StoredEvent;
@@ -183,7 +183,7 @@ export class ForkEventStream implements EventStream {
     const start = reader.offset;
     const version = reader.u64();
     const eventAt = reader.offset;
-    readContractEvent(reader);
+    ContractEvent.read(reader);
     const bytes = reader.buffer.subarray(start, reader.offset);
     const event = chunkEventOf(reader.buffer.subarray(eventAt, reader.offset));
     const { address, creationNumber } = this.#stream;

@@ -27,7 +27,7 @@ import {
   resourceStateKey,
   type StateKey,
 } from '../../move/types/state-key.ts';
-import { readStateValue, type StateValue, writeStateValue } from '../../move/types/state-value.ts';
+import { StateValue } from '../../move/types/state-value.ts';
 import { formatStructTag, type StructTag } from '../../move/types/type-tag.ts';
 import type { Batch } from '../../store/batch.ts';
 import { FORK_STATE } from '../../store/columns/fork-columns.ts';
@@ -61,8 +61,8 @@ import {
 import { badAnswer } from './upstream-failure.ts';
 
 const VALUE: AnswerCodec<StateValue | undefined> = {
-  write: (writer, value) => writer.option(value, writeStateValue),
-  read: (reader) => reader.option(readStateValue),
+  write: (writer, value) => writer.option(value, StateValue.write),
+  read: (reader) => reader.option(StateValue.read),
 };
 const BEGINNING = Buffer.alloc(0);
 

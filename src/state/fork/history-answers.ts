@@ -9,8 +9,8 @@ import { BcsError, type BcsReader, decodeBcs } from '../../move/bcs/bcs-reader.t
 import { readHash } from '../../move/bcs/fixed-bytes.ts';
 import {
   type EncodedOnChainData,
-  MIN_ON_CHAIN_DATA_BYTES,
   readOnChainData,
+  TransactionOnChainData,
 } from '../../move/transactions/transaction.ts';
 import { writeSetHash } from '../../move/transactions/write-set.ts';
 import type { Batch } from '../../store/batch.ts';
@@ -95,7 +95,7 @@ export async function askTransactions(
 }
 
 export function readTransactions(reader: BcsReader): readonly EncodedOnChainData[] {
-  return reader.vector(MIN_ON_CHAIN_DATA_BYTES, readOnChainData);
+  return reader.vector(TransactionOnChainData.minBytes, readOnChainData);
 }
 
 /**

@@ -4,7 +4,6 @@
  */
 
 import { type BcsReader, decodeBcs } from '../../move/bcs/bcs-reader.ts';
-import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { formatHex } from '../../move/bcs/hex.ts';
 import { tryParse } from '../../move/errors.ts';
 import { type CompiledModule, moduleIdOf } from '../../move/modules/compiled.ts';
@@ -23,10 +22,9 @@ import {
   moduleStateKey,
   parsePhysicalStateKey,
   physicalStateKey,
-  type StateKey,
-  writeStateKey,
+  StateKey,
 } from '../../move/types/state-key.ts';
-import { readStateValue, type StateValue } from '../../move/types/state-value.ts';
+import { StateValue } from '../../move/types/state-value.ts';
 import { formatStructTag, readStructTag, type StructTag } from '../../move/types/type-tag.ts';
 import { LedgerError } from '../ledger-error.ts';
 import type { ForkClient, Question } from './fork-client.ts';
@@ -56,7 +54,7 @@ export async function askRawValue(
   const reply = await client.ask({
     path: '/experimental/state_values/raw',
     query: atVersion(version),
-    body: { key: formatHex(encodeBcs((writer) => writeStateKey(writer, key))) },
+    body: { key: formatHex(StateKey.encode(key)) },
   });
   if (reply.kind === 'refusal') {
     if (reply.code === 'state_value_not_found') return undefined;
@@ -66,7 +64,7 @@ export async function askRawValue(
     }
   }
   const { bytes } = requireResult(what, reply);
-  const value = decoded(what, () => decodeBcs(bytes, readStateValue));
+  const value = decoded(what, () => StateValue.decode(bytes));
   checkValue(what, key, value.bytes);
   return value;
 }

@@ -3,11 +3,7 @@
  * the last row at or below v (docs/spec/ledger.md §5.3). Deletions are rows too: a key that was deleted must hide its
  * older values.
  */
-import {
-  readStateValueMetadata,
-  type StateValueMetadata,
-  writeStateValueMetadata,
-} from '../../move/types/state-value.ts';
+import { StateValueMetadata } from '../../move/types/state-value.ts';
 import { type Row, STATE } from './columns.ts';
 import { decodeU64Key } from './order-key.ts';
 import { decodeRow, rowWriter } from './row-codec.ts';
@@ -39,7 +35,7 @@ export function encodeStateRow(
   const writer = rowWriter.next();
   if (bytes === undefined) writer.u8(TAG_DELETED);
   else if (metadata === undefined) writer.u8(TAG_PLAIN);
-  else writeStateValueMetadata(writer.u8(TAG_WITH_METADATA), metadata);
+  else StateValueMetadata.write(writer.u8(TAG_WITH_METADATA), metadata);
   return writer.fixed(bytes ?? physicalKey).view();
 }
 
@@ -51,7 +47,7 @@ export function decodeStateRow(
 ): StateEntry {
   return decodeRow(column, { partition: keyHash, order }, value, (reader) => {
     const tag = reader.u8();
-    const metadata = tag === TAG_WITH_METADATA ? readStateValueMetadata(reader) : undefined;
+    const metadata = tag === TAG_WITH_METADATA ? StateValueMetadata.read(reader) : undefined;
     const rest = reader.fixed(reader.remaining);
     const isDeletion = tag === TAG_DELETED;
     if (tag > TAG_WITH_METADATA) throw reader.error('bad_variant', `unknown tag ${tag}`, 0);

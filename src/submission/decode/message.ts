@@ -4,10 +4,7 @@ import { byteTools } from '../../move/bcs/bytes.ts';
 import { CountingReader } from '../../move/bcs/counting-reader.ts';
 import { parseHex } from '../../move/bcs/hex.ts';
 import { HASH_BYTES } from '../../move/crypto/hash.ts';
-import {
-  type RawTransaction,
-  readRawTransaction,
-} from '../../move/transactions/user-transaction.ts';
+import { RawTransaction } from '../../move/transactions/user-transaction.ts';
 import { type Address, HexTextError } from '../../move/types/address.ts';
 import { DOMAIN_HASHES } from '../encode/signing-message.ts';
 
@@ -64,7 +61,7 @@ export function readSigningMessage(bytes: Uint8Array): SigningMessage {
   const hasData = domainHasData(bytes);
   const reader = new CountingReader(bytes, HASH_BYTES, MAX_MESSAGE_ITEMS);
   try {
-    const message = hasData ? readWithData(reader) : single(readRawTransaction(reader));
+    const message = hasData ? readWithData(reader) : single(RawTransaction.read(reader));
     reader.finish();
     return message;
   } catch (cause) {
@@ -98,7 +95,7 @@ function single(raw: RawTransaction): SigningMessage {
 function readWithData(reader: BcsReader): SigningMessage {
   const hasFeePayer = reader.variant(2, 'RawTransactionWithData') === 1;
   return {
-    raw: readRawTransaction(reader),
+    raw: RawTransaction.read(reader),
     secondarySigners: reader.vector(HASH_BYTES, (inner) => inner.address()),
     feePayer: hasFeePayer ? reader.address() : undefined,
   };

@@ -1,7 +1,6 @@
 /**
  * Payloads in the form of a request (docs/spec/encode.md §A2, §A5); content that has no such form is shown as bytes.
  */
-import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { formatHex } from '../../move/bcs/hex.ts';
 import type { JsonObject, JsonValue } from '../../move/json/json-text.ts';
 import type {
@@ -9,11 +8,7 @@ import type {
   ExtraConfig,
   TransactionLimitsRequest,
 } from '../../move/transactions/executable.ts';
-import {
-  type EncryptedPayload,
-  type TransactionPayload,
-  writeTransactionPayload,
-} from '../../move/transactions/payload.ts';
+import { type EncryptedPayload, TransactionPayload } from '../../move/transactions/payload.ts';
 import { type Address, formatAddress } from '../../move/types/address.ts';
 import { isIdentifier } from '../../move/types/module-id.ts';
 import { entryFunctionJson, scriptJson } from './executable.ts';
@@ -32,7 +27,7 @@ export async function payloadJson(
   const nonce = nonceOf(payload);
   const shown = await formOf(payload, rendering);
   if (shown !== undefined) return { payload: shown, nonce };
-  const bytes = encodeBcs((writer) => writeTransactionPayload(writer, payload));
+  const bytes = TransactionPayload.encode(payload);
   return { payload: rawPayload(bytes), nonce };
 }
 

@@ -6,7 +6,7 @@ import type { ModuleLookup } from '../../move/modules/lookup.ts';
 import { type Address, formatAddress } from '../../move/types/address.ts';
 import { isIdentifier } from '../../move/types/module-id.ts';
 import type { MoveType } from '../../move/types/move-type.ts';
-import { encodeTypeTag, formatTypeTag, type TypeTag } from '../../move/types/type-tag.ts';
+import { formatTypeTag, TypeTag } from '../../move/types/type-tag.ts';
 import type { ContainerBudget } from '../../move/values/value-decode.ts';
 
 /**
@@ -45,7 +45,7 @@ export class Rendering {
         'bad_identifier',
         `type_arguments[${index}] holds a name that is no identifier and is shown as its bytes`,
       );
-      return RAW_TYPE_PREFIX + formatHex(encodeTypeTag(tag));
+      return RAW_TYPE_PREFIX + formatHex(TypeTag.encode(tag));
     });
   }
 }

@@ -12,7 +12,7 @@ import {
 } from '../../move/modules/compiled.ts';
 import type { ModuleLookup } from '../../move/modules/lookup.ts';
 import { formatAddress } from '../../move/types/address.ts';
-import { writeModuleId } from '../../move/types/module-id.ts';
+import { ModuleId } from '../../move/types/module-id.ts';
 import {
   isSignerParameter,
   type MoveType,
@@ -118,7 +118,7 @@ function planOf(
   });
   return andThen(planned, (parameters) => ({
     nameBytes: encodeBcs((writer) => {
-      writeModuleId(writer, moduleIdOf(module));
+      ModuleId.write(writer, moduleIdOf(module));
       writer.string(name);
     }),
     typeParameterCount: handle.typeParameters.length,

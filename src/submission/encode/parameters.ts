@@ -11,7 +11,7 @@ import { debugJsonList } from '../../move/json/json-text-print.ts';
 import type { ModuleLookup } from '../../move/modules/lookup.ts';
 import { type MoveType, parameterTypeName } from '../../move/types/move-type.ts';
 import { type ConvertedTypes, MoveTypeError, typeTagOf } from '../../move/types/move-type-tag.ts';
-import { encodeTypeTag } from '../../move/types/type-tag.ts';
+import { TypeTag } from '../../move/types/type-tag.ts';
 import { type Layout, LayoutError } from '../../move/values/layout.ts';
 import { resolveArgumentLayout } from '../../move/values/layout-resolver.ts';
 import { encodeValue, ValueEncodeError } from '../../move/values/value-encode.ts';
@@ -162,7 +162,7 @@ function tagBytes(type: MoveType): Buffer {
   const known = tagBytesOfTypes.get(type);
   if (known !== undefined) return known;
   try {
-    const bytes = copiedBytes(encodeTypeTag(typeTagOf(type)));
+    const bytes = copiedBytes(TypeTag.encode(typeTagOf(type)));
     tagBytesOfTypes.set(type, bytes);
     return bytes;
   } catch (error) {

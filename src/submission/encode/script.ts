@@ -5,7 +5,7 @@ import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import { BinaryFormatError } from '../../move/modules/format.ts';
 import type { ModuleLookup } from '../../move/modules/lookup.ts';
 import { readScript } from '../../move/modules/read.ts';
-import { ARGUMENT_KINDS } from '../../move/transactions/transaction-argument.ts';
+import { TransactionArgument } from '../../move/transactions/transaction-argument.ts';
 import { isSignerParameter, type MoveType, moveTypeOfToken } from '../../move/types/move-type.ts';
 import type { Layout } from '../../move/values/layout.ts';
 import { debugMoveValue } from '../../move/values/value-debug.ts';
@@ -28,7 +28,7 @@ export interface PreparedScript {
 
 /** Variants of the arguments whose type a layout can be (docs/spec/encode.md §A5). */
 const ARGUMENT_INDEX: ReadonlyMap<string, number> = new Map(
-  ARGUMENT_KINDS.map((kind, index) => [kind === 'u8Vector' ? 'bytes' : kind, index]),
+  TransactionArgument.kinds.map((kind, index) => [kind === 'u8Vector' ? 'bytes' : kind, index]),
 );
 /** Also that of an empty vector of any type. */
 const BYTES_INDEX = ARGUMENT_INDEX.get('bytes')!;

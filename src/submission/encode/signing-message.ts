@@ -1,11 +1,11 @@
 /** The bytes to sign: the hash of a domain, then the BCS of a raw transaction (docs/spec/encode.md §A5, A6). */
 import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import { domainSeed } from '../../move/crypto/hash.ts';
-import { EXECUTABLE_KINDS, writeExtraConfig } from '../../move/transactions/executable.ts';
-import { PAYLOAD_KINDS } from '../../move/transactions/payload.ts';
+import { Executable, ExtraConfig } from '../../move/transactions/executable.ts';
+import { TransactionPayload } from '../../move/transactions/payload.ts';
 import { ORDERLESS_SEQUENCE_NUMBER } from '../../move/transactions/user-transaction.ts';
 import type { Address } from '../../move/types/address.ts';
-import { writeModuleId } from '../../move/types/module-id.ts';
+import { ModuleId } from '../../move/types/module-id.ts';
 import { type PreparedEntryFunction, writeEntryFunction } from './entry-function.ts';
 import type { EncryptedRequest } from './payload.ts';
 import type { EncodeRequest } from './request.ts';
@@ -62,11 +62,11 @@ export function signingMessage(
   if (payload.kind === 'encrypted') writeEncrypted(writer, payload, replayProtectionNonce);
   else if (replayProtectionNonce === undefined) writePlain(writer, payload);
   else {
-    writer.uleb32(PAYLOAD_KINDS.indexOf('payload')).uleb32(0);
-    writer.uleb32(EXECUTABLE_KINDS.indexOf(payload.executable.kind));
+    writer.uleb32(TransactionPayload.kinds.indexOf('payload')).uleb32(0);
+    writer.uleb32(Executable.kinds.indexOf(payload.executable.kind));
     writeExecutable(writer, payload.executable);
     const { multisigAddress } = payload;
-    writeExtraConfig(writer, { kind: 'v1', multisigAddress, replayProtectionNonce });
+    ExtraConfig.write(writer, { kind: 'v1', multisigAddress, replayProtectionNonce });
   }
   writer.u64(request.maxGasAmount).u64(request.gasUnitPrice);
   writer.u64(request.expirationTimestampSecs).u8(chainId);
@@ -80,9 +80,9 @@ export function signingMessage(
 function writePlain(writer: BcsWriter, { executable, multisigAddress }: PlainPayload): void {
   if (multisigAddress === undefined) {
     if (executable.kind === 'empty') throw new TypeError('only a multisig account runs nothing');
-    writer.uleb32(PAYLOAD_KINDS.indexOf(executable.kind));
+    writer.uleb32(TransactionPayload.kinds.indexOf(executable.kind));
   } else {
-    writer.uleb32(PAYLOAD_KINDS.indexOf('multisig')).address(multisigAddress);
+    writer.uleb32(TransactionPayload.kinds.indexOf('multisig')).address(multisigAddress);
     if (executable.kind === 'empty') {
       writer.u8(0);
       return;
@@ -102,11 +102,11 @@ function writeEncrypted(
   payload: EncryptedRequest,
   replayProtectionNonce: bigint | undefined,
 ): void {
-  writer.uleb32(PAYLOAD_KINDS.indexOf('encrypted')).uleb32(0).fixed(payload.ciphertext);
-  writeExtraConfig(writer, { kind: 'v1', multisigAddress: undefined, replayProtectionNonce });
+  writer.uleb32(TransactionPayload.kinds.indexOf('encrypted')).uleb32(0).fixed(payload.ciphertext);
+  ExtraConfig.write(writer, { kind: 'v1', multisigAddress: undefined, replayProtectionNonce });
   writer.fixed(payload.payloadHash).u64(payload.encryptionEpoch);
   writer.option(payload.claimedFunction, (inner, claimed) => {
-    writeModuleId(inner, claimed.module);
+    ModuleId.write(inner, claimed.module);
     inner.option(claimed.name, (one, name) => one.string(name));
   });
 }

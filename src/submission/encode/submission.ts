@@ -3,11 +3,11 @@
  * transaction (docs/spec/transactions.md §9.1, §9.4).
  */
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
-import { BcsError, decodeBcs } from '../../move/bcs/bcs-reader.ts';
+import { BcsError } from '../../move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { HASH_BYTES } from '../../move/crypto/hash.ts';
 import type { JsonValue } from '../../move/json/json-text.ts';
-import { readSignedTransaction } from '../../move/transactions/user-transaction.ts';
+import { SignedTransaction } from '../../move/transactions/user-transaction.ts';
 import { EncodeError } from './encode-error.ts';
 import { asObject, type JsonField, listField, type Trace, unexpectedType } from './fields.ts';
 import { type EncodeContext, encodeRequest, verifyEncodeRequest } from './index.ts';
@@ -66,7 +66,7 @@ export function signedTransactionOf(
       signature.write(writer);
     });
     try {
-      decodeBcs(signed, readSignedTransaction);
+      SignedTransaction.decode(signed);
       return signed;
     } catch (cause) {
       if (!(cause instanceof BcsError)) throw cause;

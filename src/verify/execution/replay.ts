@@ -4,14 +4,10 @@ import { signatureState } from '../../execution/authentication/valid-signatures.
 import { infoOf } from '../../execution/execute.ts';
 import { Executor } from '../../execution/executor.ts';
 import { ViewError } from '../../execution/view-error.ts';
-import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { indexWithHash } from '../../move/transactions/auxiliary-info.ts';
 import type { EncodedOnChainData } from '../../move/transactions/transaction.ts';
-import {
-  encodeTransactionInfo,
-  type TransactionInfo,
-} from '../../move/transactions/transaction-info.ts';
-import { writeRawTransaction } from '../../move/transactions/user-transaction.ts';
+import { TransactionInfo } from '../../move/transactions/transaction-info.ts';
+import { RawTransaction } from '../../move/transactions/user-transaction.ts';
 import { LedgerError } from '../../state/ledger-error.ts';
 import type { Head } from '../../store/columns/head.ts';
 import type { StoreReader } from '../../store/store.ts';
@@ -92,7 +88,7 @@ export class Replay {
   async #isSigned({ data: { transaction } }: EncodedOnChainData): Promise<boolean> {
     if (transaction.kind !== 'user') return true;
     const { raw } = transaction.transaction;
-    const rawBytes = encodeBcs((writer) => writeRawTransaction(writer, raw));
+    const rawBytes = RawTransaction.encode(raw);
     const state = await signatureState(transaction.transaction, rawBytes, 'unknown');
     if (state === 'unknown') this.unverified += 1;
     return state !== 'invalid';
@@ -141,7 +137,7 @@ const COMPARED = [
 ] as const;
 
 function differenceOf({ data, bytes }: EncodedOnChainData, found: TransactionInfo) {
-  if (encodeTransactionInfo(found).equals(bytes.info)) return undefined;
+  if (TransactionInfo.encode(found).equals(bytes.info)) return undefined;
   const names = COMPARED.filter(([part]) => !isDeepStrictEqual(found[part], data.info[part]));
   const detail = `another ${names.map(([, name]) => name).join(', ')}`;
   return { version: data.version, isOpen: false, detail };

@@ -1,8 +1,8 @@
 /** Natives about events and prints, whose effects a view drops (docs/spec/vm.md §6.5, §8.3). */
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
-import { BcsError, decodeBcs } from '../../move/bcs/bcs-reader.ts';
-import { type ContractEvent, type EventKey, readEventKey } from '../../move/transactions/event.ts';
-import { encodeTypeTag, type TypeTag, TypeTagDepthError } from '../../move/types/type-tag.ts';
+import { BcsError } from '../../move/bcs/bcs-reader.ts';
+import { type ContractEvent, EventKey } from '../../move/transactions/event.ts';
+import { TypeTag, TypeTagDepthError } from '../../move/types/type-tag.ts';
 import { type Native, NativeAbort, type NativeContext, type NativeResult } from '../native.ts';
 import { VmError } from '../status/vm-error.ts';
 import type { Value } from '../value.ts';
@@ -40,7 +40,7 @@ const CANNOT_CREATE_EVENT = 1;
 function hasBytes(tag: TypeTag): boolean {
   if (tag.kind === 'struct' && tag.struct.typeArguments.length === 0) return true;
   try {
-    encodeTypeTag(tag);
+    TypeTag.encode(tag);
     return true;
   } catch (error) {
     if (!(error instanceof TypeTagDepthError)) throw error;
@@ -61,7 +61,7 @@ const handleEvent: Native = (context, [guid, sequenceNumber, value]) =>
 /** @throws VmError for bytes that are no key */
 function eventKeyOf(bytes: Uint8Array): EventKey {
   try {
-    return decodeBcs(bytes, readEventKey);
+    return EventKey.decode(bytes);
   } catch (error) {
     if (error instanceof BcsError) throw new VmError('EVENT_KEY_MISMATCH');
     throw error;

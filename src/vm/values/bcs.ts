@@ -9,7 +9,7 @@ import {
   type WideIntegerKind,
   writeInteger,
 } from '../../move/bcs/integers.ts';
-import { readModuleId } from '../../move/types/module-id.ts';
+import { ModuleId } from '../../move/types/module-id.ts';
 import { readTypeTag, type TypeTag } from '../../move/types/type-tag.ts';
 import type { Layout, LayoutField } from '../../move/values/layout.ts';
 import { FUNCTION_DATA_VERSION, readCapturedLayout } from '../../move/values/layout-captured.ts';
@@ -190,7 +190,7 @@ function readClosure(reading: Reading, depth: number): Closure {
   if (reader.u16() !== FUNCTION_DATA_VERSION) {
     throw reader.error('bad_closure', 'unexpected function data version');
   }
-  const module = readModuleId(reader);
+  const module = ModuleId.read(reader);
   const name = reader.string();
   const typeArguments = reader.vector(1, () => types.type(readTypeTag(reader)));
   const mask = reader.u64();

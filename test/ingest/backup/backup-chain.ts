@@ -9,7 +9,7 @@ import { accumulatorRoot } from '../../../src/move/crypto/accumulator.ts';
 import { HASH_BYTES } from '../../../src/move/crypto/hash.ts';
 import { readOnChainData } from '../../../src/move/transactions/transaction.ts';
 import {
-  encodeTransactionInfo,
+  TransactionInfo,
   transactionInfoHash,
 } from '../../../src/move/transactions/transaction-info.ts';
 import { NEWEST_VERSION, referenceTransaction } from '../../reference/reference-chain.ts';
@@ -70,7 +70,7 @@ function* plainItems({ items }: TestChain): Generator<Buffer> {
   const leaves: Buffer[] = [];
   for (const item of items) {
     const { data, bytes } = readOnChainData(new BcsReader(item));
-    const info = encodeTransactionInfo({ ...data.info, auxiliaryInfoHash: undefined });
+    const info = TransactionInfo.encode({ ...data.info, auxiliaryInfoHash: undefined });
     leaves.push(transactionInfoHash(info));
     const events = item.subarray(item.indexOf(bytes.info) + bytes.info.length);
     const rest = events.length - bytes.changes.length - HASH_BYTES;

@@ -14,12 +14,8 @@ import {
   readOnChainData,
 } from '../../../src/move/transactions/transaction.ts';
 import { addressBytes } from '../../../src/move/types/address.ts';
-import {
-  physicalStateKey,
-  stateKeyHash,
-  writeStateKey,
-} from '../../../src/move/types/state-key.ts';
-import { writeStateValue } from '../../../src/move/types/state-value.ts';
+import { physicalStateKey, StateKey, stateKeyHash } from '../../../src/move/types/state-key.ts';
+import { StateValue } from '../../../src/move/types/state-value.ts';
 import { NaiveAccumulator, stateRangeProof, stateRoot } from './backup-trees.ts';
 
 export const SIGNATURE_DOMAIN = Buffer.from('BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_');
@@ -377,8 +373,8 @@ class BackupWriter {
           state.delete(hash.toString('hex'));
           continue;
         }
-        const value = encodeBcs((writer) => writeStateValue(writer, op));
-        const stateKey = encodeBcs((writer) => writeStateKey(writer, key));
+        const value = StateValue.encode(op);
+        const stateKey = StateKey.encode(key);
         state.set(hash.toString('hex'), { key: hash, stateKey, value });
       }
     }

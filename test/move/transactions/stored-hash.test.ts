@@ -1,12 +1,8 @@
 /** Hashes of user transactions whose encrypted payload a node has tried to decrypt (docs/spec/backup.md §4.7). */
 
 import { describe, expect, it } from 'vitest';
-import { decodeBcs } from '../../../src/move/bcs/bcs-reader.ts';
 import { domainHash } from '../../../src/move/crypto/hash.ts';
-import {
-  readTransaction,
-  storedTransactionHash,
-} from '../../../src/move/transactions/transaction.ts';
+import { storedTransactionHash, Transaction } from '../../../src/move/transactions/transaction.ts';
 import { A1, A2, CIPHERTEXT_POINTS, ciphertextBytes, hash, hex, u64 } from './wire-bytes.ts';
 
 const CIPHERTEXT = ciphertextBytes({
@@ -31,7 +27,7 @@ const SUBMITTED = transaction('00', []);
 const HASH = domainHash('Transaction', SUBMITTED);
 
 function storedHash(bytes: Buffer): Buffer {
-  return storedTransactionHash(bytes, decodeBcs(bytes, readTransaction));
+  return storedTransactionHash(bytes, Transaction.decode(bytes));
 }
 
 describe('a stored transaction hashes as it was submitted', () => {

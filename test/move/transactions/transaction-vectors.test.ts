@@ -6,22 +6,13 @@ import { describe, expect, test } from 'vitest';
 import { decodeBcs } from '../../../src/move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../../src/move/bcs/bcs-writer.ts';
 import {
+  AccountAuthenticator,
   MAX_MULTI_ED25519_KEYS,
-  readAccountAuthenticator,
-  readMultiEd25519PublicKey,
-  readMultiEd25519Signature,
+  MultiEd25519PublicKey,
+  MultiEd25519Signature,
 } from '../../../src/move/crypto/authenticator.ts';
-import { readAnyPublicKey, readAnySignature } from '../../../src/move/crypto/public-key.ts';
-import {
-  readEncryptedPayload,
-  readTransactionPayload,
-  writeEncryptedPayload,
-  writeTransactionPayload,
-} from '../../../src/move/transactions/payload.ts';
-import {
-  writeMultiEd25519PublicKey,
-  writeMultiEd25519Signature,
-} from '../crypto/authenticator-writers.ts';
+import { AnyPublicKey, AnySignature } from '../../../src/move/crypto/public-key.ts';
+import { EncryptedPayload, TransactionPayload } from '../../../src/move/transactions/payload.ts';
 
 import { A1, A2, both, ciphertextBytes, hash, hex, refused, u64 } from './wire-bytes.ts';
 
@@ -78,7 +69,7 @@ describe('payloads', () => {
       },
     ],
   ])('%s', (_, bytes, payload) => {
-    both(bytes, payload, readTransactionPayload, writeTransactionPayload);
+    both(bytes, payload, TransactionPayload.read, TransactionPayload.write);
   });
 
   const contentHex = [
@@ -126,43 +117,43 @@ describe('payloads', () => {
       },
     ],
   ])('encrypted payload: %s', (_, bytes, payload) => {
-    both(bytes, payload, readEncryptedPayload, writeEncryptedPayload);
+    both(bytes, payload, EncryptedPayload.read, EncryptedPayload.write);
   });
 
   test('refused', () => {
-    refused(hex('06'), readTransactionPayload, 'bad_variant');
-    refused(hex('04 01 02 00 00 00'), readTransactionPayload, 'bad_variant');
-    refused(hex('01', contentHex, '00 0a'), readEncryptedPayload, 'bad_variant');
-    refused(hex('00 1f', '00'.repeat(31)), readEncryptedPayload, 'bad_value');
+    refused(hex('06'), TransactionPayload.read, 'bad_variant');
+    refused(hex('04 01 02 00 00 00'), TransactionPayload.read, 'bad_variant');
+    refused(hex('01', contentHex, '00 0a'), EncryptedPayload.read, 'bad_variant');
+    refused(hex('00 1f', '00'.repeat(31)), EncryptedPayload.read, 'bad_value');
     const reason = {
       state: 'failedDecryption' as const,
       content,
       evalProof: undefined,
       reason: 10,
     };
-    expect(() => encodeBcs((writer) => writeEncryptedPayload(writer, reason))).toThrow(RangeError);
+    expect(() => EncryptedPayload.encode(reason)).toThrow(RangeError);
   });
 });
 
 describe('keys and signatures', () => {
   test.each([
-    ['00 1f', 31, readAnyPublicKey],
-    ['00 21', 33, readAnyPublicKey],
-    ['01 40', 64, readAnyPublicKey],
-    ['02 42', 66, readAnyPublicKey],
-    ['05 21', 33, readAnyPublicKey],
-    ['00 3f', 63, readAnySignature],
-    ['01 41', 65, readAnySignature],
-    ['04 af3d', 7855, readAnySignature],
-    ['04 b13d', 7857, readAnySignature],
+    ['00 1f', 31, AnyPublicKey.read],
+    ['00 21', 33, AnyPublicKey.read],
+    ['01 40', 64, AnyPublicKey.read],
+    ['02 42', 66, AnyPublicKey.read],
+    ['05 21', 33, AnyPublicKey.read],
+    ['00 3f', 63, AnySignature.read],
+    ['01 41', 65, AnySignature.read],
+    ['04 af3d', 7855, AnySignature.read],
+    ['04 b13d', 7857, AnySignature.read],
   ] as const)('%s: %i bytes are refused', (head, byteLength, read) => {
     refused(hex(head, '00'.repeat(byteLength)), read, 'bad_value');
   });
 
   test('SLH-DSA sizes are accepted', () => {
-    const key = decodeBcs(hex('05 20', '01'.repeat(32)), readAnyPublicKey);
+    const key = decodeBcs(hex('05 20', '01'.repeat(32)), AnyPublicKey.read);
     expect(key).toEqual({ kind: 'slhDsa', bytes: Buffer.alloc(32, 1) });
-    const signature = decodeBcs(hex('04 b03d', '01'.repeat(7856)), readAnySignature);
+    const signature = decodeBcs(hex('04 b03d', '01'.repeat(7856)), AnySignature.read);
     expect(signature).toEqual({ kind: 'slhDsa', bytes: Buffer.alloc(7856, 1) });
   });
 
@@ -177,7 +168,7 @@ describe('keys and signatures', () => {
       `01 41 ${'04'.repeat(65)}`,
       `01 00 40 ${'05'.repeat(64)} 0106 0107`,
     );
-    expect(decodeBcs(bytes, readAnySignature)).toEqual({
+    expect(AnySignature.decode(bytes)).toEqual({
       kind: 'keyless',
       signature: {
         certificate: {
@@ -205,10 +196,10 @@ describe('keys and signatures', () => {
   });
 
   test('unknown variants are refused', () => {
-    refused(hex('06'), readAnyPublicKey, 'bad_variant');
-    refused(hex('05'), readAnySignature, 'bad_variant');
-    refused(hex('06'), readAccountAuthenticator, 'bad_variant');
-    refused(hex('02 01'), (reader) => readAnySignature(reader), 'bad_variant');
+    refused(hex('06'), AnyPublicKey.read, 'bad_variant');
+    refused(hex('05'), AnySignature.read, 'bad_variant');
+    refused(hex('06'), AccountAuthenticator.read, 'bad_variant');
+    refused(hex('02 01'), (reader) => AnySignature.read(reader), 'bad_variant');
   });
 });
 
@@ -239,9 +230,9 @@ describe('MultiEd25519', () => {
     const bytes = encodeKeys(count, threshold);
     const value = keysOf(count, threshold);
     if (isValid) {
-      both(bytes, value, readMultiEd25519PublicKey, writeMultiEd25519PublicKey);
+      both(bytes, value, MultiEd25519PublicKey.read, MultiEd25519PublicKey.write);
     } else {
-      refused(bytes, readMultiEd25519PublicKey, 'bad_value');
+      refused(bytes, MultiEd25519PublicKey.read, 'bad_value');
     }
   });
 
@@ -262,9 +253,9 @@ describe('MultiEd25519', () => {
       bitmap: hex(bitmap),
     };
     if (isValid) {
-      both(bytes, value, readMultiEd25519Signature, writeMultiEd25519Signature);
+      both(bytes, value, MultiEd25519Signature.read, MultiEd25519Signature.write);
     } else {
-      refused(bytes, readMultiEd25519Signature, 'bad_value');
+      refused(bytes, MultiEd25519Signature.read, 'bad_value');
     }
   });
 });

@@ -12,13 +12,13 @@ import {
   type SignedLedgerInfo,
 } from '../../../src/move/transactions/ledger-info.ts';
 import {
-  readTransactionInfo,
+  TransactionInfo,
   transactionInfoHash,
 } from '../../../src/move/transactions/transaction-info.ts';
 import { ValidatorSignatures } from '../../../src/move/transactions/validator-signatures.ts';
 import {
+  EpochState,
   formatWaypoint,
-  readEpochState,
   type ValidatorPower,
   waypointOfParts,
 } from '../../../src/move/transactions/waypoint.ts';
@@ -176,10 +176,10 @@ describe('a ledger info of mainnet', () => {
     readFileSync(new URL('../../fixtures/mainnet-epoch-7495.br', import.meta.url)),
   );
   const { state, signed, siblings, info, next } = decodeBcs(bytes, (reader) => {
-    const [state, signed] = [readEpochState(reader), readSignedLedgerInfo(reader)];
+    const [state, signed] = [EpochState.read(reader), readSignedLedgerInfo(reader)];
     const siblings = reader.vector(HASH_BYTES, readHash);
     const start = reader.offset;
-    readTransactionInfo(reader);
+    TransactionInfo.read(reader);
     const info = reader.buffer.subarray(start, reader.offset);
     return { state, signed, siblings, info, next: readSignedLedgerInfo(reader) };
   });

@@ -1,19 +1,12 @@
 /** The node's BCS answers about events and transactions, read as a client does (docs/spec/ledger.md §3.1). */
 import { type BcsReader, decodeBcs } from '../../../src/move/bcs/bcs-reader.ts';
-import {
-  type ContractEvent,
-  MIN_EVENT_BYTES,
-  readContractEvent,
-} from '../../../src/move/transactions/event.ts';
+import { ContractEvent } from '../../../src/move/transactions/event.ts';
 import {
   type EncodedOnChainData,
-  MIN_ON_CHAIN_DATA_BYTES,
   readOnChainData,
+  TransactionOnChainData,
 } from '../../../src/move/transactions/transaction.ts';
-import {
-  readSignedTransaction,
-  type SignedTransaction,
-} from '../../../src/move/transactions/user-transaction.ts';
+import { SignedTransaction } from '../../../src/move/transactions/user-transaction.ts';
 
 /** An event with the version of its transaction. */
 export interface VersionedEvent {
@@ -23,9 +16,9 @@ export interface VersionedEvent {
 
 /** Reads the BCS answer of the events operation. @throws BcsError */
 export function readVersionedEvents(reader: BcsReader): VersionedEvent[] {
-  return reader.vector(8 + MIN_EVENT_BYTES, (inner) => {
+  return reader.vector(8 + ContractEvent.minBytes, (inner) => {
     const version = inner.u64();
-    return { version, event: readContractEvent(inner) };
+    return { version, event: ContractEvent.read(inner) };
   });
 }
 
@@ -36,7 +29,9 @@ export type TransactionData =
 
 /** A whole page of the feed. @throws BcsError */
 export function decodeOnChainDataPage(page: Uint8Array): EncodedOnChainData[] {
-  return decodeBcs(page, (reader) => reader.vector(MIN_ON_CHAIN_DATA_BYTES, readOnChainData));
+  return decodeBcs(page, (reader) =>
+    reader.vector(TransactionOnChainData.minBytes, readOnChainData),
+  );
 }
 
 /** Reads the answer for one version or hash. @throws BcsError */
@@ -44,5 +39,5 @@ export function readTransactionData(reader: BcsReader): TransactionData {
   if (reader.variant(2, 'TransactionData') === 0) {
     return { kind: 'onChain', item: readOnChainData(reader) };
   }
-  return { kind: 'pending', transaction: readSignedTransaction(reader) };
+  return { kind: 'pending', transaction: SignedTransaction.read(reader) };
 }

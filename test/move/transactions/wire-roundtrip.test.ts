@@ -5,23 +5,23 @@ import { describe, expect, test } from 'vitest';
 import { BcsError, decodeBcs } from '../../../src/move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../../src/move/bcs/bcs-writer.ts';
 import { domainHash } from '../../../src/move/crypto/hash.ts';
-import { writeContractEvent } from '../../../src/move/transactions/event.ts';
+import { ContractEvent } from '../../../src/move/transactions/event.ts';
 import {
-  MIN_ON_CHAIN_DATA_BYTES,
+  Transaction,
+  TransactionOnChainData,
   transactionHash,
 } from '../../../src/move/transactions/transaction.ts';
 import {
+  TransactionInfo,
   transactionInfoHash,
-  writeTransactionInfo,
 } from '../../../src/move/transactions/transaction-info.ts';
-import { writeSetHash } from '../../../src/move/transactions/write-set.ts';
+import { WriteSet, writeSetHash } from '../../../src/move/transactions/write-set.ts';
 import { parsePhysicalStateKey, physicalStateKey } from '../../../src/move/types/state-key.ts';
-import { stateValueHash, writeStateValueMetadata } from '../../../src/move/types/state-value.ts';
+import { StateValueMetadata, stateValueHash } from '../../../src/move/types/state-value.ts';
 import { testSeed } from '../../random.ts';
 import { decodeOnChainDataPage } from './wire-answers.ts';
 import * as wire from './wire-arbitraries.ts';
 import { WIRE_TYPES } from './wire-types.ts';
-import { writeOnChainData, writeTransaction, writeWriteSet } from './wire-writers.ts';
 
 const seed = testSeed('wire-roundtrip');
 
@@ -93,27 +93,23 @@ describe('feed items', () => {
   test('the parts to hash are views on the page, and are the BCS of the parts', () => {
     fc.assert(
       fc.property(fc.array(wire.onChainData, { maxLength: 3 }), (items) => {
-        const page = encodeBcs((writer) => writer.vector(items, writeOnChainData));
+        const page = encodeBcs((writer) => writer.vector(items, TransactionOnChainData.write));
         const decoded = decodeOnChainDataPage(page);
         expect(decoded).toHaveLength(items.length);
         for (const { data, bytes } of decoded) {
-          const reencoded = encodeBcs((writer) => writeTransaction(writer, data.transaction));
+          const reencoded = Transaction.encode(data.transaction);
           expect(bytes.transaction.equals(reencoded)).toBe(true);
           expect(transactionHash(bytes.transaction)).toEqual(domainHash('Transaction', reencoded));
-          const info = encodeBcs((writer) => writeTransactionInfo(writer, data.info));
+          const info = TransactionInfo.encode(data.info);
           expect(transactionInfoHash(bytes.info)).toEqual(domainHash('TransactionInfo', info));
-          const changes = encodeBcs((writer) => writeWriteSet(writer, data.changes));
+          const changes = WriteSet.encode(data.changes);
           expect(writeSetHash(bytes.changes)).toEqual(domainHash('WriteSet', changes));
-          const events = data.events.map((event) =>
-            encodeBcs((writer) => writeContractEvent(writer, event)),
-          );
+          const events = data.events.map((event) => ContractEvent.encode(event));
           expect(bytes.events.map((event) => event.toString('hex'))).toEqual(
             events.map((event) => event.toString('hex')),
           );
           expect(bytes.whole.buffer).toBe(page.buffer);
-          expect(bytes.whole.equals(encodeBcs((writer) => writeOnChainData(writer, data)))).toBe(
-            true,
-          );
+          expect(bytes.whole.equals(TransactionOnChainData.encode(data))).toBe(true);
         }
       }),
       { seed, numRuns: 50 },
@@ -121,29 +117,27 @@ describe('feed items', () => {
   });
 
   test('the shortest item has the length that pages are bounded by', () => {
-    const shortest = encodeBcs((writer) =>
-      writeOnChainData(writer, {
-        version: 0n,
-        transaction: {
-          kind: 'genesis',
-          payload: { kind: 'direct', writeSet: { kind: 'v0', writes: [] }, events: [] },
-        },
-        info: {
-          kind: 'v0',
-          gasUsed: 0n,
-          status: { kind: 'success' },
-          transactionHash: Buffer.alloc(32),
-          eventRootHash: Buffer.alloc(32),
-          stateChangeHash: Buffer.alloc(32),
-          stateCheckpointHash: undefined,
-          auxiliaryInfoHash: undefined,
-        },
-        events: [],
-        accumulatorRootHash: Buffer.alloc(32),
-        changes: { kind: 'v0', writes: [] },
-      }),
-    );
-    expect(shortest).toHaveLength(MIN_ON_CHAIN_DATA_BYTES);
+    const shortest = TransactionOnChainData.encode({
+      version: 0n,
+      transaction: {
+        kind: 'genesis',
+        payload: { kind: 'direct', writeSet: { kind: 'v0', writes: [] }, events: [] },
+      },
+      info: {
+        kind: 'v0',
+        gasUsed: 0n,
+        status: { kind: 'success' },
+        transactionHash: Buffer.alloc(32),
+        eventRootHash: Buffer.alloc(32),
+        stateChangeHash: Buffer.alloc(32),
+        stateCheckpointHash: undefined,
+        auxiliaryInfoHash: undefined,
+      },
+      events: [],
+      accumulatorRootHash: Buffer.alloc(32),
+      changes: { kind: 'v0', writes: [] },
+    });
+    expect(shortest).toHaveLength(TransactionOnChainData.minBytes);
     expect(decodeOnChainDataPage(Buffer.concat([Buffer.of(1), shortest]))).toHaveLength(1);
   });
 });
@@ -153,7 +147,7 @@ test('the hash of a state value is of its BCS', () => {
     fc.property(wire.stateValue, (value) => {
       const bytes = encodeBcs((writer) => {
         writer.uleb32(value.metadata === undefined ? 0 : 1).bytes(value.bytes);
-        if (value.metadata !== undefined) writeStateValueMetadata(writer, value.metadata);
+        if (value.metadata !== undefined) StateValueMetadata.write(writer, value.metadata);
       });
       expect(stateValueHash(value)).toEqual(domainHash('StateValue', bytes));
     }),

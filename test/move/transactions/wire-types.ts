@@ -1,41 +1,24 @@
 /** Every wire type: random values of it, its reader and its writer. */
 import type { Arbitrary } from 'fast-check';
 import type { BcsReader } from '../../../src/move/bcs/bcs-reader.ts';
-import { type BcsWriter, encodeBcs } from '../../../src/move/bcs/bcs-writer.ts';
-import { readAccountAuthenticator } from '../../../src/move/crypto/authenticator.ts';
+import type { BcsWriter } from '../../../src/move/bcs/bcs-writer.ts';
+import { AccountAuthenticator } from '../../../src/move/crypto/authenticator.ts';
+import { ContractEvent, EventKey } from '../../../src/move/transactions/event.ts';
+import { TransactionPayload } from '../../../src/move/transactions/payload.ts';
 import {
-  readContractEvent,
-  readEventKey,
-  writeContractEvent,
-  writeEventKey,
-} from '../../../src/move/transactions/event.ts';
-import {
-  readTransactionPayload,
-  writeTransactionPayload,
-} from '../../../src/move/transactions/payload.ts';
-import { readOnChainData, readTransaction } from '../../../src/move/transactions/transaction.ts';
-import {
-  readTransactionArgument,
-  writeTransactionArgument,
-} from '../../../src/move/transactions/transaction-argument.ts';
-import {
-  readTransactionInfo,
-  writeTransactionInfo,
-} from '../../../src/move/transactions/transaction-info.ts';
-import { readSignedTransaction } from '../../../src/move/transactions/user-transaction.ts';
-import { readWriteSet, type WriteSet } from '../../../src/move/transactions/write-set.ts';
-import { readStateKey, writeStateKey } from '../../../src/move/types/state-key.ts';
+  readOnChainData,
+  Transaction,
+  TransactionOnChainData,
+} from '../../../src/move/transactions/transaction.ts';
+import { TransactionArgument } from '../../../src/move/transactions/transaction-argument.ts';
+import { TransactionInfo } from '../../../src/move/transactions/transaction-info.ts';
+import { SignedTransaction } from '../../../src/move/transactions/user-transaction.ts';
+import { WriteSet } from '../../../src/move/transactions/write-set.ts';
+import { StateKey } from '../../../src/move/types/state-key.ts';
 import { readTypeTag, writeTypeTag } from '../../../src/move/types/type-tag.ts';
-import { writeAccountAuthenticator } from '../crypto/authenticator-writers.ts';
 import { typeTag } from '../values/scalar-arbitraries.ts';
 import * as user from './user-transaction-arbitraries.ts';
 import * as wire from './wire-arbitraries.ts';
-import {
-  writeOnChainData,
-  writeSignedTransaction,
-  writeTransaction,
-  writeWriteSet,
-} from './wire-writers.ts';
 
 export interface WireType<T> {
   readonly value: Arbitrary<T>;
@@ -57,39 +40,38 @@ export const WIRE_TYPES: Readonly<Record<string, WireType<unknown>>> = {
     (reader) => readTypeTag(reader),
     (writer, tag) => writeTypeTag(writer, tag),
   ),
-  StateKey: wireType(wire.stateKey, readStateKey, writeStateKey),
-  WriteSet: wireType(wire.writeSet.map(sorted), readWriteSet, writeWriteSet),
-  EventKey: wireType(wire.eventKey, readEventKey, writeEventKey),
-  ContractEvent: wireType(wire.contractEvent, readContractEvent, writeContractEvent),
+  StateKey: wireType(wire.stateKey, StateKey.read, StateKey.write),
+  WriteSet: wireType(wire.writeSet.map(sorted), WriteSet.read, WriteSet.write),
+  EventKey: wireType(wire.eventKey, EventKey.read, EventKey.write),
+  ContractEvent: wireType(wire.contractEvent, ContractEvent.read, ContractEvent.write),
   TransactionArgument: wireType(
     user.transactionArgument,
-    readTransactionArgument,
-    writeTransactionArgument,
+    TransactionArgument.read,
+    TransactionArgument.write,
   ),
-  TransactionPayload: wireType(user.payload, readTransactionPayload, writeTransactionPayload),
+  TransactionPayload: wireType(user.payload, TransactionPayload.read, TransactionPayload.write),
   AccountAuthenticator: wireType(
     user.accountAuthenticator,
-    readAccountAuthenticator,
-    writeAccountAuthenticator,
+    AccountAuthenticator.read,
+    AccountAuthenticator.write,
   ),
   SignedTransaction: wireType(
     user.signedTransaction,
-    readSignedTransaction,
-    writeSignedTransaction,
+    SignedTransaction.read,
+    SignedTransaction.write,
   ),
-  Transaction: wireType(wire.transaction, readTransaction, writeTransaction),
-  TransactionInfo: wireType(wire.transactionInfo, readTransactionInfo, writeTransactionInfo),
+  Transaction: wireType(wire.transaction, Transaction.read, Transaction.write),
+  TransactionInfo: wireType(wire.transactionInfo, TransactionInfo.read, TransactionInfo.write),
   TransactionOnChainData: wireType(
     wire.onChainData,
     (reader) => readOnChainData(reader).data,
-    writeOnChainData,
+    TransactionOnChainData.write,
   ),
 };
 
 /** Entries as a reader gives them: by the serialized bytes of their keys. */
 function sorted(writeSet: WriteSet): WriteSet {
-  const keyBytes = (key: WriteSet['writes'][number]['key']) =>
-    encodeBcs((writer) => writeStateKey(writer, key));
+  const keyBytes = (key: WriteSet['writes'][number]['key']) => StateKey.encode(key);
   const sort = (writes: WriteSet['writes']) =>
     [...writes].sort((left, right) => Buffer.compare(keyBytes(left.key), keyBytes(right.key)));
   if (writeSet.kind === 'v0') return { ...writeSet, writes: sort(writeSet.writes) };

@@ -5,18 +5,13 @@
 
 import { describe, expect, test } from 'vitest';
 import { decodeBcs } from '../../../src/move/bcs/bcs-reader.ts';
-import { encodeBcs } from '../../../src/move/bcs/bcs-writer.ts';
-import { readTransaction } from '../../../src/move/transactions/transaction.ts';
-import {
-  readTransactionInfo,
-  writeTransactionInfo,
-} from '../../../src/move/transactions/transaction-info.ts';
-import { readAggregateSignature } from '../../../src/move/transactions/validator-transaction.ts';
-import { readWriteSet } from '../../../src/move/transactions/write-set.ts';
+import { Transaction } from '../../../src/move/transactions/transaction.ts';
+import { TransactionInfo } from '../../../src/move/transactions/transaction-info.ts';
+import { AggregateSignature } from '../../../src/move/transactions/validator-transaction.ts';
+import { WriteSet } from '../../../src/move/transactions/write-set.ts';
 import { NEW_EPOCH_EVENT_TAG } from '../values/framework-codecs.ts';
 import { readVersionedEvents } from './wire-answers.ts';
 import { A1, A2, both, hash, hex, refused, u64 } from './wire-bytes.ts';
-import { writeTransaction, writeWriteSet } from './wire-writers.ts';
 
 test('events of a stream: the example of docs/spec/http.md §7.5', () => {
   const events = decodeBcs(
@@ -67,9 +62,9 @@ describe('write sets', () => {
   ].join('');
 
   test('V0 with every operation', () => {
-    both(hex('00', bytes), { kind: 'v0' as const, writes }, readWriteSet, writeWriteSet);
+    both(hex('00', bytes), { kind: 'v0' as const, writes }, WriteSet.read, WriteSet.write);
     const shuffled = { kind: 'v0' as const, writes: [...writes].reverse() };
-    const encoded = encodeBcs((writer) => writeWriteSet(writer, shuffled));
+    const encoded = WriteSet.encode(shuffled);
     expect(encoded.equals(hex('00', bytes))).toBe(true);
   });
 
@@ -87,22 +82,22 @@ describe('write sets', () => {
           },
         ],
       },
-      readWriteSet,
-      writeWriteSet,
+      WriteSet.read,
+      WriteSet.write,
     );
   });
 
   test('refused', () => {
-    refused(hex('00 02 0201a1 02 0201a0 02'), readWriteSet, 'map_not_sorted');
-    refused(hex('00 02 0201a1 02 0201a1 02'), readWriteSet, 'map_not_sorted');
-    refused(hex('00 01 0201a1 06'), readWriteSet, 'bad_variant');
-    refused(hex('00 01 0201a1 05 02'), readWriteSet, 'bad_variant');
-    refused(hex('02 00'), readWriteSet, 'bad_variant');
-    refused(hex('01 00 00 01 01 00'), readWriteSet, 'bad_variant');
-    refused(hex('00 ff ff ff ff 07'), readWriteSet, 'unexpected_end');
-    refused(hex('00 80 00'), readWriteSet, 'uleb_not_minimal');
+    refused(hex('00 02 0201a1 02 0201a0 02'), WriteSet.read, 'map_not_sorted');
+    refused(hex('00 02 0201a1 02 0201a1 02'), WriteSet.read, 'map_not_sorted');
+    refused(hex('00 01 0201a1 06'), WriteSet.read, 'bad_variant');
+    refused(hex('00 01 0201a1 05 02'), WriteSet.read, 'bad_variant');
+    refused(hex('02 00'), WriteSet.read, 'bad_variant');
+    refused(hex('01 00 00 01 01 00'), WriteSet.read, 'bad_variant');
+    refused(hex('00 ff ff ff ff 07'), WriteSet.read, 'unexpected_end');
+    refused(hex('00 80 00'), WriteSet.read, 'uleb_not_minimal');
     const twice = { kind: 'v0' as const, writes: [writes[0]!, writes[0]!] };
-    expect(() => encodeBcs((writer) => writeWriteSet(writer, twice))).toThrow(RangeError);
+    expect(() => WriteSet.encode(twice)).toThrow(RangeError);
   });
 });
 
@@ -195,25 +190,23 @@ describe('block transactions', () => {
       },
     ],
   ])('%s', (_, bytes, value) => {
-    both(bytes, value, readTransaction, writeTransaction);
+    both(bytes, value, Transaction.read, Transaction.write);
   });
 
   test('refused', () => {
-    refused(hex('07'), readTransaction, 'bad_variant');
-    refused(hex('03', '00'.repeat(31)), readTransaction, 'unexpected_end');
-    refused(hex('03 20', hash('cd')), readTransaction, 'remaining_input');
-    refused(hex('06 03', endHex), readTransaction, 'bad_variant');
-    refused(hex('06 00', endHex.replace(' 01 00 ', ' 02 00 ')), readTransaction, 'bad_bool');
+    refused(hex('07'), Transaction.read, 'bad_variant');
+    refused(hex('03', '00'.repeat(31)), Transaction.read, 'unexpected_end');
+    refused(hex('03 20', hash('cd')), Transaction.read, 'remaining_input');
+    refused(hex('06 03', endHex), Transaction.read, 'bad_variant');
+    refused(hex('06 00', endHex.replace(' 01 00 ', ' 02 00 ')), Transaction.read, 'bad_bool');
     refused(
       hex('06 01', endHex, `00 02 ${u64(1)}${u64(2)} ${u64(256)}${u64(1)}`),
-      readTransaction,
+      Transaction.read,
       'map_not_sorted',
     );
     const twice = [fees[0]!, fees[0]!];
     const epilogue = { kind: 'v1' as const, ...end, feeDistribution: twice };
-    expect(() =>
-      encodeBcs((writer) => writeTransaction(writer, { kind: 'blockEpilogue', epilogue })),
-    ).toThrow(RangeError);
+    expect(() => Transaction.encode({ kind: 'blockEpilogue', epilogue })).toThrow(RangeError);
   });
 });
 
@@ -250,13 +243,13 @@ describe('validator transactions', () => {
       },
     ],
   ])('%s', (_, bytes, transaction) => {
-    both(bytes, { kind: 'validator' as const, transaction }, readTransaction, writeTransaction);
+    both(bytes, { kind: 'validator' as const, transaction }, Transaction.read, Transaction.write);
   });
 
   test('refused', () => {
-    refused(hex('04 03'), readTransaction, 'bad_variant');
-    refused(hex('00 01 5f', 'bb'.repeat(95)), readAggregateSignature, 'bad_value');
-    refused(hex('00 02'), readAggregateSignature, 'bad_option');
+    refused(hex('04 03'), Transaction.read, 'bad_variant');
+    refused(hex('00 01 5f', 'bb'.repeat(95)), AggregateSignature.read, 'bad_value');
+    refused(hex('00 02'), AggregateSignature.read, 'bad_option');
   });
 });
 
@@ -303,8 +296,8 @@ describe('transaction infos', () => {
     both(
       hex('00', u64(1), statusHex, hashes, '01', hash('04'), '00'),
       { kind: 'v0' as const, ...content, status },
-      readTransactionInfo,
-      writeTransactionInfo,
+      TransactionInfo.read,
+      TransactionInfo.write,
     );
   });
 
@@ -326,16 +319,16 @@ describe('transaction infos', () => {
         ...['00'.repeat(7), '01', hash('07')],
       ),
       v1,
-      readTransactionInfo,
-      writeTransactionInfo,
+      TransactionInfo.read,
+      TransactionInfo.write,
     );
     const short = { ...v1, reserved: reserved.slice(1) };
-    expect(() => encodeBcs((writer) => writeTransactionInfo(writer, short))).toThrow(RangeError);
+    expect(() => TransactionInfo.encode(short)).toThrow(RangeError);
   });
 
   test('refused', () => {
-    refused(hex('02'), readTransactionInfo, 'bad_variant');
-    refused(hex('00', u64(1), '05', hashes, '00 00'), readTransactionInfo, 'bad_variant');
-    refused(hex('00', u64(1), '00', hashes, '02 00'), readTransactionInfo, 'bad_option');
+    refused(hex('02'), TransactionInfo.read, 'bad_variant');
+    refused(hex('00', u64(1), '05', hashes, '00 00'), TransactionInfo.read, 'bad_variant');
+    refused(hex('00', u64(1), '00', hashes, '02 00'), TransactionInfo.read, 'bad_option');
   });
 });

@@ -1,7 +1,6 @@
 /** State keys: published encodings and hashes (docs/spec/http.md §11.3, docs/spec/ledger.md §1.2, §5.1). */
 import { describe, expect, test } from 'vitest';
-import { BcsError, decodeBcs } from '../../../src/move/bcs/bcs-reader.ts';
-import { encodeBcs } from '../../../src/move/bcs/bcs-writer.ts';
+import { BcsError } from '../../../src/move/bcs/bcs-reader.ts';
 import { ADDRESS_ONE, padAddress } from '../../../src/move/types/address.ts';
 import { primaryStoreAddress } from '../../../src/move/types/derived-address.ts';
 import {
@@ -12,16 +11,13 @@ import {
 } from '../../../src/move/types/framework-tag.ts';
 import {
   AccessPathKey,
-  MIN_STATE_KEY_BYTES,
   moduleStateKey,
   parsePhysicalStateKey,
   physicalStateKey,
-  readStateKey,
   resourceGroupStateKey,
   resourceStateKey,
-  type StateKey,
+  StateKey,
   stateKeyHash,
-  writeStateKey,
 } from '../../../src/move/types/state-key.ts';
 
 const ONE = '01'.padStart(64, '0');
@@ -82,15 +78,15 @@ describe('BCS', () => {
       `0300${ONE}${ONE}${ONE}`,
     ],
   ])('%s', (_, key, hex) => {
-    expect(encodeBcs((writer) => writeStateKey(writer, key)).toString('hex')).toBe(hex);
-    expect(decodeBcs(Buffer.from(hex, 'hex'), readStateKey)).toEqual(key);
-    expect(hex.length / 2).toBeGreaterThanOrEqual(MIN_STATE_KEY_BYTES);
+    expect(StateKey.encode(key).toString('hex')).toBe(hex);
+    expect(StateKey.decode(Buffer.from(hex, 'hex'))).toEqual(key);
+    expect(hex.length / 2).toBeGreaterThanOrEqual(StateKey.minBytes);
   });
 
   test.each(['', '04', '0200ff', `0301${ONE}${ONE}${ONE}`, `00${ONE}`, `00${ONE}8000`])(
     'refuses %s',
     (hex) => {
-      expect(() => decodeBcs(Buffer.from(hex, 'hex'), readStateKey)).toThrow(BcsError);
+      expect(() => StateKey.decode(Buffer.from(hex, 'hex'))).toThrow(BcsError);
     },
   );
 });

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { BcsError, BcsReader } from '../../../src/move/bcs/bcs-reader.ts';
 import { BcsWriter } from '../../../src/move/bcs/bcs-writer.ts';
-import { decodeTypeTag, MAX_TYPE_TAGS, readStructTag } from '../../../src/move/types/type-tag.ts';
+import { MAX_TYPE_TAGS, readStructTag, TypeTag } from '../../../src/move/types/type-tag.ts';
 
 /** `0x0::m::S<u8, …>`, without the variant of a type. */
 function structOf(argumentCount: number): BcsWriter {
@@ -19,9 +19,9 @@ test.each([
 ])('a type of %i parts: %s', (parts, isRead) => {
   const bytes = Buffer.concat([Buffer.of(7), structOf(parts - 1).view()]);
   if (isRead) {
-    expect(decodeTypeTag(bytes)).toMatchObject({ kind: 'struct' });
+    expect(TypeTag.decode(bytes)).toMatchObject({ kind: 'struct' });
   } else {
-    expect(() => decodeTypeTag(bytes)).toThrow(
+    expect(() => TypeTag.decode(bytes)).toThrow(
       expect.objectContaining({ code: 'length_too_large', offset: bytes.length - 1 }),
     );
   }

@@ -4,12 +4,8 @@ import { BcsReader, decodeBcs } from '../../../src/move/bcs/bcs-reader.ts';
 import type { CompiledModule } from '../../../src/move/modules/compiled.ts';
 import type { ModuleLookup } from '../../../src/move/modules/lookup.ts';
 import { readModule } from '../../../src/move/modules/read.ts';
-import {
-  type ContractEvent,
-  MIN_EVENT_BYTES,
-  readContractEvent,
-} from '../../../src/move/transactions/event.ts';
-import { readWriteSet } from '../../../src/move/transactions/write-set.ts';
+import { ContractEvent } from '../../../src/move/transactions/event.ts';
+import { WriteSet } from '../../../src/move/transactions/write-set.ts';
 import { readStructTag, type StructTag } from '../../../src/move/types/type-tag.ts';
 
 export type Network = 'mainnet' | 'testnet' | 'devnet';
@@ -37,8 +33,8 @@ export interface GenesisLedger {
 export function readGenesis(network: Network): GenesisLedger {
   const reader = new BcsReader(readFileSync(new URL(`${network}.blob`, folder)));
   reader.fixed(2);
-  const { writes } = readWriteSet(reader);
-  const events = reader.vector(MIN_EVENT_BYTES, readContractEvent);
+  const { writes } = WriteSet.read(reader);
+  const events = reader.vector(ContractEvent.minBytes, ContractEvent.read);
   reader.finish();
   const modules = new Map<string, CompiledModule>();
   const resources: StoredValue[] = [];

@@ -1,9 +1,8 @@
 /** Requests for what a ledger contains, found by asking for its own transactions; the same for the same ledger. */
-import { encodeBcs } from '../../../move/bcs/bcs-writer.ts';
 import { formatHex } from '../../../move/bcs/hex.ts';
 import { MoveError } from '../../../move/errors.ts';
 import { parseAddress } from '../../../move/types/address.ts';
-import { resourceStateKey, writeStateKey } from '../../../move/types/state-key.ts';
+import { resourceStateKey, StateKey } from '../../../move/types/state-key.ts';
 import { parseStructTag } from '../../../move/types/type-parser.ts';
 import { BCS_TYPE, JSON_TYPE } from '../../../remote/answer.ts';
 import type { ComparedRequest } from './compared-request.ts';
@@ -122,7 +121,7 @@ function gatherChange(found: Subjects, change: Shown): void {
 function stateKeyOf(address: string, type: string): string | undefined {
   try {
     const key = resourceStateKey(parseAddress(address), parseStructTag(type));
-    return formatHex(encodeBcs((writer) => writeStateKey(writer, key)));
+    return formatHex(StateKey.encode(key));
   } catch (error) {
     // Another node may show what is not a type.
     if (error instanceof MoveError) return undefined;
