@@ -81,20 +81,16 @@ export function soleVariant<T>(name: string, { read, write, minBytes }: Codec<T>
 
 type Kinds<T> = Readonly<Record<string, T>>;
 
-interface UnionCodec<T, Kind> extends Codec<T> {
-  /** By their numbers. */
-  readonly kinds: readonly Kind[];
-}
-
 /**
  * A codec of an enum from those of its kinds, in the order of their numbers.
  * @param tag the member of a value that says its kind
+ * @returns also `kinds`, by their numbers
  */
 export function union<Of extends Kinds<Readable<unknown>>>(
   name: string,
   of: Of,
   tag = 'kind',
-): UnionCodec<CodecValue<Of[keyof Of]>, keyof Of & string> {
+): Codec<CodecValue<Of[keyof Of]>> & { readonly kinds: readonly (keyof Of & string)[] } {
   type Value = CodecValue<Of[keyof Of]>;
   const kinds = Object.keys(of);
   const codecs = Object.values(of) as unknown as Codec<Value>[];
