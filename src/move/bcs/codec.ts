@@ -185,7 +185,9 @@ export function mapList<T extends object>(fields: FieldCodecs<T>): Codec<readonl
       writer.length32(sorted.length);
       let previous: Buffer | undefined;
       for (const { key, value } of sorted) {
-        if (previous?.equals(key)) throw new RangeError('a map has a key twice');
+        if (previous !== undefined && byteTools.compare(previous, key) === 0) {
+          throw new RangeError('a map has a key twice');
+        }
         previous = key;
         values.write(writer.fixed(key), value);
       }
@@ -266,5 +268,13 @@ export const text = codec<string>(
 /** 32 bytes. */
 export const hash = codec<Buffer>(readHash, writeHash, HASH_BYTES);
 /** A hash that does not hold the bytes it was read from. */
-export const ownHash = codec<Buffer>((at) => Buffer.from(readHash(at)), writeHash, HASH_BYTES);
+export const ownHash = codec<Buffer>(
+  (at) => {
+    const own = byteTools.allocate(HASH_BYTES);
+    own.set(readHash(at));
+    return own;
+  },
+  writeHash,
+  HASH_BYTES,
+);
 export const hashes = list(hash);
