@@ -114,9 +114,7 @@ function preferenceFor(format: Format, ranges: readonly (MediaType | undefined)[
   return best;
 }
 
-/**
- * Whether `Accept` asks for server-sent events: it names them, and prefers nothing else. Wildcards ask for a page.
- */
+/** Whether `Accept` asks for server-sent events: it names them, and prefers nothing else. Wildcards ask for a page. */
 export function prefersEvents(accept: string | undefined): boolean {
   if (accept === undefined || !/event-stream/i.test(accept)) return false;
   const ranges = splitList(accept).map(parseMediaType);
@@ -192,8 +190,7 @@ const VISIBLE_ASCII = /^[\t -~]*$/;
 
 /**
  * Accepts a request body of JSON: `application/json` or `application/…+json`, whatever the parameters; the body is
- * UTF-8 anyway (docs/spec/http.md §2.3).
- * @throws ApiError 415
+ * UTF-8 anyway (docs/spec/http.md §2.3). @throws ApiError 415
  */
 export function requireJsonBody(contentType: string | undefined): void {
   if (contentType === 'application/json') return;

@@ -18,8 +18,7 @@ export interface Checkpoint {
 
 /**
  * The newest version up to `version` whose info states a root; `undefined` when none of the last
- * MAX_CHECKPOINT_DISTANCE retained ones does.
- * @throws BcsError for an info that does not decode
+ * MAX_CHECKPOINT_DISTANCE retained ones does. @throws BcsError for an info that does not decode
  */
 export async function checkpointUpTo(
   view: StoreView,

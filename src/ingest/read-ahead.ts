@@ -3,10 +3,7 @@
 /** Files that are requested before they are needed: the memory for them is bounded by as many times their size. */
 const FILES_AHEAD = 4;
 
-/**
- * Reads some of the items ahead, in their order.
- * @throws what `read` throws for the item whose turn it is
- */
+/** Reads some of the items ahead, in their order. @throws what `read` throws for the item whose turn it is */
 export async function* readAhead<T, R>(
   items: Iterable<T>,
   read: (item: T) => Promise<R>,

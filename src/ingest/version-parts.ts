@@ -193,8 +193,7 @@ function eventAt(bytes: Buffer, places: ArrayLike<number>, at: number): ChunkEve
 
 /**
  * The writes of a write set. Hot keys and extensions of a V1 write set are not account state and are left out
- * (docs/spec/ledger.md §1.1).
- * @throws BcsError
+ * (docs/spec/ledger.md §1.1). @throws BcsError
  */
 export function stateWritesOf(writeSet: Buffer): StateWrite[] {
   const places: number[] = [];

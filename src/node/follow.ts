@@ -43,9 +43,7 @@ const ARENAS = { remedy: 'start bin/daybook itself, without node: it sets this v
 export interface FollowRequest {
   /** URL of a node, with or without `/v1`. */
   readonly from: string;
-  /** The last version to replicate; absent: no end. */
   readonly until?: bigint | undefined;
-  /** `VERSION:ROOT` each. */
   readonly trust?: readonly string[] | undefined;
   /** The genesis waypoint's text, or a file that contains it. */
   readonly waypoint?: string | undefined;
@@ -72,7 +70,6 @@ export interface Following {
     readonly upstreamVersion: bigint | undefined;
     /** False once it has ended, for whatever reason. */
     readonly isRunning: boolean;
-    /** Why it has ended, if it failed. */
     readonly failure: unknown;
   };
   /** Resolves when the store holds a ledger: at once, or when genesis has come. Never rejects. */

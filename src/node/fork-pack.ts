@@ -17,16 +17,13 @@ const MAX_UNPACKED_BYTES = 256 * 1024 * 1024;
 
 interface PackReport {
   readonly packBytes: number;
-  /** Size of the fork's file. */
   readonly unpackedBytes: number;
-  /** SHA-256 of the pack. */
   readonly digest: string;
 }
 
 /**
  * Packs a fork as it is now, also while a node serves it. The pack gets its name when it is complete; a file that has
- * the name is replaced.
- * @throws NodeError `bad_setting`, `no_ledger`, `data_not_usable`
+ * the name is replaced. @throws NodeError `bad_setting`, `no_ledger`, `data_not_usable`
  */
 export async function packFork(data: string, file: string): Promise<PackReport> {
   refuseDatabase(data);

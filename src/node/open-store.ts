@@ -36,8 +36,7 @@ async function at<T>(data: string, work: (location: LedgerLocation) => Promise<T
 
 /**
  * A mistyped `postgres://…`, or a URL for another program, is not made a folder, and not repeated: it may contain a
- * password.
- * @throws NodeError `bad_setting`
+ * password. @throws NodeError `bad_setting`
  */
 export function refuseNoLocation(data: string): void {
   if (isPostgresUrl(data)) return;
@@ -104,7 +103,6 @@ export function withNewLedger<T>(
   return withNewStore(data, make, distribute);
 }
 
-/** The same for what writes no chunks. */
 export function withNewStore<T>(
   data: string,
   work: (store: Store) => Promise<T>,

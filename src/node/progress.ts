@@ -23,7 +23,6 @@ export async function withProgress<T>(work: (show: ShowProgress) => Promise<T>):
   }
 }
 
-/** A line on stderr that shows how far some work is. */
 export class ProgressLine {
   readonly #isTerminal = process.stderr.isTTY;
   readonly #intervalMs = this.#isTerminal ? TERMINAL_INTERVAL_MS : LINE_INTERVAL_MS;

@@ -27,7 +27,6 @@ type KeepSettings = Pick<
 >;
 
 export interface PruneFolderReport extends PruneReport {
-  /** Accounts whose history is retained, in total. */
   readonly keptAccounts: number;
 }
 

@@ -94,7 +94,6 @@ async function generate(
 interface Production {
   /** 1 or more; whole blocks are committed, so the rate is an average. */
   readonly transactionsPerSecond: number;
-  /** The clock that new blocks take their time from. */
   readonly clock: 'sample' | 'wall';
 }
 
@@ -147,7 +146,6 @@ export async function startProducing(
   return { lost: loss.promise, stop };
 }
 
-/** Gives each chunk when it is due. @throws the signal's reason */
 async function* paced(
   chunks: AsyncIterable<Chunk>,
   transactionsPerSecond: number,
@@ -163,7 +161,6 @@ async function* paced(
   }
 }
 
-/** Gives each chunk when the time of its newest block has come. @throws the signal's reason */
 async function* pacedByBlocks(
   chunks: AsyncIterable<Chunk>,
   signal: AbortSignal,

@@ -5,7 +5,6 @@ export class StopList {
   readonly #steps: { readonly what: string; readonly stop: () => unknown }[] = [];
   #stopping: Promise<void> | undefined;
 
-  /** Adds a step; `what` names it in an error. */
   add(what: string, stop: () => unknown): void {
     this.#steps.push({ what, stop });
   }
@@ -32,7 +31,6 @@ export class StopList {
   }
 }
 
-/** A failure that may come at any time. */
 export class PendingFailure {
   readonly promise: Promise<never>;
   fail: (error: unknown) => void = () => undefined;

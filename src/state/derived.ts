@@ -92,7 +92,6 @@ export class DerivedCache<V> {
   }
 }
 
-/** A value with the modules that were looked up to make it. */
 export function derive<V>(
   lookup: ModuleLookup,
   make: (lookup: ModuleLookup) => MaybePromise<V>,

@@ -3,7 +3,6 @@
 interface PageBounds {
   readonly from?: Uint8Array | undefined;
   readonly limit: number;
-  /** Where the page ends that ends first; absent where neither ends before its last item. */
   readonly next: Buffer | undefined;
 }
 

@@ -107,7 +107,6 @@ interface Remembered {
 
 export class ModuleView {
   readonly version: bigint;
-  /** A view at a later version. */
   readonly newer: ModuleView | undefined;
   /** Loaded under the limits on the chain at this version (docs/spec/move.md §4.2). */
   readonly lookup: ModuleLookup;
@@ -116,7 +115,6 @@ export class ModuleView {
   readonly #guard: PruningGuard;
   readonly #remembered = new Map<Address, Map<string, Remembered>>();
   #rememberedCount = 0;
-  /** Promised while they are being read. */
   #limits: MaybePromise<DatedLimits> | undefined;
 
   /**
@@ -144,7 +142,6 @@ export class ModuleView {
     };
   }
 
-  /** A module as it is stored; `undefined` when there is none. */
   module(address: Address, name: string): MaybePromise<StoredModule | undefined> {
     return andThen(this.#find(address, name), ({ stored }) => stored);
   }

@@ -25,13 +25,10 @@ export interface OverlayChanges {
 }
 
 interface Items {
-  /** By hash. */
   readonly writes: OverlaidWrite;
-  /** Physical keys by account. */
   readonly keys: Buffer;
   /** Metadata of assets that an owner's balance may have changed of, by owner. */
   readonly assets: Buffer;
-  /** By stream. */
   readonly events: StoredEvent;
 }
 type List<T> = ReadonlyMap<string, readonly T[]>;

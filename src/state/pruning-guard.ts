@@ -82,8 +82,7 @@ export class PruningGuard {
 
   /**
    * A page of a stream, which is retained as far back as its account. A gap that pruning has made since the view was
-   * opened is reported as pruned.
-   * @throws EventGapError, RowDamagedError
+   * opened is reported as pruned. @throws EventGapError, RowDamagedError
    */
   eventPage(stream: StreamId, query: EventPageQuery): MaybePromise<EventPage> {
     return this.#eventPageSince(this.#head.oldestVersion, stream, query);
@@ -146,15 +145,11 @@ export class PruningGuard {
     );
   }
 
-  /**
-   * Passes if all data of a version is still there.
-   * @throws LedgerError `version_pruned`
-   */
+  /** Passes if all data of a version is still there. @throws LedgerError `version_pruned` */
   assertRetained(version: bigint, account?: Address): MaybePromise<void> {
     return this.#absent(version, account) as MaybePromise<void>;
   }
 
-  /** Whether a version is pruned, now. */
   async isPruned(version: bigint): Promise<boolean> {
     return version < (await this.#newestHead()).oldestVersion;
   }

@@ -47,7 +47,6 @@ export function readResource(
 export interface ResourcePlace {
   readonly tag: StructTag;
   readonly keys: AccountKeyHasher;
-  /** Of their state keys. */
   readonly path: Buffer;
   /** The BCS of the tag, by which a group has the resource; absent: each is a value of its own. */
   readonly member: Buffer | undefined;
@@ -81,8 +80,7 @@ function resourceAt(
 }
 
 /**
- * A resource in the value at its place.
- * @throws LedgerError `internal_error` for a group's value that does not decode
+ * A resource in the value at its place. @throws LedgerError `internal_error` for a group's value that does not decode
  */
 export function resourceIn(
   value: Buffer | undefined,
@@ -107,10 +105,7 @@ export function groupOf(tag: StructTag, lookup: ModuleLookup): MaybePromise<Stru
   );
 }
 
-/**
- * What is needed to render values of a resource type.
- * @throws LayoutError; or rejects with it
- */
+/** What is needed to render values of a resource type. @throws LayoutError; or rejects with it */
 export function resourceType(tag: StructTag, modules: ModuleView): MaybePromise<RenderedType> {
   const tagBytes = Buffer.concat([STRUCT_INDEX, encodeStructTag(tag)]);
   return andThen(modules.type(tagBytes, { kind: 'struct', struct: tag }), ({ value }) => value);

@@ -82,12 +82,10 @@ export interface OverrideReads {
 
 export interface LedgerSource {
   readonly head: Head;
-  /** Whether the head never moves. */
   readonly isPinned: boolean;
   readonly state: StateSource;
   readonly events: EventSource;
   readonly history: HistorySource;
-  /** Absent where nothing can be overridden. */
   readonly overrides?: OverrideReads;
 }
 

@@ -75,14 +75,12 @@ export class Batch {
     return this.#published;
   }
 
-  /** Sets a row. @throws StoreError `batch_too_large`; RangeError for a key of another shape. */
   put(column: Column, partition: Uint8Array, order: Uint8Array, value: Uint8Array): this {
     this.#check(column, partition, order, value);
     this.#rows.push({ column, partition, order, value });
     return this;
   }
 
-  /** Removes a row. @throws StoreError `batch_too_large`; RangeError for a key of another shape. */
   delete(column: Column, partition: Uint8Array, order: Uint8Array): this {
     this.#check(column, partition, order, undefined);
     this.#rows.push({ column, partition, order, value: undefined });
@@ -91,8 +89,7 @@ export class Batch {
 
   /**
    * Removes the rows that a partition has between two bounds before the batch is applied: what the batch itself puts
-   * there stays.
-   * @throws StoreError `batch_too_large`; RangeError for a partition or bounds of another shape.
+   * there stays. @throws StoreError `batch_too_large`; RangeError for a partition or bounds of another shape.
    */
   deleteRange(column: Column, partition: Uint8Array, bounds: OrderBounds = {}): this {
     assertBounds(column, partition, bounds);
@@ -104,8 +101,7 @@ export class Batch {
 
   /**
    * Removes all rows that the columns by version have of a version before the batch is applied, also where they are
-   * damaged and cannot be read.
-   * @throws StoreError `batch_too_large`
+   * damaged and cannot be read. @throws StoreError `batch_too_large`
    */
   clearVersion({ partition, order }: RowKey): this {
     for (const column of VERSION_COLUMNS) {

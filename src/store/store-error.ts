@@ -48,7 +48,6 @@ type StoreErrorCode =
   | 'chunk_transaction_missing';
 
 export class StoreError extends Error {
-  /** Stable, machine-readable reason, in snake_case. */
   readonly code: StoreErrorCode;
 
   /** @param facts the cause, and properties of the error such as the `version` of a refused chunk */
@@ -129,7 +128,6 @@ export class RowDamagedError extends StoreError {
   }
 }
 
-/** A row's key in hex, `partition/order`. */
 export function keyText({ partition, order }: RowKey): string {
   return `${hex(partition)}/${hex(order)}`;
 }

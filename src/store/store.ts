@@ -29,13 +29,11 @@ import { StoreError } from './store-error.ts';
 
 export const MAX_RANGE_ROWS = 10_000;
 export const MAX_SCAN_ROWS = 10_000;
-/** Rows that `rowsBetween` reads at once. */
 const PAGE_ROWS = 256;
 /** Bytes of rows that `scanPages` reads at once. */
 const PAGE_BYTES = 4 * 1024 * 1024;
 
 export interface RangeQuery extends OrderBounds {
-  /** 1 to MAX_RANGE_ROWS. */
   readonly limit: number;
   readonly reverse?: boolean | undefined;
 }
@@ -45,7 +43,6 @@ export interface PartitionRange extends RangeQuery {
 }
 
 interface ScanBounds {
-  /** 1 to MAX_SCAN_ROWS. */
   readonly maxRows: number;
   /** The page ends with the row that reaches this many bytes of keys and values; it always has one row. */
   readonly maxBytes: number;
@@ -61,7 +58,6 @@ export interface ColumnStatistics {
   readonly rows: number;
   /** False if every row was counted. */
   readonly isEstimated: boolean;
-  /** Bytes the column takes, as the engine counts them. */
   readonly bytes: number;
 }
 

@@ -86,7 +86,6 @@ export async function verifyBalances(context: VerifyContext): Promise<void> {
   await checkPrimaryStores(context);
 }
 
-/** Checks that all keys that may contain amounts have rows. */
 async function checkKeys(context: VerifyContext, balances: BalancesInState): Promise<void> {
   const { damages, store } = context;
   for await (const { key } of allAccountKeys(context)) {

@@ -16,7 +16,6 @@ import { isBareState } from '../store/columns/head.ts';
 import { decodeBucketKey, encodeBucketKey } from '../store/columns/order-key.ts';
 import { noteAbove, rowsByVersion, scanColumn, type VerifyContext } from './context.ts';
 
-/** Checks blocks_by_height, blocks_by_version, epochs, and the head's values for them. */
 export async function verifyBlocks(context: VerifyContext): Promise<void> {
   const { head } = context.view;
   const { count, newest, oldest } = await checkHeights(context);

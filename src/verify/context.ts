@@ -54,7 +54,6 @@ export class DamageList {
     this.add({ column: name, version, detail });
   }
 
-  /** Reports that reading a column failed. */
   failure({ name }: Column, what: string, error: StoreError): void {
     const isOfEngine = !(error instanceof RowDamagedError);
     this.add({ column: name, detail: `${what}: ${error.message}`, isOfEngine });
@@ -64,10 +63,7 @@ export class DamageList {
     this.add({ column: column.name, key: keyText(key), version, detail });
   }
 
-  /**
-   * Runs a decoder of rows; a row that does not decode becomes a damage.
-   * @returns `undefined` for such a row
-   */
+  /** Runs a decoder of rows; a row that does not decode becomes a damage. @returns `undefined` for such a row */
   async decoded<T>(decode: () => T | Promise<T>, version?: bigint): Promise<T | undefined> {
     try {
       return await decode();
@@ -149,7 +145,6 @@ export async function* rowsByVersion(context: VerifyContext, column: Column) {
   }
 }
 
-/** The recorded writes of a version; `undefined` if there are none or the record is damaged. */
 export async function recordedWrites(
   { store, damages }: VerifyContext,
   version: bigint,

@@ -43,7 +43,6 @@ export interface VerifyReport {
   readonly damageCount: number;
   /** Whether the ledger was pruned meanwhile: apparent damage may then be pruned data. */
   readonly prunedMeanwhile: boolean;
-  /** Versions whose hashes were computed again. */
   readonly hashedVersions: bigint;
   /** The version at which the root of the state was compared; `undefined` if no recent transaction info states one. */
   readonly stateRootVersion: bigint | undefined;
@@ -133,7 +132,6 @@ async function contextOf(
   };
 }
 
-/** What the engine stores besides the rows. */
 async function examineEngine(
   { damages, store }: VerifyContext,
   onProgress: (progress: VerifyProgress) => void,

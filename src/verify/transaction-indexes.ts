@@ -44,7 +44,6 @@ export async function verifyTransactionIndexes(context: VerifyContext): Promise<
   }
 }
 
-/** Gives how many rows are of versions that are not cleared. */
 async function countRows(context: VerifyContext, { column, versionOf }: Index): Promise<bigint> {
   const { damages, identity, progress, view } = context;
   let rows = 0n;

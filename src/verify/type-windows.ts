@@ -22,7 +22,6 @@ export class EventTypesExaminer {
   readonly #context: VerifyContext;
   #types = new TypeWindows();
   #windowEnd = -1n;
-  /** Rows that are those of events. */
   #reached = 0n;
 
   constructor(context: VerifyContext) {
@@ -38,7 +37,6 @@ export class EventTypesExaminer {
     this.#types.add(version, typeTag);
   }
 
-  /** Compares the last window, after all events. */
   async finish(): Promise<void> {
     await this.#compare();
     if ((await this.#countRows()) !== this.#reached) await this.#nameUnwrittenRows();

@@ -73,7 +73,6 @@ export interface Call<P extends Parameters, B> {
 export type ReadCall = Pick<Call<Parameters, unknown>, 'view' | 'client'>;
 
 export interface Answer {
-  /** 200 when absent. */
   readonly status?: 202 | 206;
   /** JSON text, or the bytes to send, in the requested format. */
   readonly body: string | Uint8Array;
@@ -121,7 +120,6 @@ export interface Endpoint<
   B = unknown,
   L extends Parameters = NoParameters,
 > {
-  /** Unique; snake_case. */
   readonly operationId: string;
   readonly tag: string;
   readonly summary: string;
@@ -131,11 +129,8 @@ export interface Endpoint<
   readonly method: 'GET' | 'POST';
   /** In which queue it waits under load (admission.ts): `read` when absent, `none` is never refused. */
   readonly work?: WorkKind | 'none';
-  /** Below `/v1`, parameters in braces. */
   readonly path: string;
-  /** They are checked in this order. */
   readonly parameters: P;
-  /** These are checked after the body. */
   readonly laterParameters?: L;
   readonly body?: BodyReader<B>;
   /** Whether it cannot be one of a batch: what is not a read, and what is about the process or the clock. */

@@ -64,7 +64,6 @@ function submissionBody<T>(
 
 const NO_CHAIN = 'executes no transactions';
 const NOTHING = Buffer.alloc(0);
-/** Transactions in a batch. */
 const MAX_BATCH = 10;
 
 interface BatchFailure {

@@ -111,8 +111,7 @@ export function readParameters<P extends Parameters>(
 
 /**
  * Refuses parameters that an operation does not have: it would ignore them. Operations of the reference do, as the
- * reference does.
- * @throws ApiError 400
+ * reference does. @throws ApiError 400
  */
 export function refuseUnknown(query: Query, known: Parameters): void {
   for (const name of query.names()) {
@@ -271,9 +270,8 @@ export const LEDGER_VERSION = versionParameter('Version to read at; the latest w
 export const STRUCT_TAG = parameterType('string(MoveStructTag)', StructTagSchema, parseStructTag);
 
 /**
- * Refuses a struct tag of a path that nests too deeply; the reference looks at this after all parameters have been
- * read (docs/spec/move.md §3.5).
- * @throws ApiError 400 `invalid_input`
+ * Refuses a struct tag of a path that nests too deeply; the reference looks at this after all parameters have been read
+ * (docs/spec/move.md §3.5). @throws ApiError 400 `invalid_input`
  */
 export function requireShallow(name: string, tag: StructTag): void {
   try {

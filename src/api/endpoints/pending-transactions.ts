@@ -27,7 +27,6 @@ interface PendingQuery {
   readonly hash: Uint8Array;
   readonly headers: IncomingHttpHeaders;
   own(view: LedgerView): MaybePromise<Buffer | undefined>;
-  /** Whether to wait for this ledger to have it. */
   readonly waits: boolean;
 }
 

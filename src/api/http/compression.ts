@@ -43,9 +43,8 @@ export function bodyTooLarge(): ApiError {
 }
 
 /**
- * A request body freed from its `Content-Encoding`. Output stops at the limit, so that a small body
- * cannot grow into a large one.
- * @throws ApiError 413 over the limit, 400 `io: …` for broken data
+ * A request body freed from its `Content-Encoding`. Output stops at the limit, so that a small body cannot grow into a
+ * large one. @throws ApiError 413 over the limit, 400 `io: …` for broken data
  */
 export async function decompressBody(
   bytes: Buffer,

@@ -59,7 +59,6 @@ export interface ApiContext {
   readonly caches: ApiCaches;
   readonly responder: Responder;
   readonly upstream: Upstream | undefined;
-  /** Absent where no transaction can be pending. */
   readonly pending: PendingTransactions | undefined;
   readonly chain: Submissions | undefined;
   readonly snapshots: SnapshotOffer | undefined;

@@ -35,7 +35,6 @@ interface Content {
   readonly extraHeaders?: HeaderList;
 }
 
-/** The response side of an API with its settings. */
 export class Responder {
   readonly #ledgerHeaders: LedgerHeaders;
   readonly #compressionEnabled: boolean;

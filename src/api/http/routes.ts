@@ -90,7 +90,6 @@ class Segment {
   parameter: Segment | undefined;
   /** One for each method of the path. */
   readonly rows: RouteRow[] = [];
-  /** Names of the path's parameters, in order. */
   names: readonly string[] = [];
 }
 

@@ -41,7 +41,6 @@ const UNPARSED_REQUESTS: ReadonlyMap<string, readonly [status: number, reason: s
 ]);
 const BAD_REQUEST = [400, 'Bad Request'] as const;
 
-/** What an API listens to. */
 const SERVER_EVENTS = ['request', 'checkContinue', 'checkExpectation', 'connect', 'clientError'];
 
 /** Optional parts of an API besides the ledger. */
@@ -52,7 +51,6 @@ interface ApiHooks {
   readonly damage?: DamageWatch | undefined;
   readonly observers?: readonly RequestObserver[];
   readonly pageFiles?: readonly PageFile[];
-  /** The node that does what this one cannot. */
   readonly upstream?: Upstream | undefined;
   /** The chain of this process, which takes transactions. */
   readonly chain?: Submissions | undefined;
@@ -62,7 +60,6 @@ interface ApiHooks {
 }
 
 export interface Api {
-  /** Ready for `listen`. */
   readonly server: Server;
   handle(request: IncomingMessage, response: ServerResponse): void;
   /** What event streams come to. */
@@ -76,10 +73,7 @@ export interface Api {
   close(): Promise<void>;
 }
 
-/**
- * The interface over a ledger.
- * @param logger gets unexpected failures and those of the ledger
- */
+/** The interface over a ledger. @param logger gets unexpected failures and those of the ledger */
 export function buildApi(
   ledger: LedgerReader,
   settings: ApiSettings,

@@ -13,7 +13,6 @@ export interface Held {
   readonly client: string;
   /** All that its connection holds; this one is among them until it is released. */
   readonly ofSocket: Set<Held>;
-  /** Ends what holds the bytes. */
   readonly onRelease: (() => void) | undefined;
 }
 

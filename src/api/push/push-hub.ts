@@ -385,7 +385,6 @@ export class PushHub {
     return true;
   }
 
-  /** Ends listeners with an event that says why. */
   #fail(listeners: Iterable<Listener>, failure: unknown): void {
     const known = knownFailure(failure);
     const shown = known ?? new ApiError(500, 'internal_error', 'internal error');

@@ -53,7 +53,6 @@ export interface StreamStart {
   readonly from: bigint;
 }
 
-/** Positions are sequence numbers. */
 export class EventSource implements RecordSource {
   readonly key: string;
   readonly #stream: EventStream;

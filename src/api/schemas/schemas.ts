@@ -122,7 +122,6 @@ export const EntryFunctionIdSchema = Type.String({
   examples: ['0x1::aptos_account::transfer'],
 });
 
-/** Values whose form depends on their Move type. */
 export const AnyValueSchema = Type.Unknown({ description: 'Any JSON value.' });
 
 /** An object with exactly these members, all required. */
@@ -139,7 +138,6 @@ export function nullable(schema: Schema, description: string): Schema {
   return Type.Union([schema, Type.Null()], { description });
 }
 
-/** A member that may be absent or null. */
 export function optional(schema: Schema, description: string): Schema {
   return Type.Optional(nullable(schema, description));
 }

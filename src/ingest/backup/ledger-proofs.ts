@@ -74,10 +74,7 @@ function readSiblings(reader: BcsReader): Buffer[] {
   throw reader.error('bad_value', `${siblings.length} siblings, at most ${MAX_DEPTH}`, start);
 }
 
-/**
- * The accumulator up to the info of a version, which the ledger info covers.
- * @throws BackupError `backup_unproved`
- */
+/** The accumulator up to the info of a version, which the ledger info covers. @throws BackupError `backup_unproved` */
 export function provedInfo(
   { siblings, infoBytes, signed: { info } }: InfoProof,
   version: bigint,

@@ -44,10 +44,7 @@ export interface ProvedSnapshot {
   readonly accumulator: MerkleAccumulator;
 }
 
-/**
- * Reads the manifest of a snapshot and verifies its root.
- * @throws BackupError
- */
+/** Reads the manifest of a snapshot and verifies its root. @throws BackupError */
 export async function proveSnapshot(
   source: BackupSource,
   backup: SnapshotBackup,
@@ -121,10 +118,7 @@ function streamEndsIn(values: readonly ImportedValue[], version: bigint): Scanne
     });
 }
 
-/**
- * Verifies that the values of a chunk are the next ones of the state.
- * @throws BackupError
- */
+/** Verifies that the values of a chunk are the next ones of the state. @throws BackupError */
 async function verifyChunk(
   chunk: StateChunk,
   { data, proof }: StoredPair,

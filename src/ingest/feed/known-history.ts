@@ -70,10 +70,7 @@ export class TrustTextError extends Error {
   readonly code = 'contradicting_roots';
 }
 
-/**
- * Reads trusted roots.
- * @throws WaypointTextError; TrustTextError for two roots of one version
- */
+/** Reads trusted roots. @throws WaypointTextError; TrustTextError for two roots of one version */
 export function parseTrustedRoots(texts: readonly string[]): readonly TrustedRoot[] {
   const roots = new Map<bigint, TrustedRoot>();
   for (const trusted of texts.map(parseTrustedRoot)) {

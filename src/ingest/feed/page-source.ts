@@ -78,9 +78,7 @@ export class PageSource {
     this.#available = state.ledgerVersion ?? -1n;
   }
 
-  /**
-   * Pages from the start on, to `until` or until the signal. @throws RemoteError of the page whose turn it is
-   */
+  /** Pages from the start on, to `until` or until the signal. @throws RemoteError of the page whose turn it is */
   async *events(signal: AbortSignal): AsyncGenerator<SourceEvent, void, undefined> {
     const { until } = this.#options;
     // One listener for all: a signal that lives as long as the follower would accumulate one for each request.

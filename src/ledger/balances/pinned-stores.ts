@@ -17,9 +17,7 @@ import { fungibleStoreCodec } from '../../move/values/framework-resource.ts';
 import type { PinnedAccounts } from '../../store/columns/pruning-column.ts';
 import type { PinnedObject } from '../../store/pruning/superseded-state.ts';
 
-/**
- * Maximum number of cached addresses of primary stores; all are dropped together when there are more. About 100 MB.
- */
+/** Maximum number of cached addresses of primary stores; all are dropped together when there are more. About 100 MB. */
 const MAX_REMEMBERED_STORES = 500_000;
 
 /** Finds primary stores of pinned accounts, for the pruner. */

@@ -6,9 +6,7 @@ import { NODE_SETTINGS, type NodeSettings, nodeSettings } from '../settings/sett
 import { escapeInvisible } from '../visible-text.ts';
 
 interface CommandHelp {
-  /** The help after the summary. */
   readonly about?: string;
-  /** Command lines, without `daybook`. */
   readonly examples: readonly string[];
 }
 

@@ -82,8 +82,7 @@ type OnBegin = (
 
 /**
  * Copies a ledger as it is now. When it resolves, the copy is on disk; killed before, it leaves no ledger. The next
- * call resumes a copy of rows that was cut off.
- * @throws NodeError `no_ledger`, `ledger_exists`, `data_not_usable`
+ * call resumes a copy of rows that was cut off. @throws NodeError `no_ledger`, `ledger_exists`, `data_not_usable`
  */
 export async function copyLedger(from: string, to: string, onBegin: OnBegin): Promise<CopyReport> {
   return (await copyFile(from, to, onBegin)) ?? (await copyByRows(from, to, onBegin));

@@ -19,7 +19,6 @@ interface PruneFlags {
   readonly graceSeconds: number;
 }
 
-/** READER_GRACE_MS of the store, in seconds. */
 const DEFAULT_GRACE_SECONDS = 10;
 const MS_PER_SECOND = 1_000;
 

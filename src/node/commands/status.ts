@@ -56,7 +56,6 @@ async function statusOf(store: StoreReader, data: string) {
     chain_id: identity.chainId,
     ledger_version: head.version,
     oldest_ledger_version: head.oldestVersion,
-    /** Microseconds since 1970. */
     ledger_timestamp: head.timestampUsecs,
     epoch: head.epoch,
     block_height: head.blockHeight,

@@ -34,7 +34,6 @@ export interface ExecutionReport extends VersionRange {
   /** Transactions whose signatures could not be verified. */
   readonly unverified: number;
   readonly stateRoots: number;
-  /** Absent: none was compared. */
   readonly rootsUpTo: bigint | undefined;
 }
 

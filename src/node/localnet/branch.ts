@@ -59,11 +59,9 @@ export interface Branch {
   readonly chainId: number;
   readonly faucet: Faucet;
   readonly api: Api;
-  /** Ends all but the interface. */
   close(): Promise<void>;
 }
 
-/** The coin that pays for gas. */
 export const APT = '0x1::aptos_coin::AptosCoin';
 /** Octas that each of the first accounts gets. */
 const FIRST_OCTAS = 1_000_000_000_000n;

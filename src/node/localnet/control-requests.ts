@@ -12,7 +12,6 @@ import type { Localnet } from './localnet.ts';
 import { receivedBytes } from './received-bytes.ts';
 
 const PREFIX = '/v1/-/';
-/** Bytes of a request; the largest one is a dump. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 const MAX_BLOCKS = 10_000;
 const MAX_INTERVAL_MS = 3_600_000;

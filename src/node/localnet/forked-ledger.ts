@@ -20,7 +20,6 @@ export interface LedgerPlace {
   readonly folder: string;
   /** How the ledger is read; absent: it is all in its store. */
   readonly openSource?: OpenSource | undefined;
-  /** The first version that is not a fork's; absent: nothing is. */
   readonly firstVersion?: bigint | undefined;
   /** Makes a ledger in a folder that has none, as it is before the first block. */
   readonly makeLedger: (folder: string) => Promise<unknown>;

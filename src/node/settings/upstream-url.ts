@@ -7,8 +7,7 @@ import type { NodeSettings } from './settings.ts';
 const NO_UPSTREAM = 'none';
 
 /**
- * The base of the upstream's interface that the settings choose; undefined for none.
- * @throws NodeError `bad_setting`
+ * The base of the upstream's interface that the settings choose; undefined for none. @throws NodeError `bad_setting`
  */
 export function upstreamBase({
   upstream,

@@ -158,7 +158,6 @@ class ContinuedState implements StateSource {
   }
 }
 
-/** Where the first of two pages ends that both end somewhere. */
 function earlier(one: Buffer | undefined, other: Buffer | undefined): Buffer | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   return Buffer.compare(one, other) < 0 ? one : other;

@@ -91,7 +91,6 @@ export class ForkClient {
     return performance.now() < this.#rawHiddenUntilMs;
   }
 
-  /** The upstream has just not answered one. */
   noteRawHidden(): void {
     this.#rawHiddenUntilMs = performance.now() + this.#limits.rawHiddenMs;
   }
@@ -124,7 +123,6 @@ export class ForkClient {
     this.#server.close();
   }
 
-  /** Sends a question while not too many wait. */
   async #send(question: Question): Promise<Answer> {
     if (this.#waiting >= this.#limits.maxWaiting) {
       throw new UpstreamFailure('busy', `${this.#waiting} questions wait for the upstream already`);
@@ -159,7 +157,6 @@ export class ForkClient {
     }
   }
 
-  /** Waits for one of the places of requests that are under way. */
   async #place(): Promise<void> {
     if (this.#running >= this.#limits.maxConcurrent) {
       await new Promise<void>((resolve) => this.#queue.push(resolve));
@@ -168,7 +165,6 @@ export class ForkClient {
     this.#running += 1;
   }
 
-  /** Passes the place on, or frees it. */
   #leave(): void {
     const next = this.#queue.shift();
     if (next === undefined) this.#running -= 1;

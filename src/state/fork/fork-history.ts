@@ -83,7 +83,6 @@ export class ForkHistory implements HistorySource {
     return (await recordedAnswer(this.#fork, endOfBlock(height)))?.answer;
   }
 
-  /** @returns the height of the block */
   async #askBlock(by: 'height' | 'version', number: bigint): Promise<bigint> {
     const question = `the block of ${by} ${number}`;
     return await this.#fork.source.record(question, async (client, batch) => {

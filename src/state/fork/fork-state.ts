@@ -101,7 +101,6 @@ export class ForkState implements StateSource {
     return undefined;
   }
 
-  /** The assets that the upstream's list of balances has; the amounts are read from state. */
   async balances(
     owner: Uint8Array,
     { from = BEGINNING, limit, version }: BalanceQuery,
@@ -127,7 +126,6 @@ export class ForkState implements StateSource {
     return { rows, next };
   }
 
-  /** A page of the upstream's listing of modules, or of that of resources and groups. */
   async accountKeys(
     address: Address,
     { from = BEGINNING, limit, version, kinds }: AccountKeyQuery,

@@ -66,7 +66,6 @@ export async function askUnlessAbsent<T>(
   return { answer: decoded(what, () => decodeBcs(bytes, read)), cursor };
 }
 
-/** The same for what must be there. */
 export async function askFor<T>(
   client: ForkClient,
   what: string,
@@ -100,8 +99,7 @@ export function readTransactions(reader: BcsReader): readonly EncodedOnChainData
 
 /**
  * Checks a transaction by the hashes in its info. Events that the upstream translates are not those that were hashed:
- * they are what it answers with (docs/spec/ledger.md §5.8), so they are taken.
- * @throws PageError
+ * they are what it answers with (docs/spec/ledger.md §5.8), so they are taken. @throws PageError
  */
 export function checkTransaction(item: EncodedOnChainData, version: bigint): void {
   try {

@@ -19,7 +19,6 @@ export interface AnswerCodec<T> {
 }
 
 export interface Question<T> {
-  /** For people. */
   readonly shown: string;
   readonly name: AnswerName;
   readonly codec: AnswerCodec<T>;
@@ -49,7 +48,6 @@ export function putAnswer<T>(batch: Batch, { name, codec }: Question<T>, answer:
   batch.put(FORK_ANSWERS, partition, order, value);
 }
 
-/** The answer, recorded or asked for. Rejects as ForkSource does. */
 export function answerTo<T>(
   fork: Fork,
   question: Question<T>,
@@ -66,14 +64,12 @@ export function answerTo<T>(
 }
 
 export interface ListPage<T> {
-  /** Ascending. */
   readonly items: readonly T[];
   readonly next: Buffer | undefined;
 }
 
 /** A list of the upstream in the order of some bytes. */
 interface ListQuestion<T> extends Question<T> {
-  /** Of an item. */
   readonly codec: AnswerCodec<T>;
   orderOf(item: T): Buffer;
   /** A page; `limit` is how many items are wanted. */

@@ -43,7 +43,6 @@ const MIN_BALANCE_BYTES = 32 + 1 + 8 + 1;
 /** Statuses of an operation that is not there, or not for everybody. */
 const HIDING: readonly number[] = [403, 404, 405];
 
-/** The raw value of a key; `hidden` where the upstream does not answer such questions. */
 export async function askRawValue(
   client: ForkClient,
   what: string,
@@ -213,7 +212,6 @@ async function askListing<T>(
   return { entries, next };
 }
 
-/** A page of the assets that the upstream's list of balances has. */
 export async function askAssets(
   client: ForkClient,
   address: Address,

@@ -18,7 +18,6 @@ export const MAX_ORDER_BYTES = 1_024;
 
 /** Versions and heights: the six high bytes are the partition, 65,536 numbers share it. */
 export const BUCKET_PARTITION_BYTES = 6;
-/** The two low bytes are the order. */
 const BUCKET_ORDER_BYTES = 2;
 
 /** One column. Lengths in bytes. */

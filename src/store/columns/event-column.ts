@@ -29,7 +29,6 @@ export interface StreamId {
 
 export interface EventPlace {
   readonly version: bigint;
-  /** Among the events of its transaction. */
   readonly index: number;
 }
 
@@ -43,7 +42,6 @@ interface EncodedBody {
 interface EventBody {
   /** BCS of the type tag. */
   readonly typeTag: Buffer;
-  /** BCS of the event's value. */
   readonly data: Buffer;
   /** BCS of type tag and data together: how the BCS of an event ends. */
   readonly encoded: Buffer;

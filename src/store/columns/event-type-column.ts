@@ -61,7 +61,6 @@ export class WindowVersions {
     for (let at = 0; at < BITMAP_BYTES; at += 1) this.#bits[at]! |= bits[at]!;
   }
 
-  /** Those from one place to another, both included. */
   between(first: number, last: number): WindowVersions {
     const bits = this.#bits.slice();
     bits.fill(0, 0, first >> 3);
@@ -71,7 +70,6 @@ export class WindowVersions {
     return new WindowVersions(bits);
   }
 
-  /** Ascending. */
   *places(): Generator<number> {
     for (let at = 0; at < BITMAP_BYTES; at += 1) {
       const byte = this.#bits[at]!;

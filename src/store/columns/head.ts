@@ -70,7 +70,6 @@ export const HEAD_ROW = new RowCodec<void, Head>(HEAD, () => HEAD_KEY, {
   },
 });
 
-/** The head of a store; `undefined` when it holds no ledger yet. @throws RowDamagedError */
 export function readHead(store: StoreReader): MaybePromise<Head | undefined> {
   return HEAD_ROW.get(store);
 }
@@ -91,8 +90,7 @@ export class HeadReader {
   }
 
   /**
-   * The newest head: the same object as long as it has not changed.
-   * @throws StoreError `ledger_empty`, RowDamagedError
+   * The newest head: the same object as long as it has not changed. @throws StoreError `ledger_empty`, RowDamagedError
    */
   read(): MaybePromise<Head> {
     return andThen(this.#store.get(HEAD, HEAD_KEY.partition, NO_ORDER), (bytes) => {

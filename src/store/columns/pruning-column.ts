@@ -57,7 +57,6 @@ export const PRUNE_PROGRESS = new RowCodec<void, PruneProgress>(
   },
 );
 
-/** The version from which the history of a pinned account is whole. */
 export const PINNED_ACCOUNT = new RowCodec<Address, bigint>(
   PRUNING,
   (account) => ({ partition: PINNED_PARTITION, order: addressBytes(account) }),
@@ -69,7 +68,6 @@ export function readPruneProgress(store: StoreReader): MaybePromise<PruneProgres
   return andThen(PRUNE_PROGRESS.get(store), (progress) => progress ?? NOTHING_CLEARED);
 }
 
-/** All pinned accounts. @throws RowDamagedError */
 export function readPinnedAccounts(store: StoreReader): MaybePromise<PinnedAccounts> {
   const rows = store.range(PRUNING, PINNED_PARTITION, { limit: MAX_PINNED_ACCOUNTS });
   return andThen(rows, (found) => {

@@ -29,7 +29,6 @@ export class RowCodec<Name, Value> {
     this.#form = form;
   }
 
-  /** A row's value. @throws RangeError for values that the format cannot represent */
   encode(value: Value): Buffer {
     this.#form.write(rowWriter.next(), value);
     return rowWriter.view();
@@ -56,7 +55,6 @@ export class RowCodec<Name, Value> {
     batch.publish(this.column, partition, order, this.encode(value));
   }
 
-  /** The row with this name; `undefined` when there is none. @throws RowDamagedError */
   get(store: StoreReader, name: Name): MaybePromise<Value | undefined> {
     const key = this.keyOf(name);
     return andThen(
@@ -66,10 +64,7 @@ export class RowCodec<Name, Value> {
   }
 }
 
-/**
- * Decodes a value that must use all of its bytes; slices reference them.
- * @throws RowDamagedError naming the row.
- */
+/** Decodes a value that must use all of its bytes; slices reference them. @throws RowDamagedError naming the row. */
 export function decodeRow<T>(
   column: Column,
   key: RowKey,

@@ -45,12 +45,10 @@ interface SentTransaction extends SenderTransaction {
 const BY_VERSION = 0;
 const BY_SEQUENCE_NUMBER = 1;
 
-/** The order part of a sender's transaction without a sequence number. */
 export function orderByVersion(version: bigint): Buffer {
   return taggedOrder(BY_VERSION, version);
 }
 
-/** The order part of a sender's transaction with a sequence number. */
 export function orderBySequenceNumber(sequenceNumber: bigint): Buffer {
   return taggedOrder(BY_SEQUENCE_NUMBER, sequenceNumber);
 }

@@ -31,7 +31,6 @@ const key = structCodec<WrittenKey>({ hash, owner: hash });
 const EVENT_BYTES = ADDRESS_BYTES + 16;
 const event = structCodec<EmittedEvent>({ address, creationNumber: u64, sequenceNumber: u64 });
 
-/** The writes of each version. Hashes and owners are views on the row. */
 export const WRITES_OF_VERSION = new RowCodec<bigint, VersionWrites>(
   VERSION_WRITES,
   encodeBucketKey,

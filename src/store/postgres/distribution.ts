@@ -44,8 +44,7 @@ export async function isDistributed(
 }
 
 /**
- * Distributes the tables of columns, in the transaction that makes them.
- * @throws StoreError `store_not_distributable`
+ * Distributes the tables of columns, in the transaction that makes them. @throws StoreError `store_not_distributable`
  */
 export async function distributeTables(
   connection: PostgresConnection,

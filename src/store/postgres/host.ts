@@ -16,11 +16,9 @@ const ROLE: Statement = {
 
 /** The state of a server when it was looked at. */
 export interface Standing {
-  /** When it was asked, as `performance.now()` gives it. */
   readonly askedMs: number;
   readonly isStandby: boolean;
   readonly isReadOnly: boolean;
-  /** `undefined` without a ledger. */
   readonly head: Head | undefined;
 }
 
@@ -50,7 +48,6 @@ export class PostgresHost {
     return this.#look !== undefined || this.pool.isOpening;
   }
 
-  /** Asks the server; a look that is under way is shared. @throws StoreError */
   look(): Promise<Standing> {
     if (this.#look === undefined) {
       const askedMs = performance.now();

@@ -173,7 +173,6 @@ export class PostgresHosts {
     }
   }
 
-  /** Looks at all hosts at once and opens the best one. @returns the host, or the failure */
   async #round(): Promise<{ readonly host?: PostgresHost; readonly failure?: unknown }> {
     const order = this.#order();
     const looks = order.map((host) => within(ROUND_LIMIT_MS, host.look(), this.#shown));

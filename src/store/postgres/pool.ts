@@ -60,7 +60,6 @@ export class PostgresPool {
     return idlest.query(statement, values);
   }
 
-  /** Ends all connections at once: what waits for answers fails. */
   abandon(): void {
     for (const connection of this.#all) connection.abandon();
     this.#connections = { quick: [], long: [] };

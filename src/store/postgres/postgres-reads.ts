@@ -189,7 +189,6 @@ export class PostgresReads implements StoreReader {
     return statements;
   }
 
-  /** Later reads of the head ask the server again. */
   protected forgetHead(): void {
     this.#head = undefined;
   }

@@ -57,7 +57,6 @@ async function look(
   }
 }
 
-/** Opens a store for reading, which any number of processes can do. @throws StoreError `store_not_found` and others */
 export async function openPostgresReader(location: PostgresLocation): Promise<StoreReader> {
   return await openReads(location);
 }
@@ -160,7 +159,6 @@ export async function isPostgresUnfinished(location: PostgresLocation): Promise<
   });
 }
 
-/** Removes the remains of attempts to make a store. @throws StoreError `store_locked` */
 export async function removePostgresUnfinished(location: PostgresLocation): Promise<void> {
   const session = await WriterSession.acquire(location);
   try {

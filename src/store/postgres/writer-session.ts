@@ -150,7 +150,6 @@ export class WriterSession {
     if (this.#isDistributed) await publishStaged(connection, this.#schema, this.term);
   }
 
-  /** Notes the head of a commit that was acknowledged. */
   committed(head: Head | undefined): void {
     this.#head = head;
     this.hosts.committed(head);

@@ -84,7 +84,6 @@ class PruneStep {
   readonly #accumulator: MerkleAccumulator;
   readonly #state: SupersededState;
   readonly #first: bigint;
-  /** By stream, the first event that stays. */
   readonly #firstEvents = new Map<string, bigint>();
   readonly #types = new TypeWindows();
   /** Rows that are cleared: one for each version, and those that it wrote. */
@@ -186,7 +185,6 @@ class PruneStep {
     this.#batch.deleteRange(EPOCHS, partition, { to: order });
   }
 
-  /** Deletes a transaction's rows in the indexes, where it is stored. */
   #clearTransaction(version: bigint, info: Buffer, bytes: Buffer | undefined): void {
     if (bytes === undefined) return;
     const key = encodeBucketKey(version);

@@ -42,7 +42,6 @@ export const OFFLINE_PRUNE_BOUNDS: PruneBounds = { maxRows: 50_000, maxMs: 1_000
 
 /** How much history is retained: a version is pruned only if neither bound retains it. */
 export interface PrunePolicy {
-  /** Number of newest versions to retain; 1 or more. */
   readonly versions?: number | undefined;
   /** Seconds before the newest block to retain, by ledger time; 1 or more. */
   readonly seconds?: number | undefined;
@@ -163,9 +162,8 @@ async function rest(ms: number, signal: AbortSignal | undefined): Promise<void> 
 
 /**
  * The block that retained history would begin with: the first that begins at or after the bound, as in the reference
- * (docs/spec/ledger.md §5.6); one that begins at the oldest version when there is nothing to
- * prune. The newest block always stays.
- * @throws RangeError for a policy that retains nothing or everything; RowDamagedError
+ * (docs/spec/ledger.md §5.6); one that begins at the oldest version when there is nothing to prune. The newest block
+ * always stays. @throws RangeError for a policy that retains nothing or everything; RowDamagedError
  */
 async function pruneTarget(view: StoreView, policy: PrunePolicy): Promise<Block> {
   const { versions, seconds } = policy;

@@ -147,7 +147,6 @@ export class SupersededState {
     return last;
   }
 
-  /** The rows of a key up to its last cleared write, the newest first. */
   async #allEntries({ key: { hash }, name, versions }: ClearedKey): Promise<StateEntry[]> {
     const bounds = { from: this.#firstLeft(name), to: encodeU64Key(versions.at(-1)!) };
     const entries: StateEntry[] = [];

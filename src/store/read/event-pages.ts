@@ -26,7 +26,6 @@ export interface EventPageQuery {
 }
 
 export interface EventPage {
-  /** Ascending and contiguous. */
   readonly events: readonly StoredEvent[];
   /** Set when events that belong to the page were pruned. */
   readonly pruned: PrunedEvents | undefined;
@@ -164,7 +163,6 @@ export class EventStreamView {
     return first ?? last + 1n;
   }
 
-  /** Decodes rows up to the head; the first is decoded already. */
   #decodeVisible(first: StoredEvent, rows: readonly Row[]): StoredEvent[] {
     const events: StoredEvent[] = [];
     for (const row of rows) {

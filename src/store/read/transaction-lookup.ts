@@ -51,7 +51,6 @@ function versionUpTo(
   });
 }
 
-/** The hash of a version's transaction; `undefined` if it is not retained. @throws RowDamagedError */
 function transactionHashAt(store: StoreReader, version: bigint): MaybePromise<Buffer | undefined> {
   const key = encodeBucketKey(version);
   return andThen(
@@ -133,7 +132,6 @@ export class SenderView {
     return this.#range({ from: orderBySequenceNumber(0n), to, limit, reverse: true });
   }
 
-  /** The first sequence number of a version above this one; `undefined` if there is none. */
   #firstAbove(version: bigint): Promise<bigint | undefined> {
     return firstNumberAbove(version, U64_MAX, async (number) => {
       const order = orderBySequenceNumber(number);
@@ -153,7 +151,6 @@ export class SenderView {
     return SENDER_TRANSACTION.decode({ partition: this.#sender, order: row.order }, row.value);
   }
 
-  /** Up to the first one above the head. */
   #visible(found: readonly SenderTransaction[]): SenderTransaction[] {
     const end = found.findIndex(({ version }) => version > this.#head.version);
     return found.slice(0, end === -1 ? found.length : end);

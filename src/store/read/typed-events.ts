@@ -24,12 +24,10 @@ const MAX_EVENTS_OF_VERSION = 32;
 const MAX_EVENTS_OF_REST = 1_024;
 
 export interface TypedEventQuery {
-  /** BCS of the type's tag. */
   readonly typeTag: Uint8Array;
   readonly start: EventPlace;
   /** The last version, not above the head. */
   readonly end: bigint;
-  /** 1 or more. */
   readonly limit: number;
 }
 

@@ -51,13 +51,11 @@ export interface StateWritesQuery {
   readonly to: bigint;
   /** Most writes of each key, 1 to MAX_RANGE_ROWS. */
   readonly limit: number;
-  /** The newest first. */
   readonly isDescending: boolean;
 }
 
 /** Rows of balances of an owner, among which those of one version are. */
 export interface BalanceQuery {
-  /** The first metadata, 32 bytes. */
   readonly from: Uint8Array | undefined;
   /** 1 to MAX_RANGE_ROWS - 1. */
   readonly limit: number;
@@ -90,7 +88,6 @@ export class StoreView {
     this.#headOrder = encodeU64Key(head.version);
   }
 
-  /** The value of a key after a version; `undefined` when there is none. */
   state(
     { hash }: HashedStateKey,
     version = this.head.version,
@@ -213,7 +210,6 @@ export class StoreView {
     });
   }
 
-  /** A block by its height; `undefined` when it is pruned or does not exist yet. */
   blockByHeight(height: bigint): MaybePromise<Block | undefined> {
     if (height > this.head.blockHeight) return undefined;
     return BLOCK_BY_HEIGHT.get(this.#store, height);
@@ -277,7 +273,6 @@ export class StoreView {
     return versionOfHash(this.#store, this.head, hash);
   }
 
-  /** The user transactions that an account has sent. */
   sender(address: Address): SenderView {
     return new SenderView(this.#store, this.head, addressBytes(address));
   }

@@ -76,7 +76,6 @@ export function copyHere(from: string, to: string): CommitFailure | undefined {
 /** A committer remembers this between commits, and reads it again after one that failed. */
 interface Written {
   readonly writer: RunWriter;
-  /** The highest version that has had a record. */
   highest: number;
   lastBlob: number;
 }
@@ -101,7 +100,6 @@ export class Committer {
     }
   }
 
-  /** Stores a packed batch, or nothing of it. @throws SQLite's errors, StoredValueError */
   commit(packed: Buffer): void {
     this.#inTransaction((written) => {
       const commit = new OneCommit(this.#database, written);

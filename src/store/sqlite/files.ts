@@ -35,7 +35,6 @@ export function isStoreFile(name: string): boolean {
   return OWN_NAMES.includes(file!) || NEW_FILE.test(file!);
 }
 
-/** Bytes of a store's file with its log; 0 when there is none. */
 export function storeFileBytes(folder: string): number {
   let bytes = 0;
   for (const path of [storeFileOf(folder), `${storeFileOf(folder)}-wal`]) {
@@ -85,7 +84,6 @@ export function replaceStoreFile(path: string, folder: string): void {
   syncToDisk(folder);
 }
 
-/** Makes folders as far as they are missing, on disk. */
 export function makeFolders(folder: string): void {
   const first = mkdirSync(folder, { recursive: true });
   if (first === undefined) return;

@@ -55,7 +55,6 @@ export class SqliteDatabase implements WritableRows {
     this.commit();
   }
 
-  /** Whether the file is one that `create` made. */
   isStore(): boolean {
     return this.#number('pragma application_id') === APPLICATION_ID;
   }
@@ -121,7 +120,6 @@ export class SqliteDatabase implements WritableRows {
     return this.first(table, from, Number.MAX_SAFE_INTEGER);
   }
 
-  /** The lowest id between two bounds, or the highest. */
   first(table: Table, from: number, to: number, reverse = false): number | undefined {
     const order = reverse ? 'desc' : 'asc';
     const text = `select id from ${table} where id >= ? and id <= ? order by id ${order} limit 1`;

@@ -249,7 +249,6 @@ export class SqliteReads implements StoreReader {
     for (const entry of this.#runs.walk({ ...bounds, reverse })) yield this.#valued(entry);
   }
 
-  /** An entry's row, with its key as callers know it. */
   #valued({ key, value }: Entry): KeyedRow {
     try {
       // Copies: entries of the log stay in memory.

@@ -41,7 +41,6 @@ import { WriterLock } from './writer-lock.ts';
 interface SqliteStoreOptions {
   /** The folder of the store and of nothing else. */
   readonly directory: string;
-  /** The kind of store; absent: a ledger. */
   readonly layout?: StoreLayout | undefined;
 }
 
@@ -123,7 +122,6 @@ export async function makeSqliteStore<T>(
   }
 }
 
-/** Removes the remains of attempts to make a store. @throws StoreError `store_locked` */
 export function removeUnfinished(directory: string): void {
   if (unfinishedFiles(directory).length === 0) return;
   const lock = lockFolder(directory);

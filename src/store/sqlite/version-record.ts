@@ -107,13 +107,11 @@ export class VersionRecord {
     this.#valuesAt = end;
   }
 
-  /** The value of one row; `undefined` if the record has no such row. @throws StoredValueError */
   value(place: number, index: number): Buffer | undefined {
     const row = this.#rows.find((one) => one.place === place && one.index === index);
     return row && this.#valueOf(row);
   }
 
-  /** The rows of one place, or of all. @throws StoredValueError */
   rows(wanted?: number): (RecordRow & { readonly value: Buffer })[] {
     return this.#rows
       .filter(({ place }) => wanted === undefined || place === wanted)

@@ -161,7 +161,6 @@ export class RecordChanges {
   readonly #database: SqliteDatabase;
   readonly #highest: number;
   readonly #known: RecordRange;
-  /** The rows of each changed version, by the text of place and index. */
   readonly #records = new Map<number, Map<string, RecordRow>>();
   readonly #put = new Set<number>();
 

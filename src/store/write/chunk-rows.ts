@@ -30,7 +30,6 @@ export interface ChunkKey {
 /** The rows of a chunk, except new keys, balances, types of events and the head. */
 export interface ChunkRows {
   readonly batch: Batch;
-  /** Every state key written, once. */
   readonly keys: readonly ChunkKey[];
   /** The last write to each key that may contain a balance. */
   readonly balances: readonly BalanceWrite[];
@@ -45,7 +44,6 @@ interface WrittenChunkKey extends ChunkKey {
 /** Versions whose rows are made between two turns of the event loop: a few milliseconds. */
 const VERSIONS_PER_TURN = 250;
 
-/** Makes the rows of a chunk. @throws StoreError `chunk_state_key`, `chunk_transaction…` */
 export function chunkRows(chunk: Chunk, identity: LedgerIdentity): ChunkRows {
   const maker = new RowsMaker(chunk, identity);
   for (const index of chunk.transactions.keys()) maker.putVersion(index);

@@ -50,7 +50,6 @@ export interface ChunkTransaction {
   /** In the order of emission: the position is the event's index. */
   readonly events: readonly (ChunkStreamEvent | ChunkModuleEvent)[];
   translatedEvents?: readonly TranslatedEvent[];
-  /** BCS of the TransactionInfo. */
   readonly info: Uint8Array;
   /** BCS of the TransactionOnChainData; required when the ledger stores transactions. */
   readonly transaction?: Uint8Array | undefined;
@@ -64,7 +63,6 @@ export interface Chunk {
   readonly epochEnds: readonly EpochEnd[];
   /** The accumulator's full subtrees after the chunk's last version, as in Head. */
   readonly frozenRoots: readonly Buffer[];
-  /** The ledger's identity: present with version 0 and only there. */
   readonly identity?: LedgerIdentity | undefined;
 }
 
@@ -112,7 +110,6 @@ function checkEpochs({ firstVersion, epochEnds }: Chunk, last: bigint): void {
   }
 }
 
-/** Checks that the blocks of a chunk follow the existing ones. @throws StoreError `chunk_…` */
 export function checkBlocks(chunk: Chunk, head: Head | undefined): void {
   const last = lastVersionOf(chunk);
   let height = head === undefined ? 0n : head.blockHeight + 1n;

@@ -70,7 +70,6 @@ class Changes {
     if (this.#batch.byteLength >= COMMIT_BYTES) await this.#send();
   }
 
-  /** Waits until all changes are on disk. @throws StoreError */
   async settle(): Promise<void> {
     await this.#send();
     await this.#commit;

@@ -111,7 +111,6 @@ export class StateImport {
     this.#commit(batch);
   }
 
-  /** Resolves when all parts are on disk. @throws StoreError */
   async settle(): Promise<void> {
     await this.#committed;
   }

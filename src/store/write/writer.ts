@@ -179,7 +179,6 @@ export class LedgerWriter {
     }
   }
 
-  /** Files the keys that no earlier version wrote. */
   async #putNewKeys(batch: Batch, keys: readonly ChunkKey[]): Promise<void> {
     const byColumn = new Map<Column, { ends: RowKey[]; puts: (() => void)[] }>();
     for (const { physical, hash, version } of keys) {

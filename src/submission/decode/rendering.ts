@@ -143,9 +143,7 @@ export interface SubmissionNotes {
   readonly maxFeeOctas: bigint;
   /** ISO 8601 in UTC; undefined beyond the year 275760. */
   readonly expiresAt: string | undefined;
-  /**
-   * Declared types of the parameters with an argument; undefined if the function or script is unknown.
-   */
+  /** Declared types of the parameters with an argument; undefined if the function or script is unknown. */
   readonly parameterTypes: readonly string[] | undefined;
   readonly warnings: readonly Warning[];
 }

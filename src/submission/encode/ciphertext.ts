@@ -37,8 +37,7 @@ const SHORT_ID = 'I/O error: Error { kind: UnexpectedEof, message: "failed to fi
 
 /**
  * The bytes of a ciphertext as they are signed. What follows the id or the points in their own byte vectors is left
- * out: the reference does not read it.
- * @throws EncodeError `bad_ciphertext`
+ * out: the reference does not read it. @throws EncodeError `bad_ciphertext`
  */
 export function canonicalCiphertext(bytes: Uint8Array): Buffer {
   try {

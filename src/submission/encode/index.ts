@@ -33,9 +33,8 @@ export interface EncodeContext {
 }
 
 /**
- * The signing message of a request, given as JSON bytes or as a parsed value: 32 bytes that name the domain, then
- * the BCS of the transaction.
- * @throws EncodeError with the text that a client of the reference gets
+ * The signing message of a request, given as JSON bytes or as a parsed value: 32 bytes that name the domain, then the
+ * BCS of the transaction. @throws EncodeError with the text that a client of the reference gets
  */
 export async function encodeSubmission(
   request: JsonValue | Uint8Array,

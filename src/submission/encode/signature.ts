@@ -25,8 +25,7 @@ export interface RequestSignature {
   verify(): void;
   /**
    * Writes its authenticator, once it is verified: bytes that may not be one where a key or a signature of the request
-   * is BCS itself.
-   * @throws EncodeError of stage `convert`
+   * is BCS itself. @throws EncodeError of stage `convert`
    */
   write(writer: BcsWriter): void;
 }
@@ -60,8 +59,7 @@ const TRANSACTION_SIGNATURES: SignatureUnion = {
 
 /**
  * The signature of a transaction. A `single_sender` is always refused: the signature inside it would need a second
- * `type` in the same object.
- * @throws EncodeError of stage `parse`
+ * `type` in the same object. @throws EncodeError of stage `parse`
  */
 export function readTransactionSignature(value: JsonField, outer: Trace): RequestSignature {
   const trace = within('TransactionSignature', outer);

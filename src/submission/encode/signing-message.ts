@@ -39,9 +39,8 @@ export const DOMAIN_HASHES = {
 };
 
 /**
- * Writes the signing message to a new buffer. Secondary signers, if given, also an empty list of them, make
- * it that of a transaction with several signers.
- * @throws EncodeError of stage `convert`; RangeError if the chain id is not a u8
+ * Writes the signing message to a new buffer. Secondary signers, if given, also an empty list of them, make it that of
+ * a transaction with several signers. @throws EncodeError of stage `convert`; RangeError if the chain id is not a u8
  */
 export function signingMessage(
   request: EncodeRequest,

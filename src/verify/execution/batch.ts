@@ -11,7 +11,6 @@ export interface VersionRange {
 
 export interface BatchResult extends VersionRange {
   readonly differences: readonly Difference[];
-  /** Transactions whose signatures could not be verified. */
   readonly unverified: number;
 }
 

@@ -24,15 +24,12 @@ export interface Difference {
 const MAX_TRIED_INDEXES = 10_000;
 
 export class Replay {
-  /** Transactions whose signatures could not be verified. */
   unverified = 0;
   readonly #executor: Executor;
   /** Whether signatures count in the size of transactions (docs/spec/gas.md §5). */
   #countsSignatures = true;
   #version: bigint | undefined;
-  /** The least index in its block that it can have. */
   #leastIndex = 0;
-  /** That of the version after the one that was run. */
   #indexAfter = 0;
 
   private constructor(executor: Executor) {

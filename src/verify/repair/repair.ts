@@ -56,7 +56,6 @@ const DERIVED = [BALANCES, PRIMARY_STORES, EVENT_TYPES].map(({ name }) => name);
 
 /** The rows that a repair has written so far. They are right however the repair ends. */
 export interface Repaired {
-  /** Versions whose rows were written. */
   versions: number;
   /** Rows that follow from others, made again or removed; and rows of no version, removed. */
   rows: number;
@@ -76,7 +75,6 @@ export class LedgerRepair {
   readonly #source: VersionSource;
   readonly #onVersions: (versions: number) => void;
   readonly #commitBytes: number;
-  /** How often a version was written. */
   readonly #written = new Map<bigint, number>();
 
   constructor(
@@ -185,7 +183,6 @@ function derivedRows(
   return { head, clearedBelow, rows: rows.filter(({ column }) => columns.includes(column)) };
 }
 
-/** Whether a damage only says that the numbers of keys, or of rows, differ. */
 function isCountOfState({ key, version }: Damage): boolean {
   return key === undefined && version === undefined;
 }

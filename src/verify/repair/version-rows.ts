@@ -44,7 +44,6 @@ export interface VersionsToRepair {
   /** Ascending, each with its damaged rows. */
   readonly versions: ReadonlyMap<bigint, readonly NamedRow[]>;
   readonly commitBytes: number;
-  /** The first damaged version that the source does not have. */
   readonly firstLacking: bigint | undefined;
 }
 
@@ -167,7 +166,6 @@ async function firstVersionOf(store: Store, hash: Buffer): Promise<bigint | unde
   }
 }
 
-/** Files a key as the first version that wrote it did. */
 async function putFirstWrite(
   batch: Batch,
   store: Store,

@@ -24,12 +24,10 @@ export interface Difference {
   readonly theirs: string | undefined;
 }
 
-/** Places of one pair of answers that are named. */
 export const MAX_PLACES = 10;
 const MAX_SHOWN = 160;
 /** Memory of the values of an answer that is compared, in bytes: nothing else waits for it. */
 const MAX_ANSWER_VALUE_BYTES = 64 * 1024 * 1024;
-/** Bytes that are shown from the first different one on. */
 const SHOWN_BYTES = 16;
 
 /** The ledger headers that say the same of the same newest version. */

@@ -24,13 +24,11 @@ import { knownDifference } from './known-differences.ts';
 const MAX_CONCURRENT = 8;
 /** Requests in a row without an answer, after which nothing more is asked: each may take minutes. */
 export const MAX_UNANSWERED_IN_ROW = 16;
-/** Requests with other answers that are reported one by one. */
 export const MAX_REPORTED = 100;
 
 interface ComparisonRequest {
   readonly data: string;
   readonly url: string;
-  /** File of requests; absent: drawn from the ledger. */
   readonly requestsFile: string | undefined;
   onProgress(counts: Counts): void;
 }

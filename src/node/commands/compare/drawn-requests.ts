@@ -7,7 +7,6 @@ import { parseStructTag } from '../../../move/types/type-parser.ts';
 import { BCS_TYPE, JSON_TYPE } from '../../../remote/answer.ts';
 import type { ComparedRequest } from './compared-request.ts';
 
-/** Transactions that are looked at. */
 export const MAX_SAMPLED_VERSIONS = 60;
 /** Things of one kind that are asked for, such as accounts or table items. */
 export const MAX_OF_A_KIND = 30;

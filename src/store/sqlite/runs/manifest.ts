@@ -29,7 +29,6 @@ export interface Manifest extends RecordRange {
   /** Rows of the log from the first to the last; the first is above the last when it is empty. */
   readonly logFrom: number;
   readonly logTo: number;
-  /** The newest first. */
   readonly runs: readonly RunFacts[];
 }
 

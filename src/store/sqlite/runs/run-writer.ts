@@ -20,7 +20,6 @@ const MAX_REMOVED_ROWS = 2_048;
 
 /** Runs that are being merged into one, some entries with each commit. */
 interface RunMerge {
-  /** The newest first. */
   readonly inputs: readonly Run[];
   readonly cursors: readonly RunCursor[];
   readonly dropsDeleted: boolean;
@@ -196,7 +195,6 @@ function sizeOf({ facts }: Run): number {
   return Math.floor(Math.log2(facts.entries / MAX_LOG_ENTRIES + 1) / Math.log2(RUNS_PER_SIZE));
 }
 
-/** Merges two lists in the order of their keys. Where both have a key, the newer entry counts. */
 function merged(older: readonly Entry[], newer: readonly Entry[]): readonly Entry[] {
   if (older.length === 0) return newer;
   const all: Entry[] = [];

@@ -117,7 +117,6 @@ export class Run {
   }
 }
 
-/** Writes a run, entry by entry in the order of the keys. */
 export class RunBuilder {
   readonly number: number;
   readonly #rows: WritableRows;

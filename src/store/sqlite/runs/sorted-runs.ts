@@ -21,7 +21,6 @@ import { partitionBytesOf, partitionHash } from './run-index.ts';
 /** Keys are the column's number, the partition and the order. */
 export class SortedRuns {
   readonly rows: StoredRows;
-  /** The newest first. */
   runs: readonly Run[] = [];
   /** Entries of the log, in the order of their keys. */
   recent: Entry[] = [];
@@ -85,7 +84,6 @@ export class SortedRuns {
     return recent?.key.equals(key) === true ? recent : this.getInRuns(key);
   }
 
-  /** The entry of a key without the log. @throws StoredValueError */
   getInRuns(key: Buffer): Entry | undefined {
     const hash = partitionHash(key);
     for (const run of this.runs) {
@@ -124,7 +122,6 @@ export class SortedRuns {
     return undefined;
   }
 
-  /** The entries of a range that are not deleted. @throws StoredValueError */
   *walk(range: KeyRange): Generator<Entry> {
     const cursors: Cursor[] = [new ListCursor(this.recent, range)];
     const isOnePartition = isOfPartition(range.to, range.from);
@@ -151,7 +148,6 @@ export class SortedRuns {
   }
 }
 
-/** Puts an entry in its place, instead of one with the same key. */
 export function insert(entries: Entry[], entry: Entry): void {
   const at = firstAtOrAbove(entries, entry.key);
   const isThere = entries[at]?.key.equals(entry.key) === true;
