@@ -1,4 +1,5 @@
 /** Long work in steps, between which other requests get their turn. */
+import { andThen, type MaybePromise } from './maybe-promise.ts';
 
 /** Work between two turns of the event loop: a few milliseconds. Its unit is a byte of stored BCS made JSON. */
 const WORK_PER_TURN = 64 * 1024;
@@ -73,6 +74,11 @@ export class YieldBudget {
     if (this.#left > 0) return false;
     this.#left = WORK_PER_TURN;
     return true;
+  }
+
+  /** Does work in this turn, or in another one if enough was done in this. */
+  inTurn<T>(workBytes: number, work: () => MaybePromise<T>): MaybePromise<T> {
+    return this.isOver(workBytes) ? andThen(this.nextTurn(), work) : work();
   }
 
   async nextTurn(): Promise<void> {

@@ -151,8 +151,11 @@ class PriceReader {
     const found = await this.#userTransactions(first, count);
     if (found === undefined) return undefined;
     const isFull = isGasUsedUp || found.count >= FULL_BLOCK_TRANSACTIONS;
-    const hasRoomForOthers = isUseCaseAware && isMostly(found.callsByContract, found.count);
-    if (!isFull || hasRoomForOthers || found.lowestPrice === undefined) return this.#min;
+    const isMostlyOne = [...found.callsByContract.values()].some(
+      (calls) => calls * 2 > found.count,
+    );
+    if (!isFull || (isUseCaseAware && isMostlyOne) || found.lowestPrice === undefined)
+      return this.#min;
     return nextBucket(found.lowestPrice);
   }
 
@@ -214,10 +217,6 @@ function gasUsedOf(info: Buffer): bigint {
   const reader = new BcsReader(info);
   reader.variant(TransactionInfo.kinds.length, 'TransactionInfo');
   return reader.u64();
-}
-
-function isMostly(callsByContract: ReadonlyMap<Address, number>, count: number): boolean {
-  return [...callsByContract.values()].some((calls) => calls * 2 > count);
 }
 
 /** The address whose module an entry function calls; `undefined` for other payloads and for the framework. */

@@ -1,6 +1,5 @@
 /** Reads of the ledger's history: blocks and transactions (docs/spec/ledger.md §3.1, §3.2). */
 
-import type { SimulatedItem } from '../execution/simulated-transaction.ts';
 import { andThen, type MaybePromise, mapInOrder, settle } from '../maybe-promise.ts';
 import { U64_MAX } from '../move/bcs/bcs-reader.ts';
 import { BcsWriter, encodeBcs } from '../move/bcs/bcs-writer.ts';
@@ -8,7 +7,7 @@ import { writeHash } from '../move/bcs/fixed-bytes.ts';
 import { formatHex } from '../move/bcs/hex.ts';
 import type { ReplayProtector } from '../move/transactions/transaction-origin.ts';
 import { type Address, addressBytes, formatAddress } from '../move/types/address.ts';
-import { LedgerError, versionPruned } from '../state/ledger-error.ts';
+import { isPruned, LedgerError, versionPruned } from '../state/ledger-error.ts';
 import type { PruningGuard } from '../state/pruning-guard.ts';
 import type { HistorySource, LedgerSource } from '../state/source.ts';
 import type { Block } from '../store/columns/block-column.ts';
@@ -16,11 +15,7 @@ import { type Head, oldestTransaction } from '../store/columns/head.ts';
 import type { TransactionSummary } from '../store/read/transaction-lookup.ts';
 import { YieldBudget } from '../yield-budget.ts';
 import { storedAccount } from './accounts/accounts.ts';
-import {
-  type RenderedTransaction,
-  TransactionArray,
-  type TransactionRenderer,
-} from './transactions/renderer.ts';
+import { TransactionArray, type TransactionRenderer } from './transactions/renderer.ts';
 
 /** Variant of the answer for one version: committed. The other, pending, is for nodes with a mempool. */
 const ON_CHAIN_VARIANT = 0;
@@ -61,11 +56,11 @@ interface SummariesRequest {
 }
 
 export class History {
+  readonly renderer: TransactionRenderer;
   readonly #head: Head;
   readonly #source: HistorySource;
   readonly #hasTransactions: boolean;
   readonly #guard: PruningGuard;
-  readonly #renderer: TransactionRenderer;
 
   /** @param hasTransactions whether the store has whole transactions */
   constructor(
@@ -78,7 +73,7 @@ export class History {
     this.#source = source.history;
     this.#hasTransactions = hasTransactions;
     this.#guard = guard;
-    this.#renderer = renderer;
+    this.renderer = renderer;
   }
 
   /** Throws `block_pruned`, `block_not_found`. */
@@ -148,7 +143,7 @@ export class History {
     pace?: YieldBudget,
   ): Promise<readonly Buffer[]> {
     const { version } = this.#head;
-    const array = new TransactionArray(this.#renderer, pace);
+    const array = new TransactionArray(this.renderer, pace);
     let next = this.#firstOfPage(start, limit, operation);
     for (let left = limit; left > 0 && next <= version && !array.isFull; ) {
       const items = await this.#read(next, Math.min(left, TRANSACTIONS_PER_READ));
@@ -282,27 +277,12 @@ export class History {
     return account?.sequenceNumber ?? 0n;
   }
 
-  /** A stored transaction as JSON: the answer for its version, an item of lists and blocks. */
-  rendered(item: Buffer, pace?: YieldBudget): MaybePromise<RenderedTransaction> {
-    return this.#renderer.render(item, pace);
-  }
-
-  /** A pending transaction as JSON; `signed` is BCS of its SignedTransaction. @param hasType of a union or not */
-  renderedPending(signed: Buffer, hash: Uint8Array, hasType = true): MaybePromise<Buffer> {
-    return this.#renderer.renderPending(signed, hash, hasType);
-  }
-
-  /** A simulated transaction as JSON; `item` is BCS of its TransactionOnChainData. */
-  async renderedSimulated({ item, statusSuffix }: SimulatedItem): Promise<Buffer> {
-    return (await this.#renderer.renderSimulated(item, statusSuffix)).json;
-  }
-
   /**
    * Transactions of an account as a JSON array, in pieces of UTF-8; ends as that of `transactionsJson`. Those that are
    * pruned before their turn comes are left out, like those pruned before.
    */
   renderedArray(items: readonly Buffer[], pace?: YieldBudget): MaybePromise<readonly Buffer[]> {
-    const array = new TransactionArray(this.#renderer, pace);
+    const array = new TransactionArray(this.renderer, pace);
     const added = mapInOrder(items, (item) =>
       settle<unknown, unknown>(
         () => array.add([item]),
@@ -342,10 +322,6 @@ export function requireStart(start: bigint, head: Head): void {
 
 function bytesOf(items: readonly Buffer[]): number {
   return items.reduce((sum, { length }) => sum + length, 0);
-}
-
-function isPruned(failure: unknown): boolean {
-  return failure instanceof LedgerError && failure.code === 'version_pruned';
 }
 
 function blockPruned(height: bigint): LedgerError {

@@ -46,16 +46,7 @@ import {
   type BalancePage,
   listBalances,
 } from './balances/balance-list.ts';
-import {
-  type EventPageAnswer,
-  type EventPageCache,
-  type EventPageForm,
-  type EventPageRequest,
-  type EventRecordQuery,
-  type EventRecords,
-  type EventStream,
-  StreamPages,
-} from './events/stream-pages.ts';
+import { type EventPageCache, StreamPages } from './events/stream-pages.ts';
 import { TypedEvents } from './events/typed-events.ts';
 import { type BlockPriceCache, estimateGasPrices, type GasPrices } from './gas-price.ts';
 import { History } from './history.ts';
@@ -86,13 +77,13 @@ export class LedgerView {
   readonly isPinned: boolean;
   readonly accounts: Accounts;
   readonly history: History;
+  readonly pages: StreamPages;
   readonly typedEvents: TypedEvents;
   readonly stateItems: StateItems;
   readonly #source: LedgerSource;
   readonly #caches: LedgerCaches;
   readonly #guard: PruningGuard;
   readonly #modules: ModuleView;
-  readonly #pages: StreamPages;
   readonly #keepsTransactions: boolean;
   #gasPrices: Promise<GasPrices> | undefined;
   #program: SharedProgram | undefined;
@@ -114,7 +105,7 @@ export class LedgerView {
     this.#keepsTransactions = keepsTransactions;
     const modules = new ModuleView(caches, guard, source.head.version);
     this.#modules = modules;
-    this.#pages = new StreamPages({ source, guard, modules, pages: caches.pages });
+    this.pages = new StreamPages({ source, guard, modules, pages: caches.pages });
     const modulesAt = (at: bigint): ModuleView => this.#modulesAt(at);
     this.accounts = new Accounts({ source, guard, modulesAt });
     this.stateItems = new StateItems({ guard, modulesAt });
@@ -288,26 +279,6 @@ export class LedgerView {
     if (this.#program?.program.isOverBudget !== false)
       this.#program = new SharedProgram(this.#modules);
     return this.#program;
-  }
-
-  /** Events, ascending: as JSON an array of event records, as BCS a vector of versioned events. */
-  eventPage(request: EventPageRequest, form: EventPageForm): MaybePromise<EventPageAnswer> {
-    return this.#pages.page(request, form);
-  }
-
-  /** Records of a stream as `eventPage` has them in JSON. */
-  eventRecords(stream: EventStream, query: EventRecordQuery): Promise<EventRecords> {
-    return this.#pages.records(stream, query);
-  }
-
-  /** The sequence number after the last one of a stream; 0 for one without events. */
-  endOfEvents(stream: EventStream): MaybePromise<bigint> {
-    return this.#pages.end(stream);
-  }
-
-  /** The sequence number that the newest page of a stream begins with; where it ends if that page is empty. */
-  startOfNewestEvents(stream: EventStream, limit: number): Promise<bigint> {
-    return this.#pages.startOfNewest(stream, limit);
   }
 
   /** Streams and types of the events of versions from one on, a part of them; `undefined` where they are not known. */

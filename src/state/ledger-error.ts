@@ -67,6 +67,10 @@ export function asLedgerFailure(failure: unknown): unknown {
   return new LedgerError('ledger_unavailable', message, { cause: failure });
 }
 
+export function isPruned(failure: unknown): boolean {
+  return failure instanceof LedgerError && failure.code === 'version_pruned';
+}
+
 /** The answer for a version below the oldest. */
 export function versionPruned(version: bigint): LedgerError {
   return new LedgerError('version_pruned', `Ledger version(${version}) has been pruned`);

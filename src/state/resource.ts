@@ -31,7 +31,9 @@ export function readResource(
 ): MaybePromise<Buffer> {
   const { version } = modules;
   const found = andThen(resourcePlace(tag, modules.lookup), (place) =>
-    resourceAt(guard, version, address, place),
+    andThen(guard.state(address, place.keys.key(address), version), (entry) =>
+      resourceIn(entry?.bytes, address, place),
+    ),
   );
   return andThen(found, (bytes) => {
     if (bytes !== undefined) return bytes;
@@ -62,21 +64,6 @@ export function resourcePlace(tag: StructTag, lookup: ModuleLookup): MaybePromis
     const member = group && copiedBytes(encodeStructTag(tag));
     return { tag, keys: new AccountKeyHasher(key), path: copiedBytes(key.path), member };
   });
-}
-
-/**
- * A resource at a version, `undefined` when there is none.
- * @throws LedgerError `internal_error` for a group's value that does not decode; or rejects with it
- */
-function resourceAt(
-  guard: PruningGuard,
-  version: bigint,
-  address: Address,
-  place: ResourcePlace,
-): MaybePromise<Buffer | undefined> {
-  return andThen(guard.state(address, place.keys.key(address), version), (entry) =>
-    resourceIn(entry?.bytes, address, place),
-  );
 }
 
 /**

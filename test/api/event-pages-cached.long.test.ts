@@ -101,7 +101,7 @@ async function shown(
   const from = start === undefined ? undefined : BigInt(start);
   try {
     const request = { address, creationNumber: 2n, start: from, limit };
-    return Buffer.from((await view.eventPage(request, form)).body).toString('latin1');
+    return Buffer.from((await view.pages.page(request, form)).body).toString('latin1');
   } catch (error) {
     return String(error);
   }

@@ -24,8 +24,8 @@ test('transactions are alone in their memory', async () => {
     for (let version = first; version < end; version += 1) {
       const { history } = await ledger.view();
       const item = await history.transaction(BigInt(version), '');
-      await history.rendered(item);
-      await history.rendered(item);
+      await history.renderer.render(item);
+      await history.renderer.render(item);
     }
   };
   await ask(1, 500);

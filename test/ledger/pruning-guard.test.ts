@@ -92,7 +92,7 @@ const page = (owner: string, start: number) => ({
 });
 
 async function versionsOf(view: LedgerView, owner: string, start: number): Promise<number> {
-  return (await view.eventPage(page(owner, start), 'bcs')).body[0] as number;
+  return (await view.pages.page(page(owner, start), 'bcs')).body[0] as number;
 }
 
 describe('a view that was taken before a pruning', () => {
@@ -147,8 +147,8 @@ describe('a view that was taken before a pruning', () => {
 
   test('says so of events, listings and blocks', async () => {
     const view = await oldView();
-    await expect(view.eventPage(page(PLAIN, 0), 'json')).rejects.toThrow(GONE);
-    await expect(view.eventPage(page(PLAIN, OLDEST - 2), 'bcs')).rejects.toThrow(GONE);
+    await expect(view.pages.page(page(PLAIN, 0), 'json')).rejects.toThrow(GONE);
+    await expect(view.pages.page(page(PLAIN, OLDEST - 2), 'bcs')).rejects.toThrow(GONE);
     // The newest one below the oldest version stays; this view may still show it.
     expect(await versionsOf(view, PLAIN, OLDEST - 1)).toBe(3);
     expect(await versionsOf(view, PLAIN, OLDEST)).toBe(3);
@@ -207,7 +207,7 @@ describe('a view that was taken after it', () => {
     if (oldest > 0) {
       const below = BigInt(oldest) - 1n;
       expect(() => view.resolveVersion(below, owner)).toThrow(GONE);
-      await expect(view.eventPage(page(owner, oldest - 1), 'json')).rejects.toThrow(GONE);
+      await expect(view.pages.page(page(owner, oldest - 1), 'json')).rejects.toThrow(GONE);
     }
     for (const version of [BigInt(oldest), BigInt(oldest) + 1n]) {
       expect(view.resolveVersion(version, owner)).toBe(version);

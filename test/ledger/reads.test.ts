@@ -136,8 +136,8 @@ test('an event page is read until it is asked for again, then only the end of th
   const { opened, readsOf } = await ledger();
   const view = await opened.view();
   const stream = { address: ADDRESS, creationNumber: 2n };
-  const full = () => view.eventPage({ ...stream, start: 0n, limit: 2 }, 'json');
-  const newest = () => view.eventPage({ ...stream, limit: 2 }, 'json');
+  const full = () => view.pages.page({ ...stream, start: 0n, limit: 2 }, 'json');
+  const newest = () => view.pages.page({ ...stream, limit: 2 }, 'json');
   const first = await readsOf(full);
   expect(first.filter((read) => read.startsWith('range'))).toEqual(['range events']);
   expect(await readsOf(full)).toEqual(['range events']);

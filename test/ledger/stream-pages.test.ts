@@ -28,7 +28,7 @@ describe('pages of event streams', () => {
     const ask = async (request: typeof full | typeof newest) => {
       // A view of its own for each: the one of before may last until the turn ends.
       await new Promise((resolve) => setImmediate(resolve));
-      return (await (await ledger.view()).eventPage(request, 'bcs')).body;
+      return (await (await ledger.view()).pages.page(request, 'bcs')).body;
     };
     /** Only what is asked for again is cached. */
     const askAgain = async (request: typeof full | typeof newest) => {
@@ -60,28 +60,28 @@ describe('pages of event streams', () => {
     const { ledger, writer } = await grownLedger(60);
     const request = { ...STREAM, start: 3n, limit: 40 };
     const before = await ledger.view();
-    await before.eventPage(request, 'bcs');
-    const page = await before.eventPage(request, 'bcs');
+    await before.pages.page(request, 'bcs');
+    const page = await before.pages.page(request, 'bcs');
     await new Pruner(writer, { graceMs: 0, restFactor: 0 }).run({ versions: 50 });
     await new Promise((resolve) => setImmediate(resolve));
     const after = await ledger.view();
     const gone = expect.objectContaining({ code: 'version_pruned' });
-    await expect(after.eventPage(request, 'bcs')).rejects.toThrow(gone);
+    await expect(after.pages.page(request, 'bcs')).rejects.toThrow(gone);
     // A view that showed it shows it still.
-    expect((await before.eventPage(request, 'bcs')).body).toEqual(page.body);
+    expect((await before.pages.page(request, 'bcs')).body).toEqual(page.body);
   });
 
   test('are told apart by stream, first event, limit and form', async () => {
     const { ledger } = await grownLedger(50);
     const view = await ledger.view();
     const request = { ...STREAM, start: 3n, limit: 10 };
-    await view.eventPage(request, 'bcs');
-    const page = await view.eventPage(request, 'bcs');
-    expect((await view.eventPage({ ...request, start: 3n }, 'bcs')).body).toBe(page.body);
+    await view.pages.page(request, 'bcs');
+    const page = await view.pages.page(request, 'bcs');
+    expect((await view.pages.page({ ...request, start: 3n }, 'bcs')).body).toBe(page.body);
     for (const other of [{ start: 4n }, { limit: 9 }, { limit: 11 }, { creationNumber: 21n }]) {
-      const answer = await view.eventPage({ ...request, ...other }, 'bcs');
+      const answer = await view.pages.page({ ...request, ...other }, 'bcs');
       expect(answer.tagCore).not.toBe(page.tagCore);
     }
-    await expect(view.eventPage(request, 'json')).rejects.toThrow();
+    await expect(view.pages.page(request, 'json')).rejects.toThrow();
   });
 });

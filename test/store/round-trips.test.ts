@@ -87,14 +87,14 @@ describe('requests', () => {
   test('a page of events: one, besides the modules of types that the view has not seen', async () => {
     const { view, roundTripsOf } = await opened();
     const stream = { address: PUBLISHER, creationNumber: 2n };
-    expect(await roundTripsOf(() => view.eventPage({ ...stream, limit: 25 }, 'bcs'))).toBe(1);
-    expect(await roundTripsOf(() => view.eventPage({ ...stream, limit: 25 }, 'bcs'))).toBe(1);
+    expect(await roundTripsOf(() => view.pages.page({ ...stream, limit: 25 }, 'bcs'))).toBe(1);
+    expect(await roundTripsOf(() => view.pages.page({ ...stream, limit: 25 }, 'bcs'))).toBe(1);
     const page = { ...stream, start: 0n, limit: 25 };
-    expect(await roundTripsOf(() => view.eventPage(page, 'json'))).toBe(2);
+    expect(await roundTripsOf(() => view.pages.page(page, 'json'))).toBe(2);
     // What is asked for again is cached.
-    expect(await roundTripsOf(() => view.eventPage(page, 'json'))).toBe(1);
-    expect(await roundTripsOf(() => view.eventPage(page, 'json'))).toBe(0);
-    expect(await roundTripsOf(() => view.eventPage({ ...page, start: 5n }, 'json'))).toBe(1);
+    expect(await roundTripsOf(() => view.pages.page(page, 'json'))).toBe(1);
+    expect(await roundTripsOf(() => view.pages.page(page, 'json'))).toBe(0);
+    expect(await roundTripsOf(() => view.pages.page({ ...page, start: 5n }, 'json'))).toBe(1);
   });
 
   test('encoding: two at most, none when the view has seen the function', async () => {

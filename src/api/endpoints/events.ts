@@ -50,7 +50,7 @@ export const eventsEndpoint = defineRead({
   answer({ parameters, view, format, settings }) {
     const { address, creation_number: creationNumber, start } = parameters;
     const limit = listSize(parameters.limit, settings);
-    return view.eventPage({ address, creationNumber, start, limit }, format);
+    return view.pages.page({ address, creationNumber, start, limit }, format);
   },
   stream(call) {
     const { address, creation_number: creationNumber } = call.parameters;
@@ -88,7 +88,7 @@ export const eventsByHandleEndpoint = defineRead({
     requireShallow('event_handle', holder);
     return andThen(view.accounts.eventStream(address, holder, field), (stream) => {
       const limit = listSize(parameters.limit, settings);
-      return view.eventPage({ ...stream, start, limit }, format);
+      return view.pages.page({ ...stream, start, limit }, format);
     });
   },
   async stream(call) {
@@ -105,6 +105,6 @@ async function startOf(
 ): Promise<StreamStart> {
   const limit = listSize(parameters.limit, settings);
   const start = resumedFrom(headers, U64) ?? parameters.start;
-  const from = start ?? (await view.startOfNewestEvents(stream, limit));
+  const from = start ?? (await view.pages.startOfNewest(stream, limit));
   return { source: new EventSource(stream), from };
 }

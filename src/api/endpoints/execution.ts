@@ -167,7 +167,7 @@ export const submitEndpoint = defineSubmission({
     const taken = await chain.submit(signed);
     if (format === 'bcs') return { status: 202, body: NOTHING };
     const isAnswerForHash = false;
-    const shown = view.history.renderedPending(taken.signed, taken.hash, isAnswerForHash);
+    const shown = view.history.renderer.renderPending(taken.signed, taken.hash, isAnswerForHash);
     return { status: 202, body: await shown };
   },
 });
@@ -259,7 +259,8 @@ export const simulateEndpoint = defineSubmission({
     const simulated = await view.simulateSubmitted(signed, estimates, pace);
     const gasUsed = String(simulated.gasUsed);
     if (format === 'bcs') return { body: simulated.item, gasUsed };
-    const json = await view.history.renderedSimulated(simulated);
+    const { item, statusSuffix } = simulated;
+    const { json } = await view.history.renderer.renderSimulated(item, statusSuffix);
     return { body: Buffer.concat([OPEN, json, CLOSE]), gasUsed };
   },
 });

@@ -104,7 +104,10 @@ export function readParameters<P extends Parameters>(
       const value = parseParameter(name, parameter, text);
       values[name] = value;
       if (value instanceof VersionTime) timed.push(name);
-    } else if (parameter.isRequired === true) throw missingParameter(name, parameter);
+    } else if (parameter.isRequired === true) {
+      const reason = `Type "${parameter.type.name}" expects an input value.`;
+      throw frameworkError(400, `failed to parse parameter \`${name}\`: ${reason}`);
+    }
   }
   return values as ParameterValues<P>;
 }
@@ -129,11 +132,6 @@ function parseParameter(name: string, parameter: Parameter<unknown>, text: strin
   const isOptional = parameter.isRequired !== true;
   const outer = isOptional ? ` (occurred while parsing "optional<${type.name}>")` : '';
   return parsed('parameter', name, type, text, outer);
-}
-
-function missingParameter(name: string, { type }: Parameter<unknown>): ApiError {
-  const reason = `Type "${type.name}" expects an input value.`;
-  return frameworkError(400, `failed to parse parameter \`${name}\`: ${reason}`);
 }
 
 /** Reads a header. @throws ApiError 400 */

@@ -99,7 +99,7 @@ function transactionAnswer(
   pace: YieldBudget,
 ): MaybePromise<Answer> {
   if (format === 'bcs') return { body: transactionBcs(item), pinned: true };
-  return andThen(view.history.rendered(item, pace), ({ json, tagCore, isFinal }) =>
+  return andThen(view.history.renderer.render(item, pace), ({ json, tagCore, isFinal }) =>
     isFinal ? { body: json, pinned: true, tagCore } : { body: json },
   );
 }
@@ -173,7 +173,7 @@ function lookUp(
       }
       const { signed } = found;
       if (format === 'bcs') return { body: pendingBcs(signed), state };
-      return { body: await found.view.history.renderedPending(signed, hash), state };
+      return { body: await found.view.history.renderer.renderPending(signed, hash), state };
     },
   );
 }

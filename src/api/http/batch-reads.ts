@@ -70,7 +70,9 @@ export class RoutedReads implements BatchReads {
     const { route, path, query: asked } = this.#match(method, target);
     if (route.refusal !== undefined) throw route.refusal;
     const endpoint = ENDPOINTS_BY_ID.get(route.operationId);
-    if (endpoint === undefined || endpoint.isNeverBatched === true) throw notBatched();
+    if (endpoint === undefined || endpoint.isNeverBatched === true) {
+      throw new ApiError(400, 'invalid_input', 'This operation cannot be part of a batch');
+    }
     const { version } = read;
     const url = version === undefined ? target : targetAt(version, endpoint, target, asked);
     const query = url === target ? asked : new Query(url.slice(url.indexOf('?') + 1));
@@ -109,8 +111,4 @@ function checkTarget(target: string, maxBytes: number): void {
     400,
     'bad request: a path begins with / and has only visible ASCII characters',
   );
-}
-
-function notBatched(): ApiError {
-  return new ApiError(400, 'invalid_input', 'This operation cannot be part of a batch');
 }

@@ -76,7 +76,7 @@ export class ResponseWriter {
 
   #head({ status, block, headers }: WholeResponse, length: number | undefined): string {
     const size = length === undefined ? '' : `content-length: ${length}\r\n`;
-    const first = status === 200 ? 'HTTP/1.1 200 OK\r\n' : statusLine(status);
+    const first = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'unknown'}\r\n`;
     return first + block.lines + headerLines(headers) + size + this.#closing();
   }
 
@@ -90,10 +90,6 @@ export class ResponseWriter {
     }
     return this.#lastLines;
   }
-}
-
-function statusLine(status: number): string {
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'unknown'}\r\n`;
 }
 
 /** Whether nothing but a body of known length is to follow on a connection that stays open, and is one. */

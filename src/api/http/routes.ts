@@ -79,11 +79,6 @@ function routeOf(method: string, path: string, rows: readonly RouteRow[]): Route
   return isRefused ? methodNotAllowed(rows) : NOT_FOUND;
 }
 
-function variantOf(route: Route, accept: string | undefined): Route {
-  const { stream } = route;
-  return stream !== undefined && prefersEvents(accept) ? stream : route;
-}
-
 /** A segment of a path; the segments that may follow it are one level below. */
 class Segment {
   readonly literals = new Map<string, Segment>();
@@ -108,8 +103,10 @@ export class RouteTable {
     const { method, url, headers } = request;
     const found = this.match(method!, url!);
     const isPreflight = method === 'OPTIONS' && headers.origin !== undefined;
-    const route = isPreflight ? this.#preflight : variantOf(found.route, headers.accept);
-    return { request, response, route, path: found.path, query: found.query };
+    const isForEvents = found.route.stream !== undefined && prefersEvents(headers.accept);
+    const route = isForEvents ? found.route.stream! : found.route;
+    const { path, query } = found;
+    return { request, response, route: isPreflight ? this.#preflight : route, path, query };
   }
 
   /** The route of a request target, with a refusal when it has none. */

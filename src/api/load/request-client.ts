@@ -87,9 +87,6 @@ function networkOf(address: string): string {
     while (groups.length + last.length < IPV6_GROUPS) groups.push('0');
     groups.push(...last);
   }
-  return groups.slice(0, IPV6_NETWORK_GROUPS).map(withoutZeros).join(':');
-}
-
-function withoutZeros(group: string): string {
-  return group.replace(/^0+(?=.)/, '');
+  const network = groups.slice(0, IPV6_NETWORK_GROUPS);
+  return network.map((group) => group.replace(/^0+(?=.)/, '')).join(':');
 }

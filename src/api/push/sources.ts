@@ -64,7 +64,7 @@ export class EventSource implements RecordSource {
 
   read(view: LedgerView, from: bigint): MaybePromise<RecordBatch> {
     const query = { start: from, limit: MAX_BATCH_RECORDS, maxBytes: MAX_BATCH_BYTES };
-    return andThen(view.eventRecords(this.#stream, query), ({ events, isEnd }) => ({
+    return andThen(view.pages.records(this.#stream, query), ({ events, isEnd }) => ({
       records: events.map(({ sequenceNumber, json }) => ({
         position: sequenceNumber,
         id: String(sequenceNumber),
@@ -81,7 +81,7 @@ export class EventSource implements RecordSource {
   }
 
   end(view: LedgerView): MaybePromise<bigint> {
-    return view.endOfEvents(this.#stream);
+    return view.pages.end(this.#stream);
   }
 }
 

@@ -70,10 +70,15 @@ export class TrustTextError extends Error {
   readonly code = 'contradicting_roots';
 }
 
-/** Reads trusted roots. @throws WaypointTextError; TrustTextError for two roots of one version */
+/**
+ * Reads `VERSION:ROOT` each, the root in 64 hex digits, with `0x` or without: the syntax of a waypoint.
+ * @throws WaypointTextError; TrustTextError for two roots of one version
+ */
 export function parseTrustedRoots(texts: readonly string[]): readonly TrustedRoot[] {
   const roots = new Map<bigint, TrustedRoot>();
-  for (const trusted of texts.map(parseTrustedRoot)) {
+  for (const text of texts) {
+    const waypoint = parseWaypoint(text.replace(/:0x/i, ':'));
+    const trusted = { version: waypoint.version, root: waypoint.hash };
     const { version, root } = roots.get(trusted.version) ?? trusted;
     if (Buffer.compare(root, trusted.root) !== 0) {
       const [one, other] = [root, trusted.root].map((hash) => Buffer.from(hash).toString('hex'));
@@ -82,15 +87,6 @@ export function parseTrustedRoots(texts: readonly string[]): readonly TrustedRoo
     roots.set(version, trusted);
   }
   return [...roots.values()];
-}
-
-/**
- * Reads `VERSION:ROOT`, the root in 64 hex digits: the syntax of a waypoint, but with a different hash. An `0x` before
- * the root is accepted: that is how nodes and explorers write it.
- */
-function parseTrustedRoot(text: string): TrustedRoot {
-  const { version, hash } = parseWaypoint(text.replace(/:0x/i, ':'));
-  return { version, root: hash };
 }
 
 /**

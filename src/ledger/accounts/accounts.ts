@@ -64,9 +64,13 @@ export class Accounts {
     this.#sources = sources;
   }
 
-  /** Throws `account_not_found`, or rejects with it. */
+  /** Its resource, or the default account if the chain allows that. Throws `account_not_found`, or rejects with it. */
   account(address: Address, version: bigint): MaybePromise<AccountAnswer> {
-    return accountAt(this.#sources.guard, address, version);
+    const { guard } = this.#sources;
+    return andThen(
+      storedAccount(guard, address, version),
+      (stored) => stored ?? accountByDefault(guard, address, version),
+    );
   }
 
   /** Throws `resource_not_found`, or rejects with it. */
@@ -212,21 +216,6 @@ export function storedAccount(
       bytes,
     );
   });
-}
-
-/**
- * The account at a version: its resource, or the default account if the chain allows that.
- * @throws LedgerError `account_not_found`; `internal_error` for a resource that does not decode; or rejects with it
- */
-function accountAt(
-  guard: PruningGuard,
-  address: Address,
-  version: bigint,
-): MaybePromise<AccountAnswer> {
-  return andThen(
-    storedAccount(guard, address, version),
-    (stored) => stored ?? accountByDefault(guard, address, version),
-  );
 }
 
 function accountByDefault(

@@ -183,17 +183,15 @@ async function unitsOf(
   const infos = coins.map((coin) => resourceStateKey(coin.address, coinInfoTag(coin)));
   const values = await source.stateMany([...groups, ...infos].map(hashedStateKey), version);
   const infoOf = new Map(coins.map((coin, at) => [coin, values[groups.length + at]]));
-  return held.map(({ coin }, at) => unitInGroup(values[at]) ?? unitIn(coin && infoOf.get(coin)));
+  return held.map(({ coin }, at) => {
+    const info = coin && infoOf.get(coin)?.bytes;
+    return unitInGroup(values[at]) ?? (info && tryParse(() => readUnit(info)));
+  });
 }
 
 function unitInGroup(group: StateEntry | undefined): AssetUnit | undefined {
   const members = group?.bytes && tryParse(() => decodeResourceGroup(group.bytes!));
   const bytes = members && findGroupMember(members, FUNGIBLE_METADATA_TAG);
-  return bytes && tryParse(() => readUnit(bytes));
-}
-
-function unitIn(entry: StateEntry | undefined): AssetUnit | undefined {
-  const bytes = entry?.bytes;
   return bytes && tryParse(() => readUnit(bytes));
 }
 

@@ -25,7 +25,7 @@ import { eventCount } from './event-handle.ts';
 
 export type EventPageForm = 'json' | 'bcs';
 
-export interface EventPageRequest extends StreamId {
+interface EventPageRequest extends StreamId {
   /** First sequence number; absent: the newest page. */
   readonly start?: bigint | undefined;
   /** 1 or more, already reduced to the maximum page size. */
@@ -34,7 +34,7 @@ export interface EventPageRequest extends StreamId {
 
 export type EventStream = StreamId;
 
-export interface EventRecordQuery {
+interface EventRecordQuery {
   /** First sequence number. */
   readonly start: bigint;
   /** 1 or more. */
@@ -43,13 +43,13 @@ export interface EventRecordQuery {
   readonly maxBytes: number;
 }
 
-export interface EventRecords {
+interface EventRecords {
   readonly events: readonly { readonly sequenceNumber: bigint; readonly json: Uint8Array }[];
   /** Whether the view shows none beyond these. */
   readonly isEnd: boolean;
 }
 
-export interface EventPageAnswer {
+interface EventPageAnswer {
   /** JSON, as text where it is short and ASCII, else its UTF-8; or BCS. */
   readonly body: string | Uint8Array;
   /** `contentDigest` of the body. */
@@ -328,22 +328,17 @@ function resolveTypes(
       first !== undefined && resolved.length === 1
         ? modulesOf(first)
         : resolved.flatMap((one) => modulesOf(one));
-    return { of: (typeTag) => typeAmong(resolved, tags, typeTag), modules };
+    const of = (typeTag: Buffer): RenderedType => {
+      const found = resolved[tags.findIndex((tag) => tag.equals(typeTag))]!;
+      if ('failure' in found) throw found.failure;
+      return found.type.value;
+    };
+    return { of, modules };
   });
 }
 
 function modulesOf(resolved: Resolved): readonly ModuleStamp[] {
   return 'type' in resolved ? resolved.type.modules : [];
-}
-
-function typeAmong(
-  resolved: readonly Resolved[],
-  tags: readonly Buffer[],
-  typeTag: Buffer,
-): RenderedType {
-  const found = resolved[tags.findIndex((tag) => tag.equals(typeTag))]!;
-  if ('failure' in found) throw found.failure;
-  return found.type.value;
 }
 
 /** The UTF-8 of a page, a unit for each byte, made of few pieces: putting them together is much of the work. */

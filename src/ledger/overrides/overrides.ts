@@ -10,7 +10,7 @@ import type { HashedStateKey } from '../../move/types/state-key.ts';
 import { parseTypeTag } from '../../move/types/type-parser.ts';
 import { TypeTag } from '../../move/types/type-tag.ts';
 import { ModuleCache, ModuleView } from '../../state/module-view.ts';
-import { type OverlaidWrite, Overlay, type OverlayChanges } from '../../state/overlay.ts';
+import { Overlay, type OverlayChanges } from '../../state/overlay.ts';
 import { overlaidSource } from '../../state/overlay-source.ts';
 import { PruningGuard } from '../../state/pruning-guard.ts';
 import type { LedgerSource, OpenSource } from '../../state/source.ts';
@@ -176,7 +176,12 @@ export class OverridableLedger implements LedgerReader, Overrides {
     await this.#change(async ({ state, head: { version } }, modules) => {
       const value = async (key: HashedStateKey) => (await state.state(key, version))?.bytes;
       const edited = await edit({ modules, value });
-      return { writes: edited.map(({ key, bytes }) => writeOf(key, bytes, version)) };
+      const writes = edited.map(({ key: { hash, physical }, bytes }) => {
+        const key = Buffer.from(physical);
+        const deletedKey = bytes === undefined ? key : undefined;
+        return { hash, physical: key, entry: { version, bytes, metadata: undefined, deletedKey } };
+      });
+      return { writes };
     }, ofModules);
   }
 
@@ -195,14 +200,4 @@ export class OverridableLedger implements LedgerReader, Overrides {
       return;
     }
   }
-}
-
-function writeOf(
-  { hash, physical }: HashedStateKey,
-  bytes: Buffer | undefined,
-  version: bigint,
-): OverlaidWrite {
-  const key = Buffer.from(physical);
-  const deletedKey = bytes === undefined ? key : undefined;
-  return { hash, physical: key, entry: { version, bytes, metadata: undefined, deletedKey } };
 }

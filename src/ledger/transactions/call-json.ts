@@ -86,18 +86,15 @@ function scriptMembers(script: Script, decoding: Decoding): MaybePromise<string>
   // No lookup makes readable what the code itself does not tell.
   const shown =
     code &&
-    decoding.firstOf(async ({ lookup }) =>
-      argumentList(await scriptLayouts(code, script, lookup), args),
-    );
+    decoding.firstOf(async ({ lookup }) => {
+      const parameters = code.signatures[code.parameters]!;
+      const { typeArguments } = script;
+      return argumentList(
+        await resolveParameterLayouts(code, parameters, typeArguments, lookup),
+        args,
+      );
+    });
   return andThen(shown, (list) => codeMembers(script, code, list ?? listOf(args, quotedHex)));
-}
-
-function scriptLayouts(
-  code: CompiledScript,
-  { typeArguments }: Script,
-  lookup: ModuleLookup,
-): Promise<ArgumentLayouts> {
-  return resolveParameterLayouts(code, code.signatures[code.parameters]!, typeArguments, lookup);
 }
 
 function codeMembers(

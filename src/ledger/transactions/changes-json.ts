@@ -112,7 +112,7 @@ export function changesJson(
   };
   const show = (write: Write) => andThen(changeJson(item, write, context), hold);
   const changes = mapInOrder(writes, (write) =>
-    pace.isOver(workOf(item, write)) ? andThen(pace.nextTurn(), () => show(write)) : show(write),
+    pace.inTurn(workOf(item, write), () => show(write)),
   );
   // A group without members shows nothing.
   return andThen(changes, (texts) => `[${texts.filter((text) => text !== '').join(',')}]`);

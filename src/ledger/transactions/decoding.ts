@@ -20,7 +20,7 @@ import { layoutBytes } from '../../move/values/layout.ts';
 import { renderValueUtf8 } from '../../move/values/value-json.ts';
 import { type Derived, derive } from '../../state/derived.ts';
 import { EraCache } from '../../state/eras.ts';
-import { LedgerError } from '../../state/ledger-error.ts';
+import { isPruned } from '../../state/ledger-error.ts';
 import type { ModuleView, RenderedType } from '../../state/module-view.ts';
 import { renderedType } from '../../state/module-view.ts';
 import type { YieldBudget } from '../../yield-budget.ts';
@@ -30,11 +30,6 @@ const STRUCT_INDEX = INDEX_OF_KIND.get('struct')!;
 
 /** Resolving a type is that much work, as YieldBudget counts it: a millisecond when its modules have to be loaded. */
 const RESOLVE_WORK = 16 * 1024;
-
-/** A transaction that is found by its hash may be below the oldest version (docs/spec/transactions.md §1.5). */
-function isPruned(failure: unknown): boolean {
-  return failure instanceof LedgerError && failure.code === 'version_pruned';
-}
 
 export type ArgumentLayouts = readonly Layout[];
 
@@ -93,6 +88,7 @@ export class Decoding {
       () => decode(this.#ownModules),
       (found) => found ?? this.#byNewest(decode),
       (failure) => {
+        // A transaction that is found by its hash may be below the oldest version (docs/spec/transactions.md §1.5).
         if (!(failure instanceof MoveError) && !isPruned(failure)) throw failure;
         return this.#byNewest(decode);
       },
@@ -147,7 +143,7 @@ export class Decoding {
     const structBytes = buffer.subarray(tagStart, tagEnd);
     const tag = tryParse(() => decodeBcs(structBytes, (reader) => readStructTag(reader)));
     if (tag === undefined) return undecoded(undefined, buffer, place);
-    const decoded = this.#inTurn(() =>
+    const decoded = this.pace.inTurn(RESOLVE_WORK, () =>
       this.firstOf((modules) => {
         const type = this.#caches.types.get(key, modules, (at) => typeAt(at, structBytes, tag));
         return andThen(type, (found) => rendered(found, buffer, place));
@@ -165,15 +161,9 @@ export class Decoding {
     const known = this.#caches.calls.find(key, this.version);
     const used = known && use(known);
     if (used !== undefined) return used;
-    return this.#inTurn(() =>
+    return this.pace.inTurn(RESOLVE_WORK, () =>
       this.firstOf((modules) => andThen(this.#caches.calls.get(key, modules, find), use)),
     );
-  }
-
-  /** Resolves a type or call, which may load modules, in another turn when enough was done in this one. */
-  #inTurn<T>(resolve: () => MaybePromise<T>): MaybePromise<T> {
-    if (!this.pace.isOver(RESOLVE_WORK)) return resolve();
-    return andThen(this.pace.nextTurn(), resolve);
   }
 }
 

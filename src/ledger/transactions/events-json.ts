@@ -71,9 +71,7 @@ export function eventsJson(
       ({ type, data }) => `${event.origin}${type},"data":${data}}`,
     );
   const shown = mapInOrder(events, (event) =>
-    pace.isOver(event.dataEnd - event.dataStart)
-      ? andThen(pace.nextTurn(), () => show(event))
-      : show(event),
+    pace.inTurn(event.dataEnd - event.dataStart, () => show(event)),
   );
   return andThen(shown, (texts) => `[${texts.join(',')}]`);
 }

@@ -17,7 +17,7 @@ import { type TransactionContext, transactionJson } from './transaction-json.ts'
 /** As many bits as `contentDigest` gives. */
 const TAG_CHARACTERS = 22;
 
-export interface RenderedTransaction {
+interface RenderedTransaction {
   /** UTF-8. */
   readonly json: Buffer;
   /** The beginning of the accumulator's root at this version, which the whole history up to it determines. */
@@ -102,7 +102,7 @@ export class TransactionRenderer {
    * @param signed BCS of its SignedTransaction
    * @param hasType whether it says what it is: as an answer for its hash, not as one to its submission
    */
-  renderPending(signed: Buffer, hash: Uint8Array, hasType: boolean): MaybePromise<Buffer> {
+  renderPending(signed: Buffer, hash: Uint8Array, hasType = true): MaybePromise<Buffer> {
     const { source, modules, modulesAt, caches } = this.#sources;
     const newest = source.head.version;
     const decoding = new Decoding(newest, caches.decoding, modules, modulesAt, new YieldBudget());
@@ -119,9 +119,7 @@ export class TransactionRenderer {
     const decoding = new Decoding(event.version, caches.decoding, modules, modulesAt, pace);
     return andThen(moduleEventJson(event, decoding), (units) => {
       const rendered = { json: Buffer.from(units, 'latin1'), isFinal: decoding.isFinal };
-      return pace.isOver(event.encoded.length)
-        ? andThen(pace.nextTurn(), () => rendered)
-        : rendered;
+      return pace.inTurn(event.encoded.length, () => rendered);
     });
   }
 

@@ -16,7 +16,7 @@ import {
   type EventPageQuery,
   firstOfNewest,
 } from '../../store/read/event-pages.ts';
-import { LedgerError } from '../ledger-error.ts';
+import { isPruned } from '../ledger-error.ts';
 import type { EventStream } from '../source.ts';
 import type { ForkClient } from './fork-client.ts';
 import { askFor, pathOf } from './history-answers.ts';
@@ -133,7 +133,7 @@ export class ForkEventStream implements EventStream {
     try {
       return await this.#ask(client, start, EVENTS_PER_REQUEST);
     } catch (error) {
-      if (error instanceof LedgerError && error.code === 'version_pruned') return undefined;
+      if (isPruned(error)) return undefined;
       throw error;
     }
   }

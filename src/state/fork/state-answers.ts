@@ -42,6 +42,8 @@ const MIN_BALANCE_BYTES = 32 + 1 + 8 + 1;
 
 /** Statuses of an operation that is not there, or not for everybody. */
 const HIDING: readonly number[] = [403, 404, 405];
+/** Refusals because of the version. */
+const OF_VERSION: readonly string[] = ['version_not_found', 'version_pruned'];
 
 export async function askRawValue(
   client: ForkClient,
@@ -57,7 +59,7 @@ export async function askRawValue(
   });
   if (reply.kind === 'refusal') {
     if (reply.code === 'state_value_not_found') return undefined;
-    if (HIDING.includes(reply.status) && !isOfState(reply.code)) {
+    if (HIDING.includes(reply.status) && !OF_VERSION.includes(reply.code)) {
       client.noteRawHidden();
       return 'hidden';
     }
@@ -66,11 +68,6 @@ export async function askRawValue(
   const value = decoded(what, () => StateValue.decode(bytes));
   checkValue(what, key, value.bytes);
   return value;
-}
-
-/** Refusals that an operation on state gives because of the version. */
-function isOfState(code: string): boolean {
-  return code === 'version_not_found' || code === 'version_pruned';
 }
 
 /** The value of a module, a plain resource or a table's item, by the operation of its kind. */

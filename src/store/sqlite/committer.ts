@@ -92,8 +92,11 @@ export class Committer {
   answer(request: CommitRequest): CommitAnswer {
     try {
       if (request === 'mend') return { mended: this.#inTransaction(({ writer }) => writer.mend()) };
-      if (request === 'close') this.#close();
-      else this.commit(Buffer.from(request.buffer, request.byteOffset, request.byteLength));
+      if (request === 'close') {
+        // The file then has all of the log, unless somebody reads older pages.
+        this.#database.checkpoint();
+        this.#database.close();
+      } else this.commit(Buffer.from(request.buffer, request.byteOffset, request.byteLength));
       return { mended: 0 };
     } catch (error) {
       return failureOf(error);
@@ -106,12 +109,6 @@ export class Committer {
       commit.apply(packed);
       commit.finish();
     });
-  }
-
-  /** Closes the file. It then has all of the log, unless somebody reads older pages. */
-  #close(): void {
-    this.#database.checkpoint();
-    this.#database.close();
   }
 
   #inTransaction<T>(change: (written: Written) => T): T {

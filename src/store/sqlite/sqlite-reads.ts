@@ -125,12 +125,13 @@ export class SqliteReads implements StoreReader {
   scan(column: Column, query: ScanQuery): readonly ScannedRow[] {
     assertScan(column, query);
     const { after, maxRows, maxBytes } = query;
-    const from = after === undefined ? NO_ORDER : justBehind(after);
+    // The first possible key behind one ends with one more byte.
+    const from = after && Buffer.concat([after.partition, after.order, Buffer.of(0)]);
     const rows: ScannedRow[] = [];
     this.#read(column, NO_KEY, () => {
       let bytes = 0;
       try {
-        for (const row of this.#walk(column, from, lastKey(column), false)) {
+        for (const row of this.#walk(column, from ?? NO_ORDER, lastKey(column), false)) {
           rows.push({ ...splitKey(column, row.key), value: row.value });
           bytes += row.key.length + row.value.length;
           if (rows.length === maxRows || bytes >= maxBytes) return;
@@ -298,10 +299,6 @@ function wholeKey({ number }: Column, partition: Uint8Array, order: Uint8Array):
   key.set(partition, 1);
   key.set(order, 1 + partition.length);
   return key;
-}
-
-function justBehind({ partition, order }: RowKey): Buffer {
-  return Buffer.concat([partition, order, Buffer.of(0)]);
 }
 
 function lastKey(column: Column): Buffer {

@@ -232,7 +232,7 @@ export class RecordChanges {
         known = withRecord(known, version);
       } else {
         if (version <= this.#highest) this.#database.remove('versions', version, version + 1);
-        known = withoutRecord(known, version);
+        if (hasRecord(known, version)) known = { ...known, recordsFrom: version + 1 };
       }
       highest = Math.max(highest, version);
     }
@@ -285,8 +285,4 @@ function withRecord(known: RecordRange, version: number): RecordRange {
   }
   if (version === recordsTo + 1) return { recordsFrom, recordsTo: version };
   return version === recordsFrom - 1 ? { recordsFrom: version, recordsTo } : known;
-}
-
-function withoutRecord(known: RecordRange, version: number): RecordRange {
-  return hasRecord(known, version) ? { ...known, recordsFrom: version + 1 } : known;
 }

@@ -130,25 +130,16 @@ function readScript(value: JsonField, outer: Trace): ScriptRequest {
 function readMultisig(value: JsonField, outer: Trace): RequestPayload {
   const payload = asObject(value)!;
   const trace = within('MultisigPayload', outer);
+  const readInner = (inner: JsonValue, traceOfInner: Trace) => {
+    const call = readCall(inner, within(MULTISIG_UNION, traceOfInner));
+    if (call === undefined) throw badPayload(MULTISIG_UNION, inner, traceOfInner);
+    return call;
+  };
   return {
     kind: 'multisig',
     multisigAddress: addressField(payload.get('multisig_address'), trace),
-    payload: optionalField(
-      payload.get('transaction_payload'),
-      MULTISIG_UNION,
-      trace,
-      readMultisigTransactionPayload,
-    ),
+    payload: optionalField(payload.get('transaction_payload'), MULTISIG_UNION, trace, readInner),
   };
-}
-
-function readMultisigTransactionPayload(
-  value: JsonValue,
-  outer: Trace,
-): EntryFunctionRequest | ScriptRequest {
-  const call = readCall(value, within(MULTISIG_UNION, outer));
-  if (call === undefined) throw badPayload(MULTISIG_UNION, value, outer);
-  return call;
 }
 
 function readCall(

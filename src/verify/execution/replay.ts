@@ -62,7 +62,12 @@ export class Replay {
   /** Runs a transaction. What was read of the state before it is remembered as long as no other version is run. */
   async differenceOf(item: EncodedOnChainData): Promise<Difference | undefined> {
     const { version } = item.data;
-    if (version !== this.#version) this.#goTo(version);
+    if (version !== this.#version) {
+      // Modules may be others in between.
+      this.#version = version;
+      this.#executor.goTo(version - 1n);
+      this.#leastIndex = 0;
+    }
     const index = this.#indexOf(item);
     try {
       if (!(await this.#isSigned(item))) {
@@ -91,21 +96,12 @@ export class Replay {
     return state !== 'invalid';
   }
 
-  /** Goes to a version that does not follow the last one: modules may be others in between. */
-  #goTo(version: bigint): void {
-    this.#version = version;
-    this.#executor.goTo(version - 1n);
-    this.#leastIndex = 0;
-  }
-
   async #difference(item: EncodedOnChainData, index: number | undefined) {
-    return differenceOf(item, infoOf(item, await this.#execute(item, index), index));
-  }
-
-  #execute({ data, bytes }: EncodedOnChainData, index: number | undefined) {
+    const { data, bytes } = item;
     const executable = { transaction: data.transaction, bytes: bytes.transaction };
     const sizeBytes = this.#countsSignatures ? bytes.transaction.length - 1 : undefined;
-    return this.#executor.run(executable, { index: index ?? 0, sizeBytes });
+    const made = await this.#executor.run(executable, { index: index ?? 0, sizeBytes });
+    return differenceOf(item, infoOf(item, made, index));
   }
 
   #indexOf({ data }: EncodedOnChainData): number | undefined {

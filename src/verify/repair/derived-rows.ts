@@ -41,7 +41,10 @@ export async function repairDerived(
   const batch = new Batch();
   const of = (column: Column): NamedRow[] => rows.filter((row) => row.column === column);
   for (const key of of(ACCOUNT_KEYS)) await putAccountKey(batch, store, key);
-  for (const key of of(STATE_KEYS)) await removeUnknownKey(batch, store, key);
+  for (const { partition, order } of of(STATE_KEYS)) {
+    const [first] = await store.range(STATE, partition, { limit: 1 });
+    if (first === undefined) batch.delete(STATE_KEYS, partition, order);
+  }
   // Balances are found by the keys of their accounts.
   await store.commit(batch);
   const later = new Batch();
@@ -59,11 +62,6 @@ async function putAccountKey(batch: Batch, store: Store, key: RowKey): Promise<v
   const [first] = await store.range(STATE, hash, { limit: 1 });
   if (first === undefined) batch.delete(ACCOUNT_KEYS, key.partition, key.order);
   else putKey(batch, rowsOfKey(physical, hash), physical, decodeU64Key(first.order));
-}
-
-async function removeUnknownKey(batch: Batch, store: Store, key: RowKey): Promise<void> {
-  const [first] = await store.range(STATE, key.partition, { limit: 1 });
-  if (first === undefined) batch.delete(STATE_KEYS, key.partition, key.order);
 }
 
 /** @param keys those of an owner one after the other */

@@ -5,7 +5,6 @@
  */
 import type { FeedClient } from '../../ingest/feed/feed-client.ts';
 import { checkChain } from '../../ingest/feed/known-history.ts';
-import type { LedgerState } from '../../remote/answer.ts';
 import { Batch } from '../../store/batch.ts';
 import {
   ACCOUNT_KEY_TAILS,
@@ -133,7 +132,9 @@ export class LedgerRepair {
     const [store, source] = [this.#store, this.#source];
     const state = await source.state();
     checkChain(identity, state);
-    const there = new Map([...versions].filter(([version]) => isThere(state, head, version)));
+    const { oldestVersion = 0n, ledgerVersion = head.version } = state;
+    const isThere = (version: bigint) => version >= oldestVersion && version <= ledgerVersion;
+    const there = new Map([...versions].filter(([version]) => isThere(version)));
     repaired.unavailable = versions.size - there.size;
     if (there.size === 0) return;
     const found = [...there.keys()];
@@ -152,20 +153,8 @@ export class LedgerRepair {
 
 /** Damaged rows of state from before the versions that are left. */
 function oldStateRows(damages: readonly Damage[], clearedBelow: bigint): readonly NamedRow[] {
-  return damages
-    .map(rowOf)
-    .filter((row) => row !== undefined)
-    .filter(({ column, order }) => {
-      return column === STATE && decodeU64Key(order) < clearedBelow;
-    });
-}
-
-function isThere(
-  { oldestVersion = 0n, ledgerVersion }: LedgerState,
-  head: Head,
-  version: bigint,
-): boolean {
-  return version >= oldestVersion && version <= (ledgerVersion ?? head.version);
+  const rows = damages.map(rowOf).filter((row) => row !== undefined);
+  return rows.filter(({ column, order }) => column === STATE && decodeU64Key(order) < clearedBelow);
 }
 
 /** The rows to make again from others, when all versions hold. */
@@ -177,14 +166,13 @@ function derivedRows(
   // Only the root tells that state from before the pruned versions is whole.
   const isStateWhole =
     (clearedBelow === 0n || stateRootVersion !== undefined) &&
-    damages.every((damage) => damage.column !== STATE.name || isCountOfState(damage));
+    damages.every(({ column, key, version }) => {
+      // Numbers of keys, or of rows, may differ.
+      return column !== STATE.name || (key === undefined && version === undefined);
+    });
   const columns = isStateWhole ? [...MADE_AGAIN, EVENT_TYPES] : [EVENT_TYPES];
   const rows = damages.map(rowOf).filter((row) => row !== undefined);
   return { head, clearedBelow, rows: rows.filter(({ column }) => columns.includes(column)) };
-}
-
-function isCountOfState({ key, version }: Damage): boolean {
-  return key === undefined && version === undefined;
 }
 
 /**
