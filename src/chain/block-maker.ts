@@ -45,7 +45,6 @@ type BlockOutcome =
   /** It is not in the block. */
   | { readonly isCommitted: false; readonly statusCode: bigint };
 
-/** The block that is being made. */
 interface OpenBlock {
   readonly id: Buffer;
   readonly builder: ChunkBuilder;

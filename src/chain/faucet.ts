@@ -12,7 +12,6 @@ const MAX_GAS_AMOUNT = 500_000n;
 /** Octas; the least that the schedule allows. */
 const GAS_UNIT_PRICE = 100n;
 
-/** What pays for coins. */
 export interface Funder {
   readonly address: Address;
   readonly key: Ed25519Key;

@@ -27,7 +27,6 @@ import { refusedByMachine } from './submit-error.ts';
 
 /** How long transactions are added to a block that nobody has asked for, in milliseconds. */
 const MAX_BLOCK_MS = 2_000;
-/** Transactions of users in a block, at most. */
 export const MAX_BLOCK_TRANSACTIONS = 1_000;
 /** How long a transaction of the chain's own can wait, in seconds: less than any framework allows without a number. */
 const OWN_LIFE_SECS = 30n;
@@ -42,7 +41,6 @@ const IDLE_MS = 60_000;
 /** How long a block waits for transactions that are on their way, in milliseconds: a block costs as much as two. */
 const MAX_GATHERING_MS = 20;
 
-/** When blocks are made. */
 export type Mining =
   /** As soon as a transaction can be executed. */
   | { readonly kind: 'auto' }
@@ -138,7 +136,6 @@ export class LocalChain {
     });
   }
 
-  /** The newest version that is committed. */
   get version(): bigint {
     return this.#maker.version;
   }
@@ -159,12 +156,10 @@ export class LocalChain {
     return (await this.#maker.account(account))?.authenticationKey;
   }
 
-  /** Transactions that wait for a block. */
   get waiting(): readonly PendingTransaction[] {
     return this.#mempool.all();
   }
 
-  /** The transaction with a hash that waits for a block. */
   pending(hash: Uint8Array): PendingTransaction | undefined {
     return this.#mempool.find(hash);
   }
@@ -395,7 +390,6 @@ export class LocalChain {
     }, waitMs).unref();
   }
 
-  /** Makes a block of what waits. */
   #block(): Promise<void> {
     return this.#orEnd(() => this.#makeBlock());
   }

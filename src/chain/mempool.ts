@@ -7,7 +7,6 @@ import type { PendingTransaction } from './pending-transaction.ts';
 import { SubmitError } from './submit-error.ts';
 
 export interface MempoolLimits {
-  /** Transactions of all accounts. */
   readonly maxTransactions: number;
   /** Their BCS. */
   readonly maxBytes: number;
@@ -35,7 +34,6 @@ interface Entry {
   readonly arrivedMs: number;
 }
 
-/** What waits of one account. */
 class Account {
   /** The sequence number that comes next. */
   next = 0n;
@@ -64,7 +62,6 @@ interface Candidate {
 export class Mempool {
   readonly #limits: MempoolLimits;
   readonly #accounts = new Map<Address, Account>();
-  /** By hash. */
   readonly #entries = new Map<string, Entry>();
   #bytes = 0;
   #places = 0;
@@ -77,12 +74,10 @@ export class Mempool {
     return this.#entries.size;
   }
 
-  /** All, as they came. */
   all(): PendingTransaction[] {
     return [...this.#entries.values()].map(({ pending }) => pending);
   }
 
-  /** The transaction with a hash. */
   find(hash: Uint8Array): PendingTransaction | undefined {
     return this.#entries.get(idOf(hash))?.pending;
   }
@@ -152,7 +147,6 @@ export class Mempool {
     return false;
   }
 
-  /** Notes that a block has a transaction. */
   committed(pending: PendingTransaction): void {
     const account = this.#accounts.get(pending.sender);
     const after = pending.transaction.raw.sequenceNumber + 1n;

@@ -39,7 +39,6 @@ export interface Outcome {
   readonly indexInBlock: number | undefined;
 }
 
-/** Transactions that only end a block. */
 const BLOCK_ENDS = (['stateCheckpoint', 'blockEpilogue'] as const).map((kind) =>
   TRANSACTION_KINDS.indexOf(kind),
 );

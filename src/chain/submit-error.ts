@@ -30,7 +30,6 @@ const STATUS_TYPES = [
   'Execution',
 ] as const;
 
-/** A transaction that the machine refuses. */
 export function refusedByMachine(status: StatusName): SubmitError {
   const code = STATUS[status];
   const type = STATUS_TYPES[Math.floor(code / 1_000)] ?? 'Unknown';

@@ -58,7 +58,6 @@ function checkPrimitive(type: MoveType, bytes: Buffer): void {
   throw new ViewError('[VM] failed to deserialize argument', 'FAILED_TO_DESERIALIZE_ARGUMENT');
 }
 
-/** An object that must be there, with a resource. */
 interface ExpectedObject {
   readonly address: Address;
   readonly type: TypeTag;

@@ -34,9 +34,7 @@ export interface ViewAnswer {
   readonly gasUsed: number | undefined;
 }
 
-/** Where a call runs. */
 interface ViewPlace {
-  /** Those of the version. */
   readonly modules: ModuleView;
   readonly program: Program;
   readonly pace: YieldBudget;

@@ -16,14 +16,12 @@ export interface GasUsed {
   readonly refundOctas: bigint;
 }
 
-/** What is charged for. */
 export interface ChangeSet {
   readonly changes: readonly StateChange[];
   readonly events: readonly ContractEvent[];
 }
 
 export interface Terms {
-  /** Of the transaction. */
   readonly sizeBytes: number;
   /** Octas. */
   readonly gasUnitPrice: bigint;
@@ -58,7 +56,6 @@ function eventBytes({ kind, typeTag, data }: ContractEvent): number {
   return (kind === 'v1' ? EVENT_HANDLE_BYTES : 0) + tag.length + data.length;
 }
 
-/** What has been used so far. */
 export function gasUsed(gas: GasMeter, maxGasAmount: bigint, refundOctas: bigint): GasUsed {
   const { totals, balance, scale } = gas;
   const units = (amount: number): bigint => BigInt(Math.ceil(amount / scale));

@@ -25,7 +25,6 @@ const CONSTRUCTORS: ReadonlyMap<string, string> = new Map([
   ['fixed_point32::FixedPoint32', 'create_from_raw_value'],
   ['fixed_point64::FixedPoint64', 'create_from_raw_value'],
 ]);
-/** What they take. */
 const U64: MoveType = { kind: 'u64' };
 const U128: MoveType = { kind: 'u128' };
 const ADDRESS: MoveType = { kind: 'address' };
@@ -34,7 +33,6 @@ function notRead(text?: string): VmError {
   return new VmError('FAILED_TO_DESERIALIZE_ARGUMENT', { text });
 }
 
-/** Whether a type can be that of an argument. */
 export function isArgumentType(type: MoveType): boolean {
   if (type.kind === 'vector') return isArgumentType(type.element);
   if (type.kind !== 'struct') return PRIMITIVE_BYTES.has(type.kind);

@@ -31,7 +31,6 @@ export interface Executable {
   readonly bytes: Buffer;
 }
 
-/** What came of a transaction. */
 export type Executed = Omit<Simulated, 'message'>;
 
 const SUCCESS = { status: { kind: 'success' }, gasUsed: 0n } as const;

@@ -7,7 +7,6 @@ import type { TransactionFacts } from '../vm/transaction-facts.ts';
 import type { MultisigCall } from './multisig.ts';
 import { ViewError } from './view-error.ts';
 
-/** What a transaction runs. */
 export type Executed = EntryFunction | Script | MultisigCall;
 
 /** @throws ViewError for payloads that are not simulated */

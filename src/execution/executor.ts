@@ -105,7 +105,6 @@ export class Executor {
     return executor;
   }
 
-  /** What is linked of the code at the present version. */
   get code(): LinkedCode | undefined {
     return this.#code;
   }
@@ -130,7 +129,6 @@ export class Executor {
     if (writes.some(changesCode)) this.#code = undefined;
   }
 
-  /** All versions up to the head are stored from now on. */
   stored(head: Head): void {
     const left = this.version - head.version;
     this.#unstored.splice(0, this.#unstored.length - Math.max(0, Number(left)));

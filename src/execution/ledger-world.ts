@@ -13,14 +13,12 @@ import { VmError } from '../vm/status/vm-error.ts';
 import type { World } from '../vm/world.ts';
 import { nextTurn } from '../yield-budget.ts';
 
-/** The modules that a world shows. */
 export type SeenModules = Pick<ModuleView, 'lookup' | 'version'>;
 
 /** Largest memory of the resources that a world remembers, in bytes. */
 const MAX_REMEMBERED_BYTES = 1024 * 1024;
 
 interface NamedPlace extends ResourcePlace {
-  /** The type. */
   readonly text: string;
   /** Keys that were asked for lately: a resource is read, then its group, and then it is written. */
   readonly recent: Map<Address, HashedStateKey>;
@@ -68,7 +66,6 @@ export function keyOf(place: NamedPlace, address: Address): HashedStateKey {
  */
 export type ResourcePlaces = WeakMap<StructTag, NamedPlace>;
 
-/** What a world may have besides. */
 interface WorldParts {
   readonly stateUsage?: World['stateUsage'];
   /** Those of other versions with the same modules. */
@@ -89,7 +86,6 @@ class LedgerWorld implements World {
   readonly #modules: SeenModules;
   readonly #features: Uint8Array | undefined;
   readonly #places: ResourcePlaces;
-  /** By the text of the type. */
   readonly #remembered = new Map<string, Map<Address, Uint8Array | undefined>>();
   readonly #isForOneRun: boolean;
   #rememberedBytes = 0;

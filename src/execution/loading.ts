@@ -38,10 +38,8 @@ interface ViewLayouts {
   readonly resultTypes: readonly ResultType[];
 }
 
-/** What a value is rendered by. */
 export interface ResultType {
   readonly tag: TypeTag;
-  /** The BCS of the tag. */
   readonly bytes: Buffer;
 }
 

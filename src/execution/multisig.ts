@@ -89,7 +89,6 @@ export function cleanupOf(
   return callOf(machine, 'failed_transaction_execution_cleanup', [...args, error]);
 }
 
-/** The first status of failures of execution. */
 const FIRST_EXECUTION_STATUS = 4_000;
 
 /** `ExecutionError`: location, kind and number. */

@@ -29,7 +29,6 @@ const TREAT_FRIEND_AS_PRIVATE = 2;
 /** The work of finding and reading a module, in bytes. */
 const LOOKUP_WORK = 8_192;
 
-/** Where a transaction publishes. */
 interface PublishPlace {
   readonly modules: SeenModules;
   readonly pace: YieldBudget;
@@ -37,9 +36,7 @@ interface PublishPlace {
   openWorld(modules: SeenModules): MaybePromise<World>;
 }
 
-/** What a transaction has published. */
 export interface Published {
-  /** The modules after it. */
   readonly modules: SeenModules;
   readonly added: readonly NewModule[];
 }

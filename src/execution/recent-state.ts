@@ -22,13 +22,11 @@ interface Unstored {
 }
 
 export class RecentState implements StateSource {
-  /** By the hash of the key. */
   readonly #entries = new Map<string, StateEntry | undefined>();
   /** What versions that are not stored yet have written, the oldest first, by the hash of the key. */
   readonly #unstored = new Map<string, Unstored[]>();
   #bytes = 0;
   readonly #sourceAt: (head: Head) => LedgerSource;
-  /** The stored versions. */
   #stored: LedgerSource;
   /** The newest of them; -1 where there is none. */
   #storedVersion: bigint;
@@ -45,7 +43,6 @@ export class RecentState implements StateSource {
     this.#storedVersion = isEmpty ? -1n : head.version;
   }
 
-  /** All that is stored. */
   get source(): LedgerSource {
     return this.#stored;
   }

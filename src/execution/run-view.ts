@@ -24,9 +24,7 @@ import { abortText } from './vm-status.ts';
 /** The reason in an abort code; the bits above are its category. */
 const ABORT_REASON_MASK = 0xfffn;
 
-/** What a view function has returned. */
 export interface ViewResults {
-  /** The BCS of each. */
   readonly values: readonly Buffer[];
   /** Work of writing them: one unit for each element, or 64 bytes. */
   readonly units: number;

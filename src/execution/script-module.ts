@@ -2,7 +2,6 @@
 import type { CompiledModule, CompiledScript } from '../move/modules/compiled.ts';
 import type { ModuleId } from '../move/types/module-id.ts';
 
-/** No module has such a name. */
 const SCRIPT_NAME = 'a script';
 const MAIN = 'main';
 export function isScript({ name }: ModuleId): boolean {

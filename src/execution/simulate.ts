@@ -61,18 +61,14 @@ import {
 } from './validation.ts';
 import { ViewError } from './view-error.ts';
 
-/** Feature flags of the reference. */
 const PAYLOAD_V2_FLAG = 93;
 export const ORDERLESS_FLAG = 94;
 const TIME_TAG = frameworkTag('timestamp', 'CurrentTimeMicroseconds');
 
-/** Where a transaction is run. */
 export interface RunPlace {
-  /** Those of the version. */
   readonly modules: SeenModules;
   readonly guard: PruningGuard;
   readonly program: Program;
-  /** Those of the modules. */
   readonly places: ResourcePlaces;
   readonly pace: YieldBudget;
   /** What counts as the size of the transaction; absent: that of the raw transaction. */
@@ -87,7 +83,6 @@ export interface Simulated {
   readonly status: ExecutionStatus;
   /** What the machine says of a failure. */
   readonly message: string | undefined;
-  /** In the order of a write set. */
   readonly writes: readonly WriteSetEntry[];
   readonly events: readonly ContractEvent[];
   /** Gas units, estimated; 0 of a transaction that would not be committed. */
@@ -156,7 +151,6 @@ async function begin(
   return new Execution(validated, call, place, metering);
 }
 
-/** What a transaction is charged by. */
 interface Metering {
   readonly gas: GasMeter;
   /** Internal gas that is added when the signers are authenticated. */
@@ -358,7 +352,6 @@ function discarded({ status, message }: Discarded): Simulated {
   return { status: refused, message, writes: [], events: [], gasUsed: 0n };
 }
 
-/** What a feature must enable. */
 function gatingOf({ transaction, nonce, world }: Validated): StatusName | undefined {
   const isGated =
     (transaction.raw.payload.kind === 'payload' && !world.isFeatureEnabled(PAYLOAD_V2_FLAG)) ||

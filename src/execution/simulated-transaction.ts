@@ -95,7 +95,6 @@ function checkPayload({ payload }: RawTransaction): void {
   }
 }
 
-/** The transaction with other gas parameters. */
 export function withGas(submitted: Submitted, gas: GasOverride): Submitted {
   const { raw, authenticator } = submitted.transaction;
   const changed = {
@@ -110,7 +109,6 @@ export function withGas(submitted: Submitted, gas: GasOverride): Submitted {
   };
 }
 
-/** What comes of a simulated transaction. */
 export interface SimulatedItem {
   /** BCS of a TransactionOnChainData. */
   readonly item: Buffer;

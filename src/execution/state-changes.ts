@@ -38,7 +38,6 @@ export interface StateChange {
   readonly isAggregate: boolean;
 }
 
-/** Where a run was. */
 interface ChangedPlace {
   readonly guard: Pick<PruningGuard, 'state'>;
   readonly modules: SeenModules;
@@ -46,7 +45,6 @@ interface ChangedPlace {
   readonly pace: YieldBudget;
 }
 
-/** A module that a transaction publishes. */
 export interface NewModule {
   readonly id: ModuleId;
   readonly bytes: Buffer;

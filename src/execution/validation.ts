@@ -24,7 +24,6 @@ import type { Discarded } from './outcome.ts';
 import type { UserPart } from './sessions.ts';
 import { ViewError } from './view-error.ts';
 
-/** Feature flags of the reference. */
 const FLAGS = {
   emitFeeStatement: 27,
   sponsoredAccounts: 34,
@@ -42,7 +41,6 @@ export interface Validated {
   readonly facts: TransactionFacts;
   readonly nonce: bigint | undefined;
   readonly isSimulation: boolean;
-  /** The session of a part. */
   sessionOf(part: UserPart): Session;
   readonly program: Program;
   readonly world: World;
@@ -271,7 +269,6 @@ function unexpected(what: string, { status, subStatus, text, location }: VmError
   };
 }
 
-/** Whether somebody signs twice. */
 export function hasSignerTwice(sender: Address, others: readonly Address[]): boolean {
   return new Set([sender, ...others]).size <= others.length;
 }

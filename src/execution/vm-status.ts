@@ -6,8 +6,8 @@ import type { ExecutionStatus } from '../move/transactions/transaction-info.ts';
 import { formatAddress } from '../move/types/address.ts';
 import type { ModuleId } from '../move/types/module-id.ts';
 import type { ModuleView } from '../state/module-view.ts';
+import { statusCodeName } from '../vm/status/status.ts';
 import { instructionText } from './instruction-text.ts';
-import { statusCodeName } from './status-codes.ts';
 
 interface NewestModules {
   /** What `decode` makes of the newest modules. */

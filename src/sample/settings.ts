@@ -20,7 +20,6 @@ export interface SampleSettings {
   readonly accounts: number;
 }
 
-/** Everything that determines a history. */
 export interface SampleHistory extends SampleSettings {
   /** Changes of the clock in the replayed part, in order; absent if it has none. */
   readonly clockChanges?: readonly ClockChange[];

@@ -8,7 +8,6 @@ export interface RunLimits {
   readonly maxOperationUnits: number;
   /** Memory of all structures, vectors and resources that are made, whether they are still in use or not. In bytes. */
   readonly maxAllocatedBytes: number;
-  /** Calls that are not finished. */
   readonly maxFrames: number;
   /** Resources and items of tables that are read. */
   readonly maxReads: number;

@@ -46,7 +46,6 @@ export class NativeCall {
   readonly module: ModuleId;
   readonly name: string;
   readonly typeArguments: readonly VmType[];
-  /** All, in order. */
   readonly args: readonly Value[];
 
   constructor(

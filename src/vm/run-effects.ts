@@ -14,7 +14,6 @@ import type { StoredPlace, Value } from './value.ts';
 import { encodeValue } from './values/bcs.ts';
 import type { World } from './world.ts';
 
-/** What was written or removed. */
 interface Change {
   /** BCS; `undefined`: it is removed. */
   readonly after: Buffer | undefined;
@@ -29,7 +28,6 @@ interface ResourceChange extends Change {
 
 interface ItemChange extends Change {
   readonly handle: Address;
-  /** BCS. */
   readonly key: Buffer;
   /** A number that was changed without being read: the change costs nothing. */
   readonly isDelta: boolean;

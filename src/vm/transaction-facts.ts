@@ -14,7 +14,6 @@ export interface Session {
   readonly transaction: TransactionFacts | undefined;
 }
 
-/** What a user has sent. */
 export interface TransactionFacts {
   readonly sender: Address;
   readonly secondarySigners: readonly Address[];

@@ -104,7 +104,6 @@ export class Reference {
     this.stored = stored;
   }
 
-  /** Notes that what is at this place was assigned. */
   assigned(): void {
     if (this.stored !== undefined) this.stored.isAssigned = true;
   }

@@ -23,7 +23,6 @@ export interface StateUsage {
 }
 
 export interface World {
-  /** Loaded modules of that version. */
   readonly modules: ModuleLookup;
   /** Resolves when others had their turn: long runs wait for it every few milliseconds. */
   nextTurn(): Promise<void>;

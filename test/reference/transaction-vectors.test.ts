@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENDPOINTS } from '../../src/api/http/endpoint-list.ts';
 import { openApiDocument } from '../../src/api/http/openapi.ts';
-import { statusCodeName } from '../../src/execution/status-codes.ts';
+import { statusCodeName } from '../../src/vm/status/status.ts';
 import { requestMembers } from '../../src/ledger/transactions/request-json.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { SignedTransaction } from '../../src/move/transactions/user-transaction.ts';

@@ -31,11 +31,9 @@ import {
 } from './genesis-steps.ts';
 
 interface GenesisParts extends GenesisSettings {
-  /** The bytecode of all modules. */
   readonly modules: readonly Buffer[];
 }
 
-/** A genesis, and what the framework has no function for. */
 interface BuiltGenesis {
   /** BCS of the transaction, as in a genesis file. */
   readonly transaction: Buffer;

@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { brotliDecompressSync } from 'node:zlib';
 import { type Ed25519Key, mintKey } from './genesis-keys.ts';
 
-/** Chains of this id are for tests. */
 export const DEFAULT_CHAIN_ID = 4;
 
 const FOLDER = import.meta.url.endsWith('.js') ? '../../genesis/' : '../../../dist/genesis/';

@@ -54,7 +54,6 @@ export interface PackageMetadata {
   readonly bytes: Buffer;
 }
 
-/** The packages of some modules; one without modules is left out. */
 export function packagesOf(modules: readonly ModuleId[]): PackageMetadata[] {
   const left = new Set(modules);
   const found: PackageMetadata[] = [];

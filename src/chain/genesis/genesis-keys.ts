@@ -16,7 +16,6 @@ export interface Ed25519Key {
   readonly publicKey: Buffer;
 }
 
-/** What keys of the default genesis are derived from. */
 export const DEFAULT_SEED = 'daybook local network';
 
 /** @param purpose keys of different purposes are different */

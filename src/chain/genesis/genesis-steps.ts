@@ -30,13 +30,11 @@ import { validatorOf } from './validator.ts';
 export interface GenesisStep {
   readonly module: string;
   readonly name: string;
-  /** The first arguments. */
   readonly signers: readonly Address[];
   /** The BCS of each of the others. */
   readonly args: readonly Buffer[];
 }
 
-/** What a genesis is made from. */
 export interface GenesisSettings {
   /** u8. */
   readonly chainId: number;
@@ -87,7 +85,6 @@ export function initialSteps(settings: GenesisSettings): GenesisStep[] {
   ];
 }
 
-/** What registers the packages. */
 export function packageSteps(modules: readonly ModuleId[]): GenesisStep[] {
   return packagesOf(modules).map(({ address, bytes }) => ({
     ...ofFramework('code', 'initialize', bytes),

@@ -10,7 +10,6 @@ const POSSESSION_DOMAIN = 'BLS_POP_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_';
 
 export interface Validator {
   readonly address: Address;
-  /** BCS of its ValidatorConfiguration. */
   readonly bytes: Buffer;
 }
 

@@ -13,7 +13,6 @@ export interface VerificationKey {
   readonly beta: G2Point;
   readonly gamma: G2Point;
   readonly delta: G2Point;
-  /** The first one, and that of the public input. */
   readonly inputs: readonly [G1Point, G1Point];
 }
 
@@ -23,7 +22,6 @@ function g1Of(bytes: Uint8Array): G1Point | undefined {
   return bytes.length === G1.size ? readBnPoint(G1, bytes, true) : undefined;
 }
 
-/** A point of the right subgroup. */
 function g2Of(bytes: Uint8Array): G2Point | undefined {
   if (bytes.length !== G2.size) return undefined;
   const point = readBnPoint(G2, bytes, true);

@@ -11,7 +11,6 @@ export interface RsaKey {
   readonly modulus: string;
 }
 
-/** The keys of one issuer. */
 export interface IssuerKeys {
   readonly issuer: Buffer;
   /** Each with the name of its type. */

@@ -28,7 +28,6 @@ import { hashScalars, scalarBytes } from './poseidon.ts';
 import { publicInputs } from './public-inputs.ts';
 import { isSignatureOf, type SignaturePair } from './valid-signatures.ts';
 
-/** Feature flags of the reference. */
 const FLAGS = { keyless: 46, withoutProof: 47, withPassKeys: 54, federated: 77 };
 const CONFIGURATION_TAG = frameworkTag('keyless_account', 'Configuration');
 const KEY_TAG = frameworkTag('keyless_account', 'Groth16VerificationKey');
@@ -40,7 +39,6 @@ const NO_BYTES = new Uint8Array();
 /** The last second since 1970 that the reference knows. */
 const MAX_SECONDS = (1n << 63n) - 1n;
 
-/** A signature of a keyless account. */
 export interface KeylessProof {
   readonly key: KeylessPublicKey;
   /** Who publishes the issuer's keys, of a federated account. */
@@ -48,7 +46,6 @@ export interface KeylessProof {
   readonly signature: KeylessSignature;
 }
 
-/** Those of all signatures that are of keyless accounts. */
 export function keylessProofs(pairs: readonly SignaturePair[]): readonly KeylessProof[] {
   return pairs.flatMap(([account, made]) => {
     if (made.kind !== 'keyless' || !('key' in account)) return [];
@@ -95,7 +92,6 @@ export async function checkKeylessProofs(
   }
 }
 
-/** The features that a signature needs. */
 function flagsOf({ publisher, signature }: KeylessProof): number[] {
   const { certificate, ephemeralSignature } = signature;
   return [

@@ -17,7 +17,6 @@ const TEXT_CLAIMS = ['iss', 'aud', 'sub', 'nonce'];
 const TIME_CLAIMS = ['iat', 'exp'];
 const EMAIL_CLAIMS = ['email', 'email_verified'];
 const U64_MAX = (1n << 64n) - 1n;
-/** The only algorithm of signatures of tokens. */
 const ALGORITHM = 'RS256';
 const MIN_MODULUS_BITS = 2_048;
 const MAX_MODULUS_BITS = 8_192;
@@ -89,7 +88,6 @@ function readObject(bytes: Buffer): JsonObject | undefined {
   }
 }
 
-/** Who the user is for the issuer. */
 function uidOf(claims: JsonObject, name: string): string | undefined {
   const isPlain = [...TEXT_CLAIMS, ...TIME_CLAIMS, ...EMAIL_CLAIMS].includes(name);
   if (isPlain && name !== 'sub' && name !== 'email') return undefined;

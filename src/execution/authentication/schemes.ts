@@ -4,7 +4,6 @@ import type { World } from '../../vm/world.ts';
 import { checkKeylessProofs, keylessProofs } from './keyless.ts';
 import type { SignaturePair } from './valid-signatures.ts';
 
-/** A feature flag of the reference. */
 const SLH_DSA_FLAG = 107;
 
 const hasSlhDsa = (pairs: readonly SignaturePair[]): boolean =>

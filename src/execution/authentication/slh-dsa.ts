@@ -3,7 +3,6 @@ import { hash } from 'node:crypto';
 
 /** Bytes of a hash. */
 const N = 16;
-/** Layers of trees, and the height of each. */
 const LAYERS = 7;
 const HEIGHT = 9;
 /** Trees of the few-time signature, and the height of each. */
@@ -18,7 +17,6 @@ const LAST_STEP = 15;
 const FORS_BYTES = 21;
 const TREE_BYTES = 7;
 const DIGEST_BYTES = 30;
-/** Types of addresses. */
 const WOTS_HASH = 0;
 const WOTS_KEY = 1;
 const TREE = 2;
@@ -34,7 +32,6 @@ interface Place {
   readonly leaf: number;
 }
 
-/** Hashes of one key. */
 class Hashes {
   /** The key's seed, filled up to a block. */
   readonly #seed = Buffer.alloc(64);

@@ -31,24 +31,18 @@ const MULTI_AGENT = 0;
 const FEE_PAYER = 1;
 /** The variant of AASigningData. */
 const ABSTRACT_V1 = 0;
-/** The variant of ZKP. */
 const GROTH16 = 0;
 const NO_ADDRESS = padAddress('0');
 
-/** A signature, and the key that is to have made it. */
 export type SignaturePair = readonly [key: AnyPublicKey, signature: AnySignature];
 
-/** What somebody signs. */
 interface Message {
-  /** The name of its domain. */
   readonly domain: string;
-  /** BCS. */
   readonly bytes: Buffer;
 }
 
 type AbstractAuthenticator = Extract<AccountAuthenticator, { kind: 'abstract' }>;
 
-/** Who signed, and messages of which each must be signed by one of their signatures. */
 interface Signer {
   readonly authenticator: AccountAuthenticator;
   readonly messages: readonly Message[];

@@ -279,7 +279,6 @@ const MAX_SHARED_BYTES = 4_096;
 /** What `encodeBcs` writes to; absent while it is in use. */
 let shared: BcsWriter | undefined;
 
-/** The BCS of one value, in a new buffer. */
 export function encodeBcs(write: (writer: BcsWriter) => unknown): Buffer {
   const writer = shared ?? new BcsWriter();
   shared = undefined;

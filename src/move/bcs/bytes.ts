@@ -71,7 +71,6 @@ function nodeTools({ Buffer, isAscii, isUtf8 }: NodeBytes): ByteTools {
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const encoder = new TextEncoder();
 
-/** The tools without Node. */
 export const portableTools: ByteTools = {
   asBuffer: (bytes) => bytes as Buffer,
   allocate: (byteLength) => new Uint8Array(byteLength) as Buffer,

@@ -86,7 +86,6 @@ type OnRightChild = (bit: number, hash: Buffer, lastKey: Uint8Array) => void;
 export class StateRootBuilder {
   readonly #onRightChild: OnRightChild | undefined;
   #count = 0;
-  /** Key of the last leaf. */
   readonly #key = Buffer.alloc(HASH_BYTES);
   #leafHash: Buffer = SPARSE_MERKLE_PLACEHOLDER;
   /** Bits that the keys of the last leaf and the one before it share. */

@@ -76,7 +76,6 @@ export interface FunctionAttribute {
 }
 
 export interface Instantiation {
-  /** Index of what is instantiated. */
   readonly handle: number;
   readonly signature: number;
 }

@@ -86,7 +86,6 @@ interface BinaryFile {
   readonly version: number;
   /** Begins after the tables' contents. */
   readonly tail: BinaryCursor;
-  /** In the order of their places. */
   readonly tables: readonly { readonly kind: TableKind; readonly content: BinaryCursor }[];
 }
 

@@ -13,7 +13,6 @@ export function writeAuxiliaryInfo(writer: BcsWriter, index: number | undefined)
   else writer.uleb32(WITH_INDEX).u32(index);
 }
 
-/** The hash in the TransactionInfo of the transaction with an index. */
 export function auxiliaryInfoHash(index: number): Buffer {
   const bytes = encodeBcs((writer) => writeAuxiliaryInfo(writer, index));
   return domainHash('PersistedAuxiliaryInfo', bytes);

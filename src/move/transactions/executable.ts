@@ -61,7 +61,6 @@ const multipliers = soleVariant(
 );
 const OF_POOL = { poolAddress: address, multipliers };
 
-/** The reason for requesting higher limits. */
 const TransactionLimitsRequest = variants('TransactionLimitsRequest', {
   stakePoolOwner: { multipliers },
   delegatedVoter: OF_POOL,

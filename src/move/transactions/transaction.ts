@@ -26,7 +26,6 @@ export const Transaction = variants('Transaction', {
   blockEpilogue: { epilogue: BlockEpilogue },
 });
 export type Transaction = CodecValue<typeof Transaction>;
-/** By their numbers in BCS. */
 export const TRANSACTION_KINDS = Transaction.kinds;
 
 /** A transaction that changes the state as given, with its variant. @param writes in the order of their keys' BCS */

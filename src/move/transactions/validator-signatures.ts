@@ -74,7 +74,6 @@ function orFalse(verify: () => boolean): boolean {
   }
 }
 
-/** The validators that a bitmask names. */
 function signersOf(
   validators: EpochState['validators'],
   bitmask: Uint8Array,

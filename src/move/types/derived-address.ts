@@ -33,7 +33,6 @@ export function primaryStoreOf(owner: Uint8Array, metadata: Uint8Array): Buffer 
   return sha3(Buffer.concat([owner, metadata, Buffer.of(SCHEME_DERIVED_OBJECT)]));
 }
 
-/** The metadata of the fungible asset that is paired with a coin type. */
 export function pairedMetadataAddress(coinType: StructTag): Address {
   if (isNativeCoin(coinType)) return NATIVE_METADATA_ADDRESS;
   return namedObjectAddress(NATIVE_METADATA_ADDRESS, formatStructTag(coinType));

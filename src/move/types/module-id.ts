@@ -15,7 +15,6 @@ export function isIdentifier(text: string): boolean {
 export const ModuleId = structCodec({ address, name: text });
 export type ModuleId = CodecValue<typeof ModuleId>;
 
-/** The key of a module in maps. */
 export function moduleKey({ address, name }: ModuleId): string {
   return `${address}::${name}`;
 }

@@ -116,7 +116,6 @@ function writeSorted(writer: BcsWriter, members: readonly EncodedMember[]): void
 
 /** A member with its new value; without data it is removed. */
 export interface MemberChange {
-  /** The BCS of its tag. */
   readonly tagBytes: Buffer;
   readonly data: Uint8Array | undefined;
 }

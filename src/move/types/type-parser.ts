@@ -69,7 +69,6 @@ const SUFFIX = /[\p{Alphabetic}\p{N}][A-Za-z0-9]*/uy;
 /** A byte string, in ASCII or in hex digits. */
 const BYTES = /b"([\0-!#-\x7f]*)"|x"([0-9A-Fa-f]*)"/y;
 
-/** A token as messages name it. */
 function describe(token: Token): string {
   if (token.kind === 'word' || token.kind === 'other') return token.shownAs;
   return token.kind === 'name' ? `Name("${token.text}")` : `Address("${token.text}")`;

@@ -28,7 +28,6 @@ const KINDS = [
   'i128',
   'i256',
 ] as const;
-/** Types without parts. */
 export type PrimitiveKind = Exclude<(typeof KINDS)[number], 'vector' | 'struct' | 'function'>;
 export const PRIMITIVE_KINDS: readonly PrimitiveKind[] = KINDS.filter(
   (kind) => kind !== 'vector' && kind !== 'struct' && kind !== 'function',
@@ -70,7 +69,6 @@ export const TYPE_TAG_MAX_NESTING = 8;
  */
 export const MAX_TYPE_TAGS = 65_536;
 
-/** The names of the abilities in a set, in the interface's order. */
 export function abilityNames(abilities: AbilitySet): string[] {
   return ['copy', 'drop', 'store', 'key'].filter((_, bit) => (abilities & (1 << bit)) !== 0);
 }

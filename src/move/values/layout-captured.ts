@@ -9,7 +9,6 @@ import { ADDRESS_COST_BYTES, type Layout, type LayoutField, objectTemplate } fro
 /** Most named containers inside each other that BCS reads: enums, and the two kinds of layout that are enums. */
 export const BCS_MAX_CONTAINER_DEPTH = 500;
 
-/** The only format of function values. */
 export const FUNCTION_DATA_VERSION = 1;
 
 /** Kinds by BCS variant index; the three without an entry are handled separately. */
@@ -88,7 +87,6 @@ function readStructLayout(reader: BcsReader, containerDepth: number): Layout {
   return { kind: 'enum', variants, tagBytes };
 }
 
-/** Checks that one more named container may be entered. */
 export function enterContainer(reader: BcsReader, containerDepth: number, name: string): void {
   if (containerDepth < BCS_MAX_CONTAINER_DEPTH) return;
   const text = `exceeded max container depth while entering: ${name}`;

@@ -36,13 +36,11 @@ export interface ResolvedVariant {
   /** Empty for a struct. */
   readonly name: string;
   readonly fields: readonly LayoutField[];
-  /** The lengths of all names. */
   readonly nameBytes: number;
 }
 
 /** Where the two sets differ. */
 export interface LayoutRules {
-  /** What one layout may cost. */
   readonly budget: number;
   readonly tooLarge: string;
   /** Only the rules of arguments count nodes; only those of shown values count bytes of names. */

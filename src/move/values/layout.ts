@@ -114,7 +114,6 @@ export type Layout =
 /** Deepest nesting of types in one layout: chains allow 128 in values, the reference 500 enums. */
 export const MAX_LAYOUT_DEPTH = 512;
 
-/** The cost of an address in the byte budget. */
 export const ADDRESS_COST_BYTES = 32;
 
 export function isStringStruct(id: ModuleId, name: string): boolean {
@@ -141,7 +140,6 @@ export interface FoundStruct {
 /** Loaded modules never change and live as long as they are cached. */
 const structs = new WeakMap<CompiledModule, ReadonlyMap<string, FoundStruct>>();
 
-/** The first definition of a name in a module. */
 export function findStruct(module: CompiledModule, name: string): FoundStruct | undefined {
   let byName = structs.get(module);
   if (byName === undefined) {

@@ -98,7 +98,6 @@ export function utf8Units(text: string): string {
 interface FieldBytes {
   /** Which variant of an enum the value is; 0 for a struct. */
   readonly variant: number;
-  /** The BCS of each field, a view on the value. */
   readonly fields: readonly Buffer[];
 }
 

@@ -45,11 +45,9 @@ interface Painting {
   readonly year: number;
   owner: number;
   owners: number;
-  /** The object's own handle. */
   readonly transfers: EventHandles;
 }
 
-/** What an account has seen. */
 interface Visitor {
   visits: number;
   /** Address of the painting of the latest visit but the first. */

@@ -19,7 +19,6 @@ const COMPATIBLE_POLICY = 1;
 
 const publish = callsOf('0x1::code::publish_package_txn');
 
-/** The entry of a package in the registry. */
 interface Package {
   readonly name: string;
   readonly upgradeNumber: number;

@@ -5,7 +5,6 @@
 import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import { type MigratedEventType, migratedEventType } from '../model/events.ts';
 
-/** The fields of a token event. */
 export interface StudioFacts {
   /** 32 bytes each. */
   readonly artist: Uint8Array;
@@ -33,7 +32,6 @@ interface EventKind {
   readonly amountChange?: -1 | 1;
 }
 
-/** Writes parts of an event one after the other. */
 function fields(...parts: readonly Write[]): Write {
   return (writer, facts) => {
     for (const part of parts) part(writer, facts);

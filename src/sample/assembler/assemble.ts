@@ -43,7 +43,6 @@ const DECLARED_ONLY: DeclaredBody = {
   ],
 };
 
-/** A module that is ready to be published. */
 export interface AssembledModule extends ModuleId {
   readonly bytes: Buffer;
 }

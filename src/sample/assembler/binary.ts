@@ -28,7 +28,6 @@ export class Tables {
     return index;
   }
 
-  /** All entries of each table, one after the other. */
   toBytes(): TableBytes {
     const bytes = [...this.#tables].map(([name, { contents }]) => [name, contents.toBytes()]);
     return Object.fromEntries(bytes);

@@ -13,7 +13,6 @@ import {
   type ModuleDeclaration,
 } from './declare.ts';
 
-/** What the code of a module needs of the assembler. */
 interface ModuleScope {
   readonly module: ModuleDeclaration;
   readonly tables: Tables;

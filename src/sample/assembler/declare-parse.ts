@@ -279,7 +279,6 @@ class DeclarationParser {
     return { name, fields };
   }
 
-  /** Fields up to the closing brace. */
   #namedFields(): DeclaredField[] {
     const parts = this.#tokens.list('}', () => {
       if (this.#tokens.accept('..')) return this.#fieldsOf(this.#tokens.peek());

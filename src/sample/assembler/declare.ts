@@ -102,5 +102,4 @@ export function declarationError(detail: string, line?: number): RangeError {
   return new RangeError(line === undefined ? detail : `${detail} on line ${line}`);
 }
 
-/** The newest version. */
 export const DEFAULT_BYTECODE_VERSION = 10;

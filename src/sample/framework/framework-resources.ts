@@ -24,7 +24,6 @@ const GAS_ENTRIES: readonly (readonly [key: string, value: number])[] = [
   ['txn.storage_fee_per_state_slot_create', 40_000],
 ];
 
-/** Creates modules, registries and settings. */
 export function createFrameworkResources(effects: Effects, settings: SampleSettings): void {
   const create = (address: Address, type: string, write: ValueWriter): void =>
     effects.create(singleSlot(resourceKey(address, type), write));

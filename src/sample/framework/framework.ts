@@ -36,7 +36,6 @@ export function genesisModules(): readonly AssembledModule[] {
   return assembled;
 }
 
-/** Reads and assembles a text of modules on top of the framework. */
 export function assembleText(text: string, addresses: NamedAddresses): AssembledModule[] {
   return assembleModules(parseModules(text, addresses), frameworkDeclarations());
 }

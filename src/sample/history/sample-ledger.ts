@@ -59,7 +59,6 @@ const FEE_STATEMENT = eventType('0x1::transaction_fee::FeeStatement');
 const SUCCESS: ExecutionStatus = { kind: 'success' };
 
 export interface BlockPosition {
-  /** Version of the last transaction. */
   readonly version: bigint;
   readonly blockHeight: bigint;
   readonly timestampUsecs: bigint;
@@ -70,12 +69,10 @@ export class SampleLedger {
   readonly #sample: SampleWorld;
   #nextVersion = 1n;
   #round = 0;
-  /** Outcomes of the current block. */
   #outcomes: Outcome[] = [];
   #gasUsed = 0;
   #fees = 0n;
 
-  /** A ledger with genesis, which is not recorded when the history is only replayed. */
   constructor(settings: SampleHistory, recordsGenesis = true) {
     this.#effects.setRecording(recordsGenesis);
     this.#sample = createGenesis(settings, this.#effects);

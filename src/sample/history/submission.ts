@@ -118,7 +118,6 @@ function writeAuthenticator(accounts: Accounts, call: Call, message: Buffer): vo
   }
 }
 
-/** Writes an AccountAuthenticator. */
 function writeSignature(writer: BcsWriter, key: SampleKey, message: Buffer): void {
   const { scheme, publicKey, privateKeys } = key;
   const signatures = privateKeys.map((privateKey) => sign(null, message, privateKey));

@@ -96,7 +96,6 @@ export class Accounts {
     return this.count === this.capacity;
   }
 
-  /** Number of accounts that can sign now. */
   get signers(): number {
     return Math.min(this.count, this.signerLimit);
   }

@@ -11,7 +11,6 @@ import { CAFE, CAFE_HEX } from './publishers.ts';
 import { derivedBytes } from './random.ts';
 import { resourceKey, Slots, singleSlot, tableItemKey } from './slots.ts';
 
-/** The resource of CAFE that has the table of changes. */
 export const CLOCK_RESOURCE = `${CAFE_HEX}::sample::Clock`;
 
 /** A ledger that is further behind the wall clock jumps ahead, microseconds. */
@@ -20,7 +19,6 @@ const MAX_LAG_USECS = 5_000_000;
 export interface ClockChange {
   /** The first block with this clock. */
   readonly height: number;
-  /** The first version of that block. */
   readonly version: number;
   /** Microseconds since 1970 at that version. */
   readonly timestamp: number;
@@ -28,7 +26,6 @@ export interface ClockChange {
   readonly rate: number;
 }
 
-/** A block that is about to begin. */
 interface BlockStart {
   readonly height: number;
   readonly version: number;
@@ -41,7 +38,6 @@ export class BlockClock {
   readonly #items: Slots;
   /** Changes that apply to the block being made. */
   #applied = 0;
-  /** Whether this run has chosen its clock. */
   #isChosen = false;
 
   /** Creates the resource. @param changes of the part of the history that is replayed */

@@ -64,7 +64,6 @@ export class EventHandles {
     return sequenceNumber;
   }
 
-  /** Writes the key of a handle's stream. */
   writeKey(writer: BcsWriter, index: number): void {
     writer.u64(BigInt(this.#creationNumber(index))).fixed(this.#address(index));
   }

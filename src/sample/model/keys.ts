@@ -16,7 +16,6 @@ export type KeyScheme = (typeof KEY_SCHEMES)[number];
 /** Keys of an account that has several, and how many of them must sign. */
 const MULTI_KEYS = 3;
 const MULTI_THRESHOLD = 2;
-/** The keys that sign: the first and the last. */
 const MULTI_SIGNERS = [0, 2];
 /** Bit i, from the left, for key i: 4 bytes in every SDK. */
 export const MULTI_BITMAP = Buffer.of(0xa0, 0, 0, 0);

@@ -5,7 +5,6 @@
 import type { Address } from '../../move/types/address.ts';
 import { derivedBytes } from './random.ts';
 
-/** Publishes the applications in genesis. */
 export const CAFE: Address = 'cafeef724f479a8de22ed68b92ca2cc6887aa6e28ba16b62e9b5a9869212691b';
 /** Publishes a module by transaction and upgrades it. */
 export const BEEF: Address = 'beefd38c8a953879b70f83a625ce55f09b2a8156038bebf3f5489501b5ede0d3';

@@ -18,7 +18,6 @@ const SLOT_DEPOSIT_OCTAS = 40_000n;
 /** Variant of a state key under an address (docs/spec/ledger.md §1.2). */
 const ACCESS_PATH = 0;
 
-/** Writes a value from the model as it is now. */
 export type ValueWriter = (writer: BcsWriter) => unknown;
 
 interface SlotShape {
@@ -44,7 +43,6 @@ export class Slots {
     shapes += 1;
   }
 
-  /** An id that no other slot of any shape has. */
   id(index: number): number {
     return this.#number * MAX_SLOTS + index;
   }
@@ -117,7 +115,6 @@ export function tableItemKey(handle: Address, writeKey: ValueWriter): Buffer {
   return StateKey.encode({ kind: 'tableItem', handle, key });
 }
 
-/** One member of a resource group: the BCS of its tag, and how to write it. */
 export type GroupMember = readonly [tag: Buffer, write: ValueWriter];
 
 /** BCS of a struct tag, as the keys of a group's map hold it. */

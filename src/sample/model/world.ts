@@ -16,7 +16,6 @@ import type { Random } from './random.ts';
 import type { ValueWriter } from './slots.ts';
 
 export const NATIVE_COIN = '0x1::aptos_coin::AptosCoin';
-/** A coin that a user issues. */
 export const MOON_COIN = `${CAFE_HEX}::moon_coin::MoonCoin`;
 
 /** An account with fewer octas does not send. */

@@ -132,7 +132,6 @@ function equality(simple: OperationName, deep: OperationName): Emit {
   };
 }
 
-/** A copy of the value that is on the stack then. */
 function copy(simple: OperationName, deep: OperationName): Emit {
   return (emitter, { operand }, _, after) => {
     emitter.size(after!);
@@ -140,12 +139,10 @@ function copy(simple: OperationName, deep: OperationName): Emit {
   };
 }
 
-/** An operation with the operand of the instruction, which is what it names. */
 function plain(operation: OperationName): Emit {
   return (emitter, { operand }) => emitter.emit(operation, (operand as number | undefined) ?? 0);
 }
 
-/** The place of the variant among the handles of variants. */
 function variantHandle(
   { structVariantInstantiations }: CompiledModule,
   place: number,

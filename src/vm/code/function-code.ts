@@ -16,7 +16,6 @@ const MAX_STACK = 1_024;
 
 interface Codes {
   readonly types: TypeTable;
-  /** By definition. */
   readonly made: (FunctionCode | undefined)[];
 }
 

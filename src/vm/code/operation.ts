@@ -109,7 +109,6 @@ export function operationNumber(name: OperationName): number {
 
 /** The integer types whose values are numbers; operands of operations on numbers are places in this list. */
 export const NUMBER_KINDS = ['u8', 'u16', 'u32', 'i8', 'i16', 'i32'] as const;
-/** The same of bigints. */
 export const BIG_KINDS = ['u64', 'u128', 'u256', 'i64', 'i128', 'i256'] as const;
 
 /** Operand of casts: the place of the type that is given, times this, and the place of the type that is wanted. */
@@ -130,7 +129,6 @@ export const PACK_COUNTS = 2_048;
 export interface FunctionCode {
   readonly operations: Uint8Array;
   readonly operands: Int32Array;
-  /** Never changed. */
   readonly constants: readonly Value[];
   readonly closures: readonly ClosureSite[];
   /** Types of values whose size is charged for. */

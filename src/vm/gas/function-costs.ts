@@ -77,7 +77,6 @@ class CostsMaker {
     return base + this.#dependent(name, instruction, at);
   }
 
-  /** What an instruction costs besides its base. */
   #dependent(name: string, { operand, count, mask }: Instruction, at: number): number {
     const index = operand as number;
     const module = this.#module;

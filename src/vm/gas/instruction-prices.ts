@@ -29,7 +29,6 @@ const WITH_BASE = new Set([
   ...['Unpack', 'UnpackGeneric', 'UnpackVariant', 'UnpackVariantGeneric'],
   ...['PackClosure', 'PackClosureGeneric', 'AbortMsg'],
 ]);
-/** Charged where they run: their price depends on values, or on what is called. */
 const CHARGED_WHEN_RUN = new Set(['Call', 'CallGeneric', 'CallClosure']);
 
 const PRICE_NAMES = new Map(
@@ -41,7 +40,6 @@ const PRICE_NAMES = new Map(
   }),
 );
 
-/** Prices of one schedule that instructions share. */
 export class InstructionPrices {
   readonly prices: GasPrices;
   readonly sizes: ValueSizes;
@@ -80,7 +78,6 @@ export interface CallCosts {
   /** Of a call by its name, and by a function value. */
   readonly named: number;
   readonly dynamic: number;
-  /** Of its frame: the types of its locals. */
   readonly frame: number;
   /** By instruction; empty for a native. */
   readonly amounts: Float64Array;

@@ -27,25 +27,34 @@ function lengthOf(value: Value): number {
   return Array.isArray(value) ? lengthOf(value[0]) : (value as ByteVector).length;
 }
 
+/** The base price of an operation, and a price for each byte of an argument. */
+function perByte(operation: string, argument = 0, each = 'per_byte'): NativePrice {
+  return [`${operation}.base`, [`${operation}.${each}`, bytesAt(argument)]];
+}
+
+/** Natives of a module whose one price has their name, but for `_internal` and `_impl`. */
+function plain(module: string, ...names: readonly string[]): Record<string, NativePrice> {
+  return Object.fromEntries(
+    names.map((name) => {
+      const operation = name.replace(/_(?:internal|impl)$/, '');
+      return [`${module}::${name}`, [`${module}.${operation}.base`]];
+    }),
+  );
+}
+
 const STDLIB: Readonly<Record<string, NativePrice>> = {
-  'hash::sha2_256': ['hash.sha2_256.base', ['hash.sha2_256.per_byte', bytesAt(0)]],
-  'hash::sha3_256': ['hash.sha3_256.base', ['hash.sha3_256.per_byte', bytesAt(0)]],
-  'signer::borrow_address': ['signer.borrow_address.base'],
+  ...plain('signer', 'borrow_address'),
+  ...plain('mem', 'swap'),
+  'hash::sha2_256': perByte('hash.sha2_256'),
+  'hash::sha3_256': perByte('hash.sha3_256'),
   'permissioned_signer::borrow_address': ['signer.borrow_address.base'],
-  'string::internal_check_utf8': [
-    'string.check_utf8.base',
-    ['string.check_utf8.per_byte', bytesAt(0)],
-  ],
+  'string::internal_check_utf8': perByte('string.check_utf8'),
   'string::internal_is_char_boundary': ['string.is_char_boundary.base'],
   'string::internal_sub_string': [
     'string.sub_string.base',
     ['string.sub_string.per_byte', ([, from, to]) => Math.max(0, Number(to) - Number(from))],
   ],
-  'string::internal_index_of': [
-    'string.index_of.base',
-    ['string.index_of.per_byte_pattern', bytesAt(1)],
-  ],
-  'mem::swap': ['mem.swap.base'],
+  'string::internal_index_of': perByte('string.index_of', 1, 'per_byte_pattern'),
   'cmp::compare': [
     'cmp.compare.base',
     ['cmp.compare.per_abs_val_unit', sizeAt(0)],
@@ -81,75 +90,54 @@ const REQUEST_PUBLISH: NativePrice = [
   ['code.request_publish.per_byte', requestBytes],
 ];
 
+function perNameUnit(operation: string): NativePrice {
+  return [`${operation}.base`, [`${operation}.per_abstract_memory_unit`, typeNameUnits]];
+}
+
+/** @param argument the event */
+function eventPrice(argument: number): NativePrice {
+  const operation = 'event.write_to_event_store';
+  return [`${operation}.base`, [`${operation}.per_abstract_memory_unit`, sizeAt(argument)]];
+}
+
+const CREATE_SIGNER: NativePrice = ['account.create_signer.base'];
+const DISPATCH: NativePrice = ['dispatchable_fungible_asset.dispatch.base'];
+
 const FRAMEWORK: Readonly<Record<string, NativePrice>> = {
   'code::request_publish': REQUEST_PUBLISH,
   'code::request_publish_with_allowed_deps': REQUEST_PUBLISH,
-  'account::create_address': ['account.create_address.base'],
-  'account::create_signer': ['account.create_signer.base'],
-  'create_signer::create_signer': ['account.create_signer.base'],
-  'genesis::create_signer': ['account.create_signer.base'],
-  'permissioned_signer::is_permissioned_signer_impl': [
-    'permissioned_signer.is_permissioned_signer.base',
-  ],
-  'permissioned_signer::permission_address': ['permissioned_signer.permission_address.base'],
-  'permissioned_signer::signer_from_permissioned_handle_impl': [
-    'permissioned_signer.signer_from_permissioned_handle.base',
-  ],
-  'object::exists_at': ['object.exists_at.base'],
+  ...plain('account', 'create_address', 'create_signer'),
+  'create_signer::create_signer': CREATE_SIGNER,
+  'genesis::create_signer': CREATE_SIGNER,
+  ...plain('permissioned_signer', 'is_permissioned_signer_impl', 'permission_address'),
+  ...plain('permissioned_signer', 'signer_from_permissioned_handle_impl'),
+  ...plain('object', 'exists_at'),
   'object::create_user_derived_object_address_impl': ['object.user_derived_address.base'],
-  'aptos_hash::sip_hash': ['hash.sip_hash.base', ['hash.sip_hash.per_byte', bytesAt(0)]],
-  'aptos_hash::keccak256': ['hash.keccak256.base', ['hash.keccak256.per_byte', bytesAt(0)]],
-  'aptos_hash::sha2_512_internal': ['hash.sha2_512.base', ['hash.sha2_512.per_byte', bytesAt(0)]],
-  'aptos_hash::sha3_512_internal': ['hash.sha3_512.base', ['hash.sha3_512.per_byte', bytesAt(0)]],
-  'aptos_hash::ripemd160_internal': [
-    'hash.ripemd160.base',
-    ['hash.ripemd160.per_byte', bytesAt(0)],
-  ],
-  'aptos_hash::blake2b_256_internal': [
-    'hash.blake2b_256.base',
-    ['hash.blake2b_256.per_byte', bytesAt(0)],
-  ],
-  'type_info::type_of': [
-    'type_info.type_of.base',
-    ['type_info.type_of.per_abstract_memory_unit', typeNameUnits],
-  ],
-  'type_info::type_name': [
-    'type_info.type_name.base',
-    ['type_info.type_name.per_abstract_memory_unit', typeNameUnits],
-  ],
-  'type_info::chain_id_internal': ['type_info.chain_id.base'],
-  'function_info::is_identifier': [
-    'function_info.is_identifier.base',
-    ['function_info.is_identifier.per_byte', bytesAt(0)],
-  ],
+  'aptos_hash::sip_hash': perByte('hash.sip_hash'),
+  'aptos_hash::keccak256': perByte('hash.keccak256'),
+  'aptos_hash::sha2_512_internal': perByte('hash.sha2_512'),
+  'aptos_hash::sha3_512_internal': perByte('hash.sha3_512'),
+  'aptos_hash::ripemd160_internal': perByte('hash.ripemd160'),
+  'aptos_hash::blake2b_256_internal': perByte('hash.blake2b_256'),
+  'type_info::type_of': perNameUnit('type_info.type_of'),
+  'type_info::type_name': perNameUnit('type_info.type_name'),
+  ...plain('type_info', 'chain_id_internal'),
+  'function_info::is_identifier': perByte('function_info.is_identifier'),
   'function_info::check_dispatch_type_compatibility_impl': [
     'function_info.check_dispatch_type_compatibility_impl.base',
   ],
-  'function_info::load_function_impl': ['function_info.load_function.base'],
-  'dispatchable_fungible_asset::dispatchable_withdraw': [
-    'dispatchable_fungible_asset.dispatch.base',
-  ],
-  'dispatchable_fungible_asset::dispatchable_deposit': [
-    'dispatchable_fungible_asset.dispatch.base',
-  ],
-  'dispatchable_fungible_asset::dispatchable_derived_balance': [
-    'dispatchable_fungible_asset.dispatch.base',
-  ],
-  'dispatchable_fungible_asset::dispatchable_derived_supply': [
-    'dispatchable_fungible_asset.dispatch.base',
-  ],
+  ...plain('function_info', 'load_function_impl'),
+  'dispatchable_fungible_asset::dispatchable_withdraw': DISPATCH,
+  'dispatchable_fungible_asset::dispatchable_deposit': DISPATCH,
+  'dispatchable_fungible_asset::dispatchable_derived_balance': DISPATCH,
+  'dispatchable_fungible_asset::dispatchable_derived_supply': DISPATCH,
   'account_abstraction::dispatchable_authenticate': ['dispatchable_authenticate.dispatch.base'],
-  'util::from_bytes': ['util.from_bytes.base', ['util.from_bytes.per_byte', bytesAt(0)]],
-  'from_bcs::from_bytes': ['util.from_bytes.base', ['util.from_bytes.per_byte', bytesAt(0)]],
-  'transaction_context::get_txn_hash': ['transaction_context.get_txn_hash.base'],
-  'transaction_context::get_script_hash': ['transaction_context.get_script_hash.base'],
-  'transaction_context::generate_unique_address': [
-    'transaction_context.generate_unique_address.base',
-  ],
-  'transaction_context::monotonically_increasing_counter_internal': [
-    'transaction_context.monotonically_increasing_counter.base',
-  ],
-  'transaction_context::sender_internal': ['transaction_context.sender.base'],
+  'util::from_bytes': perByte('util.from_bytes'),
+  'from_bcs::from_bytes': perByte('util.from_bytes'),
+  ...plain('transaction_context', 'get_txn_hash', 'get_script_hash', 'generate_unique_address'),
+  ...plain('transaction_context', 'monotonically_increasing_counter_internal', 'sender_internal'),
+  ...plain('transaction_context', 'max_gas_amount_internal', 'gas_unit_price_internal'),
+  ...plain('transaction_context', 'chain_id_internal', 'multisig_payload_internal'),
   'transaction_context::secondary_signers_internal': [
     'transaction_context.secondary_signers.base',
     [
@@ -158,47 +146,24 @@ const FRAMEWORK: Readonly<Record<string, NativePrice>> = {
     ],
   ],
   'transaction_context::gas_payer_internal': ['transaction_context.fee_payer.base'],
-  'transaction_context::max_gas_amount_internal': ['transaction_context.max_gas_amount.base'],
-  'transaction_context::gas_unit_price_internal': ['transaction_context.gas_unit_price.base'],
-  'transaction_context::chain_id_internal': ['transaction_context.chain_id.base'],
   'transaction_context::entry_function_payload_internal': [
     'transaction_context.entry_function_payload.base',
     ['transaction_context.entry_function_payload.per_abstract_memory_unit', payloadUnits],
   ],
-  'transaction_context::multisig_payload_internal': ['transaction_context.multisig_payload.base'],
-  'event::write_to_event_store': [
-    'event.write_to_event_store.base',
-    ['event.write_to_event_store.per_abstract_memory_unit', sizeAt(2)],
-  ],
-  'event::write_module_event_to_store': [
-    'event.write_to_event_store.base',
-    ['event.write_to_event_store.per_abstract_memory_unit', sizeAt(0)],
-  ],
+  'event::write_to_event_store': eventPrice(2),
+  'event::write_module_event_to_store': eventPrice(0),
   'state_storage::get_state_storage_usage_only_at_epoch_beginning': [
     'state_storage.get_usage.base',
   ],
-  'aggregator::add': ['aggregator.add.base'],
-  'aggregator::read': ['aggregator.read.base'],
-  'aggregator::sub': ['aggregator.sub.base'],
-  'aggregator::destroy': ['aggregator.destroy.base'],
-  'aggregator_factory::new_aggregator': ['aggregator_factory.new_aggregator.base'],
-  'aggregator_v2::create_aggregator': ['aggregator_v2.create_aggregator.base'],
+  ...plain('aggregator', 'add', 'read', 'sub', 'destroy'),
+  ...plain('aggregator_factory', 'new_aggregator'),
+  ...plain('aggregator_v2', 'create_aggregator', 'try_add', 'try_sub', 'is_at_least_impl', 'read'),
+  ...plain('aggregator_v2', 'snapshot', 'create_snapshot', 'read_snapshot'),
   'aggregator_v2::create_unbounded_aggregator': ['aggregator_v2.create_aggregator.base'],
-  'aggregator_v2::try_add': ['aggregator_v2.try_add.base'],
-  'aggregator_v2::try_sub': ['aggregator_v2.try_sub.base'],
-  'aggregator_v2::is_at_least_impl': ['aggregator_v2.is_at_least.base'],
-  'aggregator_v2::read': ['aggregator_v2.read.base'],
-  'aggregator_v2::snapshot': ['aggregator_v2.snapshot.base'],
-  'aggregator_v2::create_snapshot': ['aggregator_v2.create_snapshot.base'],
-  'aggregator_v2::read_snapshot': ['aggregator_v2.read_snapshot.base'],
   'aggregator_v2::read_derived_string': ['aggregator_v2.read_snapshot.base'],
-  'aggregator_v2::create_derived_string': [
-    'aggregator_v2.create_snapshot.base',
-    ['aggregator_v2.create_snapshot.per_byte', bytesAt(0)],
-  ],
+  'aggregator_v2::create_derived_string': perByte('aggregator_v2.create_snapshot'),
   'aggregator_v2::derive_string_concat': [
-    'aggregator_v2.string_concat.base',
-    ['aggregator_v2.string_concat.per_byte', bytesAt(0)],
+    ...perByte('aggregator_v2.string_concat'),
     ['aggregator_v2.string_concat.per_byte', bytesAt(2)],
   ],
   'ed25519::signature_verify_strict_internal': ED25519,
@@ -218,42 +183,29 @@ const FRAMEWORK: Readonly<Record<string, NativePrice>> = {
   'randomness::fetch_and_increment_txn_counter': ['randomness.fetch_and_inc_counter'],
 };
 
-const TABLES: Readonly<Record<string, NativePrice>> = {
-  'table::new_table_handle': ['new_table_handle.base'],
-  'table::add_box': ['add_box.base'],
-  'table::borrow_box': ['borrow_box.base'],
-  'table::borrow_box_mut': ['borrow_box.base'],
-  'table::contains_box': ['contains_box.base'],
-  'table::remove_box': ['remove_box.base'],
-  'table::destroy_empty_box': ['destroy_empty_box.base'],
-  'table::drop_unchecked_box': ['drop_unchecked_box.base'],
-};
+const TABLES: Readonly<Record<string, NativePrice>> = Object.fromEntries([
+  ...['new_table_handle', 'add_box', 'borrow_box', 'contains_box', 'remove_box'].map(tablePrice),
+  ...['destroy_empty_box', 'drop_unchecked_box'].map(tablePrice),
+  ['table::borrow_box_mut', ['borrow_box.base']],
+]);
 
-/** Natives of `0x1::ristretto255` that cost the same for all arguments, by their prices. */
-const RISTRETTO: Readonly<Record<string, readonly string[]>> = {
-  point_identity: ['point_identity_internal'],
-  point_decompress: ['point_is_canonical_internal', 'point_decompress_internal'],
-  point_clone: ['point_clone_internal'],
-  point_compress: ['point_compress_internal'],
-  point_mul: ['point_mul_internal'],
-  point_equals: ['point_equals'],
-  point_neg: ['point_neg_internal'],
-  point_add: ['point_add_internal'],
-  point_sub: ['point_sub_internal'],
-  basepoint_mul: ['basepoint_mul_internal'],
-  basepoint_double_mul: ['basepoint_double_mul_internal'],
-  point_from_64_uniform_bytes: ['new_point_from_64_uniform_bytes_internal'],
-  point_double_mul: ['double_scalar_mul_internal', 'point_double_mul_internal'],
-  scalar_is_canonical: ['scalar_is_canonical_internal'],
-  scalar_invert: ['scalar_invert_internal'],
-  scalar_mul: ['scalar_mul_internal'],
-  scalar_add: ['scalar_add_internal'],
-  scalar_sub: ['scalar_sub_internal'],
-  scalar_neg: ['scalar_neg_internal'],
-  scalar_from_u64: ['scalar_from_u64_internal'],
-  scalar_from_u128: ['scalar_from_u128_internal'],
-  scalar_reduced_from_32_bytes: ['scalar_reduced_from_32_bytes_internal'],
-  scalar_uniform_from_64_bytes: ['scalar_uniform_from_64_bytes_internal'],
+function tablePrice(name: string): [native: string, price: NativePrice] {
+  return [`table::${name}`, [`${name}.base`]];
+}
+
+/** Natives of `0x1::ristretto255` whose price has their name, but for `_internal`. */
+const RISTRETTO = [
+  ...['point_identity', 'point_decompress', 'point_clone', 'point_compress', 'point_mul'],
+  ...['point_neg', 'point_add', 'point_sub', 'point_double_mul'],
+  ...['basepoint_mul', 'basepoint_double_mul', 'scalar_is_canonical', 'scalar_invert'],
+  ...['scalar_mul', 'scalar_add', 'scalar_sub', 'scalar_neg', 'scalar_from_u64'],
+  ...['scalar_from_u128', 'scalar_reduced_from_32_bytes', 'scalar_uniform_from_64_bytes'],
+];
+const RISTRETTO_BY_OTHERS = {
+  point_equals: 'point_equals',
+  point_is_canonical_internal: 'point_decompress',
+  new_point_from_64_uniform_bytes_internal: 'point_from_64_uniform_bytes',
+  double_scalar_mul_internal: 'point_double_mul',
 };
 
 const PRICES: ReadonlyMap<string, NativePrice> = new Map([
@@ -301,8 +253,9 @@ function movedElements([source, at, count, target, place]: readonly Value[]): nu
 
 function ristrettoPrices(): Record<string, NativePrice> {
   const prices: Record<string, NativePrice> = {};
-  for (const [price, natives] of Object.entries(RISTRETTO)) {
-    for (const native of natives) prices[`ristretto255::${native}`] = [`ristretto255.${price}`];
+  const natives = RISTRETTO.map((price) => [`${price}_internal`, price] as const);
+  for (const [native, price] of [...natives, ...Object.entries(RISTRETTO_BY_OTHERS)]) {
+    prices[`ristretto255::${native}`] = [`ristretto255.${price}`];
   }
   const hashed = (base: string): NativePrice => [
     base,

@@ -35,12 +35,10 @@ export class ValueSizes {
     return this.#reference;
   }
 
-  /** The size of values of a primitive type. */
   ofKind(kind: string): number {
     return this.#byKind.get(kind) ?? 0;
   }
 
-  /** The size of a value by its layout, all that it is made of included. */
   of(layout: Layout, value: Value): number {
     switch (layout.kind) {
       case 'bytes':

@@ -67,7 +67,6 @@ const packClosureGeneric: Operation = (machine, place) => {
   pushClosure(machine, genericCalleeOf(machine, site.target), site);
 };
 
-/** The type of the function values that an instruction calls. */
 function calledType({ frame }: Machine, signature: number): CalledType {
   const { module } = frame!.function;
   const [token] = module.compiled.signatures[signature]!;
@@ -116,7 +115,6 @@ const callClosure: Operation = (machine, signature) => {
   machine.call(callee, 'closure');
 };
 
-/** A resource as an operation names it. */
 type StructOperand = (machine: Machine, operand: number) => VmType;
 
 const plainStruct: StructOperand = ({ program, frame }, definition) =>

@@ -16,7 +16,6 @@ export interface GlobalResource extends StoredPlace {
   type: VmType;
   /** Its place; empty if there is no such resource, or the run has removed it. */
   readonly place: Value[];
-  /** The group that it is read with. */
   readonly group: ReturnType<NonNullable<World['groupOf']>>;
   /** The last session that has paid for reading it. */
   paidIn: number;

@@ -10,7 +10,6 @@ export const MAX_LARGE_RUNS = 3;
 
 class LargeRuns {
   #running = 0;
-  /** In the order in which they came. */
   readonly #waiting = new Set<() => void>();
 
   /** Resolves when one more may go on; `leave` is called when it is over. Rejects when the signal is aborted first. */

@@ -257,7 +257,6 @@ export class Machine {
     checkEntry(this.running(), target);
   }
 
-  /** Where the operation is that runs. */
   get location(): VmLocation | undefined {
     if (this.frame === undefined) return undefined;
     const { function: running, pc } = this.frame;
@@ -328,7 +327,6 @@ function locationIn({ module, definition }: LoadedFunction, codeOffset: number):
   return { module: module.id, functionDefinition: definition, codeOffset };
 }
 
-/** What one call of a native has. */
 class NativeScope implements NativeContext {
   readonly #machine: Machine;
   readonly typeArguments: readonly VmType[];

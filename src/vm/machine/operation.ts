@@ -4,5 +4,4 @@ import type { Machine } from './machine.ts';
 
 export type Operation = (machine: Machine, operand: number) => void;
 
-/** Operations of one kind by name. */
 export type Operations<Name extends OperationName> = Readonly<Record<Name, Operation>>;

@@ -1,4 +1,3 @@
-/** The world as one run sees it. */
 import type { MaybePromise } from '../../maybe-promise.ts';
 import type { ModuleLookup } from '../../move/modules/lookup.ts';
 import type { Address } from '../../move/types/address.ts';
@@ -6,9 +5,7 @@ import type { StructTag } from '../../move/types/type-tag.ts';
 import { VmError } from '../status/vm-error.ts';
 import type { RunTurns, World } from '../world.ts';
 
-/** A world of which one run may read only so much. */
 export class RunWorld implements World {
-  /** What is seen. */
   seen: World;
   readonly #turns: Pick<RunTurns, 'nextTurn'>;
   #readsLeft: number;

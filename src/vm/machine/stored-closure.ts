@@ -11,7 +11,6 @@ import type { VmType } from '../program/vm-type.ts';
 import { refusedCode, type VmError } from '../status/vm-error.ts';
 import type { Closure } from '../value.ts';
 
-/** The type by which a function value is called. */
 export interface CalledType {
   readonly module: CompiledModule;
   readonly args: readonly SignatureToken[];

@@ -1,4 +1,3 @@
-/** Structs, enums and vectors. */
 import type { CompiledModule } from '../../move/modules/compiled.ts';
 import { PACK_COUNTS } from '../code/operation.ts';
 import type { VmType } from '../program/vm-type.ts';

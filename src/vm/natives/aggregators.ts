@@ -25,7 +25,6 @@ const MAX_VALUES: ReadonlyMap<string, bigint> = new Map([
   ['u64', 2n ** 64n - 1n],
   ['u128', 2n ** 128n - 1n],
 ]);
-/** Most decimal digits of a number. */
 const DIGITS: ReadonlyMap<string, number> = new Map([
   ['u64', 20],
   ['u128', 39],
@@ -61,7 +60,6 @@ const isAtLeast: Native = (_, [aggregator, amount]) => [
   (partsOf(referenced(aggregator))[0] as bigint) >= (amount as bigint),
 ];
 
-/** The first field: of an aggregator, of a snapshot. */
 const firstField: Native = (_, [structure]) => [partsOf(referenced(structure))[0]];
 
 const snapshot: Native = (_, [aggregator]) => [[partsOf(referenced(aggregator))[0]]];
@@ -124,7 +122,6 @@ export class TableAggregators {
   readonly changed = new Set<string>();
 }
 
-/** Aggregators that a session has made. */
 class NewAggregators {
   count = 0;
 }

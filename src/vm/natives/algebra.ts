@@ -23,7 +23,6 @@ const TOO_MUCH_MEMORY = 0x9_0003;
 const MAX_BYTES = 1024 * 1024;
 
 interface Element {
-  /** The curve and the kind of the element. */
   readonly kind: string;
   readonly value: unknown;
 }
@@ -80,7 +79,6 @@ function priceName({ module, name, structure: { elements } }: Named, operation: 
   return `ark_${curve}_${name.toLowerCase()}_${kind}${PRICED_ON_POINTS[operation] ?? operation}`;
 }
 
-/** One call, with what it computes. */
 class Algebra {
   readonly #context: NativeContext;
   readonly #elements: Elements;
@@ -122,7 +120,6 @@ class Algebra {
     this.#context.gas.chargeFor(PRICES + priceName(named, operation), units);
   }
 
-  /** Charges what is priced for a curve as a whole. */
   chargeCurve({ module }: Named, operation: string, units = 1): void {
     this.#context.gas.chargeFor(`${PRICES}ark_${PRICED_CURVES[module]!}_${operation}`, units);
   }
@@ -156,7 +153,6 @@ function computing(units: number, work: Work): Native {
   };
 }
 
-/** What a structure has, or the abort for what is not defined. */
 function defined<T>(operation: T | undefined): T {
   if (operation === undefined) throw new NativeAbort(NOT_IMPLEMENTED);
   return operation;
@@ -165,7 +161,6 @@ function defined<T>(operation: T | undefined): T {
 const FIELD_UNITS = 100;
 const GROUP_UNITS = 500;
 
-/** An operation of a structure on elements, all of it. */
 type Operation = (...values: readonly unknown[]) => unknown;
 
 /** @param of the operation of a structure; @throws NativeAbort where it has none */
@@ -260,7 +255,6 @@ const serialize = computing(DECODE_UNITS, (algebra, [handle], { meter }) => {
   return [byteVector(meter, format.write(value))];
 });
 
-/** A group and its scalars. */
 function groupOf(algebra: Algebra): { readonly group: Named; readonly scalars: Named } {
   const [group, scalars] = [algebra.structure(0), algebra.structure(1)];
   const fits = group.structure.times !== undefined && scalars.name === 'Fr';

@@ -15,7 +15,6 @@ const rangeProofs = async (): Promise<Natives> =>
   (await import('./range-proofs.ts')).RANGE_PROOF_NATIVES;
 const algebra = async (): Promise<Natives> => (await import('./algebra.ts')).ALGEBRA_NATIVES;
 
-/** By module. */
 const LOADERS: ReadonlyMap<string, () => Promise<Natives>> = new Map([
   ['ed25519', signatures],
   ['multi_ed25519', signatures],

@@ -48,7 +48,6 @@ function hasBytes(tag: TypeTag): boolean {
   }
 }
 
-/** An event of a handle: the BCS of its key, sequence number and value. */
 const handleEvent: Native = (context, [guid, sequenceNumber, value]) =>
   emit(context, value, (typeTag, data) => ({
     kind: 'v1',

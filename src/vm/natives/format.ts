@@ -15,7 +15,6 @@ import { bytesOf, partsOf, referenced, referencedBytes, stringOf, textOf } from 
 const ARGUMENTS_MISMATCH = 1;
 const INVALID_FORMAT = 2;
 const SIGNER_FIX_FLAG = 25;
-/** What a part of a format costs. */
 const PART_UNITS = 5;
 const INTEGER_KIND = /^[iu][0-9]/;
 
@@ -24,7 +23,6 @@ interface Form {
   readonly fullAddresses: boolean;
   readonly singleLine: boolean;
   readonly withIntegerTypes: boolean;
-  /** Signers as addresses are shown. */
   readonly signersFixed: boolean;
 }
 
@@ -177,7 +175,6 @@ const format: Native = (context, [value, withTypes, fullAddresses, singleLine, w
     (text) => [stringOf(context.meter, text)],
   );
 
-/** Where a format has a value. */
 const VALUE = Symbol('value');
 /** What a format consists of; it ends where it is wrong. */
 type Part = string | typeof VALUE | NativeAbort;

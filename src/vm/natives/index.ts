@@ -18,7 +18,6 @@ import { TRANSACTION_NATIVES } from './transactions.ts';
 import { TYPE_NATIVES } from './type-names.ts';
 import { VECTOR_NATIVES } from './vectors.ts';
 
-/** By module and name. */
 const NATIVES: ReadonlyMap<string, Native> = new Map(
   [
     ACCOUNT_NATIVES,

@@ -6,12 +6,9 @@ import { bytesInside, bytesOf, partsOf, textOf } from './arguments.ts';
 
 const ALREADY_REQUESTED = 0x3_0000;
 
-/** What code has asked for. */
 export interface PublishRequest {
   readonly destination: Address;
-  /** The modules as the chain reads them. */
   readonly bundle: readonly Uint8Array[];
-  /** The names that the modules must have. */
   readonly expected: ReadonlySet<string>;
   /**
    * Names of the modules that they may name, by address; the empty name stands for all of an address. Absent: any
@@ -20,7 +17,6 @@ export interface PublishRequest {
   readonly allowed: ReadonlyMap<Address, ReadonlySet<string>> | undefined;
 }
 
-/** The request of a run, of which there is at most one. */
 export class Publishing {
   request: PublishRequest | undefined;
 }

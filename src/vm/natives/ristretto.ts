@@ -31,7 +31,6 @@ const NO_HANDLE = 2n ** 64n - 1n;
 const WIDE_BYTES = 64;
 const NARROW_BYTES = 32;
 
-/** The points of a run. */
 class Points {
   readonly all: RistrettoPoint[] = [];
 }

@@ -16,7 +16,6 @@ import { optionOf } from './options.ts';
 const NOT_SERIALIZABLE = 0x1c5;
 const BYTES_NOT_READ = 0x1_0001;
 
-/** Why a value has no BCS. */
 const NO_BCS: ReadonlySet<StatusName> = new Set([
   'VM_MAX_VALUE_DEPTH_REACHED',
   'VALUE_SERIALIZATION_ERROR',

@@ -19,9 +19,7 @@ const NOT_FOUND = 0x6507;
 /** An item that a run for a transaction has looked at. */
 interface SeenItem {
   readonly handle: Address;
-  /** BCS. */
   readonly key: Buffer;
-  /** The type of the stored value. */
   type: VmType;
   /** Empty if the run has removed the item. */
   readonly place: readonly Value[];
@@ -29,7 +27,6 @@ interface SeenItem {
 }
 
 interface StoredItem extends StoredPlace {
-  /** The last session that has paid for reading it. */
   paidBy: Session | undefined;
 }
 
@@ -41,7 +38,6 @@ export class TableItems {
   readonly seen: SeenItem[] = [];
 }
 
-/** Tables that a session has made. */
 class NewTables {
   count = 0;
 }

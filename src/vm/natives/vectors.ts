@@ -9,7 +9,6 @@ import { referenced } from './arguments.ts';
 
 const INDEX_OUT_OF_BOUNDS = 1;
 
-/** Moves elements of one vector into another. */
 const moveRange: Native = ({ meter }, [source, at, count, target, place]) => {
   const from = referenced(source) as ByteVector | Value[];
   const to = referenced(target) as ByteVector | Value[];

@@ -1,4 +1,3 @@
-/** Makes the layouts of types. */
 import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
 import type { BinaryTables, FieldDefinition, SignatureToken } from '../../move/modules/compiled.ts';
 import type { ModuleId } from '../../move/types/module-id.ts';
@@ -16,7 +15,6 @@ import { MAX_VALUE_DEPTH } from '../value.ts';
 import type { LoadedModule } from './loaded-module.ts';
 import type { VmType } from './vm-type.ts';
 
-/** What layouts are made from: a program. */
 export interface TypeSource {
   module(id: ModuleId): MaybePromise<LoadedModule>;
   typeOfToken(

@@ -25,7 +25,6 @@ export class LoadedFunction {
   /** In the tables of `module.compiled`. */
   readonly parameters: readonly SignatureToken[];
   readonly results: readonly SignatureToken[];
-  /** Its place among the definitions of the module. */
   readonly definition: number;
   #code: FunctionCode | undefined;
 

@@ -29,9 +29,7 @@ import { checkLink } from './link-check.ts';
 import { Callee, type LoadedFunction, LoadedModule, TypeList } from './loaded-module.ts';
 import { VmType } from './vm-type.ts';
 
-/** Types that one type is made of, at most. */
 const MAX_TYPE_NODES = 128;
-/** Deepest nesting of types. */
 const MAX_TYPE_DEPTH = 20;
 /**
  * Types, lists of types, and links with type arguments that one program remembers: about 40 MB. A run that needs more
@@ -271,7 +269,6 @@ export class Program {
     return tokens.map((token) => this.typeOfToken(from.compiled, token, types));
   }
 
-  /** The type of a struct definition without type arguments. */
   definedStruct(from: LoadedModule, definition: number): VmType {
     let type = from.structs[definition];
     if (type === undefined) {
@@ -381,7 +378,6 @@ function tagOfPart({ type, mutable }: TypePart): FunctionTypePart {
   return mutable === undefined ? type.tag : { kind: 'reference', mutable, to: type.tag };
 }
 
-/** The error for a module that does not exist. */
 export function missingModule({ address, name }: ModuleId): VmError {
   return new VmError('LINKER_ERROR', {
     text: `Linker Error: Module ${address}::${name} doesn't exist`,

@@ -12,13 +12,9 @@ import { VmError } from '../status/vm-error.ts';
 import { hasAttributes, PERSISTENT } from '../verifier/model/attributes.ts';
 import { definedFunctions, definedStructs } from './definitions.ts';
 
-/** What an upgrade must keep. */
 export interface CompatibilityRules {
-  /** Fields and variants of structs. */
   readonly checkStructLayout: boolean;
-  /** Functions for friends, and the friends themselves. */
   readonly checkFriendLinking: boolean;
-  /** Entry functions that are not public. */
   readonly treatEntryAsPublic: boolean;
   /** Whether an entry function for friends may become a private entry function. */
   readonly allowFriendEntryToPrivate: boolean;

@@ -60,7 +60,6 @@ class ComplexityMeter {
     this.#charge(this.#binary.identifiers[index]!.length);
   }
 
-  /** A name and that of its module. */
   names(module: number, name: number): void {
     this.#name(this.#binary.moduleHandles[module]!.name);
     this.#name(name);

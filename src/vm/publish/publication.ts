@@ -45,7 +45,6 @@ const DEFAULT_RULES: PublicationRules = {
   isUnstableAllowed: true,
 };
 
-/** The modules that a publication reads. */
 export type Stored = (id: ModuleId) => CompiledModule | undefined;
 
 /** What a request says of the modules that it publishes; absent: nothing. */
@@ -116,7 +115,6 @@ function checkAddress(address: Address, destination: Address): void {
   throw new VmError('MODULE_ADDRESS_DOES_NOT_MATCH_SENDER', { text });
 }
 
-/** The other modules that code names. */
 export function dependenciesOf(binary: CompiledModule | CompiledScript): ModuleId[] {
   const self = binary.kind === 'module' ? binary.selfHandle : undefined;
   const others = binary.moduleHandles.filter((_, handle) => handle !== self);

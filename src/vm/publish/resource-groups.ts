@@ -31,7 +31,6 @@ export function memberGroupOf({ kind, args }: MetadataAttribute): StructTag | un
   return tryParse(() => parseStructTag(args[0]!));
 }
 
-/** The modules that declare the groups of a module's structs. */
 export function groupModulesOf(module: CompiledModule): ModuleId[] {
   return [...moduleMetadata(module).structAttributes.values()].flat().flatMap((attribute) => {
     const group = memberGroupOf(attribute);

@@ -11,7 +11,6 @@ interface VmErrorFacts {
   readonly isOwnLimit?: boolean;
 }
 
-/** Where a run failed. */
 export interface VmLocation {
   readonly module: ModuleId;
   /** The place of its function among the definitions of the module, and of the instruction in it. */
@@ -37,7 +36,6 @@ export class VmError extends Error {
     this.isOwnLimit = isOwnLimit;
   }
 
-  /** The number of the status. */
   get statusCode(): number {
     return STATUS[this.status];
   }

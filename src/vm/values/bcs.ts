@@ -1,4 +1,3 @@
-/** Values to and from BCS. */
 import { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { type BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import {

@@ -8,7 +8,6 @@ import { functionSubject, structSubject } from './model/subject.ts';
 const MAX_ELEMENTS = 65_535n;
 
 const ON_FUNCTIONS = OPCODES.map((info) => info?.operand.startsWith('function') === true);
-/** Structs, variants and fields. */
 const ON_STRUCTS = OPCODES.map((info) => /struct|field/i.test(info?.operand ?? ''));
 
 /** @throws VmError */

@@ -306,7 +306,6 @@ const ON_RESOURCES = new Set([
   ...['ImmBorrowGlobalGeneric', 'MutBorrowGlobalGeneric'],
 ]);
 
-/** What a type argument needs so that a type has some abilities. */
 function wantedOf({ constraints, isPhantom }: StructTypeParameter, wanted: AbilitySet): AbilitySet {
   return isPhantom ? constraints : constraints | requiredInside(wanted);
 }

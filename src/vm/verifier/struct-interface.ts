@@ -32,7 +32,6 @@ interface InterfaceKind {
   readonly instructions: readonly string[];
 }
 
-/** By code of the attribute. */
 const KINDS: ReadonlyMap<number, InterfaceKind> = new Map([
   [PACK, { prefix: 'pack', instructions: ['Pack'] }],
   [PACK_VARIANT, { prefix: 'pack', instructions: ['PackVariant'] }],
@@ -131,7 +130,6 @@ function typesAt(types: TypeTable, definition: StructDefinition, place: number):
   return [...new Set(fields.map(({ type }) => types.of(type)))];
 }
 
-/** Whether a field is borrowed from all variants that have it, with its type. */
 function hasAllVariants(types: TypeTable, { definition, field }: StructSubject): boolean {
   if (field?.variants === undefined || definition.kind !== 'enum') return true;
   const { variants } = field;

@@ -28,7 +28,6 @@ export interface Structure<T = unknown> {
   /** Undefined for what has no inverse. */
   inv?(value: T): T | undefined;
   ofInteger?(value: bigint): T;
-  /** By a scalar of the group's field. */
   times?(value: T, scalar: bigint): T;
 }
 
@@ -137,7 +136,6 @@ function towerFormat(structure: string, { fields }: Curve): Format<Fp12Value> {
   };
 }
 
-/** A curve with its pairing. */
 export interface PairingCurve {
   readonly flag: number;
   readonly structures: ReadonlyMap<string, Structure>;
@@ -320,7 +318,6 @@ type HashToGroup = (message: Uint8Array, domain: Uint8Array) => unknown;
 const hashToG1: HashToGroup = (message, DST) => bls12_381.G1.hashToCurve(message, { DST });
 const hashToG2: HashToGroup = (message, DST) => bls12_381.G2.hashToCurve(message, { DST });
 
-/** Suites that hash to a group. */
 export const HASH_SUITES: ReadonlyMap<string, HashToGroup> = new Map([
   ['G1 HashG1XmdSha256SswuRo', hashToG1],
   ['G2 HashG2XmdSha256SswuRo', hashToG2],

@@ -77,13 +77,11 @@ export function isInSubgroup(point: G1Point | G2Point): boolean {
   return !point.is0() && point.isTorsionFree();
 }
 
-/** The sum of keys, compressed. */
 export function sumOfKeys(keys: readonly G1Point[]): Uint8Array {
   const sum = keys.reduce((left, right) => left.add(right), G1.Point.ZERO as G1Point);
   return writePoint(BLS_GROUPS.G1, sum, true);
 }
 
-/** The sum of signatures, compressed. */
 export function sumOfSignatures(signatures: readonly G2Point[]): Uint8Array {
   const sum = signatures.reduce((left, right) => left.add(right), G2.Point.ZERO as G2Point);
   return writePoint(BLS_GROUPS.G2, sum, true);

@@ -143,7 +143,6 @@ export function wholeEd25519Keys(bytes: Uint8Array): Uint8Array[] {
 
 interface MultiEd25519Signature {
   readonly signatures: readonly Signature[];
-  /** Which key each signature is of. */
   readonly signers: readonly number[];
 }
 

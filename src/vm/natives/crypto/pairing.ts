@@ -7,7 +7,6 @@ export type Curve = typeof bls12_381 | typeof bn254;
 export type Fp12Value = ReturnType<Curve['fields']['Fp12']['mul']>;
 type Pairs = Parameters<Curve['pairingBatch']>[0];
 
-/** A point of each group. */
 export interface PointPair {
   readonly g1: unknown;
   readonly g2: unknown;

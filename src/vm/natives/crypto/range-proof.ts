@@ -76,7 +76,6 @@ interface Challenges {
   readonly w: bigint;
   /** Of the verifier's own, which nobody else needs to know: by it both equations are checked at once. */
   readonly c: bigint;
-  /** Of the rounds of the inner product. */
   readonly rounds: readonly bigint[];
 }
 

@@ -7,7 +7,6 @@ import type { GiveWay } from './turns.ts';
 
 const { Point } = ristretto255;
 
-/** What is done with points. */
 export interface RistrettoPoint {
   add(other: RistrettoPoint): RistrettoPoint;
   subtract(other: RistrettoPoint): RistrettoPoint;

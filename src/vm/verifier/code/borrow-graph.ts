@@ -95,7 +95,6 @@ export class BorrowGraph {
     return new BorrowGraph(new Map(this.#references), this.#edgeCount);
   }
 
-  /** The same with other numbers for the references. */
   renumbered(numberOf: (id: number) => number): BorrowGraph {
     const references = new Map<number, Reference>();
     for (const [id, { isMutable, borrowedBy, borrowsFrom }] of this.#references) {
@@ -117,7 +116,6 @@ export class BorrowGraph {
     return this.#references.get(id)!.isMutable;
   }
 
-  /** A reference that is about to change. */
   #own(id: number): Reference {
     const reference = this.#references.get(id)!;
     if (this.#owned.has(id)) return reference;

@@ -58,7 +58,6 @@ function depthsOf(length: number, lastOf: ReadonlyMap<number, number>): number[]
 interface Jump {
   readonly from: number;
   readonly to: number;
-  /** The innermost loop around it. */
   readonly loop: Loop | undefined;
 }
 

@@ -18,7 +18,6 @@ export function endsFlow({ opcode }: Instruction): boolean {
   return NEVER_GOES_ON[opcode]!;
 }
 
-/** Where an instruction may jump to. */
 export function jumpTarget({ opcode, operand }: Instruction): number | undefined {
   return JUMPS[opcode] ? (operand as number) : undefined;
 }

@@ -7,7 +7,6 @@ import { fieldsOf, functionSubject, isCaptured, structSubject } from '../model/s
 import { isAssignable, type Type } from '../model/type-table.ts';
 import type { TypeChecker, TypeRule, TypeRules } from './type-checker.ts';
 
-/** A struct as an instruction names it, with its type. */
 interface NamedStruct {
   readonly definition: StructDefinition;
   readonly variant: number | undefined;
@@ -157,14 +156,12 @@ function borrowGlobal(isMutable: boolean): TypeRule {
 
 const MISMATCH: StatusName = 'TYPE_MISMATCH';
 
-/** The element that an instruction on a vector names. */
 function elementOf(checker: TypeChecker, { operand }: Instruction): Type {
   const element = checker.oneType(operand as number, 'NUMBER_OF_TYPE_ARGUMENTS_MISMATCH');
   checker.demand(element.kind !== 'reference', 'INVALID_SIGNATURE_TOKEN');
   return element;
 }
 
-/** Takes a reference to a vector of the element. */
 function expectVector(checker: TypeChecker, element: Type, isMutable: boolean): void {
   const given = checker.pop();
   const isRight =

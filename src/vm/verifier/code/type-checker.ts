@@ -71,7 +71,6 @@ export class TypeChecker {
     return type;
   }
 
-  /** Takes a value that must be of a type. */
   expect(type: Type, otherwise: StatusName): void {
     this.demand(this.pop() === type, otherwise);
   }

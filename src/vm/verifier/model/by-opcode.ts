@@ -5,7 +5,6 @@ export function byOpcode<T>(byName: Readonly<Record<string, T>>): readonly (T | 
   return OPCODES.map((info) => (info === undefined ? undefined : byName[info.name]));
 }
 
-/** Whether each opcode is one of some instructions. */
 export function isOneOf(names: readonly string[]): readonly boolean[] {
   return OPCODES.map((info) => info !== undefined && names.includes(info.name));
 }

@@ -90,7 +90,6 @@ interface FunctionSubject {
   readonly signature: number | undefined;
 }
 
-/** The function that an instruction names. */
 export function functionSubject(binary: Binary, { opcode, operand }: Instruction): FunctionSubject {
   const at = operand as number;
   if (OPCODES[opcode]!.operand === 'function') {
@@ -112,7 +111,6 @@ export function fieldsOf(
   return definition.variants[variant]?.fields ?? NO_FIELDS;
 }
 
-/** All fields of a struct, or of all variants. */
 export function allFields(definition: StructDefinition): readonly FieldDefinition[] {
   if (definition.kind === 'native') return NO_FIELDS;
   if (definition.kind === 'struct') return definition.fields;
@@ -121,7 +119,6 @@ export function allFields(definition: StructDefinition): readonly FieldDefinitio
 
 const MASK_BITS = 64;
 
-/** Whether a closure captures an argument. */
 export function isCaptured(mask: bigint, argument: number): boolean {
   return argument < MASK_BITS && ((mask >> BigInt(argument)) & 1n) === 1n;
 }

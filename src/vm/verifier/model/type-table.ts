@@ -15,11 +15,9 @@ export interface Type {
   /** Of a struct its handle; of a type parameter its place; of a function the number of its arguments. */
   readonly index: number;
   readonly isMutable: boolean;
-  /** Of a function type. */
   readonly abilities: AbilitySet;
   /** Types that it is made of, itself included. */
   readonly nodes: number;
-  /** Whether it has type parameters. */
   readonly isOpen: boolean;
 }
 
@@ -38,7 +36,6 @@ export class TypeTable {
   readonly #tables: BinaryTables;
   readonly #types = new Map<string, Type>();
   readonly #primitives = new Map<Type['kind'], Type>();
-  /** References and vectors, by what they are to or made of. */
   readonly #around = new Map<Type, { vector?: Type; shared?: Type; mutable?: Type }>();
   readonly #ofToken = new Map<SignatureToken, Type>();
   /** Those without type arguments, by handle. */

@@ -50,7 +50,6 @@ export const DEFAULT_VERIFIER_CONFIG: VerifierConfig = {
   checkFunctionTypes: true,
 };
 
-/** What decides the configuration of a chain at a version. */
 export interface ChainRules {
   readonly isFeatureEnabled: (flag: number) => boolean;
   readonly gasFeatureVersion: number;
