@@ -13,10 +13,7 @@ import {
 import { bcs } from '@mysten/bcs';
 import { decodeBcs } from '../dist/move/bcs/bcs-reader.js';
 import { encodeBcs } from '../dist/move/bcs/bcs-writer.js';
-import {
-  readRawTransaction,
-  writeRawTransaction,
-} from '../dist/move/transactions/user-transaction.js';
+import { RawTransaction as OurRawTransaction } from '../dist/move/transactions/user-transaction.js';
 
 /**
  * @typedef {{encode: () => Uint8Array, decode: (bytes: Uint8Array) => any, encodeDecoded: (value: any) => Uint8Array}} Side
@@ -207,9 +204,9 @@ function transaction() {
     value: 'RawTransaction',
     sides: {
       daybook: daybook(
-        decodeBcs(bytes, readRawTransaction),
-        writeRawTransaction,
-        readRawTransaction,
+        decodeBcs(bytes, OurRawTransaction.read),
+        OurRawTransaction.write,
+        OurRawTransaction.read,
       ),
       mysten: mysten(theirs, theirs.parse(bytes)),
       sdk: sdk(

@@ -1,7 +1,7 @@
 // What there is to ask of a ledger, read from its store: accounts, event streams.
 
 import { decodeBcs } from '../dist/move/bcs/bcs-reader.js';
-import { readTransactionInfo } from '../dist/move/transactions/transaction-info.js';
+import { TransactionInfo } from '../dist/move/transactions/transaction-info.js';
 import { parsePhysicalStateKey } from '../dist/move/types/state-key.js';
 import { ACCOUNT_KEYS, EVENTS } from '../dist/store/columns/columns.js';
 import { openView } from '../dist/store/read/view.js';
@@ -67,7 +67,7 @@ export async function randomTransactions(dataFolder, most) {
   const found = new Map();
   while (count > MIN_TRANSACTIONS && found.size < Math.min(most, count / 2)) {
     const version = oldestVersion + BigInt(Math.floor(random() * count));
-    const info = decodeBcs(await view.transactionInfo(version), readTransactionInfo);
+    const info = decodeBcs(await view.transactionInfo(version), TransactionInfo.read);
     found.set(version, `0x${info.transactionHash.toString('hex')}`);
   }
   await store.close();

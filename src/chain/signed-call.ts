@@ -1,11 +1,11 @@
 /** Transactions that a local network signs itself: those of its faucet and of its first accounts. */
 import { sign } from 'node:crypto';
-import { encodeBcs } from '../move/bcs/bcs-writer.ts';
 import { domainSeed } from '../move/crypto/hash.ts';
 import type { EntryFunction, Script } from '../move/transactions/executable.ts';
 import {
   ORDERLESS_SEQUENCE_NUMBER,
   RawTransaction,
+  SignedTransaction,
 } from '../move/transactions/user-transaction.ts';
 import type { Address } from '../move/types/address.ts';
 import { type Ed25519Key, signingKey } from './genesis/genesis-keys.ts';
@@ -26,9 +26,6 @@ interface SignedCall {
   readonly expirationTimestampSecs: bigint;
 }
 
-/** The variant of TransactionAuthenticator. */
-const ED25519 = 0;
-
 /** BCS of the SignedTransaction. */
 export function signedCall({ key, call, replay, ...facts }: SignedCall): Buffer {
   const raw: RawTransaction = {
@@ -47,10 +44,8 @@ export function signedCall({ key, call, replay, ...facts }: SignedCall): Buffer 
           }
         : call,
   };
-  const bytes = RawTransaction.encode(raw);
-  const message = Buffer.concat([domainSeed('RawTransaction'), bytes]);
+  const message = Buffer.concat([domainSeed('RawTransaction'), RawTransaction.encode(raw)]);
   const signature = sign(null, message, signingKey(key));
-  return encodeBcs((writer) =>
-    writer.fixed(bytes).uleb32(ED25519).bytes(key.publicKey).bytes(signature),
-  );
+  const authenticator = { kind: 'ed25519', publicKey: key.publicKey, signature } as const;
+  return SignedTransaction.encode({ raw, authenticator });
 }

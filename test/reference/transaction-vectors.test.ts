@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENDPOINTS } from '../../src/api/http/endpoint-list.ts';
 import { openApiDocument } from '../../src/api/http/openapi.ts';
-import { statusCodeName } from '../../src/vm/status/status.ts';
 import { requestMembers } from '../../src/ledger/transactions/request-json.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { SignedTransaction } from '../../src/move/transactions/user-transaction.ts';
+import { statusCodeName } from '../../src/vm/status/status.ts';
 import { DocumentSchemas, type Json } from '../api/document-schemas.ts';
 import { TransactionRendering } from '../ledger/transaction-rendering.ts';
 import { type ReferenceLedger, recordedLines, serveReferenceChain } from './reference-chain.ts';
