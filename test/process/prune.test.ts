@@ -359,7 +359,7 @@ describe('prune', () => {
       const low = BigInt(state.get('x-node-ledger-oldest-version')!);
       const high = BigInt(state.get('x-node-ledger-version')!);
       moved = low - first;
-      for (let asked = 0; asked < 20; asked += 1) {
+      for (let asked = 0; asked < 4; asked += 1) {
         const version = asLong(low, Number(high - low) + 1);
         const path = `/accounts/0x${pick(others())}/balance/${APT}?ledger_version=${version}`;
         for (const served of [reader, writer]) {
