@@ -41,6 +41,16 @@ export const ASSET_TABLES = [
       storage_id: 'text',
       token_standard: 'text',
     },
+    generated: {
+      amount: 'coalesce(amount_v1, 0) + coalesce(amount_v2, 0)',
+      asset_type: 'coalesce(asset_type_v1, asset_type_v2)',
+      last_transaction_timestamp:
+        'greatest(last_transaction_timestamp_v1, last_transaction_timestamp_v2)',
+      last_transaction_version:
+        'greatest(last_transaction_version_v1, last_transaction_version_v2)',
+      token_standard: `CASE WHEN asset_type_v1 IS NULL THEN 'v2' ELSE 'v1' END`,
+    },
+    indexes: [['owner_address', 'asset_type'], ['asset_type']],
     relations: { metadata: toOne('fungible_asset_metadata', { asset_type: 'asset_type' }) },
     hasAggregate: true,
   }),
@@ -64,6 +74,7 @@ export const ASSET_TABLES = [
       transaction_version: 'bigint',
       type: 'text',
     },
+    indexes: [['owner_address'], ['asset_type'], ['storage_id'], ['gas_fee_payer_address']],
     relations: {
       metadata: toOne('fungible_asset_metadata', { asset_type: 'asset_type' }),
       owner_aptos_names: toMany('current_aptos_names', { owner_address: 'registered_address' }),

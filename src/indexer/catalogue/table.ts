@@ -14,6 +14,10 @@ export interface Column {
   readonly name: string;
   readonly type: SqlType;
   readonly nullable: boolean;
+  /** The expression over columns of the same row that PostgreSQL stores in this column. */
+  readonly generated: string | undefined;
+  /** A hidden column is in the table, but GraphQL does not show it. */
+  readonly hidden: boolean;
 }
 
 /** Rows of another table that belong to a row: those whose columns equal the row's. */
@@ -36,6 +40,8 @@ export interface Table {
   readonly hasAggregate: boolean;
   /** The query behind a view; its tables are unqualified names of the catalogue. */
   readonly view: string | undefined;
+  /** Columns of each index besides that of the key. */
+  readonly indexes: readonly (readonly string[])[];
 }
 
 /** A type, with a question mark if the column may be null. */
@@ -53,6 +59,9 @@ interface TableSpec {
   readonly relations?: Readonly<Record<string, RelationSpec>>;
   readonly hasAggregate?: boolean;
   readonly view?: string;
+  readonly hidden?: Readonly<Record<string, ColumnSpec>>;
+  readonly generated?: Readonly<Record<string, string>>;
+  readonly indexes?: readonly (readonly string[])[];
 }
 
 /** A relation to one row. `columns` maps columns of this table to those of the other. */
@@ -68,11 +77,7 @@ export function toMany(table: string, columns: Record<string, string>): Relation
 export function defineTable(name: string, spec: TableSpec): Table {
   return {
     name,
-    columns: Object.entries(spec.columns).map(([column, type]) => ({
-      name: column,
-      type: type.replace('?', '') as SqlType,
-      nullable: type.endsWith('?'),
-    })),
+    columns: [...columnsOf(spec.columns, spec, false), ...columnsOf(spec.hidden ?? {}, spec, true)],
     key: spec.key ?? [],
     relations: Object.entries(spec.relations ?? {}).map(([relation, { kind, table, columns }]) => ({
       name: relation,
@@ -82,5 +87,16 @@ export function defineTable(name: string, spec: TableSpec): Table {
     })),
     hasAggregate: spec.hasAggregate ?? false,
     view: spec.view,
+    indexes: spec.indexes ?? [],
   };
+}
+
+function columnsOf(columns: TableSpec['columns'], spec: TableSpec, hidden: boolean): Column[] {
+  return Object.entries(columns).map(([name, type]) => ({
+    name,
+    type: type.replace('?', '') as SqlType,
+    nullable: type.endsWith('?'),
+    generated: spec.generated?.[name],
+    hidden,
+  }));
 }
