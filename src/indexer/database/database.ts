@@ -1,0 +1,89 @@
+/** The PostgreSQL that holds the tables of the indexer: one in this process, or that of a server. */
+import { isPostgresUrl } from '../../store/postgres/location.ts';
+import { HAS_THREADS, RequestThread } from '../../thread.ts';
+import { answerRequest, type EmbeddedAnswer, type EmbeddedRequest } from './embedded-requests.ts';
+import { asTexts, type Row, type Session, type Statement } from './session.ts';
+
+/** Names of tables without a schema are those of the indexer. Rejects with what PostgreSQL says. */
+export interface Database {
+  query(text: string, parameters?: readonly unknown[]): Promise<{ rows: Row[] }>;
+  /** All statements or none. */
+  transaction(statements: readonly Statement[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** @param location a folder, `postgres://…`, or absent: in memory */
+export async function openDatabase(location: string | undefined): Promise<Database> {
+  if (location !== undefined && isPostgresUrl(location)) {
+    const { PostgresDatabase } = await import('./postgres-database.ts');
+    return await PostgresDatabase.open(location);
+  }
+  if (HAS_THREADS) return await ThreadDatabase.open(location);
+  const { openEmbedded } = await import('./embedded-session.ts');
+  return new EmbeddedDatabase(await openEmbedded(location));
+}
+
+/** Of requests that are answered one after another. */
+abstract class OneByOne implements Database {
+  protected abstract send(request: EmbeddedRequest): Promise<EmbeddedAnswer>;
+
+  async #rows(request: EmbeddedRequest): Promise<Row[]> {
+    const answer = await this.send(request);
+    if ('failure' in answer) throw answer.failure;
+    return answer.rows;
+  }
+
+  async query(text: string, parameters: readonly unknown[] = []): Promise<{ rows: Row[] }> {
+    return { rows: await this.#rows({ kind: 'query', text, parameters: asTexts(parameters) }) };
+  }
+
+  async transaction(statements: readonly Statement[]): Promise<void> {
+    await this.#rows({ kind: 'transaction', statements });
+  }
+
+  async close(): Promise<void> {
+    await this.#rows({ kind: 'close' });
+  }
+}
+
+/** PGlite in this thread. */
+class EmbeddedDatabase extends OneByOne {
+  readonly #session: Session;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(session: Session) {
+    super();
+    this.#session = session;
+  }
+
+  protected override send(request: EmbeddedRequest): Promise<EmbeddedAnswer> {
+    const answer = this.#turn.then(() => answerRequest(this.#session, request));
+    this.#turn = answer;
+    return answer;
+  }
+}
+
+/** PGlite in a thread of its own: its start takes a second or more, in which nothing else would have a turn. */
+class ThreadDatabase extends OneByOne {
+  readonly #thread: RequestThread<EmbeddedRequest, EmbeddedAnswer>;
+
+  private constructor(location: string | undefined) {
+    super();
+    this.#thread = new RequestThread(new URL('embedded-thread.js', import.meta.url), location);
+  }
+
+  static async open(location: string | undefined): Promise<ThreadDatabase> {
+    const database = new ThreadDatabase(location);
+    await database.query('SELECT 1');
+    return database;
+  }
+
+  protected override send(request: EmbeddedRequest): Promise<EmbeddedAnswer> {
+    return this.#thread.send(request);
+  }
+
+  override async close(): Promise<void> {
+    if (!this.#thread.hasEnded) await super.close();
+    await this.#thread.close();
+  }
+}

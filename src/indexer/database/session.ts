@@ -1,0 +1,52 @@
+/** What a database of the indexer is asked, and what it answers: text, as PostgreSQL reads and writes it. */
+
+/** A value as PostgreSQL writes it as text. */
+export type SqlText = string | null;
+export type Row = Readonly<Record<string, SqlText>>;
+
+export interface Statement {
+  readonly text: string;
+  /** Where there are none, the text may be several statements. */
+  readonly parameters: readonly SqlText[];
+}
+
+/** What one session can do. */
+export interface Session {
+  query(text: string, parameters: readonly SqlText[]): Promise<Row[]>;
+  /** Any number of statements. */
+  execute(text: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** All statements or none. */
+export async function runTransaction(
+  session: Pick<Session, 'query' | 'execute'>,
+  statements: readonly Statement[],
+): Promise<void> {
+  await session.execute('BEGIN');
+  try {
+    for (const { text, parameters } of statements) {
+      if (parameters.length === 0) await session.execute(text);
+      else await session.query(text, parameters);
+    }
+    await session.execute('COMMIT');
+  } catch (error) {
+    await session.execute('ROLLBACK').catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Parameters as text; arrays as PostgreSQL writes them. */
+export function asTexts(parameters: readonly unknown[]): SqlText[] {
+  return parameters.map((parameter) => {
+    if (parameter === null || parameter === undefined) return null;
+    return Array.isArray(parameter) ? arrayText(parameter) : String(parameter);
+  });
+}
+
+function arrayText(items: readonly unknown[]): string {
+  const texts = items.map((item) =>
+    item === null ? 'NULL' : `"${String(item).replace(/["\\]/g, '\\$&')}"`,
+  );
+  return `{${texts.join(',')}}`;
+}

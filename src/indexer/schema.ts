@@ -1,0 +1,59 @@
+/** The statements that make the tables of the catalogue, and the one row that says how far they are filled. */
+import { createHash } from 'node:crypto';
+import { CATALOGUE, INDEXER_SCHEMA } from './catalogue/index.ts';
+import type { Column, Table } from './catalogue/table.ts';
+
+/** Raised when the same transactions give other rows. */
+const ROWS_VERSION = 1;
+
+/** What has been filled, which no client sees. */
+export const PROGRESS_TABLE = 'daybook_progress';
+
+const MAKE_PROGRESS_TABLE = `CREATE TABLE ${PROGRESS_TABLE} (
+  only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+  format text NOT NULL,
+  chain_id bigint NOT NULL,
+  first_version bigint NOT NULL,
+  next_version bigint NOT NULL,
+  last_hash text)`;
+
+/** What makes all tables, in place of those that may be there. */
+export function makingStatements(): string {
+  const [views, tables] = [true, false].map((isView) =>
+    CATALOGUE.filter(({ view }) => (view !== undefined) === isView),
+  );
+  return [
+    `DROP SCHEMA IF EXISTS ${INDEXER_SCHEMA} CASCADE`,
+    `CREATE SCHEMA ${INDEXER_SCHEMA}`,
+    `SET search_path TO ${INDEXER_SCHEMA}`,
+    ...tables!.flatMap(statementsOfTable),
+    ...views!.map(({ name, view }) => `CREATE VIEW ${name} AS ${view}`),
+    MAKE_PROGRESS_TABLE,
+  ].join(';\n');
+}
+
+/** Tables that were made by other statements have to be made again. */
+export const SCHEMA_FORMAT = createHash('sha256')
+  .update(`${ROWS_VERSION}\n${makingStatements()}`)
+  .digest('hex')
+  .slice(0, 16);
+
+function statementsOfTable({ name, columns, key, indexes }: Table): string[] {
+  const parts = columns.map(columnText);
+  if (key.length > 0) parts.push(`PRIMARY KEY (${key.join(', ')})`);
+  return [
+    `CREATE TABLE ${name} (${parts.join(', ')})`,
+    ...indexes.map((index) => `CREATE INDEX ON ${name} (${index.join(', ')})`),
+  ];
+}
+
+function columnText({ name, type, nullable, generated }: Column): string {
+  return [
+    name,
+    type === 'text' ? 'text COLLATE "C"' : type,
+    generated === undefined ? '' : `GENERATED ALWAYS AS (${generated}) STORED`,
+    nullable || generated !== undefined ? '' : 'NOT NULL',
+  ]
+    .filter((part) => part !== '')
+    .join(' ');
+}
