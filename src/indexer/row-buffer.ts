@@ -1,6 +1,7 @@
 /** Rows that a batch of transactions gives, gathered so that each row is written once. */
-import { type Table, type Column } from './catalogue/table.ts';
+
 import { tableOf } from './catalogue/index.ts';
+import type { Column, Table } from './catalogue/table.ts';
 import type { Statement } from './database/session.ts';
 
 /** By column. Numbers of the chain are text, since they may be larger than a number is exact. */

@@ -53,17 +53,6 @@ export const ASSET_TABLES = [
     indexes: [['owner_address', 'asset_type'], ['asset_type']],
     relations: { metadata: toOne('fungible_asset_metadata', { asset_type: 'asset_type' }) },
     hasAggregate: true,
-    // A coin store and the primary store of the asset that its coin is paired with share a row.
-    generated: {
-      amount: 'coalesce(amount_v1, 0) + coalesce(amount_v2, 0)',
-      asset_type: 'coalesce(asset_type_v1, asset_type_v2)',
-      token_standard: "CASE WHEN asset_type_v1 IS NULL THEN 'v2' ELSE 'v1' END",
-      last_transaction_version:
-        'greatest(last_transaction_version_v1, last_transaction_version_v2)',
-      last_transaction_timestamp:
-        'greatest(last_transaction_timestamp_v1, last_transaction_timestamp_v2)',
-    },
-    indexes: [['owner_address'], ['asset_type']],
   }),
   defineTable('fungible_asset_activities', {
     key: ['transaction_version', 'event_index'],

@@ -5,7 +5,6 @@ const ZERO_ADDRESS = `0x${'0'.repeat(64)}`;
 export const STAKING_TABLES = [
   defineTable('delegated_staking_activities', {
     key: ['transaction_version', 'event_index'],
-    indexes: [['delegator_address']],
     columns: {
       amount: 'numeric',
       delegator_address: 'text',

@@ -3,7 +3,6 @@ import { defineTable } from './table.ts';
 export const STATE_TABLES = [
   defineTable('current_objects', {
     key: ['object_address'],
-    indexes: [['owner_address']],
     columns: {
       allow_ungated_transfer: 'boolean',
       is_deleted: 'boolean',
@@ -16,7 +15,6 @@ export const STATE_TABLES = [
   }),
   defineTable('table_items', {
     key: ['transaction_version', 'write_set_change_index'],
-    indexes: [['table_handle']],
     columns: {
       decoded_key: 'jsonb',
       decoded_value: 'jsonb?',

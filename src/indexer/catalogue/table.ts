@@ -38,8 +38,6 @@ export interface Table {
   readonly relations: readonly Relation[];
   /** Whether GraphQL has a field `NAME_aggregate`. */
   readonly hasAggregate: boolean;
-  /** Columns of further indexes. */
-  readonly indexes: readonly (readonly string[])[];
   /** The query behind a view; its tables are unqualified names of the catalogue. */
   readonly view: string | undefined;
   /** Columns of each index besides that of the key. */
@@ -60,8 +58,6 @@ interface TableSpec {
   readonly columns: Readonly<Record<string, ColumnSpec>>;
   readonly relations?: Readonly<Record<string, RelationSpec>>;
   readonly hasAggregate?: boolean;
-  readonly generated?: Readonly<Record<string, string>>;
-  readonly indexes?: readonly (readonly string[])[];
   readonly view?: string;
   readonly hidden?: Readonly<Record<string, ColumnSpec>>;
   readonly generated?: Readonly<Record<string, string>>;
@@ -90,7 +86,6 @@ export function defineTable(name: string, spec: TableSpec): Table {
       columns: Object.entries(columns),
     })),
     hasAggregate: spec.hasAggregate ?? false,
-    indexes: spec.indexes ?? [],
     view: spec.view,
     indexes: spec.indexes ?? [],
   };
