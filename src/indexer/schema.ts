@@ -15,7 +15,7 @@ const MAKE_PROGRESS_TABLE = `CREATE TABLE ${PROGRESS_TABLE} (
   chain_id bigint NOT NULL,
   first_version bigint NOT NULL,
   next_version bigint NOT NULL,
-  last_hash text)`;
+  last_root text)`;
 
 /** What makes all tables, in place of those that may be there. */
 export function makingStatements(): string {

@@ -33,12 +33,12 @@ export interface Head {
  * Whether a ledger has only the state at its version, and no block yet: it was made of a snapshot and has not been
  * continued.
  */
-export function isBareState(head: Head): boolean {
+export function isBareState(head: Omit<Head, 'frozenRoots'>): boolean {
   return head.oldestVersion === head.version && head.oldestBlockHeight > head.blockHeight;
 }
 
 /** The oldest version whose transaction and events are retained: in a ledger of a state alone the next one. */
-export function oldestTransaction(head: Head): bigint {
+export function oldestTransaction(head: Omit<Head, 'frozenRoots'>): bigint {
   return isBareState(head) ? head.version + 1n : head.oldestVersion;
 }
 

@@ -1,0 +1,167 @@
+/**
+ * Fills the tables from a ledger and follows its commits: in the order of versions, each batch in one transaction of the
+ * database, together with how far it has come. So a kill loses nothing and repeats nothing.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { LedgerView } from '../ledger/ledger-view.ts';
+import type { LedgerReader } from '../ledger/open.ts';
+import { oldestTransaction } from '../store/columns/head.ts';
+import type { Database } from './database/database.ts';
+import { LedgerTransactions } from './ledger-transactions.ts';
+import { CoinPairs } from './processors/coin-pairs.ts';
+import { process } from './processors/index.ts';
+import { makeTables, type Progress, progressStatements, readProgress } from './progress.ts';
+import { RowBuffer } from './row-buffer.ts';
+
+/** Rows that are gathered before they are written. */
+const ROWS_PER_COMMIT = 5_000;
+/** How often a follower looks for new versions, in milliseconds. */
+const LOOK_INTERVAL_MS = 50;
+/** Pause after a failure, in milliseconds. */
+const RETRY_MS = 1_000;
+
+export interface IndexerOptions {
+  readonly ledger: Pick<LedgerReader, 'view'>;
+  readonly database: Database;
+  /** The first version to read; absent: the oldest that the ledger has. */
+  readonly firstVersion?: bigint | undefined;
+}
+
+export class Indexer {
+  readonly #options: IndexerOptions;
+  #progress: Progress | undefined;
+  #pairs = new CoinPairs();
+  /** The view whose history is known to be the one of the tables. */
+  #checked: LedgerView | undefined;
+  #filling: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor(options: IndexerOptions) {
+    this.#options = options;
+  }
+
+  get database(): Database {
+    return this.#options.database;
+  }
+
+  /** How far the tables are; `undefined` before the first look at them. */
+  get progress(): Progress | undefined {
+    return this.#progress;
+  }
+
+  /** Resolves when the tables have all that the ledger has now. Rejects with LedgerError, or as the database does. */
+  async reachHead(): Promise<void> {
+    const { version } = (await this.#options.ledger.view()).state;
+    do {
+      this.#filling ??= this.#fill().finally(() => {
+        this.#filling = undefined;
+      });
+      await this.#filling;
+      // What was under way may have begun before.
+    } while (this.#progress!.nextVersion <= version && !(await this.#isReverted(version)));
+  }
+
+  /** Follows the ledger until the signal. @param onFailure is told of each failure; it goes on then */
+  async follow(ended: AbortSignal, onFailure: (error: unknown) => void): Promise<void> {
+    while (!ended.aborted) {
+      let waitMs = LOOK_INTERVAL_MS;
+      try {
+        await this.reachHead();
+      } catch (error) {
+        if (ended.aborted) return;
+        onFailure(error);
+        waitMs = RETRY_MS;
+      }
+      await delay(waitMs, undefined, { ref: false, signal: ended }).catch(() => undefined);
+    }
+  }
+
+  /** Ends what is under way after its next commit. The database stays the caller's to close. */
+  async stop(): Promise<void> {
+    this.#isClosed = true;
+    await this.#filling?.catch(() => undefined);
+  }
+
+  async #isReverted(version: bigint): Promise<boolean> {
+    return (await this.#options.ledger.view()).state.version < version;
+  }
+
+  async #fill(): Promise<void> {
+    const view = await this.#options.ledger.view();
+    if (view === this.#checked) return;
+    const progress = await this.#progressFor(view);
+    this.#progress = progress;
+    const transactions = new LedgerTransactions(view);
+    const rows = new RowBuffer();
+    let { nextVersion } = progress;
+    let writing: Promise<void> | undefined;
+    while (nextVersion <= view.state.version && !this.#isClosed) {
+      const page = await transactions.page(nextVersion);
+      for (const facts of page) process(facts, rows, this.#pairs);
+      nextVersion += BigInt(page.length);
+      const isLast = nextVersion > view.state.version || this.#isClosed;
+      if (rows.size < ROWS_PER_COMMIT && !isLast) continue;
+      const last = page.at(-1)!;
+      const reached = {
+        ...progress,
+        nextVersion,
+        lastRoot: last.transaction.accumulator_root_hash,
+      };
+      const statements = [...rows.take(), ...progressStatements(reached, last.timestamp)];
+      await writing;
+      // The next rows are made meanwhile.
+      writing = this.#write(statements, reached);
+      writing.catch(() => undefined);
+    }
+    await writing;
+    if (!this.#isClosed) this.#checked = view;
+  }
+
+  async #write(
+    statements: Parameters<Database['transaction']>[0],
+    reached: Progress,
+  ): Promise<void> {
+    await this.database.transaction(statements);
+    this.#progress = reached;
+  }
+
+  /** How far the tables are for the history of a view; they are made where they are not of it. */
+  async #progressFor(view: LedgerView): Promise<Progress> {
+    const { chainId, ...head } = view.state;
+    const oldest = oldestTransaction(head);
+    const known = this.#progress ?? (await readProgress(this.database));
+    const isOfLedger =
+      known !== undefined &&
+      known.chainId === chainId &&
+      known.nextVersion >= oldest &&
+      (await this.#hasRoot(view, known));
+    if (!isOfLedger) {
+      this.#pairs = new CoinPairs();
+      const { firstVersion: asked = oldest } = this.#options;
+      return await makeTables(this.database, chainId, laterOf(asked, oldest));
+    }
+    if (this.#progress === undefined) await this.#learnPairs();
+    return known;
+  }
+
+  /** Whether the history up to where the tables are is that of a view. */
+  async #hasRoot(view: LedgerView, { nextVersion, lastRoot }: Progress): Promise<boolean> {
+    if (lastRoot === undefined) return true;
+    const last = nextVersion - 1n;
+    if (last > view.state.version) return false;
+    // What is pruned cannot be compared.
+    if (last < oldestTransaction(view.state)) return true;
+    return (await new LedgerTransactions(view).rootAt(last)) === lastRoot;
+  }
+
+  async #learnPairs(): Promise<void> {
+    const { rows } = await this.database.query(
+      "SELECT asset_type FROM fungible_asset_metadata WHERE token_standard = 'v1'",
+    );
+    for (const { asset_type: coin } of rows) this.#pairs.learn(coin!);
+  }
+}
+
+function laterOf(one: bigint, other: bigint): bigint {
+  return one > other ? one : other;
+}

@@ -1,0 +1,22 @@
+/** Which transactions concern an account: it signed, an event is its, or what it has was written. */
+import type { RowSink } from '../row-buffer.ts';
+import { signersOf } from './signers.ts';
+import { fullAddress, OBJECT_CORE, type TransactionFacts } from './transaction-facts.ts';
+
+export function accountTransactions(facts: TransactionFacts, rows: RowSink): void {
+  const accounts = new Set<string>();
+  for (const { address } of signersOf(facts)) accounts.add(address);
+  // Module events are of the account 0x0.
+  for (const { guid } of facts.events) accounts.add(fullAddress(guid.account_address));
+  for (const { address, type, data } of facts.writes) {
+    accounts.add(address);
+    if (type === OBJECT_CORE) accounts.add(fullAddress(data.owner));
+  }
+  for (const { address } of facts.deletions) accounts.add(address);
+  for (const account of accounts) {
+    rows.put('account_transactions', {
+      account_address: account,
+      transaction_version: facts.version,
+    });
+  }
+}

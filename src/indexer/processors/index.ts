@@ -1,0 +1,34 @@
+/** The processors: each makes the rows of one subject from a transaction and what it changed, from nothing else. */
+import type { RowSink } from '../row-buffer.ts';
+import { accountTransactions } from './account-transactions.ts';
+import { assetActivities } from './asset-activities.ts';
+import type { CoinPairs } from './coin-pairs.ts';
+import { events } from './events.ts';
+import { fungibleAssets } from './fungible-assets.ts';
+import { objects } from './objects.ts';
+import type { TransactionFacts } from './transaction-facts.ts';
+import { userTransactions } from './user-transactions.ts';
+
+/** @param pairs what earlier transactions have said of coins; a processor adds to it */
+type Processor = (facts: TransactionFacts, rows: RowSink, pairs: CoinPairs) => void;
+
+/** By the names that `processor_status` has, which clients ask for. */
+const PROCESSORS: Readonly<Record<string, readonly Processor[]>> = {
+  account_restoration_processor: [],
+  account_transactions_processor: [accountTransactions],
+  default_processor: [],
+  events_processor: [events],
+  fungible_asset_processor: [fungibleAssets, assetActivities],
+  objects_processor: [objects],
+  stake_processor: [],
+  token_v2_processor: [],
+  user_transaction_processor: [userTransactions],
+};
+
+export const PROCESSOR_NAMES = Object.keys(PROCESSORS);
+
+const ALL = Object.values(PROCESSORS).flat();
+
+export function process(facts: TransactionFacts, rows: RowSink, pairs: CoinPairs): void {
+  for (const processor of ALL) processor(facts, rows, pairs);
+}

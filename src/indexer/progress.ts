@@ -1,0 +1,73 @@
+/** How far the tables are filled. It is written together with the rows, so both are always of the same version. */
+import type { Database } from './database/database.ts';
+import type { Statement } from './database/session.ts';
+import { PROCESSOR_NAMES } from './processors/index.ts';
+import { makingStatements, PROGRESS_TABLE, SCHEMA_FORMAT } from './schema.ts';
+
+export interface Progress {
+  readonly chainId: number;
+  /** The tables are whole from here on. */
+  readonly firstVersion: bigint;
+  readonly nextVersion: bigint;
+  /** Root of the accumulator at the version before, which the whole history up to there determines. */
+  readonly lastRoot: string | undefined;
+}
+
+/** @returns `undefined` where there are no tables, or those of another version of Daybook */
+export async function readProgress(database: Database): Promise<Progress | undefined> {
+  const isThere = await database.query(`SELECT to_regclass('${PROGRESS_TABLE}') AS name`);
+  if (isThere.rows[0]?.name === null) return undefined;
+  const { rows } = await database.query(`SELECT * FROM ${PROGRESS_TABLE}`);
+  const row = rows[0];
+  if (row === undefined || row.format !== SCHEMA_FORMAT) return undefined;
+  return {
+    chainId: Number(row.chain_id),
+    firstVersion: BigInt(row.first_version!),
+    nextVersion: BigInt(row.next_version!),
+    lastRoot: row.last_root ?? undefined,
+  };
+}
+
+/** Makes the tables, in place of those that may be there. */
+export async function makeTables(
+  database: Database,
+  chainId: number,
+  firstVersion: bigint,
+): Promise<Progress> {
+  await database.transaction([
+    { text: makingStatements(), parameters: [] },
+    {
+      text: `INSERT INTO ${PROGRESS_TABLE} VALUES (true, $1, $2, $3, $3, NULL)`,
+      parameters: [SCHEMA_FORMAT, String(chainId), String(firstVersion)],
+    },
+    { text: 'INSERT INTO ledger_infos VALUES ($1)', parameters: [String(chainId)] },
+    {
+      text: `INSERT INTO indexer_status (db, is_indexer_up) VALUES ($1, true)`,
+      parameters: ['daybook'],
+    },
+  ]);
+  return { chainId, firstVersion, nextVersion: firstVersion, lastRoot: undefined };
+}
+
+const PUT_STATUS =
+  'INSERT INTO processor_status ' +
+  '(processor, last_success_version, last_updated, last_transaction_timestamp) ' +
+  "SELECT name, $1::bigint, now() AT TIME ZONE 'UTC', $2::timestamp FROM unnest($3::text[]) AS name " +
+  'ON CONFLICT (processor) DO UPDATE SET last_success_version = excluded.last_success_version, ' +
+  'last_updated = excluded.last_updated, ' +
+  'last_transaction_timestamp = excluded.last_transaction_timestamp';
+const ALL_PROCESSORS = `{${PROCESSOR_NAMES.join()}}`;
+
+/** @param timestamp of the last transaction */
+export function progressStatements(
+  { nextVersion, lastRoot }: Progress,
+  timestamp: string,
+): Statement[] {
+  return [
+    { text: PUT_STATUS, parameters: [String(nextVersion - 1n), timestamp, ALL_PROCESSORS] },
+    {
+      text: `UPDATE ${PROGRESS_TABLE} SET next_version = $1, last_root = $2`,
+      parameters: [String(nextVersion), lastRoot ?? null],
+    },
+  ];
+}
