@@ -7,9 +7,11 @@ import type { LedgerView } from '../ledger/ledger-view.ts';
 import type { LedgerReader } from '../ledger/open.ts';
 import { oldestTransaction } from '../store/columns/head.ts';
 import type { Database } from './database/database.ts';
+import type { Statement } from './database/session.ts';
 import { LedgerTransactions } from './ledger-transactions.ts';
 import { CoinPairs } from './processors/coin-pairs.ts';
 import { process } from './processors/index.ts';
+import type { TransactionFacts } from './processors/transaction-facts.ts';
 import { makeTables, type Progress, progressStatements, readProgress } from './progress.ts';
 import { RowBuffer } from './row-buffer.ts';
 
@@ -58,7 +60,7 @@ export class Indexer {
       });
       await this.#filling;
       // What was under way may have begun before.
-    } while (this.#progress!.nextVersion <= version && !(await this.#isReverted(version)));
+    } while (!this.#isClosed && !this.#has(version) && !(await this.#isReverted(version)));
   }
 
   /** Follows the ledger until the signal. @param onFailure is told of each failure; it goes on then */
@@ -82,6 +84,10 @@ export class Indexer {
     await this.#filling?.catch(() => undefined);
   }
 
+  #has(version: bigint): boolean {
+    return this.#progress !== undefined && this.#progress.nextVersion > version;
+  }
+
   async #isReverted(version: bigint): Promise<boolean> {
     return (await this.#options.ledger.view()).state.version < version;
   }
@@ -89,11 +95,10 @@ export class Indexer {
   async #fill(): Promise<void> {
     const view = await this.#options.ledger.view();
     if (view === this.#checked) return;
-    const progress = await this.#progressFor(view);
-    this.#progress = progress;
+    this.#progress = await this.#progressFor(view);
     const transactions = new LedgerTransactions(view);
     const rows = new RowBuffer();
-    let { nextVersion } = progress;
+    let { nextVersion } = this.#progress;
     let writing: Promise<void> | undefined;
     while (nextVersion <= view.state.version && !this.#isClosed) {
       const page = await transactions.page(nextVersion);
@@ -101,16 +106,11 @@ export class Indexer {
       nextVersion += BigInt(page.length);
       const isLast = nextVersion > view.state.version || this.#isClosed;
       if (rows.size < ROWS_PER_COMMIT && !isLast) continue;
+      const statements = rows.take();
       const last = page.at(-1)!;
-      const reached = {
-        ...progress,
-        nextVersion,
-        lastRoot: last.transaction.accumulator_root_hash,
-      };
-      const statements = [...rows.take(), ...progressStatements(reached, last.timestamp)];
       await writing;
       // The next rows are made meanwhile.
-      writing = this.#write(statements, reached);
+      writing = this.#write(statements, nextVersion, last);
       writing.catch(() => undefined);
     }
     await writing;
@@ -118,11 +118,21 @@ export class Indexer {
   }
 
   async #write(
-    statements: Parameters<Database['transaction']>[0],
-    reached: Progress,
+    statements: readonly Statement[],
+    nextVersion: bigint,
+    { timestamp, transaction }: TransactionFacts,
   ): Promise<void> {
-    await this.database.transaction(statements);
-    this.#progress = reached;
+    const before = this.#progress!;
+    const reached = { ...before, nextVersion, lastRoot: transaction.accumulator_root_hash };
+    try {
+      const moved = progressStatements(before, reached, timestamp);
+      await this.database.transaction([...moved, ...statements]);
+      this.#progress = reached;
+    } catch (error) {
+      // It may have been committed all the same, or another process may have.
+      this.#progress = undefined;
+      throw error;
+    }
   }
 
   /** How far the tables are for the history of a view; they are made where they are not of it. */

@@ -58,16 +58,21 @@ const PUT_STATUS =
   'last_transaction_timestamp = excluded.last_transaction_timestamp';
 const ALL_PROCESSORS = `{${PROCESSOR_NAMES.join()}}`;
 
-/** @param timestamp of the last transaction */
+/**
+ * Moves the progress on. Where another process has moved it meanwhile, the column's constraint refuses the NULL, and
+ * with it all of the transaction.
+ * @param timestamp of the last transaction
+ */
 export function progressStatements(
+  before: Progress,
   { nextVersion, lastRoot }: Progress,
   timestamp: string,
 ): Statement[] {
   return [
-    { text: PUT_STATUS, parameters: [String(nextVersion - 1n), timestamp, ALL_PROCESSORS] },
     {
-      text: `UPDATE ${PROGRESS_TABLE} SET next_version = $1, last_root = $2`,
-      parameters: [String(nextVersion), lastRoot ?? null],
+      text: `UPDATE ${PROGRESS_TABLE} SET next_version = CASE WHEN next_version = $1 THEN $2::bigint END, last_root = $3`,
+      parameters: [String(before.nextVersion), String(nextVersion), lastRoot ?? null],
     },
+    { text: PUT_STATUS, parameters: [String(nextVersion - 1n), timestamp, ALL_PROCESSORS] },
   ];
 }

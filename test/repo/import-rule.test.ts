@@ -18,8 +18,10 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   execution: ['execution', 'submission', 'state', 'vm', 'store', 'move'],
   ledger: ['ledger', 'execution', 'submission', 'state', 'vm', 'store', 'move'],
   api: ['api', 'ledger', 'chain', 'execution', 'submission', 'state', 'move'],
+  indexer: ['indexer', 'ledger', 'store', 'move'],
   node: [
     'node',
+    'indexer',
     'api',
     'ledger',
     'execution',

@@ -21,6 +21,7 @@ interface LocalnetFlags {
   readonly blockTime: Mining;
   readonly listen: string;
   readonly faucetListen: string;
+  readonly indexerListen: string;
   readonly readyListen: string;
   readonly logLevel?: string;
   readonly exec?: string;
@@ -67,6 +68,11 @@ export function define(command: Command): void {
     .option('--listen <address>', 'HOST:PORT of the REST interface', '127.0.0.1:8080')
     .option('--faucet-listen <address>', 'HOST:PORT of the faucet', '127.0.0.1:8081')
     .option(
+      '--indexer-listen <address>',
+      'HOST:PORT of the indexer’s GraphQL, which starts with its first request; empty for none',
+      '127.0.0.1:8090',
+    )
+    .option(
       '--ready-listen <address>',
       'HOST:PORT that says when all of it answers; empty for none',
       '127.0.0.1:8070',
@@ -112,14 +118,16 @@ function readMining(text: string): Mining {
   throw new InvalidArgumentError(`expected auto, manual, or 1 to ${MAX_BLOCK_TIME_MS}`);
 }
 
-function factsOf({ url, faucetUrl, chainId, accounts, mint }: Localnet) {
+function factsOf({ url, faucetUrl, indexerUrl, chainId, accounts, mint }: Localnet) {
   const shown = (account: Localnet['mint']) => ({
     address: `0x${account.address}`,
     private_key: formatHex(account.key.privateKey),
   });
   return {
     event: 'ready',
-    ...{ url, faucet_url: faucetUrl, pid: process.pid, chain_id: chainId },
+    ...{ url, faucet_url: faucetUrl },
+    ...(indexerUrl !== '' && { indexer_url: indexerUrl }),
+    ...{ pid: process.pid, chain_id: chainId },
     accounts: accounts.map(shown),
     mint: shown(mint),
   };
@@ -127,6 +135,7 @@ function factsOf({ url, faucetUrl, chainId, accounts, mint }: Localnet) {
 
 function textOf(net: Localnet): string {
   const { accounts, mint, url, faucet_url: faucet, chain_id: chainId } = factsOf(net);
+  const { indexerUrl } = net;
   const lines = [
     ...accounts.map(({ address }, at) => `(${at}) ${address}`),
     ...(accounts.length === 0 ? [] : ['', 'Private keys (Ed25519)']),
@@ -138,6 +147,7 @@ function textOf(net: Localnet): string {
     `Chain id  ${chainId}`,
     `REST      ${url}`,
     `Faucet    ${faucet}`,
+    ...(indexerUrl === '' ? [] : [`Indexer   ${indexerUrl}`]),
     '',
     'Everybody knows these keys: send nothing of value to their accounts on other networks.',
     '',
@@ -145,10 +155,11 @@ function textOf(net: Localnet): string {
 }
 
 /** Runs a command line in the system's shell, with the processes that it starts in a group of their own. */
-function execute(line: string, { url, faucetUrl }: Localnet) {
+function execute(line: string, { url, faucetUrl, indexerUrl }: Localnet) {
   const env = {
     ...process.env,
     ...{ APTOS_NODE_URL: url, APTOS_FAUCET_URL: faucetUrl },
+    ...(indexerUrl !== '' && { APTOS_INDEXER_URL: indexerUrl }),
     // The names that the tests of the Rust SDK know.
     ...{ APTOS_LOCAL_NODE_URL: url, APTOS_LOCAL_FAUCET_URL: faucetUrl },
   };

@@ -18,7 +18,7 @@ import {
 import type { Impersonation } from '../../chain/impersonation.ts';
 import { type ChainMemory, LocalChain, type Mining } from '../../chain/local-chain.ts';
 import { CoinAsset } from '../../ledger/balances/balance.ts';
-import { newCaches, openLedger } from '../../ledger/open.ts';
+import { type LedgerReader, newCaches, openLedger } from '../../ledger/open.ts';
 import { balanceEdit } from '../../ledger/overrides/state-edits.ts';
 import { authenticationKey } from '../../move/crypto/authentication-key.ts';
 import { type Address, addressFromBytes } from '../../move/types/address.ts';
@@ -59,6 +59,7 @@ export interface Branch {
   readonly chainId: number;
   readonly faucet: Faucet;
   readonly api: Api;
+  readonly ledger: LedgerReader;
   close(): Promise<void>;
 }
 
@@ -95,18 +96,19 @@ export async function openBranch(options: BranchOptions): Promise<Branch> {
     if (isNew && firstVersion === undefined) await chain.mine();
     if (options.memory === undefined)
       await fund(faucet, chain, await poorOf(store, place, accounts));
+    // Nothing is immutable: a revert makes other versions of the same numbers.
+    const openChanging = (...at: Parameters<typeof storedSource>) => ({
+      ...openSource(...at),
+      overrides: { areOverridden: false },
+    });
+    const ledger = openLedger(store, newCaches(), openChanging);
     const served = {
-      store,
-      // Nothing is immutable: a revert makes other versions of the same numbers.
-      openSource: (...at: Parameters<typeof storedSource>) => ({
-        ...openSource(...at),
-        overrides: { areOverridden: false },
-      }),
+      ...{ store, openSource: openChanging, ledger },
       chain: chainSubmissions(chain),
       gitHash: `daybook-${packageVersion()}`,
     };
     const { api } = await openInterface(served, settings, logger, stopList, undefined, server);
-    return { chain, chainId, faucet, api, close: () => stopList.stop() };
+    return { chain, chainId, faucet, api, ledger, close: () => stopList.stop() };
   } catch (error) {
     await stopList.stop();
     throw error;

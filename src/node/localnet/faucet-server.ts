@@ -12,7 +12,7 @@ import {
   isReservedAddress,
   parseAddress,
 } from '../../move/types/address.ts';
-import { receivedBytes } from './received-bytes.ts';
+import { receivedBytes } from '../received-bytes.ts';
 
 /** Octas where a request names no amount. */
 const DEFAULT_OCTAS = 100_000_000_000n;

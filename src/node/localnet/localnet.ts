@@ -55,6 +55,8 @@ export class Localnet {
   /** Ends in `/v1`. */
   url = '';
   faucetUrl = '';
+  /** Of the indexer's GraphQL; empty where it was not asked for. */
+  indexerUrl = '';
   readonly #parts: LocalnetParts;
   readonly #stopList: StopList;
   readonly #failure = new PendingFailure();

@@ -7,6 +7,7 @@ import { createServer, type Server } from 'node:http';
 import type { Server as SocketServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Logger } from 'pino';
 import { readDefaultGenesis } from '../../chain/genesis/default-genesis.ts';
 import { DEFAULT_SEED } from '../../chain/genesis/genesis-keys.ts';
 import { Impersonation } from '../../chain/impersonation.ts';
@@ -28,7 +29,7 @@ import { StopList } from '../shutdown.ts';
 import { firstAccounts } from './branch.ts';
 import { controlAnswer } from './control-requests.ts';
 import { faucetServer } from './faucet-server.ts';
-import { openForkedLedger } from './forked-ledger.ts';
+import { type LedgerPlace, openForkedLedger } from './forked-ledger.ts';
 import { Localnet, loadDump } from './localnet.ts';
 
 export interface LocalnetOptions {
@@ -44,6 +45,8 @@ export interface LocalnetOptions {
   readonly listen?: string | undefined;
   /** HOST:PORT of the faucet; a free port of 127.0.0.1 when absent. */
   readonly faucetListen?: string | undefined;
+  /** HOST:PORT of the indexer's GraphQL; absent or empty: none. */
+  readonly indexerListen?: string | undefined;
   /** HOST:PORT that says when all of it answers; absent or empty: none. */
   readonly readyListen?: string | undefined;
   /**
@@ -62,6 +65,7 @@ export interface LocalnetOptions {
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 /** A file beside the ledger of a local network, so that no other one is written by mistake. */
 const MARK = 'localnet';
+const INDEXER_FOLDER = 'indexer';
 const ANY_PORT = '127.0.0.1:0';
 const DEFAULT_ACCOUNTS = 10;
 
@@ -92,7 +96,7 @@ async function start(options: LocalnetOptions, stopList: StopList): Promise<Loca
   });
   const logger = createLogger(settings.logLevel);
   const isFork = options.fork !== undefined || settings.offline;
-  const place = isFork
+  const place: LedgerPlace = isFork
     ? await openForkedLedger(data, settings, stopList, logger)
     : { folder: data, makeLedger: (folder: string) => makeLedger(folder, options) };
   const mark = join(data, MARK);
@@ -114,7 +118,8 @@ async function start(options: LocalnetOptions, stopList: StopList): Promise<Loca
   const net = await Localnet.open(parts, mining, stopList);
   await serveInterface(net, settings, stopList);
   net.faucetUrl = await startFaucet(net, options.faucetListen ?? ANY_PORT, stopList);
-  await startReadiness(options.readyListen, stopList);
+  net.indexerUrl = await startIndexer(net, options, place, logger, stopList);
+  await startReadiness(options.readyListen, net.indexerUrl !== '', stopList);
   return net;
 }
 
@@ -168,10 +173,37 @@ async function startFaucet(net: Localnet, address: string, stopList: StopList): 
   return interfaceUrl(host, port).replace(/\/v1$/, '');
 }
 
+/** The tables are filled from the first request on. Their folder is beside the ledger; without one they are in memory. */
+async function startIndexer(
+  net: Localnet,
+  { indexerListen = '', data }: LocalnetOptions,
+  { firstVersion }: LedgerPlace,
+  logger: Logger,
+  stopList: StopList,
+): Promise<string> {
+  if (indexerListen === '') return '';
+  // Most tests ask for none.
+  const { startIndexerServer } = await import('../indexer-server.ts');
+  const location = data === undefined ? undefined : join(data, INDEXER_FOLDER);
+  return await startIndexerServer(
+    {
+      ...{ listen: indexerListen, setting: 'indexer-listen', location, firstVersion, logger },
+      ledger: { view: async () => (await net.branch()).ledger.view() },
+      isEager: false,
+    },
+    stopList,
+  );
+}
+
 /** What the reference's local network says of itself where the runner of the TypeScript SDK asks. */
-async function startReadiness(address: string | undefined, stopList: StopList): Promise<void> {
+async function startReadiness(
+  address: string | undefined,
+  hasIndexer: boolean,
+  stopList: StopList,
+): Promise<void> {
   if (address === undefined || address === '') return;
-  const body = JSON.stringify({ ready: ['Node API', 'Faucet'], not_ready: [] });
+  const ready = ['Node API', 'Faucet', ...(hasIndexer ? ['Indexer API'] : [])];
+  const body = JSON.stringify({ ready, not_ready: [] });
   const server = createServer((_, response) => {
     response.writeHead(200, { 'content-type': 'application/json' }).end(body);
   });

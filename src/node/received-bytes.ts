@@ -1,4 +1,4 @@
-/** The bodies of requests to the servers of a local network besides the interface. */
+/** The bodies of requests to servers other than that of the interface: faucet, control, GraphQL. */
 import type { IncomingMessage } from 'node:http';
 
 /** @returns `undefined` for a body that is longer than `maxBytes` */

@@ -1,0 +1,97 @@
+/** GraphQL over HTTP, at the path of Hasura (docs/indexer.md). */
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Database } from '../indexer/database/database.ts';
+import { answerQuery } from '../indexer/graphql/answer.ts';
+import { GraphqlFailure } from '../indexer/graphql/failure.ts';
+import { JsonSyntaxError, type JsonValue, parseJson } from '../move/json/json-text.ts';
+import { receivedBytes } from './received-bytes.ts';
+
+export const GRAPHQL_PATH = '/v1/graphql';
+export const MAX_GRAPHQL_BODY_BYTES = 256 * 1024;
+/** Requests that are received or wait for the database at a time; the others are refused. */
+export const MAX_GRAPHQL_REQUESTS = 200;
+
+/**
+ * @param database waits until the tables show the newest version
+ * @param onFailure of what no request may cause
+ */
+export function graphqlListener(
+  database: () => Promise<Database>,
+  onFailure: (error: unknown) => void = () => undefined,
+): RequestListener {
+  let pending = 0;
+  return (request, response) => {
+    allowOrigin(request, response);
+    const pathname = request.url!.split('?', 1)[0];
+    if (request.method === 'OPTIONS') response.writeHead(204).end();
+    else if (request.method === 'GET' && pathname === '/healthz') send(response, 200, 'OK');
+    else if (pathname !== GRAPHQL_PATH) send(response, 404, 'resource does not exist');
+    else if (request.method !== 'POST') {
+      response.setHeader('allow', 'POST, OPTIONS');
+      send(response, 405, `POST a query to ${GRAPHQL_PATH}`);
+    } else if (pending >= MAX_GRAPHQL_REQUESTS) {
+      send(response, 503, tooMany());
+    } else {
+      pending += 1;
+      answer(database, request, response)
+        .catch((error: unknown) => {
+          // A client that went away is no failure.
+          if (request.destroyed && !request.complete) return;
+          onFailure(error);
+          const failure = new GraphqlFailure('unexpected', 'internal error');
+          send(response, 500, failure.toText());
+        })
+        .finally(() => {
+          pending -= 1;
+        });
+    }
+  };
+}
+
+async function answer(
+  database: () => Promise<Database>,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const bytes = await receivedBytes(request, MAX_GRAPHQL_BODY_BYTES);
+  if (bytes === undefined) {
+    const message = `the body exceeds the limit of ${MAX_GRAPHQL_BODY_BYTES} bytes`;
+    // The rest of the body is not received.
+    response.setHeader('connection', 'close');
+    send(response, 413, new GraphqlFailure('limit-exceeded', message).toText());
+    return;
+  }
+  const body = readBody(bytes);
+  const text = body instanceof GraphqlFailure ? body.toText() : await answerQuery(body, await database());
+  send(response, 200, text);
+}
+
+function readBody(bytes: Buffer): JsonValue | GraphqlFailure {
+  try {
+    return parseJson(bytes);
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return new GraphqlFailure('invalid-json', error.message);
+    throw error;
+  }
+}
+
+function tooMany(): string {
+  return new GraphqlFailure('limit-exceeded', 'too many requests at a time').toText();
+}
+
+/** Pages of any origin may ask: everything here is public. */
+function allowOrigin({ headers }: IncomingMessage, response: ServerResponse): void {
+  response.setHeader('access-control-allow-origin', headers.origin ?? '*');
+  response.setHeader('vary', 'origin');
+  response.setHeader('access-control-allow-methods', 'GET, POST, OPTIONS');
+  response.setHeader(
+    'access-control-allow-headers',
+    headers['access-control-request-headers'] ?? '*',
+  );
+  response.setHeader('access-control-max-age', '1728000');
+}
+
+function send(response: ServerResponse, status: number, text: string): void {
+  const type = text.startsWith('{') ? 'application/json' : 'text/plain';
+  response.writeHead(status, { 'content-type': `${type}; charset=utf-8` }).end(text);
+}
