@@ -62,7 +62,8 @@ async function answer(
     return;
   }
   const body = readBody(bytes);
-  const text = body instanceof GraphqlFailure ? body.toText() : await answerQuery(body, await database());
+  const text =
+    body instanceof GraphqlFailure ? body.toText() : await answerQuery(body, await database());
   send(response, 200, text);
 }
 

@@ -8,8 +8,8 @@ import { SubmitError } from '../../chain/submit-error.ts';
 import { OverrideError } from '../../ledger/overrides/override-error.ts';
 import { MoveError } from '../../move/errors.ts';
 import { NodeError } from '../node-error.ts';
-import type { Localnet } from './localnet.ts';
 import { receivedBytes } from '../received-bytes.ts';
+import type { Localnet } from './localnet.ts';
 
 const PREFIX = '/v1/-/';
 const MAX_BODY_BYTES = 64 * 1024 * 1024;

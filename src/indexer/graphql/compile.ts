@@ -1,0 +1,279 @@
+/** An operation to one statement of SQL, which answers one row: the JSON text of each field of the root. */
+import type { GraphQLObjectType } from 'graphql';
+import { tableOf } from '../catalogue/index.ts';
+import type { Relation, Table } from '../catalogue/table.ts';
+import { ConditionCompiler, countOf } from './conditions.ts';
+import { GraphqlFailure } from './failure.ts';
+import { ROOT_FIELDS, type RootField, tableField } from './fields.ts';
+import { type InputObject, type InputValue, readArguments } from './input-values.ts';
+import { Allowance, checkLimit, type QueryLimits } from './limits.ts';
+import { OrderCompiler } from './ordering.ts';
+import { SCHEMA } from './schema.ts';
+import type { SelectedField, Selector } from './selection.ts';
+import {
+  columnOf,
+  joinCondition,
+  jsonColumn,
+  jsonName,
+  jsonObject,
+  jsonText,
+  StatementParts,
+  tableName,
+} from './sql.ts';
+
+/** Where a selection stands. */
+interface Place {
+  readonly depth: number;
+  /** The most rows that the selection can be evaluated for. */
+  readonly rows: number;
+}
+
+/** Rows of a table that a field asks for. */
+interface RowsQuery {
+  readonly alias: string;
+  /** A statement that selects all columns. */
+  readonly sql: string;
+  /** The most rows that it has, undefined without a `limit`. */
+  readonly limit: number | undefined;
+}
+
+/** The number of a row in a query, beside the columns of the table. */
+const ROW_NUMBER = 'row_number_';
+
+export class OperationCompiler {
+  readonly #selector: Selector;
+  readonly #limits: QueryLimits;
+  readonly #parts = new StatementParts();
+  readonly #conditions: ConditionCompiler;
+  readonly #orders: OrderCompiler;
+  readonly #rows: Allowance;
+  readonly #values: string[] = [];
+
+  constructor(selector: Selector, limits: QueryLimits) {
+    this.#selector = selector;
+    this.#limits = limits;
+    const conditions = new Allowance(limits.conditions, 'conditions and orders');
+    this.#conditions = new ConditionCompiler(this.#parts, limits, conditions);
+    this.#orders = new OrderCompiler(this.#parts, conditions);
+    this.#rows = new Allowance(limits.totalRows, 'rows, at the limits of all its fields');
+  }
+
+  /** @returns the place of the field's JSON text in the row that the statement answers */
+  addRootField(field: SelectedField): number {
+    this.#values.push(this.#rootValue(ROOT_FIELDS.get(field.name)!, field));
+    return this.#values.length - 1;
+  }
+
+  /** Undefined if no field needs rows. Its columns are named `r0`, `r1`, … */
+  statement(): { text: string; parameters: readonly string[] } | undefined {
+    if (this.#values.length === 0) return undefined;
+    const columns = this.#values.map((value, place) => `${value} AS r${place}`);
+    return { text: `SELECT ${columns.join(', ')}`, parameters: this.#parts.parameters };
+  }
+
+  #rootValue({ kind, table }: RootField, field: SelectedField): string {
+    const place = { depth: 0, rows: 1 };
+    switch (kind) {
+      case 'rows':
+        return this.#list(table, field, place, undefined);
+      case 'aggregate':
+        return this.#aggregated(table, field, place, undefined);
+      case 'row': {
+        const alias = this.#parts.newAlias();
+        const key = this.#arguments('query_root', field);
+        const conditions = [...key].map(([name, value]) => {
+          const { type } = table.columns.find((column) => column.name === name)!;
+          return `${columnOf(alias, name)} = ${this.#parts.bind(value as string, type)}`;
+        });
+        return this.#one(table, alias, conditions.join(' AND '), field, place);
+      }
+    }
+  }
+
+  #arguments(typeName: string, { name, node, path }: SelectedField): Map<string, InputValue> {
+    const type = SCHEMA.getType(typeName) as GraphQLObjectType;
+    const { args } = type.getFields()[name]!;
+    return readArguments(node.arguments, args, this.#selector.variables, path);
+  }
+
+  /** One row, or null. */
+  #one(table: Table, alias: string, condition: string, field: SelectedField, place: Place): string {
+    const row = this.#row(table, alias, field, this.#inner(field, place, 1));
+    return `coalesce((SELECT ${row} FROM ${tableName(table)} AS ${alias} WHERE ${condition} LIMIT 1), 'null')`;
+  }
+
+  #list(table: Table, field: SelectedField, place: Place, relation: Joined | undefined): string {
+    const { alias, sql, limit } = this.#query(table, field, relation, this.#limits.rows);
+    const row = this.#row(table, alias, field, this.#inner(field, place, limit!));
+    return `(SELECT concat('[', string_agg(${row}, ','), ']') FROM (${sql}) AS ${alias})`;
+  }
+
+  /** The place of what a field selects. */
+  #inner({ path }: SelectedField, { depth, rows }: Place, limit: number): Place {
+    checkLimit(depth + 1, this.#limits.depth, 'fields within each other', path);
+    this.#rows.add(rows * limit, path);
+    return { depth: depth + 1, rows: rows * limit };
+  }
+
+  /** @param maxRows that it has at most, or undefined */
+  #query(
+    table: Table,
+    field: SelectedField,
+    relation: Joined | undefined,
+    maxRows: number | undefined,
+  ): RowsQuery {
+    const given = this.#arguments(relation?.parent.name ?? 'query_root', field);
+    const path = `${field.path}.args`;
+    const alias = this.#parts.newAlias();
+    const where = given.get('where') as InputObject | undefined;
+    const conditions = [
+      ...(relation === undefined ? [] : [joinCondition(relation.relation, relation.alias, alias)]),
+      ...(where === undefined
+        ? []
+        : [this.#conditions.condition(table, alias, where, `${path}.where`)]),
+    ];
+    const { distinct, orderBy } = this.#orders.order(
+      table,
+      alias,
+      (given.get('order_by') as InputObject[] | undefined) ?? [],
+      (given.get('distinct_on') as string[] | undefined) ?? [],
+      `${path}.order_by`,
+    );
+    const limit = least(notNegative(given.get('limit'), `${path}.limit`), maxRows);
+    const offset = notNegative(given.get('offset'), `${path}.offset`);
+    const sql =
+      `SELECT ${distinct}${alias}.* FROM ${tableName(table)} AS ${alias}` +
+      (conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`) +
+      orderBy +
+      (limit === undefined ? '' : ` LIMIT ${this.#parts.bind(limit, 'bigint')}`) +
+      (offset === undefined ? '' : ` OFFSET ${this.#parts.bind(offset, 'bigint')}`);
+    return { alias, sql, limit };
+  }
+
+  /** The JSON text of what a field selects of a row. */
+  #row(table: Table, alias: string, field: SelectedField, place: Place): string {
+    const members = this.#selector.fields(field.selections, field.path).map((selected) => {
+      return [selected.key, this.#member(table, alias, selected, place)] as const;
+    });
+    return jsonObject(members);
+  }
+
+  #member(table: Table, alias: string, field: SelectedField, place: Place): string {
+    if (field.name === '__typename') return jsonName(table.name);
+    const meaning = tableField(table, field.name);
+    if (meaning.kind === 'column') {
+      const path =
+        meaning.column.type === 'jsonb'
+          ? this.#arguments(table.name, field).get('path')
+          : undefined;
+      if (path === undefined) return jsonColumn(alias, meaning.column);
+      const steps = this.#parts.bindList(stepsOf(path as string, field.path), 'text');
+      return jsonText(`(${columnOf(alias, field.name)} #> ${steps})`, 'jsonb');
+    }
+    const { relation } = meaning;
+    const other = tableOf(relation.table);
+    const joined = { relation, alias, parent: table };
+    if (meaning.kind === 'aggregate') return this.#aggregated(other, field, place, joined);
+    if (relation.kind === 'array') return this.#list(other, field, place, joined);
+    const row = this.#parts.newAlias();
+    return this.#one(other, row, joinCondition(relation, alias, row), field, place);
+  }
+
+  /** `aggregate` is of all rows of the query; `nodes` shows as many as a list would. */
+  #aggregated(
+    table: Table,
+    field: SelectedField,
+    place: Place,
+    relation: Joined | undefined,
+  ): string {
+    const query = this.#query(table, field, relation, undefined);
+    const shown = least(query.limit, this.#limits.rows)!;
+    const { alias } = query;
+    const inner = this.#inner(field, place, 1);
+    let showsNodes = false;
+    const members = this.#selector.fields(field.selections, field.path).map((selected) => {
+      switch (selected.name) {
+        case '__typename':
+          return [selected.key, jsonName(`${table.name}_aggregate`)] as const;
+        case 'nodes': {
+          showsNodes = true;
+          const row = this.#row(table, alias, selected, this.#inner(selected, inner, shown));
+          const number = columnOf(alias, ROW_NUMBER);
+          const rows = `string_agg(${row}, ',' ORDER BY ${number}) FILTER (WHERE ${number} <= ${shown})`;
+          return [selected.key, `concat('[', ${rows}, ']')`] as const;
+        }
+        default:
+          return [selected.key, this.#aggregates(table, alias, selected)] as const;
+      }
+    });
+    const rows = showsNodes ? this.#numbered(query) : query.sql;
+    // HAVING makes one row of all, even if no aggregate function is asked for.
+    return `(SELECT ${jsonObject(members)} FROM (${rows}) AS ${alias} HAVING true)`;
+  }
+
+  #numbered({ sql }: RowsQuery): string {
+    const alias = this.#parts.newAlias();
+    return `SELECT ${alias}.*, row_number() OVER () AS ${ROW_NUMBER} FROM (${sql}) AS ${alias}`;
+  }
+
+  #aggregates(table: Table, alias: string, field: SelectedField): string {
+    const typeName = `${table.name}_aggregate_fields`;
+    const members = this.#selector.fields(field.selections, field.path).map((selected) => {
+      if (selected.name === '__typename') return [selected.key, jsonName(typeName)] as const;
+      if (selected.name === 'count') {
+        const given = this.#arguments(typeName, selected);
+        const columns = given.get('columns') as string[] | undefined;
+        const count = countOf(alias, columns, given.get('distinct') === true);
+        return [selected.key, jsonText(count, 'bigint')] as const;
+      }
+      return [selected.key, this.#aggregateOf(table, alias, selected)] as const;
+    });
+    return jsonObject(members);
+  }
+
+  #aggregateOf(table: Table, alias: string, field: SelectedField): string {
+    const members = this.#selector.fields(field.selections, field.path).map((selected) => {
+      if (selected.name === '__typename') {
+        return [selected.key, jsonName(`${table.name}_${field.name}_fields`)] as const;
+      }
+      const { name, type } = table.columns.find((column) => column.name === selected.name)!;
+      const value = `${field.name}(${columnOf(alias, name)})`;
+      return [selected.key, jsonText(value, type)] as const;
+    });
+    return jsonObject(members);
+  }
+}
+
+/** The relation by which rows belong to a row of another table. */
+interface Joined {
+  readonly relation: Relation;
+  readonly alias: string;
+  readonly parent: Table;
+}
+
+function least(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined ? b : b === undefined ? a : Math.min(a, b);
+}
+
+function notNegative(value: InputValue | undefined, path: string): number | undefined {
+  if (value === undefined) return undefined;
+  if ((value as number) < 0) {
+    throw new GraphqlFailure('validation-failed', 'unexpected negative value', path);
+  }
+  return value as number;
+}
+
+/** Steps of a path into JSON: `$.a.b[0]`, `a`, `$["a b"]`. */
+function stepsOf(path: string, place: string): string[] {
+  const steps: string[] = [];
+  const step = /(?:^|\.)([^.[\]]+)|\[(\d+)\]|\["([^"]*)"\]|\['([^']*)'\]/gy;
+  const text = path.startsWith('$') ? path.slice(1) : path;
+  while (step.lastIndex < text.length) {
+    const found = step.exec(text);
+    if (found === null) {
+      throw new GraphqlFailure('parse-failed', `invalid json path: ${path}`, `${place}.args.path`);
+    }
+    steps.push(found.slice(1).find((part) => part !== undefined)!);
+  }
+  return steps;
+}

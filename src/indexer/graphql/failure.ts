@@ -1,0 +1,29 @@
+/** Errors of a GraphQL request, in the shape of Hasura (docs/indexer.md, Errors). */
+
+export type GraphqlFailureCode =
+  | 'validation-failed'
+  | 'parse-failed'
+  | 'invalid-json'
+  | 'data-exception'
+  | 'limit-exceeded'
+  | 'not-supported'
+  | 'unexpected';
+
+export class GraphqlFailure extends Error {
+  readonly code: GraphqlFailureCode;
+  /** Where in the document, such as `$.selectionSet.events.args.where`. */
+  readonly path: string;
+
+  constructor(code: GraphqlFailureCode, message: string, path = '$') {
+    super(message);
+    this.name = 'GraphqlFailure';
+    this.code = code;
+    this.path = path;
+  }
+
+  /** The body of the answer. Its status is 200. */
+  toText(): string {
+    const { message, path, code } = this;
+    return JSON.stringify({ errors: [{ message, extensions: { path, code } }] });
+  }
+}

@@ -1,0 +1,221 @@
+/** Values of arguments: from literals of a document and JSON of variables to what the compiler needs. */
+import {
+  type ArgumentNode,
+  GraphQLBoolean,
+  type GraphQLEnumType,
+  type GraphQLInputObjectType,
+  type GraphQLInputType,
+  GraphQLInt,
+  GraphQLString,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  Kind,
+  type ValueNode,
+} from 'graphql';
+import { JsonNumber, type JsonObject, type JsonValue } from '../../move/json/json-text.ts';
+import { formatJson } from '../../move/json/json-text-print.ts';
+import { GraphqlFailure } from './failure.ts';
+import { SCALARS } from './scalars.ts';
+
+/** A name of an enum that is written in a document, where a text has quotes. */
+class EnumName {
+  readonly name: string;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+/** What a client gives. Members of objects have their order, which an `order_by` needs. */
+type Given =
+  | null
+  | boolean
+  | string
+  | JsonNumber
+  | EnumName
+  | readonly Given[]
+  | ReadonlyMap<string, Given>;
+
+/** A value that has its type. Scalars that PostgreSQL reads are texts. */
+export type InputValue = boolean | string | number | readonly InputValue[] | InputObject;
+export type InputObject = ReadonlyMap<string, InputValue>;
+
+export type Variables = JsonObject;
+
+/** Arguments of a field or directive by their names; those without a value are absent. */
+export function readArguments(
+  nodes: readonly ArgumentNode[] | undefined,
+  types: readonly {
+    readonly name: string;
+    readonly type: GraphQLInputType;
+    readonly defaultValue?: unknown;
+  }[],
+  variables: Variables,
+  path: string,
+): Map<string, InputValue> {
+  const name = path.slice(path.lastIndexOf('.') + 1);
+  for (const node of nodes ?? []) {
+    if (!types.some((type) => type.name === node.name.value)) {
+      fail(`'${name}' has no argument named '${node.name.value}'`, path);
+    }
+  }
+  const values = new Map<string, InputValue>();
+  for (const { name: argument, type, defaultValue } of types) {
+    const node = nodes?.find((given) => given.name.value === argument);
+    const given = node === undefined ? undefined : givenBy(node.value, variables);
+    const value = readGiven(type, given, `${path}.args.${argument}`) ?? defaultValue;
+    if (value !== undefined) values.set(argument, value as InputValue);
+  }
+  return values;
+}
+
+/** Undefined for a variable without a value. */
+function givenBy(node: ValueNode, variables: Variables): Given | undefined {
+  switch (node.kind) {
+    case Kind.VARIABLE:
+      return variables.get(node.name.value);
+    case Kind.NULL:
+      return null;
+    case Kind.INT:
+    case Kind.FLOAT:
+      return new JsonNumber(node.value);
+    case Kind.ENUM:
+      return new EnumName(node.value);
+    case Kind.LIST:
+      return node.values.map((value) => givenBy(value, variables) ?? null);
+    case Kind.OBJECT: {
+      const members = new Map<string, Given>();
+      for (const { name, value } of node.fields) {
+        const given = givenBy(value, variables);
+        if (given !== undefined) members.set(name.value, given);
+      }
+      return members;
+    }
+    default:
+      return node.value;
+  }
+}
+
+/** The value of a variable that the request does not have. */
+export function readDefault(node: ValueNode): JsonValue {
+  return withoutEnums(givenBy(node, new Map()) ?? null);
+}
+
+function withoutEnums(given: Given): JsonValue {
+  if (given instanceof EnumName) return given.name;
+  if (given instanceof Map) {
+    return new Map([...given].map(([name, member]) => [name, withoutEnums(member as Given)]));
+  }
+  return Array.isArray(given) ? given.map(withoutEnums) : (given as JsonValue);
+}
+
+/** @returns undefined for nothing, and for null where null means nothing */
+function readGiven(
+  type: GraphQLInputType,
+  given: Given | undefined,
+  path: string,
+): InputValue | undefined {
+  if (isNonNullType(type)) {
+    if (given === undefined || given === null) return unexpected(type.ofType, given, path);
+    return readGiven(type.ofType, given, path);
+  }
+  if (given === undefined || given === null) return undefined;
+  if (isListType(type)) {
+    const items = Array.isArray(given) ? (given as Given[]) : [given];
+    return items.map((item, place) => readGiven(type.ofType, item, `${path}[${place}]`)!);
+  }
+  if (isInputObjectType(type)) return readObject(type, given, path);
+  if (isEnumType(type)) return readEnum(type, given, path);
+  return readScalar(type, given, path);
+}
+
+function readObject(type: GraphQLInputObjectType, given: Given, path: string): InputObject {
+  if (!(given instanceof Map)) return unexpected(type, given, path);
+  const fields = type.getFields();
+  const values = new Map<string, InputValue>();
+  for (const [name, member] of given as ReadonlyMap<string, Given>) {
+    const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (field === undefined) {
+      return fail(`field '${name}' not found in type: '${type.name}'`, `${path}.${name}`);
+    }
+    // A comparison with null would be true for every row or for none: Hasura refuses it.
+    if (member === null && isStrict(type)) return unexpected(field.type, null, `${path}.${name}`);
+    const value = readGiven(field.type, member, `${path}.${name}`);
+    if (value !== undefined) values.set(name, value);
+  }
+  for (const { name, type: fieldType } of Object.values(fields)) {
+    if (isNonNullType(fieldType) && !values.has(name)) {
+      return fail(`missing required field '${name}'`, path);
+    }
+  }
+  return values;
+}
+
+function isStrict({ name }: GraphQLInputObjectType): boolean {
+  return name.endsWith('_comparison_exp') || name.includes('_aggregate_bool_exp_');
+}
+
+function readEnum(type: GraphQLEnumType, given: Given, path: string): InputValue {
+  const name = given instanceof EnumName ? given.name : given;
+  if (typeof name !== 'string') return unexpected(type, given, path);
+  if (type.getValue(name) != null) return name;
+  const names = type.getValues().map((value) => `'${value.name}'`);
+  return fail(
+    `expected one of the values [${names.join(', ')}] for type '${type.name}', but found '${name}'`,
+    path,
+  );
+}
+
+function readScalar(type: GraphQLInputType, given: Given, path: string): InputValue {
+  switch (type) {
+    case GraphQLString:
+    case SCALARS.timestamp:
+      return typeof given === 'string' ? given : unexpected(type, given, path);
+    case GraphQLBoolean:
+      return typeof given === 'boolean' ? given : unexpected(type, given, path);
+    case GraphQLInt: {
+      const value = given instanceof JsonNumber ? Number(given.text) : Number.NaN;
+      return value === (value | 0) ? value : unexpected(type, given, path);
+    }
+    case SCALARS.jsonb:
+      return formatJson(withoutEnums(given));
+    default:
+      if (given instanceof JsonNumber) return given.text;
+      return typeof given === 'string' ? given : unexpected(type, given, path);
+  }
+}
+
+const EXPECTED = new Map<GraphQLInputType, string>([
+  [GraphQLString, 'a string'],
+  [GraphQLBoolean, 'a boolean'],
+  [GraphQLInt, 'a 32-bit integer'],
+  [SCALARS.timestamp, 'a string'],
+  [SCALARS.bigint, 'a number or a string'],
+  [SCALARS.numeric, 'a number or a string'],
+]);
+
+function unexpected(type: GraphQLInputType, given: Given | undefined, path: string): never {
+  const name = `type '${String(type)}'`;
+  if (given === undefined || given === null) {
+    return fail(
+      isListType(type) ? 'expected a list, but found null' : `unexpected null value for ${name}`,
+      path,
+    );
+  }
+  const expected = isEnumType(type) ? 'an enum value' : (EXPECTED.get(type) ?? 'an object');
+  return fail(`expected ${expected} for ${name}, but found ${kindOf(given)}`, path);
+}
+
+function kindOf(given: Given): string {
+  if (given instanceof JsonNumber) return 'a number';
+  if (given instanceof EnumName) return 'an enum value';
+  if (Array.isArray(given)) return 'a list';
+  if (given instanceof Map) return 'an object';
+  return typeof given === 'string' ? 'a string' : 'a boolean';
+}
+
+function fail(message: string, path: string): never {
+  throw new GraphqlFailure('validation-failed', message, path);
+}
