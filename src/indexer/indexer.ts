@@ -17,6 +17,8 @@ import { RowBuffer } from './row-buffer.ts';
 
 /** Rows that are gathered before they are written. */
 const ROWS_PER_COMMIT = 5_000;
+/** Statistics are collected when there are twice as many rows, and each time their number has doubled. */
+const FIRST_ANALYSIS_ROWS = 500;
 /** How often a follower looks for new versions, in milliseconds. */
 const LOOK_INTERVAL_MS = 50;
 /** Pause after a failure, in milliseconds. */
@@ -36,6 +38,9 @@ export class Indexer {
   /** The view whose history is known to be the one of the tables. */
   #checked: LedgerView | undefined;
   #filling: Promise<void> | undefined;
+  /** Rows, since the start. */
+  #written = 0;
+  #analyzedAt = FIRST_ANALYSIS_ROWS;
   #isClosed = false;
 
   constructor(options: IndexerOptions) {
@@ -106,6 +111,7 @@ export class Indexer {
       nextVersion += BigInt(page.length);
       const isLast = nextVersion > view.state.version || this.#isClosed;
       if (rows.size < ROWS_PER_COMMIT && !isLast) continue;
+      this.#written += rows.size;
       const statements = rows.take();
       const last = page.at(-1)!;
       await writing;
@@ -114,7 +120,15 @@ export class Indexer {
       writing.catch(() => undefined);
     }
     await writing;
+    await this.#analyze();
     if (!this.#isClosed) this.#checked = view;
+  }
+
+  /** Statistics by which queries are planned: PGlite collects none by itself. */
+  async #analyze(): Promise<void> {
+    if (this.#written < this.#analyzedAt * 2) return;
+    await this.database.transaction([{ text: 'ANALYZE', parameters: [] }]);
+    this.#analyzedAt = this.#written;
   }
 
   async #write(

@@ -6,6 +6,8 @@ import { asTexts, type Row, type Session, type Statement } from './session.ts';
 
 /** Names of tables without a schema are those of the indexer. Rejects with what PostgreSQL says. */
 export interface Database {
+  /** Whether a query that takes too long is given up. */
+  readonly stopsSlowQueries: boolean;
   query(text: string, parameters?: readonly unknown[]): Promise<{ rows: Row[] }>;
   /** All statements or none. */
   transaction(statements: readonly Statement[]): Promise<void>;
@@ -25,6 +27,9 @@ export async function openDatabase(location: string | undefined): Promise<Databa
 
 /** Of requests that are answered one after another. */
 abstract class OneByOne implements Database {
+  /** PGlite has no timer. */
+  readonly stopsSlowQueries = false;
+
   protected abstract send(request: EmbeddedRequest): Promise<EmbeddedAnswer>;
 
   async #rows(request: EmbeddedRequest): Promise<Row[]> {

@@ -11,6 +11,7 @@ const SEARCH_PATH = `-c search_path=${INDEXER_SCHEMA}`;
 const AS_TEXT = { getTypeParser: () => (value: string) => value };
 
 export class PostgresDatabase implements Database {
+  readonly stopsSlowQueries = true;
   readonly #writer: pg.Pool;
   readonly #readers: pg.Pool;
 
