@@ -57,12 +57,12 @@ export async function startIndexerServer(
 async function openService({ logger, ...options }: IndexerServerOptions): Promise<Opened> {
   const [{ IndexerService }, { graphqlListener }] = await Promise.all([
     import('../indexer/service.ts'),
-    import('../indexer/graphql/endpoint.ts'),
+    import('./graphql-listener.ts'),
   ]);
   const onFailure = (err: unknown): void => logger.error({ err }, 'the indexer has failed');
   const service = new IndexerService({ ...options, onFailure });
   return {
-    answer: graphqlListener(() => service.database()),
+    answer: graphqlListener(() => service.database(), onFailure),
     close: () => service.close(),
   };
 }

@@ -6,6 +6,8 @@ import type { CoinPairs } from './coin-pairs.ts';
 import { events } from './events.ts';
 import { fungibleAssets } from './fungible-assets.ts';
 import { objects } from './objects.ts';
+import { tokenActivities } from './token-activities.ts';
+import { tokens } from './tokens.ts';
 import type { TransactionFacts } from './transaction-facts.ts';
 import { userTransactions } from './user-transactions.ts';
 
@@ -21,7 +23,7 @@ const PROCESSORS: Readonly<Record<string, readonly Processor[]>> = {
   fungible_asset_processor: [fungibleAssets, assetActivities],
   objects_processor: [objects],
   stake_processor: [],
-  token_v2_processor: [],
+  token_v2_processor: [tokens, tokenActivities],
   user_transaction_processor: [userTransactions],
 };
 

@@ -1,0 +1,93 @@
+/** What has happened to digital assets: minted, burned, changed, given on. */
+import type { RowSink } from '../row-buffer.ts';
+import { burnedFrom, isFungibleToken, ownersBefore, TOKEN } from './tokens.ts';
+import {
+  type ChainEvent,
+  type Fields,
+  fullAddress,
+  type TransactionFacts,
+} from './transaction-facts.ts';
+
+interface Happening {
+  /** The name that rows have, that of the older event. */
+  readonly type: string;
+  readonly token: string;
+  readonly row: Fields;
+}
+
+/** Events of the module, and the older ones in streams, by their names. */
+const HAPPENINGS: Readonly<
+  Record<string, (facts: TransactionFacts, event: ChainEvent) => Happening>
+> = {
+  '0x4::collection::Mint': minted,
+  '0x4::collection::MintEvent': minted,
+  '0x4::collection::Burn': burned,
+  '0x4::collection::BurnEvent': burned,
+  '0x4::token::Mutation': changed,
+  '0x4::token::MutationEvent': changed,
+  '0x1::object::Transfer': transferred,
+  '0x1::object::TransferEvent': transferred,
+};
+
+export function tokenActivities(facts: TransactionFacts, rows: RowSink): void {
+  facts.events.forEach((event, index) => {
+    const happening = HAPPENINGS[event.type]?.(facts, event);
+    if (happening === undefined) return;
+    const { type, token, row } = happening;
+    const isToken =
+      facts.resource(token, TOKEN) !== undefined || event.type.startsWith('0x4::collection::Burn');
+    if (!isToken) return;
+    rows.put('token_activities_v2', {
+      transaction_version: facts.version,
+      event_index: index,
+      event_account_address: fullAddress(event.guid.account_address),
+      token_data_id: token,
+      property_version_v1: '0',
+      type,
+      token_amount: '1',
+      before_value: null,
+      after_value: null,
+      entry_function_id_str: facts.entryFunction ?? null,
+      token_standard: 'v2',
+      is_fungible_v2: isFungibleToken(facts, token),
+      transaction_timestamp: facts.timestamp,
+      from_address: null,
+      to_address: null,
+      ...row,
+    });
+  });
+}
+
+function minted(facts: TransactionFacts, { data }: ChainEvent): Happening {
+  const token = fullAddress(data.token);
+  const from = facts.ownerOf(token) ?? null;
+  return { type: '0x4::collection::MintEvent', token, row: { from_address: from } };
+}
+
+function burned(facts: TransactionFacts, { data }: ChainEvent): Happening {
+  const token = fullAddress(data.token);
+  const [first] = ownersBefore(facts, token);
+  const from = burnedFrom(facts, token) ?? first ?? null;
+  return { type: '0x4::collection::BurnEvent', token, row: { from_address: from } };
+}
+
+function changed(facts: TransactionFacts, { guid, data }: ChainEvent): Happening {
+  const token = fullAddress(data.token_address ?? guid.account_address);
+  return {
+    type: '0x4::token::MutationEvent',
+    token,
+    row: {
+      from_address: facts.ownerOf(token) ?? null,
+      before_value: data.old_value,
+      after_value: data.new_value,
+    },
+  };
+}
+
+function transferred(_: TransactionFacts, { data }: ChainEvent): Happening {
+  return {
+    type: '0x1::object::TransferEvent',
+    token: fullAddress(data.object),
+    row: { from_address: fullAddress(data.from), to_address: fullAddress(data.to) },
+  };
+}
