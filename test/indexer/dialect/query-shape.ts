@@ -1,0 +1,73 @@
+/** A query as the tests make it: what a document says, before it is text. */
+import type { Relation, SqlType, Table } from '../../../src/indexer/catalogue/table.ts';
+
+/** A value of a column, as PostgreSQL reads it. */
+export class Value {
+  readonly type: SqlType;
+  readonly text: string;
+
+  constructor(type: SqlType, text: string) {
+    this.type = type;
+    this.text = text;
+  }
+}
+
+/** Input of a field: members in their order. `enum` names are texts with a mark before them. */
+export type Input = boolean | number | Value | EnumName | readonly Input[] | InputObject;
+
+export interface InputObject {
+  readonly [name: string]: Input;
+}
+
+export class EnumName {
+  readonly name: string;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+export interface RowsArguments {
+  readonly where?: InputObject;
+  readonly order_by?: readonly InputObject[];
+  readonly distinct_on?: readonly EnumName[];
+  readonly limit?: number;
+  readonly offset?: number;
+}
+
+interface Keyed {
+  readonly key: string;
+}
+
+export interface ColumnShown extends Keyed {
+  readonly kind: 'column';
+  readonly name: string;
+  readonly type: SqlType;
+  readonly path: readonly string[] | undefined;
+}
+
+export interface TypeNameShown extends Keyed {
+  readonly kind: 'typename';
+}
+
+/** Rows of a table: a list, an aggregate, or one row. `relation` is absent at the root. */
+export interface RowsShown extends Keyed {
+  readonly kind: 'rows' | 'one' | 'aggregate';
+  readonly table: Table;
+  readonly relation: Relation | undefined;
+  readonly arguments: RowsArguments;
+  /** Values of the key, of a root field for one row. */
+  readonly byKey: InputObject | undefined;
+  /** What of each row; of an aggregate, what its nodes show, or nothing. */
+  readonly shown: readonly RowMember[];
+  readonly aggregates: readonly AggregateShown[];
+}
+
+export type RowMember = ColumnShown | TypeNameShown | RowsShown;
+
+export interface AggregateShown extends Keyed {
+  readonly function: string;
+  /** Of functions, one; of `count`, any number. */
+  readonly columns: readonly string[];
+  readonly isDistinct: boolean;
+}
