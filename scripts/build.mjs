@@ -1,6 +1,6 @@
 /**
  * Builds dist/ if something that the build reads is newer, or if something is missing: the program with Oxc, the page with
- * Vite, which brings Oxc, the default genesis with the program itself, and type declarations with tsc where it is
+ * Vite, which brings Oxc, the default genesis and an empty database with the program itself, and type declarations with tsc where it is
  * installed (scripts/install-tools.mjs). Types are checked by `npm run typecheck`.
  */
 import { spawn } from 'node:child_process';
@@ -17,6 +17,7 @@ import {
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildDefaultGenesis, DEFAULT_GENESIS } from './build-genesis.mjs';
+import { buildEmptyDatabase, emptyDatabaseBefore } from './build-indexer.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const SOURCES = [
@@ -70,13 +71,18 @@ const sourcesMs = Math.max(...SOURCES.map((name) => newestMs(join(ROOT, name))))
 const isOld = (mark) => !existsSync(mark) || statSync(mark).mtimeMs < sourcesMs;
 const isBuilt = !isOld(BUILT);
 const work = [];
+const database = emptyDatabaseBefore();
 // Files of sources that are gone must not stay.
 if (!isBuilt) rmSync(DIST, { recursive: true, force: true });
 if (existsSync(COMPILER) && isOld(BUILT_TYPES)) work.push(buildTypes());
 if (!isBuilt) {
   const vite = await import('vite');
   const program = buildProgram(vite);
-  work.push(program.then(buildDefaultGenesis), vite.build({ root: join(ROOT, 'web') }));
+  work.push(
+    program.then(buildDefaultGenesis),
+    program.then(() => buildEmptyDatabase(database)),
+    vite.build({ root: join(ROOT, 'web') }),
+  );
 } else if (!existsSync(DEFAULT_GENESIS)) {
   // What it is made of was not installed before.
   work.push(buildDefaultGenesis());

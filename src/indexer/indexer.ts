@@ -56,6 +56,14 @@ export class Indexer {
     return this.#progress;
   }
 
+  /** Versions that the tables do not have yet. Rejects as `reachHead`. */
+  async lag(): Promise<bigint> {
+    const { state } = await this.#options.ledger.view();
+    const progress = this.#progress ?? (await readProgress(this.database));
+    const { firstVersion = oldestTransaction(state) } = this.#options;
+    return state.version + 1n - (progress?.nextVersion ?? firstVersion);
+  }
+
   /** Resolves when the tables have all that the ledger has now. Rejects with LedgerError, or as the database does. */
   async reachHead(): Promise<void> {
     const { version } = (await this.#options.ledger.view()).state;

@@ -7,11 +7,11 @@ import { WriterLock } from '../store/sqlite/writer-lock.ts';
 import { type Database, openDatabase } from './database/database.ts';
 import { Indexer, type IndexerOptions } from './indexer.ts';
 
-/**
- * How long a query waits until the tables have what the ledger had when it came, in milliseconds. While a whole ledger
- * is being filled in, it is answered from what is there.
- */
-const MAX_WAIT_MS = 5_000;
+/** How long a query waits until the tables have what the ledger had when it came, in milliseconds. */
+const MAX_WAIT_MS = 30_000;
+/** With more versions to come, a whole ledger is being filled in, and it waits a moment only. */
+const MAX_AWAITED_VERSIONS = 20_000n;
+const SHORT_WAIT_MS = 500;
 const FILES = 'tables';
 
 export interface ServiceOptions extends Omit<IndexerOptions, 'database'> {
@@ -41,8 +41,10 @@ export class IndexerService {
   async database(): Promise<Database> {
     const { indexer } = await this.#open();
     const reached = indexer.reachHead();
-    await Promise.race([reached, delay(MAX_WAIT_MS, undefined, { ref: false })]);
     reached.catch(() => undefined);
+    const isFar = (await indexer.lag()) > MAX_AWAITED_VERSIONS;
+    const waitMs = isFar ? SHORT_WAIT_MS : MAX_WAIT_MS;
+    await Promise.race([reached, delay(waitMs, undefined, { ref: false })]);
     return indexer.database;
   }
 

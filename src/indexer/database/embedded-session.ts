@@ -13,10 +13,7 @@ const TYPES = [
 const asText = (value: unknown): string => String(value);
 const AS_TEXT = Object.fromEntries(TYPES.map((type) => [type, asText]));
 
-/**
- * The files of an empty database, which the package has (scripts/prebuild-indexer.mjs): to make them takes four times as
- * long as to unpack them.
- */
+/** The files of an empty database, which the build makes: that takes four times as long as to unpack them. */
 const PREBUILT = new URL('prebuilt.tgz', import.meta.url);
 /** A file of every database. */
 const MARK = 'PG_VERSION';
@@ -39,7 +36,7 @@ export async function openEmbedded(folder: string | undefined): Promise<Session>
   return new EmbeddedSession(database);
 }
 
-/** The files of an empty database, for the package. */
+/** The files of an empty database, for the build. */
 export async function emptyDatabase(): Promise<Buffer> {
   const database = await PGlite.create('memory://');
   const files = await database.dumpDataDir('gzip');

@@ -1,0 +1,16 @@
+/** Makes the files of an empty database of the indexer with the built program: making them takes seconds. */
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+
+const FILE = new URL('../dist/indexer/database/prebuilt.tgz', import.meta.url);
+const PACKAGES = new URL('../package-lock.json', import.meta.url);
+
+/** Those of the build before, if the packages are the same. */
+export function emptyDatabaseBefore() {
+  const isNew = existsSync(FILE) && statSync(FILE).mtimeMs > statSync(PACKAGES).mtimeMs;
+  return isNew ? readFileSync(FILE) : undefined;
+}
+
+export async function buildEmptyDatabase(before) {
+  const session = new URL('embedded-session.js', FILE);
+  writeFileSync(FILE, before ?? (await (await import(session)).emptyDatabase()));
+}

@@ -1,0 +1,153 @@
+/** Tables that are filled step by step, across restarts, failures and reverts, are those that are made at once. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Database } from '../../src/indexer/database/database.ts';
+import { Indexer } from '../../src/indexer/indexer.ts';
+import { PROCESSOR_NAMES } from '../../src/indexer/processors/index.ts';
+import type { Localnet } from '../../src/node/localnet/localnet.ts';
+import { startLocalnet } from '../../src/node/localnet/start-localnet.ts';
+import { allRows, dropTables, openTestedTables } from './tables.ts';
+
+const RECEIVERS = ['0xa11', '0xb0b', '0xca1'];
+
+let net: Localnet;
+let database: Database;
+let closeTables: () => Promise<void>;
+
+beforeAll(async () => {
+  net = await startLocalnet({ accounts: 1, mining: { kind: 'manual' } });
+  ({ database, close: closeTables } = await openTestedTables());
+});
+
+afterAll(async () => {
+  await closeTables();
+  await net.stop();
+});
+
+beforeEach(() => dropTables(database));
+
+const ledger = { view: async () => (await net.branch()).ledger.view() };
+
+function openIndexer(firstVersion?: bigint, over: Database = database): Indexer {
+  return new Indexer({ ledger, database: over, firstVersion });
+}
+
+async function fundEach(): Promise<void> {
+  for (const receiver of RECEIVERS) {
+    await net.fund(receiver, 1_000n);
+    await net.mine();
+  }
+}
+
+async function madeAtOnce(): Promise<Map<string, string[]>> {
+  await dropTables(database);
+  await openIndexer().reachHead();
+  return await allRows(database);
+}
+
+async function statusVersions(): Promise<string[]> {
+  const { rows } = await database.query('SELECT last_success_version FROM processor_status');
+  return rows.map((row) => row.last_success_version!);
+}
+
+describe('the indexer', () => {
+  it('has the head of every processor when it has reached it', async () => {
+    const indexer = openIndexer();
+    await indexer.reachHead();
+    await fundEach();
+    await indexer.reachHead();
+    const newest = String(net.version);
+    expect(await statusVersions()).toEqual(PROCESSOR_NAMES.map(() => newest));
+    expect(indexer.progress!.firstVersion).toBe(0n);
+    expect(await indexer.lag()).toBe(0n);
+  });
+
+  it('goes on where another one has ended', async () => {
+    for (const receiver of RECEIVERS) {
+      await net.fund(receiver, 5n);
+      await net.mine();
+      const indexer = openIndexer();
+      await indexer.reachHead();
+      await indexer.stop();
+    }
+    const stepwise = await allRows(database);
+    expect(stepwise.get('fungible_asset_activities')!.length).toBeGreaterThan(RECEIVERS.length);
+    expect(stepwise).toEqual(await madeAtOnce());
+  });
+
+  it('loses and repeats nothing where a commit fails, before it is made or after', async () => {
+    let commits = 0;
+    const failing: Database = {
+      stopsSlowQueries: false,
+      query: (...asked) => database.query(...asked),
+      transaction: async (statements) => {
+        commits += 1;
+        if (commits % 3 === 0) throw new Error('before');
+        await database.transaction(statements);
+        if (commits % 3 === 1) throw new Error('after');
+      },
+      close: () => Promise.resolve(),
+    };
+    const indexer = openIndexer(undefined, failing);
+    for (const receiver of [...RECEIVERS, ...RECEIVERS]) {
+      await net.fund(receiver, 7n);
+      await net.mine();
+      await indexer.reachHead().catch(() => undefined);
+    }
+    expect(commits).toBeGreaterThan(RECEIVERS.length);
+    await openIndexer().reachHead();
+    const broken = await allRows(database);
+    expect(broken).toEqual(await madeAtOnce());
+  });
+
+  it('refuses to go on where another process has', async () => {
+    const [first, second] = [openIndexer(), openIndexer()];
+    await first.reachHead();
+    await second.reachHead();
+    await fundEach();
+    await first.reachHead();
+    await expect(second.reachHead()).rejects.toThrow('next_version');
+    // It looks again where the other one is.
+    await second.reachHead();
+    expect(await allRows(database)).toEqual(await madeAtOnce());
+  });
+
+  it('takes back what a revert has taken back', async () => {
+    const indexer = openIndexer();
+    const snapshot = await net.snapshot();
+    await fundEach();
+    await indexer.reachHead();
+    const before = net.version;
+    await net.revert(snapshot);
+    await indexer.reachHead();
+    expect(await statusVersions()).toContain(String(net.version));
+    expect(net.version).toBeLessThan(before);
+    expect(await allRows(database)).toEqual(await madeAtOnce());
+  });
+
+  it('notices a revert after which there are as many versions again', async () => {
+    const indexer = openIndexer();
+    const snapshot = await net.snapshot();
+    await fundEach();
+    await indexer.reachHead();
+    const before = net.version;
+    await net.revert(snapshot);
+    while (net.version <= before) {
+      await net.fund('0xd0d', 3n);
+      await net.mine();
+    }
+    await indexer.reachHead();
+    const rows = await allRows(database);
+    expect(rows.get('account_transactions')!.join()).toContain('d0d');
+    expect(rows).toEqual(await madeAtOnce());
+  });
+
+  it('says from which version on its tables are whole', async () => {
+    const indexer = openIndexer(5n);
+    await indexer.reachHead();
+    expect(indexer.progress!.firstVersion).toBe(5n);
+    const { rows } = await database.query(
+      'SELECT min(transaction_version) AS first FROM account_transactions',
+    );
+    expect(rows[0]!.first).toBe('5');
+  });
+});
