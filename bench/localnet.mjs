@@ -103,7 +103,10 @@ class Client {
 }
 
 async function measure() {
-  const free = ['--listen', '127.0.0.1:0', '--faucet-listen', '127.0.0.1:0', '--ready-listen', ''];
+  const free = [
+    ...['--listen', '127.0.0.1:0', '--faucet-listen', '127.0.0.1:0'],
+    ...['--indexer-listen', '', '--ready-listen', ''],
+  ];
   const node = await startChild([PROGRAM, 'localnet', '--json', ...free]);
   const startCpuMs = cpuMs(node.pid);
   try {

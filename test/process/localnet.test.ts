@@ -4,12 +4,16 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { expectFailure, runCommand, startCommand, temporaryFolder } from './command.ts';
 
-const FREE = ['--listen', '127.0.0.1:0', '--faucet-listen', '127.0.0.1:0', '--ready-listen', ''];
+const FREE = [
+  ...['--listen', '127.0.0.1:0', '--faucet-listen', '127.0.0.1:0'],
+  ...['--indexer-listen', '127.0.0.1:0', '--ready-listen', ''],
+];
 const ASK = 'node -e "fetch(process.env.APTOS_NODE_URL).then((a) => a.text()).then(console.log)"';
 
 interface Ready {
   readonly url: string;
   readonly faucet_url: string;
+  readonly indexer_url: string;
   readonly chain_id: number;
   readonly accounts: readonly { readonly address: string; readonly private_key: string }[];
   readonly mint: { readonly address: string };
