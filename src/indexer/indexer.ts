@@ -1,19 +1,18 @@
 /**
- * Fills the tables from a ledger and follows its commits: in the order of versions, each batch in one transaction of the
- * database, together with how far it has come. So a kill loses nothing and repeats nothing.
+ * Fills the tables from a ledger and follows its commits: in the order of versions, each batch in one transaction of
+ * the database, together with how far it has come. So a kill loses nothing and repeats nothing.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LedgerView } from '../ledger/ledger-view.ts';
 import type { LedgerReader } from '../ledger/open.ts';
 import { oldestTransaction } from '../store/columns/head.ts';
-import type { Database } from './database/database.ts';
-import type { Statement } from './database/session.ts';
+import type { Database, Statement } from './database/session.ts';
 import { LedgerTransactions } from './ledger-transactions.ts';
 import { CoinPairs } from './processors/coin-pairs.ts';
 import { process } from './processors/index.ts';
 import type { TransactionFacts } from './processors/transaction-facts.ts';
 import { makeTables, type Progress, progressStatements, readProgress } from './progress.ts';
-import { RowBuffer } from './row-buffer.ts';
+import { RowBuffer } from './rows/row-buffer.ts';
 
 /** Rows that are gathered before they are written. */
 const ROWS_PER_COMMIT = 5_000;

@@ -1,6 +1,5 @@
 /** How far the tables are filled. It is written together with the rows, so both are always of the same version. */
-import type { Database } from './database/database.ts';
-import type { Statement } from './database/session.ts';
+import type { Database, Statement } from './database/session.ts';
 import { PROCESSOR_NAMES } from './processors/index.ts';
 import { makingStatements, PROGRESS_TABLE, SCHEMA_FORMAT } from './schema.ts';
 

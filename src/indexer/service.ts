@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isPostgresUrl } from '../store/postgres/location.ts';
 import { WriterLock } from '../store/sqlite/writer-lock.ts';
-import { type Database, openDatabase } from './database/database.ts';
+import { openDatabase } from './database/database.ts';
+import type { Database } from './database/session.ts';
 import { Indexer, type IndexerOptions } from './indexer.ts';
 
 /** How long a query waits until the tables have what the ledger had when it came, in milliseconds. */
@@ -14,7 +15,7 @@ const MAX_AWAITED_VERSIONS = 20_000n;
 const SHORT_WAIT_MS = 500;
 const FILES = 'tables';
 
-export interface ServiceOptions extends Omit<IndexerOptions, 'database'> {
+interface ServiceOptions extends Omit<IndexerOptions, 'database'> {
   /** A folder, `postgres://…`, or absent: in memory. */
   readonly location: string | undefined;
   /** Is told of each failure of following; it goes on then. */

@@ -1,6 +1,6 @@
 /** GraphQL over HTTP, at the path of Hasura (docs/indexer.md). */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { Database } from '../indexer/database/database.ts';
+import type { Database } from '../indexer/database/session.ts';
 import { answerQuery } from '../indexer/graphql/answer.ts';
 import { GraphqlFailure } from '../indexer/graphql/failure.ts';
 import { JsonSyntaxError, type JsonValue, parseJson } from '../move/json/json-text.ts';

@@ -1,6 +1,6 @@
 /** Tables that are filled step by step, across restarts, failures and reverts, are those that are made at once. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Database } from '../../src/indexer/database/database.ts';
+import type { Database } from '../../src/indexer/database/session.ts';
 import { Indexer } from '../../src/indexer/indexer.ts';
 import { PROCESSOR_NAMES } from '../../src/indexer/processors/index.ts';
 import type { Localnet } from '../../src/node/localnet/localnet.ts';

@@ -1,7 +1,7 @@
 /** Random queries, compiled and run, compared with what a naive evaluation in memory says. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { CATALOGUE } from '../../src/indexer/catalogue/index.ts';
-import type { Database } from '../../src/indexer/database/database.ts';
+import type { Database } from '../../src/indexer/database/session.ts';
 import { JsonNumber, type JsonValue, parseJson } from '../../src/move/json/json-text.ts';
 import { Random, roundsOf, testSeed } from '../random.ts';
 import { askExactly } from './dialect/ask.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../src/indexer/database/database.ts';
+import type { Database } from '../../src/indexer/database/session.ts';
 import { Random, testSeed } from '../random.ts';
 import { ask } from './dialect/ask.ts';
 import { openTables, randomRows } from './dialect/random-rows.ts';

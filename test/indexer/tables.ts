@@ -1,7 +1,7 @@
 /** The tables of an indexer in a test: opening them, and all their rows. */
 
 import { CATALOGUE, INDEXER_SCHEMA } from '../../src/indexer/catalogue/index.ts';
-import type { Database } from '../../src/indexer/database/database.ts';
+import type { Database } from '../../src/indexer/database/session.ts';
 import { openTables } from '../../src/indexer/service.ts';
 
 /** A database in memory, without tables. */

@@ -2,17 +2,7 @@
 import { isPostgresUrl } from '../../store/postgres/location.ts';
 import { HAS_THREADS, RequestThread } from '../../thread.ts';
 import { answerRequest, type EmbeddedAnswer, type EmbeddedRequest } from './embedded-requests.ts';
-import { asTexts, type Row, type Session, type Statement } from './session.ts';
-
-/** Names of tables without a schema are those of the indexer. Rejects with what PostgreSQL says. */
-export interface Database {
-  /** Whether a query that takes too long is given up. */
-  readonly stopsSlowQueries: boolean;
-  query(text: string, parameters?: readonly unknown[]): Promise<{ rows: Row[] }>;
-  /** All statements or none. */
-  transaction(statements: readonly Statement[]): Promise<void>;
-  close(): Promise<void>;
-}
+import { asTexts, type Database, type Row, type Session, type Statement } from './session.ts';
 
 /** @param location a folder, `postgres://…`, or absent: in memory */
 export async function openDatabase(location: string | undefined): Promise<Database> {

@@ -1,8 +1,7 @@
 /** The tables in a PostgreSQL server: one session writes, others read. */
 import pg from 'pg';
 import { INDEXER_SCHEMA } from '../catalogue/index.ts';
-import type { Database } from './database.ts';
-import { asTexts, type Row, runTransaction, type Statement } from './session.ts';
+import { asTexts, type Database, type Row, runTransaction, type Statement } from './session.ts';
 
 const MAX_READERS = 8;
 /** After this time a query is given up, in milliseconds. */

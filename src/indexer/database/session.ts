@@ -10,6 +10,16 @@ export interface Statement {
   readonly parameters: readonly SqlText[];
 }
 
+/** Names of tables without a schema are those of the indexer. Rejects with what PostgreSQL says. */
+export interface Database {
+  /** Whether a query that takes too long is given up. */
+  readonly stopsSlowQueries: boolean;
+  query(text: string, parameters?: readonly unknown[]): Promise<{ rows: Row[] }>;
+  /** All statements or none. */
+  transaction(statements: readonly Statement[]): Promise<void>;
+  close(): Promise<void>;
+}
+
 /** What one session can do. */
 export interface Session {
   query(text: string, parameters: readonly SqlText[]): Promise<Row[]>;

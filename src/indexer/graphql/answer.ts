@@ -1,6 +1,6 @@
 /** The answer to a GraphQL request: one statement of SQL, whose text is the answer. */
 import type { JsonObject, JsonValue } from '../../move/json/json-text.ts';
-import type { Database } from '../database/database.ts';
+import type { Database } from '../database/session.ts';
 import { OperationCompiler } from './compile.ts';
 import { readOperation } from './document.ts';
 import { GraphqlFailure } from './failure.ts';

@@ -1,5 +1,5 @@
 /** Which transactions concern an account: it signed, an event is its, or what it has was written. */
-import type { RowSink } from '../row-buffer.ts';
+import type { RowSink } from '../rows/row-buffer.ts';
 import { signersOf } from './signers.ts';
 import { fullAddress, OBJECT_CORE, type TransactionFacts } from './transaction-facts.ts';
 

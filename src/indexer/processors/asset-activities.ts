@@ -1,5 +1,5 @@
 /** What has moved of coins and fungible assets, and what gas has cost. */
-import type { RowSink } from '../row-buffer.ts';
+import type { RowSink } from '../rows/row-buffer.ts';
 import { APT_COIN, type CoinPairs } from './coin-pairs.ts';
 import { COIN_STORE, MAX_TYPE_CHARACTERS, storeFacts } from './fungible-assets.ts';
 import { feePayerOf } from './signers.ts';

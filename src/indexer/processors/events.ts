@@ -1,5 +1,5 @@
 /** All events. */
-import type { RowSink } from '../row-buffer.ts';
+import type { RowSink } from '../rows/row-buffer.ts';
 import { fullAddress, type TransactionFacts } from './transaction-facts.ts';
 
 /** What an index can hold of a type, in characters. */

@@ -1,5 +1,5 @@
 /** Coins and fungible assets: what they are, and who has how much. What has moved is in asset-activities.ts. */
-import type { RowSink } from '../row-buffer.ts';
+import type { RowSink } from '../rows/row-buffer.ts';
 import type { CoinPairs } from './coin-pairs.ts';
 import {
   type Fields,
@@ -155,7 +155,7 @@ function endStore(facts: TransactionFacts, address: string, rows: RowSink, pairs
 }
 
 /** What an event says of a store that was deleted. */
-export function deletedStore(
+function deletedStore(
   { events }: TransactionFacts,
   address: string,
 ): { readonly owner: string; readonly metadata: string } | undefined {

@@ -1,5 +1,5 @@
 /** The processors: each makes the rows of one subject from a transaction and what it changed, from nothing else. */
-import type { RowSink } from '../row-buffer.ts';
+import type { RowSink } from '../rows/row-buffer.ts';
 import { accountTransactions } from './account-transactions.ts';
 import { assetActivities } from './asset-activities.ts';
 import type { CoinPairs } from './coin-pairs.ts';

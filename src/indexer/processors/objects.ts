@@ -1,5 +1,5 @@
 /** Objects and who owns them. */
-import type { RowSink } from '../row-buffer.ts';
+import type { RowSink } from '../rows/row-buffer.ts';
 import {
   fullAddress,
   OBJECT_CORE,

@@ -1,5 +1,5 @@
 /** What has happened to digital assets: minted, burned, changed, given on. */
-import type { RowSink } from '../row-buffer.ts';
+import type { RowSink } from '../rows/row-buffer.ts';
 import { burnedFrom, isFungibleToken, ownersBefore, TOKEN } from './tokens.ts';
 import {
   type ChainEvent,

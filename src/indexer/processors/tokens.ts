@@ -1,5 +1,5 @@
-/** Digital assets (`0x4`): tokens, their collections, and who owns them. What has happened is in token-activities.ts. */
-import type { RowSink } from '../row-buffer.ts';
+/** Digital assets (`0x4`): tokens, their collections, who owns them. What has happened is in token-activities.ts. */
+import type { RowSink } from '../rows/row-buffer.ts';
 import { METADATA } from './fungible-assets.ts';
 import { propertiesOf } from './property-map.ts';
 import {

@@ -60,12 +60,12 @@ export interface ResourceWrite {
   readonly stateKeyHash: string;
 }
 
-export interface ResourceDeletion {
+interface ResourceDeletion {
   readonly address: string;
   readonly type: string;
 }
 
-export interface TableWrite {
+interface TableWrite {
   readonly handle: string;
   /** Hexadecimal BCS, as the value, which a deletion has not. */
   readonly key: string;
@@ -80,7 +80,7 @@ export const OBJECT_GROUP = '0x1::object::ObjectGroup';
 /** The orderless transactions of an account have it in place of a sequence number. */
 const NO_SEQUENCE_NUMBER = '18446744073709551615';
 
-export interface BlockPlace {
+interface BlockPlace {
   readonly height: bigint;
   readonly epoch: bigint;
 }

@@ -1,5 +1,5 @@
 /** User transactions, their signatures, and block metadata. */
-import type { RowSink } from '../row-buffer.ts';
+import type { RowSink } from '../rows/row-buffer.ts';
 import { signatureTypeOf, signersOf } from './signers.ts';
 import { fullAddress, type TransactionFacts, timeOfUsecs } from './transaction-facts.ts';
 

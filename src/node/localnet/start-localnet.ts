@@ -173,7 +173,7 @@ async function startFaucet(net: Localnet, address: string, stopList: StopList): 
   return interfaceUrl(host, port).replace(/\/v1$/, '');
 }
 
-/** The tables are filled from the first request on. Their folder is beside the ledger; without one they are in memory. */
+/** The tables are filled from the first request on: beside the ledger, or in memory where that has no folder. */
 async function startIndexer(
   net: Localnet,
   { indexerListen = '', data }: LocalnetOptions,

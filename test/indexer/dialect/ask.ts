@@ -1,4 +1,4 @@
-import type { Database } from '../../../src/indexer/database/database.ts';
+import type { Database } from '../../../src/indexer/database/session.ts';
 import { answerQuery } from '../../../src/indexer/graphql/answer.ts';
 import type { QueryLimits } from '../../../src/indexer/graphql/limits.ts';
 import { type JsonValue, parseJson } from '../../../src/move/json/json-text.ts';

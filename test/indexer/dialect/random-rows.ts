@@ -1,7 +1,8 @@
 /** Tables of the catalogue with random rows: values are few, so that conditions and relations meet some. */
 import { CATALOGUE } from '../../../src/indexer/catalogue/index.ts';
 import type { SqlType, Table } from '../../../src/indexer/catalogue/table.ts';
-import { type Database, openDatabase } from '../../../src/indexer/database/database.ts';
+import { openDatabase } from '../../../src/indexer/database/database.ts';
+import type { Database } from '../../../src/indexer/database/session.ts';
 import { makingStatements } from '../../../src/indexer/schema.ts';
 import type { Random } from '../../random.ts';
 
@@ -25,9 +26,10 @@ const TIMESTAMPS = [
   ...['2026-01-01T00:00:00', '2026-01-01T00:00:00.1', '2026-01-01T00:00:00.123456'],
   ...['1970-01-01T00:00:00', '9999-12-31T23:59:59.999999'],
 ];
+/** As PostgreSQL writes them: `_cast` compares that. */
 const JSONS = [
   ...['null', '{}', '[]', '{"a": 1}', '{"a": {"b": [1, 2, "x"]}}', '{"a": null, "c": "text"}'],
-  ...['[1, 2]', '"text"', '12.50', '{"b": true, "a": 1}'],
+  ...['[1, 2]', '"text"', '12.50', '{"a": 1, "b": true}'],
 ];
 
 export const VALUES: Readonly<Record<SqlType, readonly string[]>> = {

@@ -1,11 +1,11 @@
 /** Rows that a batch of transactions gives, gathered so that each row is written once. */
 
-import { tableOf } from './catalogue/index.ts';
-import type { Column, Table } from './catalogue/table.ts';
-import type { Statement } from './database/session.ts';
+import { tableOf } from '../catalogue/index.ts';
+import type { Column, Table } from '../catalogue/table.ts';
+import type { Statement } from '../database/session.ts';
 
 /** By column. Numbers of the chain are text, since they may be larger than a number is exact. */
-export type RowValues = Readonly<Record<string, unknown>>;
+type RowValues = Readonly<Record<string, unknown>>;
 
 /** What processors do to tables, in the order of the chain. */
 export interface RowSink {
