@@ -13,6 +13,7 @@ import { process } from './processors/index.ts';
 import type { TransactionFacts } from './processors/transaction-facts.ts';
 import { makeTables, type Progress, progressStatements, readProgress } from './progress.ts';
 import { RowBuffer } from './rows/row-buffer.ts';
+import { DROPPING } from './schema.ts';
 
 /** Rows that are gathered before they are written. */
 const ROWS_PER_COMMIT = 5_000;
@@ -61,6 +62,14 @@ export class Indexer {
     const progress = this.#progress ?? (await readProgress(this.database));
     const { firstVersion = oldestTransaction(state) } = this.#options;
     return state.version + 1n - (progress?.nextVersion ?? firstVersion);
+  }
+
+  /** Removes the tables; the next fill makes them again. */
+  async removeTables(): Promise<void> {
+    await this.#filling?.catch(() => undefined);
+    await this.database.transaction([{ text: DROPPING, parameters: [] }]);
+    this.#progress = undefined;
+    this.#checked = undefined;
   }
 
   /** Resolves when the tables have all that the ledger has now. Rejects with LedgerError, or as the database does. */

@@ -17,13 +17,16 @@ const MAKE_PROGRESS_TABLE = `CREATE TABLE ${PROGRESS_TABLE} (
   next_version bigint NOT NULL,
   last_root text)`;
 
+/** What removes all tables. */
+export const DROPPING = `DROP SCHEMA IF EXISTS ${INDEXER_SCHEMA} CASCADE`;
+
 /** What makes all tables, in place of those that may be there. */
 export function makingStatements(): string {
   const [views, tables] = [true, false].map((isView) =>
     CATALOGUE.filter(({ view }) => (view !== undefined) === isView),
   );
   return [
-    `DROP SCHEMA IF EXISTS ${INDEXER_SCHEMA} CASCADE`,
+    DROPPING,
     `CREATE SCHEMA ${INDEXER_SCHEMA}`,
     `SET search_path TO ${INDEXER_SCHEMA}`,
     ...tables!.flatMap(statementsOfTable),

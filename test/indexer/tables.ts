@@ -1,7 +1,8 @@
 /** The tables of an indexer in a test: opening them, and all their rows. */
 
-import { CATALOGUE, INDEXER_SCHEMA } from '../../src/indexer/catalogue/index.ts';
+import { CATALOGUE } from '../../src/indexer/catalogue/index.ts';
 import type { Database } from '../../src/indexer/database/session.ts';
+import { DROPPING } from '../../src/indexer/schema.ts';
 import { openTables } from '../../src/indexer/service.ts';
 
 /** A database in memory, without tables. */
@@ -14,8 +15,7 @@ export async function openTestedTables(): Promise<{
 
 /** Removes all tables. */
 export async function dropTables(database: Database): Promise<void> {
-  const text = `DROP SCHEMA IF EXISTS ${INDEXER_SCHEMA} CASCADE`;
-  await database.transaction([{ text, parameters: [] }]);
+  await database.transaction([{ text: DROPPING, parameters: [] }]);
 }
 
 /** Rows of tables that are made when they are written, not of the chain. */

@@ -48,6 +48,7 @@ describe('reports', () => {
     ['copy', () => ['copy', '--data', data, '--to', to('copy')]],
     ['init', () => ['init', '--data', to('init'), '--genesis', genesis]],
     ['sample', () => ['sample', '--data', to('sample'), '--transactions', '10']],
+    ['index', () => ['index', '--data', data, '--indexer', to('tables')]],
     ['encode', () => ['encode', '--data', data], SUBMISSION],
     [
       'follow',

@@ -1,5 +1,6 @@
 /** The tables in a PostgreSQL server: one session writes, others read. */
 import pg from 'pg';
+import { parsePostgresUrl } from '../../store/postgres/location.ts';
 import { INDEXER_SCHEMA } from '../catalogue/index.ts';
 import { asTexts, type Database, type Row, runTransaction, type Statement } from './session.ts';
 
@@ -27,8 +28,9 @@ export class PostgresDatabase implements Database {
     for (const pool of [this.#writer, this.#readers]) pool.on('error', () => undefined);
   }
 
-  static async open(url: string): Promise<PostgresDatabase> {
-    const database = new PostgresDatabase(url);
+  /** @param location as that of a ledger; the first of several hosts is used */
+  static async open(location: string): Promise<PostgresDatabase> {
+    const database = new PostgresDatabase(parsePostgresUrl(location).urls[0]!);
     try {
       await database.query('SELECT 1');
     } catch (error) {

@@ -6,6 +6,7 @@ import { availableParallelism } from 'node:os';
 import type { Logger } from 'pino';
 import type { OverridableLedger } from '../../ledger/overrides/overrides.ts';
 import { createLogger } from '../log.ts';
+import { NodeError } from '../node-error.ts';
 import { asNodeError, refuseNoLocation } from '../open-store.ts';
 import { isSampleLedger } from '../sample-resource.ts';
 import { checkFree, interfaceUrl, parseListenAddress } from '../settings/listen-address.ts';
@@ -25,6 +26,8 @@ interface ReadyLine {
   readonly pid: number;
   readonly chain_id: number;
   readonly ledger_version: string;
+  /** Absent where there is no indexer. */
+  readonly indexer_url?: string;
   /** Absent for the ledger of a network. */
   readonly sample?: true;
   /** Absent for a ledger of its own. */
@@ -109,12 +112,14 @@ async function start(
     return { port, ...state };
   };
   const { port, chainId, version } = await listen();
+  const indexerUrl = await serveIndexer(settings, nodeStore, logger, stopList);
   const ready: ReadyLine = {
     event: 'ready',
     url: interfaceUrl(address.host, port),
     pid: process.pid,
     chain_id: chainId,
     ledger_version: String(version),
+    ...(indexerUrl !== undefined && { indexer_url: indexerUrl }),
     ...(isFork && { fork: true as const }),
     ...(!isFork && (await isSampleLedger(nodeStore.store)) && { sample: true as const }),
   };
@@ -130,6 +135,35 @@ async function start(
   const failed = Promise.race([workers?.failed ?? never, nodeStore.lost ?? never]);
   failed.catch(() => undefined);
   return { ready, logger, overrides, failed, stop: () => stopList.stop() };
+}
+
+/** @returns the URL of the indexer's GraphQL, if it is asked for */
+async function serveIndexer(
+  { indexer, indexerListen }: NodeSettings,
+  { store, openSource }: NodeStore,
+  logger: Logger,
+  stopList: StopList,
+): Promise<string | undefined> {
+  if (indexer === '') return undefined;
+  if (openSource !== undefined) {
+    const message = 'a fork has no transactions to index: --indexer is for a ledger of its own';
+    throw new NodeError('bad_setting', message, { exitCode: 2 });
+  }
+  // Most nodes have none.
+  const [{ startIndexerServer }, { indexerLocation }, { newCaches, openLedger }] =
+    await Promise.all([
+      import('../indexer-server.ts'),
+      import('../indexer-location.ts'),
+      import('../../ledger/open.ts'),
+    ]);
+  return await startIndexerServer(
+    {
+      ...{ listen: indexerListen, setting: 'indexer-listen', logger, isEager: true },
+      ledger: openLedger(store, newCaches()),
+      location: indexerLocation(indexer),
+    },
+    stopList,
+  );
 }
 
 /** A fork so that it can be overridden; `undefined` for another ledger. */

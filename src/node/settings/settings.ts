@@ -110,6 +110,14 @@ const OWN_SETTINGS = {
       'one per CPU core',
     ...integer(0, 0, 256),
   },
+  indexer: text(
+    'tables of the indexer, whose GraphQL is served then: a folder, postgres://HOST/DATABASE, or memory; empty for none',
+  ),
+  indexerListen: {
+    type: 'string',
+    description: 'HOST:PORT of the indexer’s GraphQL',
+    default: '127.0.0.1:8090',
+  },
   metricsListen: text('HOST:PORT that serves GET /metrics in Prometheus format; empty for none'),
   accessLog: {
     type: 'string',
@@ -181,6 +189,7 @@ const SETTING_GROUPS: Readonly<Record<string, readonly (keyof NodeSettings)[]>> 
     ...(['waypoint', 'execute', 'bootstrap', 'snapshots', 'standby', 'offline'] as const),
     ...(['forkRequestsPerSecond', 'maxLagSeconds'] as const),
   ],
+  'Indexer:': ['indexer', 'indexerListen'],
   'Pruning:': ['keepSeconds', 'pruneGraceSeconds', 'keepAccounts', 'keepAccountsFile'],
   'Logs and metrics:': ['metricsListen', 'accessLog', 'logLevel'],
   'What the API answers:': [...(['compressionEnabled', 'clock', 'maxPageSize'] as const)],
