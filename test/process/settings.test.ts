@@ -235,6 +235,7 @@ describe('help', () => {
       'prune',
       'copy',
       'snapshot',
+      'index',
       'status',
     ];
     const others = ['verify', 'compare', 'encode', 'decode', 'view'];
