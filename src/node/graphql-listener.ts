@@ -6,10 +6,10 @@ import { GraphqlFailure } from '../indexer/graphql/failure.ts';
 import { JsonSyntaxError, type JsonValue, parseJson } from '../move/json/json-text.ts';
 import { receivedBytes } from './received-bytes.ts';
 
-export const GRAPHQL_PATH = '/v1/graphql';
-export const MAX_GRAPHQL_BODY_BYTES = 256 * 1024;
+const GRAPHQL_PATH = '/v1/graphql';
+const MAX_GRAPHQL_BODY_BYTES = 256 * 1024;
 /** Requests that are received or wait for the database at a time; the others are refused. */
-export const MAX_GRAPHQL_REQUESTS = 200;
+const MAX_GRAPHQL_REQUESTS = 200;
 
 /**
  * @param database waits until the tables show the newest version

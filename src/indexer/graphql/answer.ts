@@ -15,7 +15,7 @@ interface Statement {
 }
 
 /** A request that is valid: its answer is made of texts and of columns of the statement's only row. */
-export interface CompiledQuery {
+interface CompiledQuery {
   readonly statement: Statement | undefined;
   readonly members: readonly (readonly [key: string, value: string | number])[];
 }
@@ -43,7 +43,7 @@ export async function answerQuery(
 }
 
 /** @throws GraphqlFailure */
-export function compileQuery(body: JsonValue, limits = QUERY_LIMITS): CompiledQuery {
+function compileQuery(body: JsonValue, limits = QUERY_LIMITS): CompiledQuery {
   const request = readRequest(body);
   const operation = readOperation(request.query, request.operationName, limits);
   const variables = readVariables(operation, request.variables, limits.nesting);

@@ -1,4 +1,4 @@
-/** Types of arguments in the GraphQL schema, named as the public indexer names them: documents declare variables of these. */
+/** Types of arguments, named as the public indexer names them: documents declare variables of these. */
 import {
   GraphQLBoolean,
   GraphQLEnumType,
@@ -16,7 +16,7 @@ import type { Column, Table } from '../catalogue/table.ts';
 import { AGGREGATE_SUFFIX, hasAggregateField, shownColumns } from './fields.ts';
 import { AGGREGATE_FUNCTIONS, COMPARISONS, ORDER_BY } from './scalars.ts';
 
-export interface InputTypes {
+interface InputTypes {
   readonly condition: GraphQLInputObjectType;
   readonly order: GraphQLInputObjectType;
   readonly column: GraphQLEnumType;
@@ -44,7 +44,7 @@ const INPUT_TYPES = new Map<Table, InputTypes>(
   }),
 );
 
-export function inputTypesOf(table: Table): InputTypes {
+function inputTypesOf(table: Table): InputTypes {
   return INPUT_TYPES.get(table)!;
 }
 

@@ -66,18 +66,23 @@ export function readOperation(
   const document = parseDocument(text, limits);
   const definition = chooseOperation(document, name);
   const [error] = validate(SCHEMA, document, RULES, { maxErrors: 1 });
-  if (error !== undefined) {
-    throw new GraphqlFailure(
-      'validation-failed',
-      error.message,
-      pathOf(document, error.nodes?.[0]),
-    );
-  }
+  if (error !== undefined) throw failureOf(error, document);
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const node of document.definitions) {
     if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
   }
   return { definition, fragments };
+}
+
+function failureOf({ message, nodes }: GraphQLError, document: DocumentNode): GraphqlFailure {
+  // The one error that no node has: a rule has compared so many fields that it gave up.
+  if (nodes === undefined) {
+    return new GraphqlFailure(
+      'limit-exceeded',
+      'the document has too many fields of the same name',
+    );
+  }
+  return new GraphqlFailure('validation-failed', message, pathOf(document, nodes[0]));
 }
 
 function parseDocument(text: string, limits: QueryLimits): DocumentNode {

@@ -1,6 +1,6 @@
 /** Errors of a GraphQL request, in the shape of Hasura (docs/indexer.md, Errors). */
 
-export type GraphqlFailureCode =
+type GraphqlFailureCode =
   | 'validation-failed'
   | 'parse-failed'
   | 'invalid-json'

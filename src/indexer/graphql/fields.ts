@@ -2,7 +2,7 @@
 import { CATALOGUE, tableOf } from '../catalogue/index.ts';
 import type { Column, Relation, Table } from '../catalogue/table.ts';
 
-export type TableField =
+type TableField =
   | { readonly kind: 'column'; readonly column: Column }
   | { readonly kind: 'relation'; readonly relation: Relation }
   | { readonly kind: 'aggregate'; readonly relation: Relation };

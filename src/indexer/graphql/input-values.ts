@@ -65,8 +65,11 @@ export function readArguments(
   for (const { name: argument, type, defaultValue } of types) {
     const node = nodes?.find((given) => given.name.value === argument);
     const given = node === undefined ? undefined : givenBy(node.value, variables);
-    const value = readGiven(type, given, `${path}.args.${argument}`) ?? defaultValue;
-    if (value !== undefined) values.set(argument, value as InputValue);
+    const value =
+      given === undefined && defaultValue !== undefined
+        ? (defaultValue as InputValue)
+        : readGiven(type, given, `${path}.args.${argument}`);
+    if (value !== undefined) values.set(argument, value);
   }
   return values;
 }

@@ -102,7 +102,7 @@ const JSONB_CAST = new GraphQLInputObjectType({
 });
 
 /** Aggregate functions of columns: on which types, and of what type their values are. */
-export interface AggregateFunction {
+interface AggregateFunction {
   readonly name: string;
   readonly of: (type: SqlType) => boolean;
   readonly type: (type: SqlType) => GraphQLScalarType;

@@ -13,8 +13,8 @@ import {
 } from 'graphql';
 import { CATALOGUE, tableOf } from '../catalogue/index.ts';
 import type { Table } from '../catalogue/table.ts';
+import { countArguments, selectionArguments } from './arguments.ts';
 import { AGGREGATE_SUFFIX, BY_KEY_SUFFIX, hasAggregateField, shownColumns } from './fields.ts';
-import { countArguments, selectionArguments } from './input-types.ts';
 import { AGGREGATE_FUNCTIONS, SCALARS } from './scalars.ts';
 
 type Field = GraphQLFieldConfig<unknown, unknown>;
