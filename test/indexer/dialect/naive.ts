@@ -95,7 +95,7 @@ export class Naive {
       const orders = order_by.flatMap((order) => this.#orders(table, order));
       selected.sort((a, b) => {
         for (const order of orders) {
-          const result = order(a, b);
+          const result = compareRows(order, a, b);
           if (result !== 0) return result;
         }
         return 0;
@@ -140,35 +140,45 @@ export class Naive {
     );
   }
 
-  #orders(table: Table, order: InputObject): ((a: Row, b: Row) => number)[] {
-    return Object.entries(order).flatMap(([name, value]) => {
+  #orders(table: Table, order: InputObject): OrderedBy[] {
+    return Object.entries(order).flatMap(([name, value]): OrderedBy[] => {
       const column = table.columns.find((one) => one.name === name);
-      if (column !== undefined) return [orderOf(column.type, value, (row) => row[name]!)];
+      if (column !== undefined) {
+        return [{ type: column.type, direction: value, read: (row) => row[name]! }];
+      }
       const relation = relationOf(table, name.replace(/_aggregate$/, ''));
       if (name.endsWith('_aggregate')) return this.#aggregateOrders(relation, value as InputObject);
-      return this.#orders(tableOf(relation.table), value as InputObject).map(
-        (byRelated) => (a: Row, b: Row) => {
-          const nothing = new Proxy({}, { get: () => null }) as Row;
-          const [one, other] = [a, b].map((row) => this.#related(relation, row)[0] ?? nothing);
-          return byRelated(one!, other!);
+      return this.#orders(tableOf(relation.table), value as InputObject).map((one) => ({
+        ...one,
+        read: (row) => {
+          const [related] = this.#related(relation, row);
+          return related === undefined ? null : one.read(related);
         },
-      );
+      }));
     });
   }
 
-  #aggregateOrders(relation: Relation, order: InputObject): ((a: Row, b: Row) => number)[] {
-    return Object.entries(order).flatMap(([operator, value]) => {
+  #aggregateOrders(relation: Relation, order: InputObject): OrderedBy[] {
+    return Object.entries(order).flatMap(([operator, value]): OrderedBy[] => {
       if (operator === 'count') {
-        return [orderOf('bigint', value, (row) => String(this.#related(relation, row).length))];
+        const read = (row: Row) => String(this.#related(relation, row).length);
+        return [{ type: 'bigint', direction: value, read }];
       }
       return Object.entries(value as InputObject).map(([name, direction]) => {
         const { type } = tableOf(relation.table).columns.find((one) => one.name === name)!;
-        return orderOf(operator === 'sum' ? 'numeric' : type, direction, (row) =>
-          aggregateText(operator, type, notNull(this.#related(relation, row), name)),
-        );
+        const read = (row: Row) =>
+          aggregateText(operator, type, notNull(this.#related(relation, row), name));
+        return { type: operator === 'sum' ? 'numeric' : type, direction, read };
       });
     });
   }
+}
+
+/** One place of an order. */
+interface OrderedBy {
+  readonly type: SqlType;
+  readonly direction: Input;
+  readonly read: (row: Row) => string | null;
 }
 
 function isKeyOf(byKey: InputObject | undefined, table: Table, row: Row): boolean {
@@ -204,19 +214,16 @@ function aggregateIs(
   return compared('boolean', String(isTrue), predicate);
 }
 
-function orderOf(type: SqlType, direction: Input, read: (row: Row) => string | null) {
+function compareRows({ type, direction, read }: OrderedBy, one: Row, other: Row): number {
   const { name } = direction as EnumName;
-  const isDescending = name.startsWith('desc');
   const nullsFirst = name === 'desc' || name.endsWith('nulls_first');
-  return (one: Row, other: Row): number => {
-    const [a, b] = [read(one), read(other)];
-    if (a === null || b === null) {
-      if (a === b) return 0;
-      return (a === null) === nullsFirst ? -1 : 1;
-    }
-    const result = compareValues(type, a, b);
-    return isDescending ? -result : result;
-  };
+  const [a, b] = [read(one), read(other)];
+  if (a === null || b === null) {
+    if (a === b) return 0;
+    return (a === null) === nullsFirst ? -1 : 1;
+  }
+  const result = compareValues(type, a, b);
+  return name.startsWith('desc') ? -result : result;
 }
 
 function all(truths: readonly Truth[]): Truth {

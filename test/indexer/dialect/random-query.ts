@@ -102,13 +102,17 @@ export class RandomQuery {
   }
 
   #aggregates(table: Table): AggregateShown[] {
-    const names = table.columns.map(({ name }) => name);
-    const functions = AGGREGATE_FUNCTIONS.filter(({ of }) => table.columns.some((c) => of(c.type)));
+    const names = columnsOf(table).map(({ name }) => name);
+    const functions = AGGREGATE_FUNCTIONS.filter(({ of }) =>
+      columnsOf(table).some((c) => of(c.type)),
+    );
     const shown = this.#some(functions, 3).map((one, place) => ({
       key: `f${place}`,
       function: one.name,
       columns: this.#some(
-        table.columns.filter(({ type }) => one.of(type)).map(({ name }) => name),
+        columnsOf(table)
+          .filter(({ type }) => one.of(type))
+          .map(({ name }) => name),
         3,
       ),
       isDistinct: false,
@@ -119,7 +123,7 @@ export class RandomQuery {
   }
 
   #shown(table: Table, depth: number): RowMember[] {
-    const members: RowMember[] = this.#some(table.columns, 5).map((column, place) => ({
+    const members: RowMember[] = this.#some(columnsOf(table), 5).map((column, place) => ({
       kind: 'column',
       key: this.#chance(3) ? `c${place}` : column.name,
       name: column.name,
@@ -146,7 +150,7 @@ export class RandomQuery {
   #arguments(table: Table): RowsArguments {
     const where = this.#chance(4) ? {} : { where: this.#where(table, 3) };
     if (this.#chance(3)) return where;
-    const columns = table.columns.filter(({ type }) => type !== 'jsonb');
+    const columns = columnsOf(table).filter(({ type }) => type !== 'jsonb');
     const distinct = this.#chance(4) ? this.#some(columns, 2) : [];
     // The order is total, so that a limit has one answer.
     const last = (table.key.length > 0 ? table.key : columns.map(({ name }) => name)).map(
@@ -174,7 +178,7 @@ export class RandomQuery {
 
   #order(table: Table, depth: number): InputObject {
     const columns = this.#some(
-      table.columns.filter(({ type }) => type !== 'jsonb'),
+      columnsOf(table).filter(({ type }) => type !== 'jsonb'),
       2,
     );
     const order: Record<string, Input> = {};
@@ -196,14 +200,14 @@ export class RandomQuery {
 
   #aggregateOrder(table: Table): InputObject {
     const { name, of } = this.#random.pick(AGGREGATE_FUNCTIONS.slice(0, 3));
-    const columns = table.columns.filter(({ type }) => of(type));
+    const columns = columnsOf(table).filter(({ type }) => of(type));
     if (columns.length === 0 || this.#chance(2)) return {};
     return { [name]: { [this.#random.pick(columns).name]: this.#direction() } };
   }
 
   #where(table: Table, depth: number): InputObject {
     const where: Record<string, Input> = {};
-    for (const column of this.#some(table.columns, depth > 1 ? 2 : 1)) {
+    for (const column of this.#some(columnsOf(table), depth > 1 ? 2 : 1)) {
       if (!this.#chance(3)) where[column.name] = this.#comparison(column);
     }
     if (depth <= 0) return where;
@@ -224,7 +228,7 @@ export class RandomQuery {
 
   #aggregateCondition(table: Table, depth: number): InputObject {
     const filter = this.#chance(2) ? {} : { filter: this.#where(table, depth) };
-    const flags = table.columns.filter(({ type }) => type === 'boolean');
+    const flags = columnsOf(table).filter(({ type }) => type === 'boolean');
     if (flags.length > 0 && this.#chance(2)) {
       const value = new Value('boolean', this.#random.pick(['true', 'false']));
       const column = new EnumName(this.#random.pick(flags).name);
@@ -238,7 +242,7 @@ export class RandomQuery {
     }
     const compared = this.#random.pick(['_eq', '_gt', '_lte']);
     const count = new Value('integer', String(this.#random.below(4)));
-    const names = this.#some(table.columns, 2).map(({ name }) => new EnumName(name));
+    const names = this.#some(columnsOf(table), 2).map(({ name }) => new EnumName(name));
     return {
       count: {
         ...(this.#chance(2) ? {} : { arguments: names, distinct: this.#chance(2) }),
@@ -278,6 +282,10 @@ export class RandomQuery {
     if (operator.endsWith('similar')) return text(Object.keys(SIMILAR));
     return operator.endsWith('regex') ? text(Object.keys(REGULAR)) : value();
   }
+}
+
+function columnsOf({ columns }: Table): readonly Column[] {
+  return columns.filter(({ hidden }) => !hidden);
 }
 
 /** Whether at most one row belongs to a row, so that an object relation has one answer. */

@@ -91,6 +91,8 @@ function rowsOf(table: Table, random: Random): Row[] {
       if (generated !== undefined) continue;
       row[name] = nullable && random.below(3) === 0 ? null : random.pick(VALUES[type]);
     }
+    // A view shows these only.
+    if ('pool_type' in row && random.below(2) === 0) row['pool_type'] = 'active_shares';
     // The public indexer has the type of one of the two halves, always.
     if ('asset_type_v1' in row) row['asset_type_v1'] ??= row['asset_type_v2'] ?? '0xa';
     for (const { name, generated } of table.columns) {
