@@ -97,7 +97,6 @@ interface Production {
   readonly clock: 'sample' | 'wall';
 }
 
-/** A producer that adds to the sample ledger of a serving node. */
 interface Producing {
   /** Rejects when this process can no longer write the ledger. Never resolves. */
   readonly lost: Promise<never>;
