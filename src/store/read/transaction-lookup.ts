@@ -93,9 +93,8 @@ export class SenderView {
   async byVersion(bounds: VersionBounds, limit: number): Promise<TransactionSummary[]> {
     const isUpwards = 'from' in bounds;
     const { version: newest } = this.#head;
-    const [first, last] = isUpwards
-      ? [bounds.from, newest]
-      : [0n, bounds.to > newest ? newest : bounds.to];
+    const first = isUpwards ? bounds.from : 0n;
+    const last = isUpwards || bounds.to > newest ? newest : bounds.to;
     const others = { from: orderByVersion(first), to: orderByVersion(last), limit };
     const both = [
       isUpwards ? this.#numberedFrom(first, limit) : this.#numberedTo(last, limit),
