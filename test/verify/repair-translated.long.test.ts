@@ -16,6 +16,7 @@ import { copyRows } from '../../src/store/write/copy-rows.ts';
 import { verifyLedger } from '../../src/verify/ledger.ts';
 import { LedgerRepair, MAX_DAMAGES_AT_ONCE } from '../../src/verify/repair/repair.ts';
 import { digests, sampleStore, upstreamOver } from '../ingest/feed-following.ts';
+import { IS_LONG } from '../random.ts';
 import { temporaryDirectory, temporarySqliteStore } from '../store/engines.ts';
 import { flipInside } from '../store/stored-rows.ts';
 
@@ -66,24 +67,28 @@ async function repairedFrom(store: Store, oldest: bigint) {
   return { report, repaired: repair.repaired };
 }
 
-test('events that were translated are again, those that wait for others later', async () => {
-  const store = await sampleStore(COUNT);
-  const expected = await digests(store);
-  const { partition, order, version } = await translatedEvent(store);
-  await store.commit(new Batch().delete(EVENTS, partition, order));
-  expect((await repairedFrom(store, 0n)).report.damages).toEqual([]);
-  expect(await digests(store)).toEqual(expected);
+// A short run has the next one, in which events wait too; each takes fifteen seconds of a processor.
+test.runIf(IS_LONG)(
+  'events that were translated are again, those that wait for others later',
+  async () => {
+    const store = await sampleStore(COUNT);
+    const expected = await digests(store);
+    const { partition, order, version } = await translatedEvent(store);
+    await store.commit(new Batch().delete(EVENTS, partition, order));
+    expect((await repairedFrom(store, 0n)).report.damages).toEqual([]);
+    expect(await digests(store)).toEqual(expected);
 
-  const before = encodeU64Key(decodeU64Key(order) - 1n);
-  const batch = new Batch().delete(EVENTS, partition, order);
-  await store.commit(batch.delete(EVENTS, partition, before));
-  const first = await repairedFrom(store, version);
-  expect(first.repaired).toMatchObject({ unavailable: 1 });
-  expect(await store.get(EVENTS, partition, order)).toBeUndefined();
-  expect(await store.get(EVENTS, partition, before)).toBeUndefined();
-  expect((await repairedFrom(store, 0n)).report.damages).toEqual([]);
-  expect(await digests(store)).toEqual(expected);
-});
+    const before = encodeU64Key(decodeU64Key(order) - 1n);
+    const batch = new Batch().delete(EVENTS, partition, order);
+    await store.commit(batch.delete(EVENTS, partition, before));
+    const first = await repairedFrom(store, version);
+    expect(first.repaired).toMatchObject({ unavailable: 1 });
+    expect(await store.get(EVENTS, partition, order)).toBeUndefined();
+    expect(await store.get(EVENTS, partition, before)).toBeUndefined();
+    expect((await repairedFrom(store, 0n)).report.damages).toEqual([]);
+    expect(await digests(store)).toEqual(expected);
+  },
+);
 
 test('a damaged record whose events wait for others is made again without them', async () => {
   const directory = temporaryDirectory();

@@ -46,7 +46,7 @@ import { keyText } from '../../src/store/store-error.ts';
 import { digests, upstreamOver } from '../ingest/feed-following.ts';
 import { NO_POSTGRES } from '../postgres/cluster.ts';
 import { newPostgresLocation } from '../postgres/shared.ts';
-import { randomSource, testSeed } from '../random.ts';
+import { randomSource, someOf, testSeed } from '../random.ts';
 import {
   findStored,
   flipInside,
@@ -124,7 +124,7 @@ test.each(Object.entries(HARMS))('%s in every column are repaired', async (_, ha
   await expectHealed(await damagedLedger(everywhere(harm)));
 });
 
-test.each(Object.entries(HARMS))(
+test.each(someOf(Object.entries(HARMS), 1))(
   '%s of a ledger without whole transactions',
   async (what, harm) => {
     const before = await digestsOf(await damagedLedger(() => undefined, LEAN));
@@ -278,24 +278,27 @@ async function visibleRows(data: string): Promise<Record<string, string>> {
 }
 
 describe('a pruned ledger', () => {
-  test.each(Object.entries(HARMS))('%s of its versions are repaired', async (_, harm) => {
-    const before = await digestsOf(await damagedLedger(() => undefined, 'pruned'));
-    const data = await damagedLedger(async (store, batch) => {
-      const { clearedBelow } = await readPruneProgress(store);
-      const damage = everywhere(
-        (to, column, row, below) => {
-          // What older versions wrote is not in any of those that are left.
-          const isOld =
-            (column === STATE && row.order.readBigUInt64BE() <= clearedBelow) ||
-            (column === EVENTS && decodeEventRow(row.partition, row).version <= clearedBelow);
-          if (!isOld) harm(to, column, row, below);
-        },
-        [...FIXED, ACCOUNT_KEYS, STATE_KEYS, BALANCES],
-      );
-      await damage(store, batch);
-    }, 'pruned');
-    await expectHealed(data, before);
-  });
+  test.each(someOf(Object.entries(HARMS), 1))(
+    '%s of its versions are repaired',
+    async (_, harm) => {
+      const before = await digestsOf(await damagedLedger(() => undefined, 'pruned'));
+      const data = await damagedLedger(async (store, batch) => {
+        const { clearedBelow } = await readPruneProgress(store);
+        const damage = everywhere(
+          (to, column, row, below) => {
+            // What older versions wrote is not in any of those that are left.
+            const isOld =
+              (column === STATE && row.order.readBigUInt64BE() <= clearedBelow) ||
+              (column === EVENTS && decodeEventRow(row.partition, row).version <= clearedBelow);
+            if (!isOld) harm(to, column, row, below);
+          },
+          [...FIXED, ACCOUNT_KEYS, STATE_KEYS, BALANCES],
+        );
+        await damage(store, batch);
+      }, 'pruned');
+      await expectHealed(data, before);
+    },
+  );
 
   test('rows of the indexes of transactions that its versions no longer have are removed', async () => {
     const before = await digestsOf(await damagedLedger(() => undefined, 'pruned'));

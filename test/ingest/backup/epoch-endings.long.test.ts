@@ -12,9 +12,12 @@ import {
 } from '../../../src/ingest/backup/backup-source.ts';
 import { findEpochEndings, verifyEpochEndings } from '../../../src/ingest/backup/epoch-endings.ts';
 import { parseWaypoint } from '../../../src/move/transactions/waypoint.ts';
+import { IS_LONG } from '../../random.ts';
 import { backupChain, change, changeJson, fileOf, newBackup, recordsIn } from './backup-chain.ts';
 import { framed, type WrittenBackup } from './backup-writer.ts';
 
+/** Between two bytes that are changed. */
+const STRIDE_BYTES = IS_LONG ? 97 : 1_201;
 const NEVER = new AbortController().signal;
 
 /** Verifies all epochs from a waypoint on. @returns the epochs, in order */
@@ -131,7 +134,7 @@ describe('an end of an epoch', () => {
       length = bytes.length;
       return bytes;
     });
-    for (let at = 0; at < length; at += 397) {
+    for (let at = 0; at < length; at += STRIDE_BYTES) {
       const flip = (bytes: Buffer): Buffer => {
         bytes[at]! ^= 1 << (at % 8);
         return bytes;

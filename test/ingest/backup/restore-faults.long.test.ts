@@ -5,6 +5,7 @@
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { IS_LONG } from '../../random.ts';
 import {
   change,
   changeJson,
@@ -17,6 +18,8 @@ import {
 import { type BackupShape, framed, type WrittenBackup } from './backup-writer.ts';
 import { refusal } from './restoring.ts';
 
+/** Between two bytes that are changed. */
+const STRIDE_BYTES = IS_LONG ? 2_003 : 27_001;
 const MALFORMED = 'backup_malformed';
 const UNPROVED = 'backup_unproved';
 const INCOMPLETE = 'backup_incomplete';
@@ -279,7 +282,7 @@ describe('the transactions after a snapshot', () => {
       return bytes;
     });
     const length = records.reduce((sum, record) => sum + record.length + 4, 0);
-    for (let at = 7; at < length; at += 9_001) {
+    for (let at = 7; at < length; at += STRIDE_BYTES) {
       expect(await inChunk(flip(at)), `byte ${at} of ${length}`).toBeDefined();
     }
   });
