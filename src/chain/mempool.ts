@@ -48,6 +48,21 @@ class Account {
   *ready(): Generator<Entry> {
     for (let at = this.next; this.ordered.has(at); at += 1n) yield this.ordered.get(at)!;
   }
+
+  /** One that waits for others that are missing. */
+  parked(): Entry | undefined {
+    const ready = new Set(this.ready());
+    if (ready.size === this.ordered.size) return undefined;
+    for (const entry of this.ordered.values()) if (!ready.has(entry)) return entry;
+    return undefined;
+  }
+
+  /** Whether nothing is missing before a sequence number. */
+  isNext(sequenceNumber: bigint): boolean {
+    let at = this.next;
+    while (at < sequenceNumber && this.ordered.has(at)) at += 1n;
+    return at === sequenceNumber;
+  }
 }
 
 /** A transaction that can be in the next block, by what it comes before others. */
@@ -180,12 +195,15 @@ export class Mempool {
 
   /** @throws SubmitError `mempool_is_full` */
   #assertSpace(pending: PendingTransaction, account: Account): void {
-    const { maxTransactions, maxBytes, maxOfAccount, maxOrderlessOfAccount } = this.#limits;
-    if (this.size >= maxTransactions || this.#bytes + pending.bytes.length > maxBytes) {
+    const { maxTransactions, maxOfAccount, maxOrderlessOfAccount } = this.#limits;
+    const { nonce, transaction } = pending;
+    const isReady = nonce !== undefined || account.isNext(transaction.raw.sequenceNumber);
+    while (this.#isFullFor(pending)) {
+      if (isReady && this.#evictParked()) continue;
       const text = `Mempool is full. Mempool size: ${this.size}, Capacity: ${maxTransactions}`;
       throw new SubmitError('mempool_is_full', text);
     }
-    const isOrderless = pending.nonce !== undefined;
+    const isOrderless = nonce !== undefined;
     const { size } = isOrderless ? account.orderless : account.ordered;
     const most = isOrderless ? maxOrderlessOfAccount : maxOfAccount;
     if (size < most) return;
@@ -194,6 +212,22 @@ export class Mempool {
       `Mempool over capacity for account. Number of ${kind} transactions from account: ${size} ` +
       `Capacity per account: ${most}`;
     throw new SubmitError('mempool_is_full', text);
+  }
+
+  #isFullFor({ bytes }: PendingTransaction): boolean {
+    const { maxTransactions, maxBytes } = this.#limits;
+    return this.size >= maxTransactions || this.#bytes + bytes.length > maxBytes;
+  }
+
+  /** Removes one that waits for others that are missing, so that one which can be executed has its space. */
+  #evictParked(): boolean {
+    for (const account of this.#accounts.values()) {
+      const parked = account.parked();
+      if (parked === undefined) continue;
+      this.#remove(parked.pending);
+      return true;
+    }
+    return false;
   }
 
   #remove({ sender, nonce, transaction, hash, bytes }: PendingTransaction): void {

@@ -162,6 +162,19 @@ describe('a mempool', () => {
     else byNonces.insert(nonce, 0n);
   });
 
+  it('gives up what waits for a missing one when it is full, for what can be executed', () => {
+    const mempool = limited({ maxTransactions: 2 });
+    const [first, second, parked] = [0n, 1n, 7n].map((number) => transactionOf(number));
+    mempool.insert(first!, 0n);
+    mempool.insert(parked!, 0n);
+    const full = expect.objectContaining({ code: 'mempool_is_full' });
+    expect(() => mempool.insert(transactionOf(5n), 0n)).toThrow(full);
+    expect(mempool.find(parked!.hash)).toBe(parked);
+    mempool.insert(second!, 0n);
+    expect(mempool.all()).toEqual([first, second]);
+    expect(() => mempool.insert(transactionOf(2n), 0n)).toThrow(full);
+  });
+
   it('loses what has expired by the ledger’s time', () => {
     const mempool = new Mempool();
     mempool.insert(transactionOf(0n, { expiration: 10n }), 0n);

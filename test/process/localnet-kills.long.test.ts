@@ -1,0 +1,204 @@
+/**
+ * A local network with a folder is killed in the middle of what it does, again and again. What it had said is there
+ * afterwards; of what it was doing either all is there or nothing. At the end the ledger is executed again.
+ */
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, describe, expect, it } from 'vitest';
+import { ed25519Key } from '../../src/chain/genesis/genesis-keys.ts';
+import { parseAddress } from '../../src/move/types/address.ts';
+import { transfer } from '../chain/localnet-client.ts';
+import { Random, roundsOf, testSeed } from '../random.ts';
+import { killLeftNodes, runCommand, startCommand, temporaryFolder } from './command.ts';
+
+const ROUNDS = roundsOf('LOCALNET_KILLS', 4, 10_000);
+/** When a network is killed, in milliseconds after it has answered, at most. */
+const MAX_LIFE_MS = 700;
+const FREE = ['--listen', '127.0.0.1:0', '--faucet-listen', '127.0.0.1:0', '--ready-listen', ''];
+const SINKS = ['0x5111', '0x5222', '0x5333'];
+const COIN = '0x1::aptos_coin::AptosCoin';
+/** No move of the clock comes so far. */
+const EXPIRATION_SECS = 20_000_000_000n;
+
+interface Account {
+  readonly address: string;
+  readonly private_key: string;
+}
+
+/** What a ledger has, as far as the sequence of operations changes it. */
+interface State {
+  /** Of the sinks. */
+  readonly balances: readonly bigint[];
+  /** Of the sender. */
+  readonly sequenceNumber: bigint;
+}
+
+/** Ended by the kill, not by an answer. */
+class Killed extends Error {}
+
+class Network {
+  readonly #child: ChildProcess;
+  readonly #url: string;
+  readonly #sender: Account;
+  #isKilled = false;
+
+  private constructor(child: ChildProcess, url: string, sender: Account) {
+    this.#child = child;
+    this.#url = url;
+    this.#sender = sender;
+  }
+
+  static async start(data: string): Promise<Network> {
+    const args = ['localnet', ...FREE, '--json', '--data', data, '--accounts', '1'];
+    const child = startCommand(args);
+    let text = '';
+    for await (const part of child.stdout!) {
+      text += part;
+      if (text.endsWith('}\n')) break;
+    }
+    const { url, accounts } = JSON.parse(text) as { url: string; accounts: Account[] };
+    return new Network(child, url, accounts[0]!);
+  }
+
+  async kill(): Promise<void> {
+    this.#isKilled = true;
+    const ended = once(this.#child, 'exit');
+    this.#child.kill('SIGKILL');
+    await ended;
+  }
+
+  /** @throws Killed */
+  async ask(path: string, body?: Buffer | string): Promise<{ status: number; text: string }> {
+    const type =
+      typeof body === 'string' ? 'application/json' : 'application/x.aptos.signed_transaction+bcs';
+    try {
+      const response = await fetch(`${this.#url}${path}`, {
+        ...(body !== undefined && { method: 'POST', body, headers: { 'content-type': type } }),
+      });
+      return { status: response.status, text: await response.text() };
+    } catch (cause) {
+      if (this.#isKilled) throw new Killed();
+      throw cause;
+    }
+  }
+
+  async control(name: string, body: object = {}): Promise<Record<string, unknown>> {
+    const { status, text } = await this.ask(`/-/${name}`, JSON.stringify(body));
+    expect(status, text).toBe(200);
+    return JSON.parse(text) as Record<string, unknown>;
+  }
+
+  async state(): Promise<State> {
+    const balances = await Promise.all(
+      SINKS.map(async (sink) => BigInt((await this.ask(`/accounts/${sink}/balance/${COIN}`)).text)),
+    );
+    const { text } = await this.ask(`/accounts/${this.#sender.address}`);
+    const account = JSON.parse(text) as { sequence_number: string };
+    return { balances, sequenceNumber: BigInt(account.sequence_number) };
+  }
+
+  /** Submits a transfer and waits until it is committed. @returns its hash */
+  async pay(sink: number, octas: bigint, sequenceNumber: bigint): Promise<string> {
+    const key = ed25519Key(Buffer.from(this.#sender.private_key.replace(/^.*0x/, ''), 'hex'));
+    const from = { address: parseAddress(this.#sender.address), key };
+    const to = parseAddress(SINKS[sink]!);
+    const signed = transfer(from, { sequenceNumber, to, octas, expiration: EXPIRATION_SECS });
+    const { status, text } = await this.ask('/transactions', signed);
+    expect(status, text).toBe(202);
+    const { hash } = JSON.parse(text) as { hash: string };
+    const committed = await this.ask(`/transactions/wait_by_hash/${hash}`);
+    expect(JSON.parse(committed.text)).toMatchObject({ success: true });
+    return hash;
+  }
+}
+
+/** What was said, and what was being done. */
+class Model {
+  said: State;
+  /** What the operation that is under way leads to. */
+  next: State;
+  /** Hashes of transfers that are committed. */
+  hashes: readonly string[] = [];
+  snapshot: { id: unknown; state: State; hashes: readonly string[] } | undefined;
+
+  constructor(state: State) {
+    this.said = state;
+    this.next = state;
+  }
+
+  /** Whether a ledger is as was said, or as the operation that was under way would have left it. */
+  accept(found: State): void {
+    expect([this.said, this.next]).toContainEqual(found);
+    this.said = found;
+    this.next = found;
+    this.snapshot = undefined;
+  }
+}
+
+/** One operation; the model has its result when the network has said it. @throws Killed */
+async function operate(net: Network, model: Model, random: Random): Promise<void> {
+  const { balances, sequenceNumber } = model.said;
+  const sink = random.below(SINKS.length);
+  const octas = BigInt(random.below(1_000) + 1);
+  const withBalance = (amount: bigint) => balances.map((one, at) => (at === sink ? amount : one));
+  const kind = random.below(10);
+  if (kind < 5) {
+    const paid = withBalance(balances[sink]! + octas);
+    model.next = { balances: paid, sequenceNumber: sequenceNumber + 1n };
+    model.hashes = [...model.hashes, await net.pay(sink, octas, sequenceNumber)];
+  } else if (kind < 7) {
+    model.next = { balances: withBalance(octas), sequenceNumber };
+    await net.control('set_balance', { account: SINKS[sink], amount: String(octas) });
+  } else if (kind === 7) {
+    await net.control('move_time', { usecs: String(random.below(2) * 7_200_000_000 + 1_000) });
+    await net.control('mine', { blocks: 1 });
+  } else if (kind === 8 || model.snapshot === undefined) {
+    const { id } = await net.control('snapshot');
+    model.snapshot = { id, state: model.said, hashes: model.hashes };
+  } else {
+    const { id, state, hashes } = model.snapshot;
+    model.next = state;
+    // Of what was committed since the snapshot nothing is promised while the way back is under way.
+    model.hashes = hashes;
+    await net.control('revert', { id });
+    model.snapshot = undefined;
+  }
+  model.said = model.next;
+}
+
+describe('a local network that is killed', () => {
+  afterAll(killLeftNodes);
+
+  it(`has what it had said (${ROUNDS} kills)`, async () => {
+    const random = new Random(testSeed());
+    const data = join(temporaryFolder(), 'chain');
+    let net = await Network.start(data);
+    await net.control('set_balance', { account: SINKS[0], amount: '1' });
+    const model = new Model(await net.state());
+    let operations = 0;
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const killed = sleep(random.below(MAX_LIFE_MS)).then(() => net.kill());
+      try {
+        for (;;) {
+          await operate(net, model, random);
+          operations += 1;
+        }
+      } catch (cause) {
+        if (!(cause instanceof Killed)) throw cause;
+      }
+      await killed;
+      net = await Network.start(data);
+      model.accept(await net.state());
+      for (const hash of model.hashes) {
+        const { text } = await net.ask(`/transactions/by_hash/${hash}`);
+        expect(JSON.parse(text)).toMatchObject({ success: true });
+      }
+    }
+    await net.kill();
+    console.log(`${ROUNDS} kills, ${operations} operations, ${model.hashes.length} transfers`);
+    const proof = await runCommand(['verify', '--execute', '--data', data, '--json']);
+    expect(JSON.parse(proof.stdout)).toMatchObject({ holds: true, different: 0, not_executed: 0 });
+  });
+});
