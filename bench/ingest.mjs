@@ -10,7 +10,10 @@ import { generate, PROGRAM, runCommand, TRANSACTIONS, temporaryFolder } from './
 import { shown, shownSummary, summary } from './statistics.mjs';
 
 export const name = 'ingest';
-export const title = `Ingest: generate, follow and import, ${TRANSACTIONS} transactions`;
+/** Of a sample ledger. */
+const SAMPLE_TRANSACTIONS = 2_000;
+
+export const title = `Ingest: a sample, follow and import, ${TRANSACTIONS} transactions`;
 
 /** Where the follower's time goes, as `follow --json` says it. */
 const SPLIT = ['network_ms', 'decode_ms', 'hash_ms', 'build_ms', 'commit_ms'];
@@ -62,6 +65,14 @@ async function sizes(data) {
   return { transactions, fileBytes, fileBytesPerTransaction: fileBytes / transactions, columns };
 }
 
+/** Runs the transactions of a sample ledger. */
+async function sample(data) {
+  const size = ['--transactions', String(SAMPLE_TRANSACTIONS)];
+  const run = await runCommand(['sample', '--data', data, '--json', ...size]);
+  rmSync(data, { recursive: true });
+  return run;
+}
+
 async function importGenesis(folder, rounds) {
   if (!existsSync(GENESIS)) return undefined;
   const runs = [];
@@ -102,11 +113,12 @@ function megabytes({ min, median, max }) {
 /** @param {{rounds: number, log: (line: string) => void}} options */
 export async function run({ rounds, log }) {
   const folder = temporaryFolder();
-  const runs = { generate: [], follow: [] };
+  const runs = { sample: [], follow: [] };
   let size;
   for (let round = 0; round < rounds; round += 1) {
     const [upstream, copy] = ['upstream', 'copy'].map((made) => join(folder, made));
-    runs.generate.push(await generate(upstream));
+    await generate(upstream);
+    runs.sample.push(await sample(join(folder, 'sample')));
     runs.follow.push(await follow(upstream, copy));
     size ??= await sizes(copy);
     for (const data of [upstream, copy]) rmSync(data, { recursive: true });
@@ -121,9 +133,9 @@ export async function run({ rounds, log }) {
     upstreamProcessorSeconds: of('upstreamProcessorSeconds'),
     upstreamPeakAnonymousBytes: of('upstreamPeakAnonymousBytes'),
   };
-  const generated = rates(runs.generate);
+  const sampled = rates(runs.sample);
   const imported = await importGenesis(folder, rounds);
-  logRates(log, 'generate', generated);
+  logRates(log, 'sample', sampled);
   logRates(log, 'follow', followed);
   for (const part of SPLIT) log(`  ${part.padEnd(12)} ${shownSummary(split[part])}`);
   log(`  upstream     ${shownSummary(followed.upstreamProcessorSeconds)} s of processor time`);
@@ -137,5 +149,5 @@ export async function run({ rounds, log }) {
       : `import       ${shown(imported.genesisBytes)} bytes of genesis in ${shownSummary(imported.seconds)} s, ` +
           `${megabytes(imported.peakAnonymousBytes)} MB at most`,
   );
-  return { generate: generated, follow: followed, size, import: imported };
+  return { sample: sampled, follow: followed, size, import: imported };
 }

@@ -4,8 +4,6 @@
 // BENCH_MINUTES makes it longer, BENCH_LISTENERS is how many. The listeners are several processes, because each
 // connection takes a file descriptor.
 import { spawn } from 'node:child_process';
-import { cpSync } from 'node:fs';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -16,7 +14,7 @@ import { load, loadGenerator } from './load.mjs';
 import { anonymousBytes, cpuMs } from './process-figures.mjs';
 import { randomAccounts } from './random-keys.mjs';
 import { balanceRequest } from './requests.mjs';
-import { PROGRAM, sampleLedger, temporaryFolder } from './sample-ledger.mjs';
+import { PROGRAM, producibleLedger } from './sample-ledger.mjs';
 import { ratioSummary, shown, shownSummary, summary } from './statistics.mjs';
 
 export const name = 'listeners';
@@ -159,8 +157,7 @@ async function others(node, requests, { rounds, seconds }) {
 /** @param {{log: (line: string) => void, rounds: number, seconds: number}} options */
 export async function run(options) {
   const { log } = options;
-  const dataFolder = join(temporaryFolder(), 'ledger');
-  cpSync(await sampleLedger(), dataFolder, { recursive: true });
+  const dataFolder = await producibleLedger();
   const store = openSqliteReader({ directory: dataFolder });
   const requests = (await randomAccounts(store, KEYS)).map(balanceRequest);
   const node = await startChild([

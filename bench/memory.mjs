@@ -1,8 +1,3 @@
-// Memory of every process of a node that grows, and prunes, while it is asked: its own and that of mapped files over
-// time, the slope of both, failed requests, and how far what readers show is behind what is on disk. BENCH_MINUTES
-// makes it longer; it is asked as fast as it answers, or BENCH_RATE times a second.
-import { cpSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openHead } from '../dist/store/columns/head.js';
 import { openSqliteReader } from '../dist/store/sqlite/sqlite-store.js';
@@ -20,7 +15,7 @@ import {
   MODULE_REQUEST,
   viewRequest,
 } from './requests.mjs';
-import { PROGRAM, sampleLedger, temporaryFolder } from './sample-ledger.mjs';
+import { PROGRAM, producibleLedger } from './sample-ledger.mjs';
 import { shown, shownSummary, summary } from './statistics.mjs';
 
 export const name = 'memory';
@@ -116,9 +111,7 @@ async function loadFor(origin, requests, seconds) {
 export async function run({ log }) {
   // wrk takes whole seconds.
   const seconds = Math.round(MINUTES * 60);
-  const given = await sampleLedger();
-  const dataFolder = join(temporaryFolder(), 'ledger');
-  cpSync(given, dataFolder, { recursive: true });
+  const dataFolder = await producibleLedger();
   const requests = await mixedRequests(dataFolder);
   const store = openSqliteReader({ directory: dataFolder });
   const before = await openHead(store);

@@ -8,11 +8,15 @@ import { ALLOCATOR } from './child.mjs';
 import { anonymousBytes, cpuMs } from './process-figures.mjs';
 
 export const PROGRAM = fileURLToPath(new URL('../bin/daybook', import.meta.url));
+const MAKE = fileURLToPath(new URL('bulk-ledger/make.mjs', import.meta.url));
 
 /** Settings of a server that refuses nothing: the machine may be busy. */
 export const UNBOUNDED = ['--max-backlog-ms', '0'];
 
 /** Size of the ledgers that benchmarks make. */
+/** Of ledgers that nodes add to. */
+const PRODUCIBLE = 5_000;
+
 export const TRANSACTIONS = Number(process.env.BENCH_TRANSACTIONS ?? 100_000);
 /** A fifth as many accounts as transactions, so that balances are many and not only deep. */
 export const TRANSACTIONS_PER_ACCOUNT = 5;
@@ -60,13 +64,18 @@ export async function runCommand(args, program = PROGRAM) {
   };
 }
 
-/** Makes a sample ledger of about so many transactions. */
+/** Makes a ledger of about so many transactions, which nothing has executed. */
 export function generate(data, transactions = TRANSACTIONS) {
   const accounts = Math.max(500, Math.floor(transactions / TRANSACTIONS_PER_ACCOUNT));
-  return runCommand([
-    ...['sample', '--data', data, '--json'],
-    ...['--transactions', String(transactions), '--accounts', String(accounts)],
-  ]);
+  return runCommand([data, String(transactions), String(accounts)], MAKE);
+}
+
+/** A copy of a ledger that a node can produce on: its transactions were run, so it is smaller. @returns its folder */
+export async function producibleLedger() {
+  const data = join(temporaryFolder(), 'ledger');
+  const size = ['--transactions', String(PRODUCIBLE), '--accounts', '500'];
+  await runCommand(['sample', '--data', data, ...size]);
+  return data;
 }
 
 let made;

@@ -7,13 +7,7 @@ import { startChild } from './child.mjs';
 import { operations } from './http.mjs';
 import { load } from './load.mjs';
 import { cpuMs, cpuMsOfAll, withChildren } from './process-figures.mjs';
-import {
-  PROGRAM,
-  runCommand,
-  sampleLedger,
-  TRANSACTIONS,
-  temporaryFolder,
-} from './sample-ledger.mjs';
+import { PROGRAM, runCommand, sampleLedger, temporaryFolder } from './sample-ledger.mjs';
 import { ratioSummary, shownSummary, summary } from './statistics.mjs';
 
 export const name = 'versus';
@@ -93,20 +87,12 @@ async function compareIngest(data, programs, { rounds, log }) {
     return processorSeconds;
   };
   const follow = ['follow', '--from', upstream.ready.url, '--until', upstream.ready.ledger_version];
-  const generate = ['sample', '--transactions', String(TRANSACTIONS)];
   try {
     return [
       await compare(
         'follow',
         's',
         programs.map((p) => () => secondsOf(p, follow)),
-        rounds,
-        log,
-      ),
-      await compare(
-        'generate',
-        's',
-        programs.map((p) => () => secondsOf(p, generate)),
         rounds,
         log,
       ),

@@ -1,7 +1,9 @@
 // Durable commits of a sample ledger to a new store.
-import { sampleChunks } from '../../dist/sample/sample.js';
+import '../../fuzz/run-typescript.mjs';
 import { openSqliteStore } from '../../dist/store/sqlite/sqlite-store.js';
 import { LedgerWriter } from '../../dist/store/write/writer.js';
+
+const { bulkChunks } = await import('../bulk-ledger/bulk-ledger.ts');
 
 /**
  * Commits a sample ledger to a new store, chunk by chunk, each on disk before the next; only commits are timed.
@@ -13,7 +15,7 @@ export async function commitChunks(directory, transactions, chunkTransactions, a
   try {
     const writer = await LedgerWriter.open(store);
     const options = { transactions, chunkTransactions, seed: 1, accounts };
-    for (const chunk of sampleChunks(options)) {
+    for (const chunk of bulkChunks(options)) {
       const [startedMs, before] = [performance.now(), process.cpuUsage()];
       await writer.append(chunk);
       // Genesis is one of its kind.

@@ -1,9 +1,9 @@
 /** The ledger whose writes are recorded. */
-import { sampleChunks } from '../../src/sample/sample.ts';
+import { bulkChunks } from '../../bench/bulk-ledger/bulk-ledger.ts';
 import type { Chunk } from '../../src/store/write/chunk.ts';
 
 const CONTENTS = { transactions: 80, accounts: 10, chunkTransactions: 20 };
 
 export function recordedChunks(seed: number): Generator<Chunk, void, undefined> {
-  return sampleChunks({ seed, ...CONTENTS });
+  return bulkChunks({ seed, ...CONTENTS });
 }

@@ -4,8 +4,8 @@
  */
 import { openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { bulkChunks } from '../../bench/bulk-ledger/bulk-ledger.ts';
 import { Committer } from '../../src/ingest/committer.ts';
-import { sampleChunks } from '../../src/sample/sample.ts';
 import { storeFileOf } from '../../src/store/sqlite/files.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { LedgerWriter } from '../../src/store/write/writer.ts';
@@ -43,7 +43,7 @@ async function openPages(seed: number): Promise<OpenTarget> {
 async function makeLedger(folder: string, seed: number): Promise<void> {
   const store = await openSqliteStore({ directory: folder });
   const writer = await LedgerWriter.open(store);
-  const chunks = sampleChunks({
+  const chunks = bulkChunks({
     ...{ seed, transactions: TRANSACTIONS + MORE_TRANSACTIONS, accounts: 20 },
     chunkTransactions: TRANSACTIONS,
   });

@@ -17,18 +17,15 @@ export interface SampleRequest {
   readonly accounts: number;
   /** u64. */
   readonly seed: bigint;
-  /** Whether whole transactions are stored, so that the ledger can feed another. */
-  readonly keepsTransactions: boolean;
 }
 
 /** Only the built program has it: sources may have changed since. */
 const FOLDER = new URL('../samples/', import.meta.url);
 
 /** The same name means the same contents. */
-export function sampleName({ transactions, accounts, seed, keepsTransactions }: SampleRequest) {
-  return ['daybook-ledger', STORE_FORMAT_VERSION, GENERATOR_VERSION, seed, transactions, accounts]
-    .concat(keepsTransactions ? 'feed' : 'lean')
-    .join('-');
+export function sampleName({ transactions, accounts, seed }: SampleRequest): string {
+  const parts = [STORE_FORMAT_VERSION, GENERATOR_VERSION, seed, transactions, accounts];
+  return ['daybook-ledger', ...parts].join('-');
 }
 
 function fileOf(request: SampleRequest): URL {
@@ -50,6 +47,7 @@ export async function readPrebuiltSample(request: SampleRequest): Promise<Buffer
   return data;
 }
 
+/** Makes a data file one that the package brings. */
 export async function writePrebuiltSample(request: SampleRequest, data: Buffer): Promise<void> {
   mkdirSync(FOLDER, { recursive: true });
   writeFileSync(fileOf(request), await packedStore(data));

@@ -1,51 +1,31 @@
 /** Sample ledgers: `daybook sample`, the small sample ledger of `serve --sample`, and `--produce`. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { Committer } from '../ingest/committer.ts';
 import { BcsError } from '../move/bcs/bcs-reader.ts';
-import { encodeBcs } from '../move/bcs/bcs-writer.ts';
-import {
-  CLOCK_RESOURCE,
-  type ClockChange,
-  continueSample,
-  MAX_SAMPLE_TRANSACTIONS,
-  readClock,
-  readClockChange,
-  readSampleSettings,
-  SAMPLE_PUBLISHER,
-  SAMPLE_RESOURCE,
-  SampleError,
-  type SampleHistory,
-  sampleChunks,
-} from '../sample/sample.ts';
+import { CAFE_HEX } from '../sample/publishers.ts';
+import { MAX_BLOCK_USERS, SampleChain } from '../sample/sample-chain.ts';
+import { checkCount, MAX_SAMPLE_TRANSACTIONS, SampleError } from '../sample/settings.ts';
 import { type Head, readHead } from '../store/columns/head.ts';
 import { LEDGER_IDENTITY } from '../store/columns/identity-column.ts';
 import type { StoreReader } from '../store/store.ts';
 import { isWritingLost } from '../store/store-error.ts';
-import type { Chunk } from '../store/write/chunk.ts';
 import type { LedgerWriter } from '../store/write/writer.ts';
 import { waitInTrouble } from './commit-trouble.ts';
 import { NodeError } from './node-error.ts';
 import { asNodeError, restoreStore, withNewLedger } from './open-store.ts';
 import { readPrebuiltSample, type SampleRequest } from './prebuilt-sample.ts';
-import { newestState } from './sample-resource.ts';
 import { PendingFailure } from './shutdown.ts';
 
-/** How often a producing node commits, at most, in milliseconds. */
-const COMMIT_INTERVAL_MS = 250;
-/** How far the newest block may be ahead of the wall clock when blocks begin to follow it, in seconds. */
-const MAX_AHEAD_SECONDS = 60;
+/** How often a producing node makes a block, at most, in milliseconds. */
+const BLOCK_INTERVAL_MS = 250;
+/** Transactions that begin and end a block. */
+const BLOCK_ENDS = 2;
 
 /** The ledger of `serve` in an empty folder. */
-export const SMALL_SAMPLE: SampleRequest = {
-  transactions: 5_000,
-  accounts: 500,
-  seed: 1n,
-  keepsTransactions: true,
-};
+export const SMALL_SAMPLE: SampleRequest = { transactions: 1_000, accounts: 100, seed: 1n };
 
 /**
- * Makes a sample ledger, of the package or by generating it; everything reported is on disk.
+ * Makes a sample ledger, of the package or by running its transactions; everything reported is on disk.
  * @param onProgress gets the number of durable transactions
  * @throws NodeError: `ledger_exists`, `data_not_usable`, `bad_input` for settings no sample can have, `damaged` for a
  *   sample of the package
@@ -60,7 +40,7 @@ export async function makeSample(
     const { chainId, head } =
       (prebuilt && (await restoreStore(data, prebuilt, newestFacts))) ??
       (await generate(data, request, onProgress));
-    return { chainId, head, publisher: SAMPLE_PUBLISHER };
+    return { chainId, head, publisher: CAFE_HEX };
   } catch (cause) {
     if (!(cause instanceof SampleError)) throw cause;
     throw new NodeError('bad_input', cause.message, { cause, exitCode: 2 });
@@ -79,61 +59,43 @@ async function newestFacts(store: StoreReader): Promise<SampleFacts> {
 
 async function generate(
   data: string,
-  request: SampleRequest,
+  { transactions, ...settings }: SampleRequest,
   onProgress: (transactions: number) => void,
 ): Promise<SampleFacts> {
+  checkCount('transactions', transactions, MAX_SAMPLE_TRANSACTIONS);
   return await withNewLedger(data, async (writer) => {
-    const committer = new Committer(writer, {
+    const chain = await SampleChain.begin(writer, settings, {
       onCommit: ({ head }) => onProgress(Number(head.version) + 1),
     });
-    await committer.pushAll(sampleChunks(request));
+    await chain.growTo(transactions);
     return await newestFacts(writer.reader);
   });
 }
 
-interface Production {
-  /** 1 or more; whole blocks are committed, so the rate is an average. */
-  readonly transactionsPerSecond: number;
-  readonly clock: 'sample' | 'wall';
-}
-
+/** A producer that adds to the sample ledger of a serving node. */
 interface Producing {
   /** Rejects when this process can no longer write the ledger. Never resolves. */
   readonly lost: Promise<never>;
-  /** Ends it after the pending commits. */
+  /** Ends it after the block that is being made. */
   stop(): Promise<void>;
 }
 
 /**
- * Continues a sample ledger at a rate until stopped. Waits while the disk is full, or the store cannot be reached; any
- * other failure is logged and ends it.
- * @throws NodeError `bad_setting` when the ledger is not a sample of this generator, or ahead of the wall clock
+ * Continues a sample ledger at a rate until stopped: its blocks have the time of the machine. Waits while the disk is
+ * full, or the store cannot be reached; any other failure is logged and ends it.
+ * @param transactionsPerSecond 1 or more, with those that begin and end a block
+ * @throws NodeError `bad_setting` when the ledger is not a sample of this generator
  */
 export async function startProducing(
   writer: LedgerWriter,
-  { transactionsPerSecond, clock }: Production,
+  transactionsPerSecond: number,
   logger: Logger,
 ): Promise<Producing> {
-  const history = await sampleHistoryOf(writer.reader);
-  const isByWall = clock === 'wall';
-  if (isByWall) checkNotAhead(writer.head!.timestampUsecs);
   const abort = new AbortController();
   const { signal } = abort;
-  const committer = new Committer(writer, waitInTrouble('producing', logger, signal));
-  const perCommit = Math.round((transactionsPerSecond * COMMIT_INTERVAL_MS) / 1000);
-  const chunkTransactions = Math.max(1, perCommit);
-  const wallRate = isByWall ? transactionsPerSecond : undefined;
-  const options = {
-    ...{ transactions: MAX_SAMPLE_TRANSACTIONS, chunkTransactions, wallRate },
-    store: writer.reader,
-  };
-  const chunks = continueSample(history, writer.head!, options);
-  const produce = () =>
-    committer.pushAll(
-      isByWall ? pacedByBlocks(chunks, signal) : paced(chunks, transactionsPerSecond, signal),
-    );
+  const chain = await resume(writer, waitInTrouble('producing', logger, signal));
   const loss = new PendingFailure();
-  const done = produce().catch((error: unknown) => {
+  const done = produce(chain, transactionsPerSecond, signal).catch((error: unknown) => {
     if (signal.aborted) return;
     logger.error({ err: error }, 'producing stopped: it failed');
     if (isWritingLost(error)) loss.fail(asNodeError(error));
@@ -145,64 +107,26 @@ export async function startProducing(
   return { lost: loss.promise, stop };
 }
 
-async function* paced(
-  chunks: AsyncIterable<Chunk>,
-  transactionsPerSecond: number,
-  signal: AbortSignal,
-): AsyncGenerator<Chunk> {
-  const startedMs = performance.now();
-  let produced = 0;
-  for await (const chunk of chunks) {
-    const dueMs = startedMs + (produced / transactionsPerSecond) * 1000;
-    await sleep(Math.max(0, dueMs - performance.now()), undefined, { signal });
-    yield chunk;
-    produced += chunk.transactions.length;
-  }
-}
-
-async function* pacedByBlocks(
-  chunks: AsyncIterable<Chunk>,
-  signal: AbortSignal,
-): AsyncGenerator<Chunk> {
-  for await (const chunk of chunks) {
-    const dueMs = Number(chunk.blocks.at(-1)!.timestampUsecs) / 1000;
-    await sleep(Math.max(0, dueMs - Date.now()), undefined, { signal });
-    yield chunk;
-  }
-}
-
-/** @throws NodeError `bad_setting` */
-function checkNotAhead(newestUsecs: bigint): void {
-  const aheadSeconds = Math.round(Number(newestUsecs) / 1_000_000 - Date.now() / 1000);
-  if (aheadSeconds <= MAX_AHEAD_SECONDS) return;
-  throw new NodeError(
-    'bad_setting',
-    `cannot produce by the wall clock: the newest block is ${aheadSeconds} seconds ahead of it`,
-  );
-}
-
-/** Reads from the ledger how it was made. @throws NodeError `bad_setting` */
-async function sampleHistoryOf(store: StoreReader): Promise<SampleHistory> {
-  const { stateOf, resourceOf } = await newestState(store);
-  const settingsBytes = await resourceOf(SAMPLE_RESOURCE);
-  if (settingsBytes === undefined) {
-    throw new NodeError(
-      'bad_setting',
-      'cannot produce: the ledger is not a sample ledger of this generator, and only those can ' +
-        'be continued',
-    );
-  }
+async function resume(...args: Parameters<typeof SampleChain.resume>): Promise<SampleChain> {
   try {
-    const settings = readSampleSettings(settingsBytes);
-    const { handle, changes } = readClock((await resourceOf(CLOCK_RESOURCE))!);
-    const clockChanges: ClockChange[] = [];
-    for (let index = 0; index < changes; index += 1) {
-      const key = encodeBcs((writer) => writer.exactU64(index));
-      clockChanges.push(readClockChange((await stateOf({ kind: 'tableItem', handle, key }))!));
-    }
-    return { ...settings, clockChanges };
+    return await SampleChain.resume(...args);
   } catch (cause) {
     if (!(cause instanceof SampleError || cause instanceof BcsError)) throw cause;
     throw new NodeError('bad_setting', `cannot produce: ${cause.message}`, { cause });
+  }
+}
+
+/** @throws the signal's reason */
+async function produce(chain: SampleChain, rate: number, signal: AbortSignal): Promise<never> {
+  const perBlock = Math.max(BLOCK_ENDS + 1, Math.round((rate * BLOCK_INTERVAL_MS) / 1000));
+  const users = Math.min(perBlock - BLOCK_ENDS, MAX_BLOCK_USERS);
+  const startedMs = performance.now();
+  const first = chain.version;
+  for (;;) {
+    signal.throwIfAborted();
+    await chain.addBlock(users, BigInt(Date.now()) * 1000n);
+    const dueMs = startedMs + (Number(chain.version - first) / rate) * 1000;
+    // Requests get as much of the thread's time as blocks do where the rate is too high.
+    await sleep(Math.max(1, dueMs - performance.now()), undefined, { signal });
   }
 }

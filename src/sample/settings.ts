@@ -1,16 +1,16 @@
-/** The settings of a sample ledger, and their errors. */
+/** The settings of a sample ledger, which it says itself, and their errors. */
 import { decodeBcs } from '../move/bcs/bcs-reader.ts';
 import { MoveError } from '../move/errors.ts';
-import type { ClockChange } from './model/clock.ts';
-import { CAFE_HEX } from './model/publishers.ts';
+import { CAFE_HEX } from './publishers.ts';
 
 /** Goes up when the same seed would give another ledger. */
-export const GENERATOR_VERSION = 6;
+export const GENERATOR_VERSION = 7;
 
 /** The resource of CAFE that states how a sample ledger was made. */
 export const SAMPLE_RESOURCE = `${CAFE_HEX}::sample::Sample`;
 
 export const MAX_SAMPLE_ACCOUNTS = 5_000_000;
+export const MAX_SAMPLE_TRANSACTIONS = 1_000_000_000;
 export const MAX_SAMPLE_SEED = 0xffff_ffff_ffff_ffffn;
 
 export interface SampleSettings {
@@ -20,23 +20,17 @@ export interface SampleSettings {
   readonly accounts: number;
 }
 
-export interface SampleHistory extends SampleSettings {
-  /** Changes of the clock in the replayed part, in order; absent if it has none. */
-  readonly clockChanges?: readonly ClockChange[];
-}
-
 type SampleErrorCode = 'bad_sample_settings' | 'not_this_sample';
 
-/** Settings that no sample ledger can have, or a ledger that is not the sample it is said to be. */
+/** Settings that no sample ledger can have, or a ledger that this generator has not made. */
 export class SampleError extends MoveError<SampleErrorCode> {}
 
 /** @throws SampleError `bad_sample_settings` */
-export function checkSettings(seed: bigint | number, accounts: number): SampleSettings {
-  const value = typeof seed === 'bigint' || Number.isSafeInteger(seed) ? BigInt(seed) : -1n;
-  if (value < 0n || value > MAX_SAMPLE_SEED) {
+export function checkSettings({ seed, accounts }: SampleSettings): SampleSettings {
+  if (seed < 0n || seed > MAX_SAMPLE_SEED) {
     throw new SampleError('bad_sample_settings', `the seed is a u64, not ${seed}`);
   }
-  return { seed: value, accounts: checkCount('accounts', accounts, MAX_SAMPLE_ACCOUNTS) };
+  return { seed, accounts: checkCount('accounts', accounts, MAX_SAMPLE_ACCOUNTS) };
 }
 
 /** A count of 1 to `most`. @throws SampleError `bad_sample_settings` */
@@ -53,14 +47,12 @@ export function checkCount(name: string, value: number, most: number): number {
 export function readSampleSettings(bytes: Uint8Array): SampleSettings {
   return decodeBcs(bytes, (reader) => {
     const generator = reader.u64();
-    const seed = reader.u64();
-    const accounts = Number(reader.u64());
     if (generator !== BigInt(GENERATOR_VERSION)) {
       throw new SampleError(
         'not_this_sample',
         `the sample ledger was made by generator ${generator}, this one is ${GENERATOR_VERSION}`,
       );
     }
-    return checkSettings(seed, accounts);
+    return checkSettings({ seed: reader.u64(), accounts: Number(reader.u64()) });
   });
 }

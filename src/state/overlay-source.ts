@@ -148,6 +148,7 @@ class OverlaidState implements StateSource {
   }
 }
 
+/** A stream with more events at its end. */
 class LongerEventStream implements EventStream {
   readonly #before: EventStream;
   readonly #events: readonly StoredEvent[];

@@ -70,6 +70,7 @@ export class Overlay {
     return new Overlay([newest, ...below]);
   }
 
+  /** The last write of a key up to a version. */
   find(hash: Uint8Array, version: bigint): StateEntry | undefined {
     const name = nameOf(hash);
     for (const { lists } of this.#layers) {

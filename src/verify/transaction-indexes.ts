@@ -15,6 +15,7 @@ import { DamageList, noteAbove, scanColumn, type VerifyContext } from './context
 
 interface Index {
   readonly column: Column;
+  /** Rows found while following versions to what they wrote. */
   readonly reached: bigint;
   /** @throws RowDamagedError */
   versionOf(row: ScannedRow): bigint;

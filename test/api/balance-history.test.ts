@@ -1,6 +1,7 @@
 /** The history of a balance (docs/extensions.md): what reads of every version say, in one request. */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bulkChunks } from '../../bench/bulk-ledger/bulk-ledger.ts';
 import { ASSET_TYPE } from '../../src/api/endpoints/parameters.ts';
 import {
   balanceHistory,
@@ -9,8 +10,7 @@ import {
 } from '../../src/ledger/balances/balance-history.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { formatAddress } from '../../src/move/types/address.ts';
-import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
-import { sampleChunks } from '../../src/sample/sample.ts';
+import { CAFE_HEX } from '../../src/sample/publishers.ts';
 import { PruningGuard } from '../../src/state/pruning-guard.ts';
 import { storedSource } from '../../src/state/source.ts';
 import type { Block } from '../../src/store/columns/block-column.ts';
@@ -106,7 +106,7 @@ async function oldestOf(opened: OpenedBalances, account: string): Promise<bigint
 
 describe('the history of balances of a sample', () => {
   it('is what reads of every version say', async () => {
-    const opened = await openBalances(sampleChunks({ seed: 5, transactions: 1_000, accounts: 30 }));
+    const opened = await openBalances(bulkChunks({ seed: 5, transactions: 1_000, accounts: 30 }));
     const view = await opened.ledger.view();
     const senders = (await opened.app.request('/v1/transactions?start=600&limit=60')).json<
       { sender?: string }[]

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bulkChunks } from '../../bench/bulk-ledger/bulk-ledger.ts';
 import { buildApi } from '../../src/api/http/server.ts';
 import { listBalances, MAX_BALANCES_PER_PAGE } from '../../src/ledger/balances/balance-list.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
@@ -30,8 +31,7 @@ import {
 } from '../../src/move/types/state-key.ts';
 import { formatStructTag, readStructTag } from '../../src/move/types/type-tag.ts';
 import { coinStoreCodec, fungibleStoreCodec } from '../../src/move/values/framework-resource.ts';
-import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
-import { sampleChunks } from '../../src/sample/sample.ts';
+import { CAFE_HEX } from '../../src/sample/publishers.ts';
 import { PruningGuard } from '../../src/state/pruning-guard.ts';
 import { storedSource } from '../../src/state/source.ts';
 import { openHead } from '../../src/store/columns/head.ts';
@@ -94,7 +94,7 @@ describe('the list of balances of a sample ledger', () => {
   const assetsOf = new Map<string, Map<string, string>>();
 
   beforeAll(async () => {
-    ledger = await openChunks(sampleChunks({ seed: 5, transactions: 1_500, accounts: 30 }));
+    ledger = await openChunks(bulkChunks({ seed: 5, transactions: 1_500, accounts: 30 }));
     head = Number(ledger.writer.head!.version);
     const response = await ledger.app.request('/v1/transactions?start=600&limit=100');
     for (const { sender } of response.json<{ sender?: string }[]>()) {

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bulkChunks } from '../../bench/bulk-ledger/bulk-ledger.ts';
 import { MAX_BATCH_BODY_BYTES } from '../../src/api/endpoints/extensions/batch.ts';
 import { buildApi } from '../../src/api/http/server.ts';
 import {
@@ -20,7 +21,6 @@ import { MAX_BATCH_READS } from '../../src/api/schemas/extension-schemas.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { HttpUpstream } from '../../src/node/serve/upstream.ts';
-import { sampleChunks } from '../../src/sample/sample.ts';
 import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { RequestSource, subjectsOf } from '../fork/random-requests.ts';
 import { Random, testSeed } from '../random.ts';
@@ -95,7 +95,7 @@ describe('a batch over a sample ledger', () => {
   beforeAll(async () => {
     const store = await openTestedStore({ directory });
     const writer = await LedgerWriter.open(store);
-    for (const chunk of sampleChunks({ seed: 3, transactions: 400, accounts: 20 })) {
+    for (const chunk of bulkChunks({ seed: 3, transactions: 400, accounts: 20 })) {
       await writer.append(chunk);
     }
     const ledger = openTestedLedger(store);

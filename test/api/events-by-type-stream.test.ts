@@ -1,7 +1,7 @@
 /** Module events by type as server-sent events (docs/extensions.md). */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { sampleChunks } from '../../src/sample/sample.ts';
+import { bulkChunks } from '../../bench/bulk-ledger/bulk-ledger.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
 import { Random, roundsOf, testSeed } from '../random.ts';
 import type { TestApi } from './client.ts';
@@ -11,7 +11,7 @@ import { openChunks, type TypedEvent } from './typed-events.ts';
 const TYPE = '0x1::transaction_fee::FeeStatement';
 const PATH = `/v1/events/by_type/${encodeURIComponent(TYPE)}`;
 /** How often a listener is killed and resumed. */
-const KILLS = roundsOf('KILLS', 10, 1_000);
+const KILLS = roundsOf('KILLS', 40, 1_000);
 
 function idOf({ version, index }: TypedEvent): string {
   return `${version}:${index}`;
@@ -24,7 +24,7 @@ async function listenTo(app: TestApi, query: string, headers = {}): Promise<Even
 
 test('as a stream: history, then what comes; resumed after any event; at every turn what the pages are', async () => {
   const chunks = [
-    ...sampleChunks({
+    ...bulkChunks({
       ...{ seed: 5, transactions: 900, accounts: 30 },
       chunkTransactions: 60,
     }),
@@ -79,7 +79,7 @@ test('as a stream: history, then what comes; resumed after any event; at every t
 test(`killed and resumed ${KILLS} times while the ledger grows, is pruned and served anew, a listener gets each event once, or 410`, async () => {
   const random = new Random(testSeed('kills'));
   const settings = { seed: 6, transactions: 3_000, accounts: 30, chunkTransactions: 20 };
-  const chunks = [...sampleChunks(settings)];
+  const chunks = [...bulkChunks(settings)];
   const ledger = await openChunks(chunks);
   const all = await ledger.walk(TYPE, '0', 'limit=100');
   await ledger.close();

@@ -1,9 +1,9 @@
 /** Module events by type (docs/extensions.md): pages are what the transactions say, whatever is asked. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { bulkChunks } from '../../bench/bulk-ledger/bulk-ledger.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { parseStructTag } from '../../src/move/types/type-parser.ts';
 import { formatTypeTag, TypeTag } from '../../src/move/types/type-tag.ts';
-import { sampleChunks } from '../../src/sample/sample.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
 import { Random, testSeed } from '../random.ts';
 import { chunk, transaction } from '../store/chunks.ts';
@@ -30,7 +30,7 @@ describe('of a sample ledger', () => {
   const ofType = (type: string) => events.filter((event) => event.type === type);
 
   beforeAll(async () => {
-    ledger = await openChunks(sampleChunks({ seed: 5, transactions: 1_500, accounts: 30 }));
+    ledger = await openChunks(bulkChunks({ seed: 5, transactions: 1_500, accounts: 30 }));
     head = Number(ledger.writer.head!.version);
     for (let start = 0; start <= head; start += 100) {
       const { app } = ledger;

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bulkChunks } from '../../bench/bulk-ledger/bulk-ledger.ts';
 import { buildApi } from '../../src/api/http/server.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { formatHex } from '../../src/move/bcs/hex.ts';
@@ -11,7 +12,6 @@ import {
   readOnChainData,
   TransactionOnChainData,
 } from '../../src/move/transactions/transaction.ts';
-import { sampleChunks } from '../../src/sample/sample.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Chunk } from '../../src/store/write/chunk.ts';
@@ -54,7 +54,7 @@ describe('the feed of a sample ledger', () => {
   beforeAll(async () => {
     store = await openTestedStore({ directory: folder });
     const writer = await LedgerWriter.open(store);
-    for (const chunk of sampleChunks({ seed: 11, transactions: 700, accounts: 60 })) {
+    for (const chunk of bulkChunks({ seed: 11, transactions: 700, accounts: 60 })) {
       chunks.push(chunk);
       await writer.append(chunk);
     }
@@ -167,7 +167,7 @@ it('between two steps of pruning, what is to be pruned is gone already, with or 
   const writer = await LedgerWriter.open(store);
   const sent: { block: number; version: number; hash: string; sender: string }[] = [];
   let block = 0;
-  for (const chunk of sampleChunks({ seed: 12, transactions: 300, accounts: 20 })) {
+  for (const chunk of bulkChunks({ seed: 12, transactions: 300, accounts: 20 })) {
     for (const { transaction } of chunk.transactions) {
       const { data } = readOnChainData(new BcsReader(Buffer.from(transaction!)));
       const { kind } = data.transaction;

@@ -1,8 +1,8 @@
 /** Starts that were pruned are refused alike, whatever the history is of and however the ledger was made. */
 import { expect, it, onTestFinished } from 'vitest';
+import { bulkChunks } from '../../bench/bulk-ledger/bulk-ledger.ts';
 import { buildApi } from '../../src/api/http/server.ts';
 import { padAddress } from '../../src/move/types/address.ts';
-import { sampleChunks } from '../../src/sample/sample.ts';
 import { Batch } from '../../src/store/batch.ts';
 import { EVENTS } from '../../src/store/columns/columns.ts';
 import { encodeStreamId } from '../../src/store/columns/event-column.ts';
@@ -32,7 +32,7 @@ function served(store: Store): TestApi {
 it('of the transactions of an account', async () => {
   const store = await openTestedStore({ directory: temporaryDirectory() });
   const writer = await LedgerWriter.open(store);
-  for (const chunk of sampleChunks({ seed: 5, transactions: 400, accounts: 20 })) {
+  for (const chunk of bulkChunks({ seed: 5, transactions: 400, accounts: 20 })) {
     await writer.append(chunk);
   }
   const app = served(store);

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { bulkChunks } from '../../bench/bulk-ledger/bulk-ledger.ts';
 import { buildApi } from '../../src/api/http/server.ts';
 import {
   eventsKey,
@@ -14,7 +15,6 @@ import {
 import { TimeShare } from '../../src/api/push/time-share.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { MaybePromise } from '../../src/maybe-promise.ts';
-import { sampleChunks } from '../../src/sample/sample.ts';
 import { VERSION_WRITES } from '../../src/store/columns/columns.ts';
 import { encodeBucketKey } from '../../src/store/columns/order-key.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
@@ -55,7 +55,7 @@ class FailingStore extends AnsweringLater {
 }
 
 const SAMPLE: readonly Chunk[] = [
-  ...sampleChunks({ seed: 3, transactions: 400, accounts: 30, chunkTransactions: 100 }),
+  ...bulkChunks({ seed: 3, transactions: 400, accounts: 30, chunkTransactions: 100 }),
 ];
 const FEE = SAMPLE.flatMap(({ transactions }) => transactions)
   .flatMap(({ events }) => events)

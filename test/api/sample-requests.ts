@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { bulkChunks } from '../../bench/bulk-ledger/bulk-ledger.ts';
 import { buildApi } from '../../src/api/http/server.ts';
 import { Committer } from '../../src/ingest/committer.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
@@ -12,7 +13,6 @@ import {
   type TransactionOnChainData,
 } from '../../src/move/transactions/transaction.ts';
 import { RawTransaction } from '../../src/move/transactions/user-transaction.ts';
-import { sampleChunks } from '../../src/sample/sample.ts';
 import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { TestApi } from './client.ts';
 import { DocumentSchemas, type Json } from './document-schemas.ts';
@@ -37,7 +37,7 @@ export async function sampleRequests(seed: number, transactions: number): Promis
   const folder = mkdtempSync(join(tmpdir(), 'daybook-requests-'));
   const store = await openTestedStore({ directory: folder });
   const writer = await LedgerWriter.open(store);
-  await new Committer(writer).pushAll(sampleChunks({ seed, transactions, accounts: 200 }));
+  await new Committer(writer).pushAll(bulkChunks({ seed, transactions, accounts: 200 }));
   const log = new LogLines();
   const app = new TestApi(buildApi(openTestedLedger(store), apiSettings(NO_LOAD_BOUNDS), log));
   const document = (await app.request('/v1/spec.json')).json() as Json;

@@ -11,13 +11,13 @@ import {
   paginateWithCursor,
 } from '@aptos-labs/ts-sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bulkChunks } from '../../bench/bulk-ledger/bulk-ledger.ts';
 import { buildApi } from '../../src/api/http/server.ts';
 import { ADDRESS_ONE } from '../../src/move/types/address.ts';
 import { decodeResourceGroup } from '../../src/move/types/resource-group.ts';
 import { type Path, parsePhysicalStateKey } from '../../src/move/types/state-key.ts';
 import { formatStructTag } from '../../src/move/types/type-tag.ts';
-import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
-import { sampleChunks } from '../../src/sample/sample.ts';
+import { CAFE_HEX } from '../../src/sample/publishers.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Chunk } from '../../src/store/write/chunk.ts';
 import { LedgerWriter } from '../../src/store/write/writer.ts';
@@ -83,7 +83,7 @@ describe('the SDK', () => {
   beforeAll(async () => {
     store = await openTestedStore({ directory: folder });
     const writer = await LedgerWriter.open(store);
-    for (const chunk of sampleChunks({ seed: 5, transactions: 1_500, accounts: 100 })) {
+    for (const chunk of bulkChunks({ seed: 5, transactions: 1_500, accounts: 100 })) {
       chunks.push(chunk);
       await writer.append(chunk);
     }

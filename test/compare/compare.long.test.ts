@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { bulkChunks } from '../../bench/bulk-ledger/bulk-ledger.ts';
 import { padAddress } from '../../src/move/types/address.ts';
 import { Asker } from '../../src/node/commands/compare/asker.ts';
 import {
@@ -17,8 +18,7 @@ import {
 import { PRUNED_BY_ONE } from '../../src/node/commands/compare/known-differences.ts';
 import { startEmbeddedNode } from '../../src/node/serve/embedded.ts';
 import type { NodeSettings } from '../../src/node/settings/settings.ts';
-import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
-import { sampleChunks } from '../../src/sample/sample.ts';
+import { CAFE_HEX } from '../../src/sample/publishers.ts';
 import { Batch } from '../../src/store/batch.ts';
 import { BALANCE } from '../../src/store/columns/balance-column.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
@@ -29,7 +29,7 @@ const data = join(folder, 'ledger');
 const NEVER = () => undefined;
 
 const CHUNKS = [
-  ...sampleChunks({ seed: 4, transactions: 400, accounts: 20, chunkTransactions: 100 }),
+  ...bulkChunks({ seed: 4, transactions: 400, accounts: 20, chunkTransactions: 100 }),
 ];
 /** Of the chunks, those that only a longer ledger has. */
 const LATER = CHUNKS.splice(-1);

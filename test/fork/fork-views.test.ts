@@ -1,7 +1,7 @@
 /** View functions on forks: what code reads is asked for once, recorded, and there without the upstream. */
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
+import { CAFE_HEX } from '../../src/sample/publishers.ts';
 import { openView } from '../../src/store/read/view.ts';
 import type { TestApi } from '../api/client.ts';
 import { sampleStore } from '../ingest/feed-following.ts';

@@ -1,7 +1,7 @@
 /** The commit pipeline: order, failures, and a store that is full for some of the commits. */
 import { describe, expect, it, vi } from 'vitest';
+import { bulkChunks } from '../../bench/bulk-ledger/bulk-ledger.ts';
 import { type Commit, Committer } from '../../src/ingest/committer.ts';
-import { sampleChunks } from '../../src/sample/sample.ts';
 import type { Batch } from '../../src/store/batch.ts';
 import type { Head } from '../../src/store/columns/head.ts';
 import { StoreError } from '../../src/store/store-error.ts';
@@ -30,7 +30,7 @@ class SmallStore extends MemoryStore {
 }
 
 const CHUNKS: readonly Chunk[] = [
-  ...sampleChunks({ seed: 3, transactions: 300, accounts: 20, chunkTransactions: 30 }),
+  ...bulkChunks({ seed: 3, transactions: 300, accounts: 20, chunkTransactions: 30 }),
 ].slice(0, 8);
 
 const LAST = CHUNKS.at(-1)!;

@@ -1,5 +1,6 @@
 /** Following in this process: stores, samples and followers for the tests of the feed. */
 import { onTestFinished } from 'vitest';
+import { type BulkOptions, bulkChunks } from '../../bench/bulk-ledger/bulk-ledger.ts';
 import { Committer } from '../../src/ingest/committer.ts';
 import {
   Follower,
@@ -9,7 +10,6 @@ import {
 import { localVerifier } from '../../src/ingest/feed/verifier.ts';
 import { interfaceBase } from '../../src/remote/node-url.ts';
 import { RemoteError } from '../../src/remote/remote-error.ts';
-import { type SampleOptions, sampleChunks } from '../../src/sample/sample.ts';
 import { COLUMNS } from '../../src/store/columns/columns.ts';
 import { columnDigest } from '../../src/store/read/digest.ts';
 import type { Store, StoreReader } from '../../src/store/store.ts';
@@ -20,13 +20,11 @@ import { TestUpstream } from './feed-upstream.ts';
 /** A sample ledger in memory. */
 export async function sampleStore(
   transactions: number,
-  more: Partial<SampleOptions> = {},
+  more: Partial<BulkOptions> = {},
 ): Promise<Store> {
   const store = new MemoryStore();
   const writer = await LedgerWriter.open(store);
-  await new Committer(writer).pushAll(
-    sampleChunks({ seed: 5, accounts: 80, ...more, transactions }),
-  );
+  await new Committer(writer).pushAll(bulkChunks({ seed: 5, accounts: 80, ...more, transactions }));
   return store;
 }
 

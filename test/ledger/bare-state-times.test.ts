@@ -4,7 +4,7 @@ import { checkpointUpTo } from '../../src/ingest/checkpoint.ts';
 import { CoinAsset } from '../../src/ledger/balances/balance.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { APTOS_COIN_TAG } from '../../src/move/types/framework-tag.ts';
-import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
+import { CAFE_HEX } from '../../src/sample/publishers.ts';
 import { openView } from '../../src/store/read/view.ts';
 import { ledgerOf, snapshotOf } from '../ingest/backup/snapshots.ts';
 import { sampleStore } from '../ingest/feed-following.ts';

@@ -1,9 +1,9 @@
 /** The cache of transactions as JSON: what it counts is what it holds. */
 import { queryObjects } from 'node:v8';
 import { expect, test } from 'vitest';
+import { bulkChunks } from '../../bench/bulk-ledger/bulk-ledger.ts';
 import { Committer } from '../../src/ingest/committer.ts';
 import { openLedger } from '../../src/ledger/open.ts';
-import { sampleChunks } from '../../src/sample/sample.ts';
 import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { temporarySqliteStore } from '../store/engines.ts';
 
@@ -16,7 +16,7 @@ function bufferBytes(): number {
 
 test('transactions are alone in their memory', async () => {
   const writer = await LedgerWriter.open(await temporarySqliteStore());
-  await new Committer(writer).pushAll(sampleChunks({ seed: 1, accounts: 50, transactions: 2_000 }));
+  await new Committer(writer).pushAll(bulkChunks({ seed: 1, accounts: 50, transactions: 2_000 }));
   const ledger = openLedger(writer.reader);
   const countedBytes = () => ledger.cacheSizes().find(({ name }) => name === 'transactions')!.bytes;
   /** Twice: what is asked for again is cached. */

@@ -1,5 +1,6 @@
 /** How often a question reads the store, on an engine that answers later: never twice, and not for what is cached. */
 import { expect, test } from 'vitest';
+import { assembleText } from '../../bench/bulk-ledger/framework/framework.ts';
 import { CoinAsset } from '../../src/ledger/balances/balance.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
@@ -11,7 +12,6 @@ import {
   resourceStateKey,
 } from '../../src/move/types/state-key.ts';
 import { TypeTag } from '../../src/move/types/type-tag.ts';
-import { assembleText } from '../../src/sample/framework/framework.ts';
 import type { ChunkStreamEvent, StateWrite } from '../../src/store/write/chunk.ts';
 import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { encodeValue } from '../../src/submission/encode/index.ts';

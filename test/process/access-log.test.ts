@@ -7,7 +7,7 @@ import { pino } from 'pino';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { RequestOutcome } from '../../src/api/http/observers.ts';
 import { MAX_LOGGED_CHARACTERS, sampled } from '../../src/node/serve/metrics/access-log.ts';
-import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
+import { CAFE_HEX } from '../../src/sample/publishers.ts';
 import { killLeftNodes, ServedNode, temporaryFolder } from './command.ts';
 import { makeSample } from './ledger-contents.ts';
 

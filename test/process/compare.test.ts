@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
+import { CAFE_HEX } from '../../src/sample/publishers.ts';
 import {
   expectFailure,
   killLeftNodes,

@@ -100,7 +100,7 @@ it('while a node produces and prunes: one moment of its ledger, which others may
   expect((await node.stop()).code).toBe(0);
   await expectSound(data, newest);
   // The same transactions without pruning, up to the version of the copy.
-  const other = await ServedNode.start(unpruned, ['--produce', '2000']);
+  const other = await ServedNode.start(unpruned, ['--produce', '1000']);
   await until('it is there', async () => (await versionsOf(other)).newest >= newest);
   const expected = join(folder, 'expected');
   const follow = ['follow', '--data', expected, '--from', other.ready.url];

@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { Address } from '../../src/move/types/address.ts';
-import { BEEF_HEX, CAFE_HEX } from '../../src/sample/model/publishers.ts';
+import { BEEF_HEX, CAFE_HEX } from '../../src/sample/publishers.ts';
 import { IS_LONG } from '../random.ts';
 import type { ServedNode } from './command.ts';
 import type { Stream } from './ledger-contents.ts';

@@ -17,9 +17,9 @@ import {
   startCommand,
   temporaryFolder,
 } from './command.ts';
-import { digestsOf, makeSample } from './ledger-contents.ts';
+import { digestsOf } from './ledger-contents.ts';
 
-const TRANSACTIONS = 5_000;
+const TRANSACTIONS = 1_500;
 const KILLS = roundsOf('KILLS', 3, 100);
 /** Latest moment of killing after the process has begun to follow, in milliseconds: few reach the newest version. */
 const MOST_LIFE_MS = 150;
@@ -48,7 +48,11 @@ async function follow(data: string, ...more: string[]) {
 
 beforeAll(async () => {
   source = join(folder, 'source');
-  await makeSample(source, TRANSACTIONS);
+  const made = await runCommand([
+    ...['sample', '--data', source, '--transactions', String(TRANSACTIONS)],
+    ...['--accounts', '300', '--seed', '11', '--json'],
+  ]);
+  expect(made.code).toBe(0);
   node = await ServedNode.start(source);
   digests = await digestsOf(source);
 });
@@ -63,7 +67,7 @@ describe('daybook follow', () => {
     const copy = join(folder, 'copy');
     const until = node.ready.ledger_version;
     const report = await follow(copy, '--until', until);
-    expect(report).toMatchObject({ chain_id: 204, ledger_version: until, faults: 0 });
+    expect(report).toMatchObject({ chain_id: 4, ledger_version: until, faults: 0 });
     expect(report['transactions']).toBe(Number(until) + 1);
     expect(await digestsOf(copy)).toEqual(digests);
     // Again there is nothing to do.
@@ -136,7 +140,7 @@ describe('daybook follow', () => {
     expect(stdout).toMatch(/^ledger version +\d+$/m);
     for (const line of stderr.trim().split('\n')) expect(() => JSON.parse(line)).not.toThrow();
     expect(stderr).toContain('the genesis waypoint was not compared with anything');
-    expect(await follow(copy, '--until', '3000')).toMatchObject({ faults: 0 });
+    expect(await follow(copy, '--until', '1200')).toMatchObject({ faults: 0 });
   });
 
   it('with --standby waits while another process writes the folder, and takes over', async () => {

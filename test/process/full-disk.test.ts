@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
+import { CAFE_HEX } from '../../src/sample/publishers.ts';
 import { killLeftNodes, ServedNode, temporaryFolder } from './command.ts';
 import { SUBMISSION } from './follow-witness.ts';
 import { digestsOf, expectSound, makeSample } from './ledger-contents.ts';
@@ -72,7 +72,7 @@ describe.skipIf(!canMount)('a full disk (needs the right to mount a file system)
     await makeSample(data, 600);
     const filler = join(disk.folder, 'filler');
     writeFileSync(filler, Buffer.alloc(12 * 1024 * 1024));
-    const node = await ServedNode.start(data, ['--workers', '1', '--produce', '2000']);
+    const node = await ServedNode.start(data, ['--workers', '1', '--produce', '1000']);
     const lines = linesOf(node);
     const full = await lineOf(lines, 'producing waits: the disk is full');
     expect(full).toMatchObject({ level: 50, err: { code: 'store_full' } });
@@ -91,7 +91,7 @@ describe.skipIf(!canMount)('a full disk (needs the right to mount a file system)
   it('under a node that follows', async () => {
     const folder = temporaryFolder();
     const source = join(folder, 'source');
-    await makeSample(source, 5_000);
+    await makeSample(source, 2_500);
     const upstream = await ServedNode.start(source);
     const newest = BigInt(upstream.ready.ledger_version);
     disk = new SmallDisk(join(folder, 'disk'), '6m');

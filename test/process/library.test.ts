@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { CompiledModule } from '../../src/move/modules/compiled.ts';
 import { ADDRESS_ONE } from '../../src/move/types/address.ts';
-import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
+import { CAFE_HEX } from '../../src/sample/publishers.ts';
 import { GOOD_REQUEST } from '../api/hostile-bodies.ts';
 import { hostileModules } from '../api/hostile-modules.ts';
 import { CHAIN_ID, writeModuleLedger } from '../api/module-ledger.ts';
@@ -49,7 +49,7 @@ describe('the library', () => {
       example!.replaceAll('http://127.0.0.1:8080/v1', node.ready.url),
     );
     const [message, shown] = printed.split('\n');
-    const tail = '80d8db7000000000cc';
+    const tail = '80d8db700000000004';
     expect(message).toMatch(new RegExp(`^b5e97db07fa0bd0e[0-9a-f]+${tail}$`));
     expect(shown).toBe(`${CAFE_HEX} 1000000 [ 'address', 'u64' ] true`);
     expect(docs).toContain(`It prints the message and \`${shown}\``);

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
+import { CAFE_HEX } from '../../src/sample/publishers.ts';
 import { killLeftNodes, ServedNode, temporaryFolder } from './command.ts';
 import { makeSample } from './ledger-contents.ts';
 

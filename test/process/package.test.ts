@@ -232,7 +232,7 @@ describe('the sample ledger that the package brings', () => {
       const node = await startNode({ cacheFolder: 'cache' });
       console.log((await (await fetch(node.url)).json()).ledger_version);
       await node.stop();`;
-    expect(await printed('start.mjs', started)).toBe('5010');
+    expect(await printed('start.mjs', started)).toBe('1022');
     const [cached] = readdirSync(cache);
     expect(readdirSync(cache)).toHaveLength(1);
     const brought = brotliDecompressSync(good.subarray(DIGEST_BYTES));
@@ -249,12 +249,12 @@ describe('the sample ledger that the package brings', () => {
       return JSON.parse(stdout) as { holds: boolean; columns: Record<string, { digest: string }> };
     };
     // A file of another format or generator has another name.
-    const other = file.replace(/-sample-\d+-/, '-sample-0-');
+    const other = file.replace(/-ledger-\d+-/, '-ledger-0-');
     writeFileSync(other, good);
     rmSync(file);
     try {
       const { stdout } = await daybook('sample', '--data', 'generated', '--json');
-      expect(JSON.parse(stdout)).toMatchObject({ ledger_version: '5010' });
+      expect(JSON.parse(stdout)).toMatchObject({ ledger_version: '1022' });
     } finally {
       writeFileSync(file, good);
       rmSync(other);
@@ -268,7 +268,7 @@ describe('the sample ledger that the package brings', () => {
 
   const garbage = brotliCompressSync('not a ledger');
   it.each([
-    ['cut short', () => good.subarray(0, 1_000_000), 'it does not have its digest'],
+    ['cut short', () => good.subarray(0, good.length / 2), 'it does not have its digest'],
     ['empty', () => Buffer.alloc(0), 'it does not have its digest'],
     ['changed', () => Buffer.concat([good.subarray(0, -1), Buffer.of(0xff)]), 'its digest'],
     ['without its beginning', () => garbage, 'its digest'],

@@ -4,7 +4,7 @@
 import { execFileSync } from 'node:child_process';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
+import { CAFE_HEX } from '../../src/sample/publishers.ts';
 import { LOW_CONTRAST_TEXTS } from './page-measures.ts';
 import { describePage, grouped, NATIVE_COIN } from './page-suite.ts';
 

@@ -1,7 +1,7 @@
 /** The page's frame: titles, keyboard, motion, policy; and that contrast is measured. */
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
+import { CAFE_HEX } from '../../src/sample/publishers.ts';
 import { LOW_CONTRAST_TEXTS } from './page-measures.ts';
 import { describePage } from './page-suite.ts';
 

@@ -1,7 +1,7 @@
 /** Event streams and modules in a browser, and every view's errors in the node's words. */
 import type { Page, Route } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
+import { CAFE_HEX } from '../../src/sample/publishers.ts';
 import { describePage, NATIVE_COIN } from './page-suite.ts';
 
 /** How many lines the sequence number and the version of the first row take. */

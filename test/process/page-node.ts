@@ -7,10 +7,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { bulkChunks } from '../../bench/bulk-ledger/bulk-ledger.ts';
 import { readPageFiles } from '../../src/api/http/page-files.ts';
 import { buildApi } from '../../src/api/http/server.ts';
 import { openLedger } from '../../src/ledger/open.ts';
-import { sampleChunks } from '../../src/sample/sample.ts';
 import type { Block } from '../../src/store/columns/block-column.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { LedgerWriter } from '../../src/store/write/writer.ts';
@@ -48,7 +48,7 @@ export async function startPageNode(transactions = FIRST_TRANSACTIONS): Promise<
   const store = await openSqliteStore({ directory });
   const writer = await LedgerWriter.open(store);
   const blocks: Block[] = [];
-  const chunks = sampleChunks({
+  const chunks = bulkChunks({
     seed: SEED,
     transactions: TRANSACTIONS,
     accounts: ACCOUNTS,

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { errors, type Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
+import { CAFE_HEX } from '../../src/sample/publishers.ts';
 import { IS_LONG } from '../random.ts';
 import { SIDEWAYS_OVERFLOW } from './page-measures.ts';
 import { describePage } from './page-suite.ts';

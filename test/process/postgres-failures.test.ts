@@ -83,7 +83,7 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a node that writes into Postg
 
   it.skipIf(!canMount)('waits while the disk of its server is full (needs a mount)', async () => {
     const source = join(folder, 'source');
-    await makeSample(source, 5_000);
+    await makeSample(source, 2_500);
     const upstream = await ServedNode.start(source);
     const newest = BigInt(upstream.ready.ledger_version);
     const disk = new SmallDisk(join(folder, 'disk'), '16m');

@@ -6,7 +6,7 @@
 import { join } from 'node:path';
 import { Aptos, AptosConfig, getAptosFullNode, Network } from '@aptos-labs/ts-sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
+import { CAFE_HEX } from '../../src/sample/publishers.ts';
 import { killLeftNodes, ServedNode, temporaryFolder } from './command.ts';
 import { makeSample, type Stream, streamsOf } from './ledger-contents.ts';
 import { until } from './worker-processes.ts';

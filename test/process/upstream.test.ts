@@ -1,8 +1,8 @@
 /** `--upstream`: the setting, and what a node with an upstream logs, counts and does at its end. */
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { SAMPLE_CHAIN_ID } from '../../bench/bulk-ledger/model/chain.ts';
 import { startEmbeddedNode } from '../../src/node/serve/embedded.ts';
-import { SAMPLE_CHAIN_ID } from '../../src/sample/model/chain.ts';
 import { ScriptedNode } from '../api/scripted-node.ts';
 import {
   expectFailure,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ViewCallError } from '../../src/index.ts';
 import { startEmbeddedNode } from '../../src/node/serve/embedded.ts';
-import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
+import { CAFE_HEX } from '../../src/sample/publishers.ts';
 import { expectFailure, killLeftNodes, runCommand, temporaryFolder } from './command.ts';
 import { makeSample } from './ledger-contents.ts';
 

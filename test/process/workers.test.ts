@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
-import { connect } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -15,6 +15,7 @@ import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { smallGenesisFile } from '../api/genesis-small.ts';
 import {
   endOf,
+  expectFailure,
   killLeftNodes,
   runCommand,
   ServedNode,
@@ -26,7 +27,7 @@ import { ask, childrenOf, connectionsToAll, isAlive, until } from './worker-proc
 const folder = temporaryFolder();
 const data = join(folder, 'ledger');
 const sample = join(folder, 'sample');
-const PRODUCTION = { transactionsPerSecond: 100, clock: 'sample' } as const;
+const TRANSACTIONS_PER_SECOND = 100;
 const TWO = ['--workers', '2'];
 
 beforeAll(async () => {
@@ -220,7 +221,11 @@ describe.runIf(process.platform === 'linux')('new versions', () => {
     const agents = await connectionsToAll(node);
     const store = await openSqliteStore({ directory: sample });
     const writer = await LedgerWriter.open(store);
-    const producing = await startProducing(writer, PRODUCTION, pino({ level: 'silent' }));
+    const producing = await startProducing(
+      writer,
+      TRANSACTIONS_PER_SECOND,
+      pino({ level: 'silent' }),
+    );
     const newest = agents.map(() => 0n);
     try {
       for (let commit = 0; commit < 10; commit += 1) {
@@ -257,5 +262,29 @@ describe.each([
     const end = endOf(child);
     child.kill('SIGTERM');
     expect(await end).toMatchObject({ code: 0, signal: null, stdout: '' });
+  });
+});
+
+describe('a node that cannot start its workers says why in one line', () => {
+  it('a busy port', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as { port: number };
+    const listen = `127.0.0.1:${port}`;
+    const result = await runCommand(['serve', '--data', data, ...TWO, '--listen', listen]);
+    expect(expectFailure(result, 1)).toMatch(
+      new RegExp(`^cannot listen on 127\\.0\\.0\\.1:${port}: .*EADDRINUSE`),
+    );
+    other.close();
+  });
+
+  it.each([
+    ['a host that is none', ['--listen', 'host.invalid:0'], 1, /^cannot listen on host\.invalid:0/],
+    ['no port', ['--listen', '127.0.0.1'], 2, /^listen: "127\.0\.0\.1" is not a HOST:PORT/],
+    ['fewer than none', ['--workers', '-1'], 2, /at least 0, at most 256/],
+    ['too many', ['--workers', '257'], 2, /at least 0, at most 256/],
+  ] as const)('%s', async (_, flags, code, text) => {
+    const result = await runCommand(['serve', '--data', data, ...TWO, ...flags]);
+    expect(expectFailure(result, code)).toMatch(text);
   });
 });

@@ -9,7 +9,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   store: ['store', 'move'],
   ingest: ['ingest', 'remote', 'store', 'move'],
   chain: ['chain', 'ledger', 'execution', 'submission', 'state', 'vm', 'ingest', 'store', 'move'],
-  sample: ['sample', 'chain', 'ingest', 'store', 'move'],
+  sample: ['sample', 'chain', 'execution', 'ingest', 'store', 'move'],
   verify: ['verify', 'execution', 'state', 'vm', 'ingest', 'remote', 'store', 'move'],
   vm: ['vm', 'move'],
   state: ['state', 'store', 'move'],

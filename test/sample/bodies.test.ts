@@ -1,10 +1,10 @@
 /** Bodies of functions in the declaration language, and what they assemble to. */
 import { describe, expect, it } from 'vitest';
+import { APPLICATION_ADDRESSES } from '../../bench/bulk-ledger/framework/application-modules.ts';
+import { assembleText } from '../../bench/bulk-ledger/framework/framework.ts';
 import { instructionText } from '../../src/execution/instruction-text.ts';
 import type { CompiledModule } from '../../src/move/modules/compiled.ts';
 import { readModule } from '../../src/move/modules/read.ts';
-import { APPLICATION_ADDRESSES } from '../../src/sample/framework/application-modules.ts';
-import { assembleText } from '../../src/sample/framework/framework.ts';
 import { writeModule } from '../move/modules/write-module.ts';
 
 function assemble(members: string): CompiledModule {

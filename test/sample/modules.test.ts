@@ -1,6 +1,12 @@
 /** The declaration language, what it assembles to, and the framework that is written in it. */
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import {
+  APPLICATION_ADDRESSES,
+  CLOCK_MAX_HANDS,
+  clockModuleText,
+} from '../../bench/bulk-ledger/framework/application-modules.ts';
+import { assembleText, genesisModules } from '../../bench/bulk-ledger/framework/framework.ts';
 import { readGenesis } from '../../src/ingest/genesis/genesis.ts';
 import { moduleAbi } from '../../src/move/modules/abi.ts';
 import type { ModuleAbi } from '../../src/move/modules/abi-shapes.ts';
@@ -9,13 +15,7 @@ import { moduleMetadata, resourceGroupOf } from '../../src/move/modules/metadata
 import { readModule } from '../../src/move/modules/read.ts';
 import { formatStructTag } from '../../src/move/types/type-tag.ts';
 import { parseModules } from '../../src/sample/assembler/declare-parse.ts';
-import {
-  APPLICATION_ADDRESSES,
-  CLOCK_MAX_HANDS,
-  clockModuleText,
-} from '../../src/sample/framework/application-modules.ts';
-import { assembleText, genesisModules } from '../../src/sample/framework/framework.ts';
-import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
+import { CAFE_HEX } from '../../src/sample/publishers.ts';
 import { writeModule } from '../move/modules/write-module.ts';
 
 function assemble(text: string): CompiledModule {

@@ -4,6 +4,7 @@
  */
 
 import { expect, test } from 'vitest';
+import { bulkChunks } from '../../bench/bulk-ledger/bulk-ledger.ts';
 import { Cache } from '../../src/cache.ts';
 import { Committer } from '../../src/ingest/committer.ts';
 import { CoinAsset, FungibleAsset } from '../../src/ledger/balances/balance.ts';
@@ -13,7 +14,6 @@ import { LedgerView } from '../../src/ledger/ledger-view.ts';
 import { TransactionCaches } from '../../src/ledger/transactions/renderer.ts';
 import { type Address, addressFromBytes } from '../../src/move/types/address.ts';
 import { APTOS_COIN_TAG } from '../../src/move/types/framework-tag.ts';
-import { sampleChunks } from '../../src/sample/sample.ts';
 import { LedgerError } from '../../src/state/ledger-error.ts';
 import { ModuleCache, TypeCache } from '../../src/state/module-view.ts';
 import { PruningGuard } from '../../src/state/pruning-guard.ts';
@@ -194,7 +194,7 @@ test('every answer is right while commits show part by part', { timeout: 600_000
   const committer = new Committer(writer);
   const reference = new Committer(await LedgerWriter.open(whole));
   let round = 0;
-  for (const chunk of sampleChunks(CHUNKS)) {
+  for (const chunk of bulkChunks(CHUNKS)) {
     await reference.push(chunk);
     await reference.drain();
     await committer.push(chunk);

@@ -3,13 +3,14 @@
  * machine, so the numbers must not grow with the rows.
  */
 import { describe, expect, test } from 'vitest';
+import { bulkChunks } from '../../bench/bulk-ledger/bulk-ledger.ts';
 import { Committer } from '../../src/ingest/committer.ts';
 import { CoinAsset, FungibleAsset } from '../../src/ledger/balances/balance.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { parseJson } from '../../src/move/json/json-text.ts';
 import { padAddress } from '../../src/move/types/address.ts';
 import { APTOS_COIN_TAG } from '../../src/move/types/framework-tag.ts';
-import { SAMPLE_PUBLISHER, sampleChunks } from '../../src/sample/sample.ts';
+import { CAFE } from '../../src/sample/publishers.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
 import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { encodeValue } from '../../src/submission/encode/index.ts';
@@ -17,9 +18,9 @@ import { verifyLedger } from '../../src/verify/ledger.ts';
 import { AnsweringLater, CommittingLater } from './answering-later.ts';
 import { MemoryStore } from './memory-store.ts';
 
-const PUBLISHER = padAddress(SAMPLE_PUBLISHER.slice(2));
+const PUBLISHER = CAFE;
 const CHUNKS = [
-  ...sampleChunks({
+  ...bulkChunks({
     ...{ transactions: 3_000, accounts: 60, seed: 7n },
     chunkTransactions: 300,
   }),

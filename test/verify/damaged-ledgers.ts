@@ -3,9 +3,9 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
+import { bulkChunks } from '../../bench/bulk-ledger/bulk-ledger.ts';
 import { Committer } from '../../src/ingest/committer.ts';
 import { repairFolder } from '../../src/node/commands/repair.ts';
-import { sampleChunks } from '../../src/sample/sample.ts';
 import { Batch } from '../../src/store/batch.ts';
 import { TRANSACTION_INFOS } from '../../src/store/columns/columns.ts';
 import { encodeBucketKey } from '../../src/store/columns/order-key.ts';
@@ -63,7 +63,7 @@ async function makeLedger(kind: Kind): Promise<string> {
 /** Makes the sound ledger in a store. */
 export async function fill(store: Store, keepsTransactions = true): Promise<LedgerWriter> {
   const writer = await LedgerWriter.open(store);
-  await new Committer(writer).pushAll(sampleChunks({ ...SAMPLE, keepsTransactions }));
+  await new Committer(writer).pushAll(bulkChunks({ ...SAMPLE, keepsTransactions }));
   return writer;
 }
 

@@ -3,6 +3,7 @@
  * found. SEED repeats a run, ROUNDS says how often each kind of damage is done to each column.
  */
 import { expect, test } from 'vitest';
+import { bulkChunks } from '../../bench/bulk-ledger/bulk-ledger.ts';
 import { Committer } from '../../src/ingest/committer.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { accumulatorRoot, MerkleAccumulator } from '../../src/move/crypto/accumulator.ts';
@@ -11,7 +12,6 @@ import {
   TransactionInfo,
   transactionInfoHash,
 } from '../../src/move/transactions/transaction-info.ts';
-import { sampleChunks } from '../../src/sample/sample.ts';
 import { Batch } from '../../src/store/batch.ts';
 import {
   COLUMNS,
@@ -40,7 +40,7 @@ const ROUNDS = roundsOf('ROUNDS', 1, 20);
 async function sampleLedger(transactions: number): Promise<LedgerWriter> {
   const writer = await LedgerWriter.open(new MemoryStore());
   const request = { transactions, accounts: 20, seed: 9n, keepsTransactions: true };
-  await new Committer(writer).pushAll(sampleChunks(request));
+  await new Committer(writer).pushAll(bulkChunks(request));
   return writer;
 }
 

@@ -1,11 +1,12 @@
 /** Runs functions of modules in the declaration language (src/sample/assembler/body-parse.ts), in a small world. */
+
+import { assembleText } from '../../bench/bulk-ledger/framework/framework.ts';
 import type { MaybePromise } from '../../src/maybe-promise.ts';
 import { DEFAULT_LOADER_LIMITS } from '../../src/move/modules/compiled.ts';
 import { modulesFrom } from '../../src/move/modules/module-set.ts';
 import { padAddress } from '../../src/move/types/address.ts';
 import { parseTypeTag } from '../../src/move/types/type-parser.ts';
 import { formatStructTag } from '../../src/move/types/type-tag.ts';
-import { assembleText } from '../../src/sample/framework/framework.ts';
 import { run, VIEW_LIMITS } from '../../src/vm/machine/run.ts';
 import { Meter, type RunLimits } from '../../src/vm/meter.ts';
 import type { Native } from '../../src/vm/native.ts';

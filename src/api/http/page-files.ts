@@ -48,6 +48,7 @@ export interface PageFile {
   readonly isImmutable: boolean;
   readonly securityHeaders: HeaderList;
   readonly bytes: Buffer;
+  /** Core of its strong entity tag; the coding is added. */
   readonly tagCore: string;
 }
 
@@ -84,6 +85,7 @@ export function readPageFiles({
   );
 }
 
+/** The paths of all files below a folder, relative to it. */
 function listFiles(folder: string): string[] {
   try {
     const entries = readdirSync(folder, { recursive: true, withFileTypes: true });

@@ -73,6 +73,7 @@ interface ReadRequest extends Pick<Exchange, 'path' | 'query'> {
   readonly waiter?: Waiter;
 }
 
+/** The stages before a request is answered. */
 interface HandlerParts {
   readonly routes: RouteTable;
   readonly waiting: VersionWaiting;
@@ -224,6 +225,7 @@ function endUnread(socket: Socket): void {
   if (socket.writableLength > 0) socket.destroy();
 }
 
+/** Answers a request of an endpoint, with a failure too. */
 export function answerEndpoint(
   endpoint: AnyEndpoint,
   exchange: Exchange,

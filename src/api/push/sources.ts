@@ -43,6 +43,7 @@ export interface RecordSource {
    * skips may have been pruned.
    */
   skip(from: bigint, version: bigint): bigint;
+  /** The position above all records of a view. */
   end(view: LedgerView): MaybePromise<bigint>;
 }
 
@@ -145,6 +146,7 @@ export function typeKey(typeTag: Uint8Array): string {
   return `types/${byteTools.asBuffer(typeTag).toString('hex')}`;
 }
 
+/** Every version touches it. */
 export const HEADS_KEY = 'heads';
 
 /** Positions are versions. Older heads are not stored, so only the newest is sent. */

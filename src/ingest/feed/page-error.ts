@@ -1,6 +1,7 @@
 /** A page that does not match its hashes: nothing of it is stored. */
 import { RemoteError } from '../../remote/remote-error.ts';
 
+/** The parts of an item of a page that can be wrong. */
 export type PageField =
   | 'page'
   | 'version'
@@ -15,6 +16,7 @@ export interface PageFault {
   readonly code: 'page_malformed' | 'page_unproved' | 'trust_contradicts' | 'waypoint_mismatch';
   readonly version: bigint;
   readonly field: PageField;
+  /** What is wrong, without the place. */
   readonly detail: string;
 }
 

@@ -32,6 +32,7 @@ export interface ModuleEvent {
   readonly stateKeys: readonly Buffer[];
 }
 
+/** A module event in the form of its old stream. */
 export interface TranslatedBody {
   readonly address: Address;
   readonly creationNumber: bigint;

@@ -64,6 +64,7 @@ export function verifyTableItemRequest({ keyType, valueType }: TableItemRequest)
   }
 }
 
+/** The types of a table's items. */
 export interface ItemTypes {
   readonly key: TypeTag;
   readonly value: TypeTag;

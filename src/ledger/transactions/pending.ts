@@ -13,6 +13,7 @@ export interface ForeignTransaction {
   readonly signed: Buffer | undefined;
 }
 
+/** Variants of the answer for a hash. */
 const ANSWERS = 2;
 const PENDING_VARIANT = 1;
 /** Of a user transaction, before its SignedTransaction. */
@@ -45,6 +46,7 @@ export function readForeignTransaction(
   return { version, signed: isUser ? bytes.subarray(USER_VARIANT.length) : undefined };
 }
 
+/** The answer for the hash of a pending transaction, in BCS. */
 export function pendingBcs(signed: Buffer): Buffer {
   return Buffer.concat([Buffer.of(PENDING_VARIANT), signed]);
 }

@@ -17,10 +17,17 @@ export const NATIVE_METADATA_ADDRESS: Address = padAddress('a');
 
 const SCHEME_DERIVED_OBJECT = 0xfc;
 const SCHEME_NAMED_OBJECT = 0xfe;
+const SCHEME_RESOURCE_ACCOUNT = 0xff;
 
 export function namedObjectAddress(creator: Address, seed: string): Address {
   const scheme = Buffer.of(SCHEME_NAMED_OBJECT);
   return addressFromBytes(sha3(Buffer.concat([addressBytes(creator), Buffer.from(seed), scheme])));
+}
+
+/** An account that another one has made and that has no key. */
+export function resourceAccountAddress(creator: Address, seed: Uint8Array): Address {
+  const scheme = Buffer.of(SCHEME_RESOURCE_ACCOUNT);
+  return addressFromBytes(sha3(Buffer.concat([addressBytes(creator), seed, scheme])));
 }
 
 /** The object that holds an owner's balance of a fungible asset, derived from the asset's metadata. */

@@ -76,10 +76,7 @@ export class Localnet {
     this.#now = branch;
     this.#branch = Promise.resolve(branch);
     this.#watch(branch);
-    stopList.add('the branch', async () => {
-      await this.#turn;
-      await (await this.#branch).close();
-    });
+    stopList.add('the branch', () => this.#end());
   }
 
   static async open(parts: LocalnetParts, mining: Mining, stopList: StopList): Promise<Localnet> {
@@ -382,6 +379,11 @@ export class Localnet {
 
   #watch({ chain }: Branch): void {
     chain.lost.catch((reason: unknown) => this.#failure.fail(reason));
+  }
+
+  async #end(): Promise<void> {
+    await this.#turn;
+    await (await this.#branch).close();
   }
 }
 

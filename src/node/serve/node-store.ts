@@ -20,6 +20,7 @@ import {
 import type { NodeSettings } from '../settings/settings.ts';
 import type { StopList } from '../shutdown.ts';
 
+/** How often loading a snapshot is logged, in milliseconds. */
 const PROGRESS_INTERVAL_MS = 5_000;
 
 export interface NodeStore {
@@ -40,7 +41,7 @@ export async function openNodeStore(
   stopList: StopList,
   logger: Logger,
 ): Promise<NodeStore> {
-  const { data, follow, produce, clock, fork, offline } = settings;
+  const { data, follow, produce, fork, offline } = settings;
   if (fork !== '' || offline) {
     // Most nodes serve none.
     const { openForkStore } = await import('../fork-store.ts');
@@ -56,10 +57,6 @@ export async function openNodeStore(
   }
   if (settings.execute && follow === '') {
     const message = 'what is followed is executed: --execute needs --follow';
-    throw new NodeError('bad_setting', message, { exitCode: 2 });
-  }
-  if (clock === 'wall' && produce === 0) {
-    const message = 'the clock is that of produced blocks: --clock wall needs --produce';
     throw new NodeError('bad_setting', message, { exitCode: 2 });
   }
   if (follow === '' && !(await hasStore(data))) {
@@ -138,7 +135,7 @@ async function openForWriting(
   stopList: StopList,
   logger: Logger,
 ): Promise<NodeStore> {
-  const { follow: from, waypoint, produce, clock, standby, execute } = settings;
+  const { follow: from, waypoint, produce, standby, execute } = settings;
   if (settings.bootstrap && (await isWithoutLedger(settings.data))) {
     await beginWithSnapshot(settings, logger);
   }
@@ -150,8 +147,7 @@ async function openForWriting(
   stopList.add('the pruner', await startPruning(writer, settings, logger));
   if (from === '') {
     const { startProducing } = await import('../sample.ts');
-    const production = { transactionsPerSecond: produce, clock };
-    const producing = await startProducing(writer, production, logger);
+    const producing = await startProducing(writer, produce, logger);
     stopList.add('the producer', () => producing.stop());
     return { store, lost: producing.lost };
   }

@@ -75,15 +75,7 @@ const OWN_SETTINGS = {
   ),
   produce: {
     description: 'transactions per second to add to a sample ledger; 0 for none',
-    ...integer(0, 0, 10_000),
-  },
-  clock: {
-    type: 'string',
-    enum: ['sample', 'wall'],
-    description:
-      'time of the blocks that produce adds: sample continues the time of the ledger, wall uses ' +
-      'the clock of this machine',
-    default: 'sample',
+    ...integer(0, 0, 1_000),
   },
   keepVersions: {
     description:
@@ -139,6 +131,7 @@ const OWN_SETTINGS = {
   },
 } as const satisfies SettingTable;
 
+/** Every setting, in the order in which `--help` shows them. */
 export const NODE_SETTINGS = { ...OWN_SETTINGS, ...API_SETTINGS } as const satisfies SettingTable;
 
 export type NodeSettings = SettingValues<typeof NODE_SETTINGS>;
@@ -191,7 +184,7 @@ const SETTING_GROUPS: Readonly<Record<string, readonly (keyof NodeSettings)[]>> 
   'Indexer:': ['indexer', 'indexerListen'],
   'Pruning:': ['keepSeconds', 'pruneGraceSeconds', 'keepAccounts', 'keepAccountsFile'],
   'Logs and metrics:': ['metricsListen', 'accessLog', 'logLevel'],
-  'What the API answers:': [...(['compressionEnabled', 'clock', 'maxPageSize'] as const)],
+  'What the API answers:': ['compressionEnabled', 'maxPageSize'],
 };
 export const [FIRST_GROUP] = Object.keys(SETTING_GROUPS) as [string];
 

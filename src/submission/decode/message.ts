@@ -43,6 +43,7 @@ export class DecodeError extends Error {
   }
 }
 
+/** The decoded content of what is signed. */
 export interface SigningMessage {
   readonly raw: RawTransaction;
   /** Absent: one signer. Empty: several signers, of which the sender is the only one. */

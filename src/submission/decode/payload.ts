@@ -19,6 +19,7 @@ export interface PayloadJson {
   readonly nonce: bigint | undefined;
 }
 
+/** Renders a payload, with warnings for what the request cannot express. */
 export async function payloadJson(
   payload: TransactionPayload,
   rendering: Rendering,

@@ -114,6 +114,7 @@ export class Replay {
   }
 }
 
+/** What says that a transaction cannot be executed here. */
 function isRefusal(error: unknown): error is Error {
   return error instanceof ViewError || error instanceof VmError || error instanceof LedgerError;
 }

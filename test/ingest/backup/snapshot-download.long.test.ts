@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { bulkChunks } from '../../../bench/bulk-ledger/bulk-ledger.ts';
 import {
   HttpSource,
   MAX_DAMAGED_DOWNLOADS,
@@ -13,7 +14,6 @@ import {
 } from '../../../src/ingest/backup/http-source.ts';
 import { makeSnapshot } from '../../../src/ingest/backup/make-snapshot.ts';
 import { checkpointUpTo } from '../../../src/ingest/checkpoint.ts';
-import { sampleChunks } from '../../../src/sample/sample.ts';
 import { openHead } from '../../../src/store/columns/head.ts';
 import { openView } from '../../../src/store/read/view.ts';
 import { LedgerWriter } from '../../../src/store/write/writer.ts';
@@ -60,7 +60,7 @@ describe('a snapshot that is downloaded', () => {
   beforeAll(async () => {
     const store = new MemoryStore();
     const writer = await LedgerWriter.open(store);
-    for (const part of sampleChunks({ seed: 5, transactions: 200, accounts: 20 })) {
+    for (const part of bulkChunks({ seed: 5, transactions: 200, accounts: 20 })) {
       await writer.append(part);
     }
     const checkpoint = await checkpointUpTo(await openView(store), 101n);

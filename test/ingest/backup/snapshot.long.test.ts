@@ -6,6 +6,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { bulkChunks } from '../../../bench/bulk-ledger/bulk-ledger.ts';
 import { BackupError } from '../../../src/ingest/backup/backup-error.ts';
 import { FolderSource } from '../../../src/ingest/backup/backup-source.ts';
 import { verifyBackup } from '../../../src/ingest/backup/restore.ts';
@@ -14,7 +15,6 @@ import { Committer } from '../../../src/ingest/committer.ts';
 import { localVerifier } from '../../../src/ingest/feed/verifier.ts';
 import { openLedger } from '../../../src/ledger/open.ts';
 import { parseStructTag } from '../../../src/move/types/type-parser.ts';
-import { sampleChunks } from '../../../src/sample/sample.ts';
 import { EVENTS } from '../../../src/store/columns/columns.ts';
 import type { EventPlace } from '../../../src/store/columns/event-column.ts';
 import { openHead, readHead } from '../../../src/store/columns/head.ts';
@@ -323,7 +323,7 @@ describe('what has no snapshot', () => {
 
   it('but genesis alone has one, and a pruned ledger, and a ledger of a snapshot when it goes on', async () => {
     const genesis = new MemoryStore();
-    const [first] = sampleChunks({ seed: 5, accounts: 80, transactions: 1 });
+    const [first] = bulkChunks({ seed: 5, accounts: 80, transactions: 1 });
     await new Committer(await LedgerWriter.open(genesis)).pushAll([first!]);
     const { store: begun } = await ledgerOf((await snapshotOf(genesis)).folder);
     expect(await openHead(begun)).toMatchObject({ version: 0n, oldestBlockHeight: 1n });

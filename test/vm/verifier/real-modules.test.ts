@@ -1,8 +1,8 @@
 /** Modules of real chains: all of them are verified and linked. */
 import { describe, expect, it } from 'vitest';
+import { genesisModules as sampleModules } from '../../../bench/bulk-ledger/framework/framework.ts';
 import { type CompiledModule, moduleIdOf } from '../../../src/move/modules/compiled.ts';
 import { readModule } from '../../../src/move/modules/read.ts';
-import { genesisModules as sampleModules } from '../../../src/sample/framework/framework.ts';
 import { checkLinks } from '../../../src/vm/publish/links.ts';
 import { checkMetadata } from '../../../src/vm/publish/metadata-check.ts';
 import { genesisModules, genesisPresent, NETWORKS } from '../../move/modules/genesis-modules.ts';

@@ -3,6 +3,7 @@
  * can be made into operations.
  */
 import { expect, it } from 'vitest';
+import { genesisModules } from '../../../bench/bulk-ledger/framework/framework.ts';
 import { checkModuleBounds } from '../../../src/move/modules/bounds-check.ts';
 import type {
   CodeUnit,
@@ -13,7 +14,6 @@ import type {
 import { BinaryFormatError } from '../../../src/move/modules/format.ts';
 import { OPCODES } from '../../../src/move/modules/opcodes.ts';
 import { readModule } from '../../../src/move/modules/read.ts';
-import { genesisModules } from '../../../src/sample/framework/framework.ts';
 import { functionCode } from '../../../src/vm/code/function-code.ts';
 import { VmError } from '../../../src/vm/status/vm-error.ts';
 import { Random, roundsOf, testSeed } from '../../random.ts';

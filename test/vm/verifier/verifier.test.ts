@@ -1,9 +1,9 @@
 /** Each pass of the verifier (docs/spec/verifier.md §3): what it accepts and what it refuses. */
 import { describe, expect, it } from 'vitest';
+import { genesisModules } from '../../../bench/bulk-ledger/framework/framework.ts';
 import type { CompiledModule, Instruction } from '../../../src/move/modules/compiled.ts';
 import { OPCODES } from '../../../src/move/modules/opcodes.ts';
 import { readModule } from '../../../src/move/modules/read.ts';
-import { genesisModules } from '../../../src/sample/framework/framework.ts';
 import { VmError } from '../../../src/vm/status/vm-error.ts';
 import {
   DEFAULT_VERIFIER_CONFIG,

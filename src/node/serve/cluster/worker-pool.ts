@@ -62,6 +62,7 @@ export type PrimaryMessage =
   | { readonly kind: 'stop' }
   /** Close this many connections after their next answer. */
   | { readonly kind: 'close'; readonly connections: number }
+  /** Send your metrics. */
   | { readonly kind: 'metrics' };
 
 interface ReadyMessage {
@@ -72,6 +73,7 @@ interface ReadyMessage {
   readonly version: string;
 }
 
+/** Messages from a worker, sent as JSON. */
 export type WorkerMessage =
   /** It receives messages from now on; those sent before are lost. */
   | { readonly kind: 'loaded' }

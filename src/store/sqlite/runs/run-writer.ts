@@ -32,6 +32,7 @@ export class RunWriter {
   readonly runs: SortedRuns;
   readonly #rows: WritableRows;
   readonly #merges: RunMerge[] = [];
+  /** Runs that nothing uses any more, by number. */
   readonly #removed: number[] = [];
 
   /** @throws StoredValueError */

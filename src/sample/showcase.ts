@@ -1,0 +1,92 @@
+/** The functions of `cafe::showcase`, and how their arguments are drawn. */
+import type { BcsWriter } from '../move/bcs/bcs-writer.ts';
+import { type Argument, callsOf, type FunctionCall, type ValueWriter } from './calls.ts';
+import { CAFE_HEX } from './publishers.ts';
+import type { Random } from './random.ts';
+import { ASSETS, addressOf, pickReceiver, type World } from './world.ts';
+
+const MODULE = `${CAFE_HEX}::showcase`;
+
+interface ShownFunction {
+  readonly call: FunctionCall;
+  readonly draw: (world: World) => readonly Argument[];
+}
+
+function shown(
+  name: string,
+  draw: ShownFunction['draw'],
+  typeArguments: readonly string[] = [],
+): ShownFunction {
+  return { call: callsOf(`${MODULE}::${name}`, typeArguments), draw };
+}
+
+function wide(random: Random, bits: number): bigint {
+  let value = 0n;
+  for (let done = 0; done < bits; done += 32) value = (value << 32n) | BigInt(random.u32());
+  return BigInt.asUintN(bits, value);
+}
+
+function signed(random: Random, bits: 8 | 16 | 32 | 64 | 128 | 256): ValueWriter {
+  const value = BigInt.asIntN(bits, wide(random, bits));
+  return (to) => to.signed(value, bits);
+}
+
+export const SHOWN_FUNCTIONS: readonly ShownFunction[] = [
+  shown('show', ({ random }) => {
+    const number = random.u32();
+    return [(to) => to.u32(number)];
+  }),
+  shown('unsigned_numbers', ({ random }) => {
+    const small = random.below(256);
+    const [u64, u128, u256] = [wide(random, 64), wide(random, 128), wide(random, 256)];
+    return [
+      (to) => to.u8(small),
+      (to) => to.u16(small * 255),
+      (to) => to.u32(small * 65_535),
+      u64,
+      (to) => to.u128(u128),
+      (to) => to.u256(u256),
+    ];
+  }),
+  shown('signed_numbers', ({ random }) =>
+    ([8, 16, 32, 64, 128, 256] as const).map((bits) => signed(random, bits)),
+  ),
+  shown('plain_values', (world) => {
+    const { random } = world;
+    const yes = random.perMille(500);
+    const raw = Buffer.alloc(random.below(64), random.below(256));
+    return [(to) => to.bool(yes), addressOf(world, pickReceiver(world)), (to) => to.bytes(raw)];
+  }),
+  shown('vectors', ({ random }) => {
+    const numbers = Array.from({ length: random.below(8) }, () => wide(random, 64));
+    const rows = Array.from({ length: random.below(4) }, (_, row) =>
+      Array.from({ length: row }, () => random.perMille(500)),
+    );
+    return [
+      (to) => to.vector(numbers, (inner, value) => inner.u64(value)),
+      (to) => to.vector(numbers, (inner, value) => inner.string(`no. ${value}`)),
+      (to) => to.vector(rows, (inner, row) => inner.vector(row, (cell, bit) => cell.bool(bit))),
+    ];
+  }),
+  shown('texts', ({ random }) => {
+    const text = random.pick(['hello', 'grüß dich', 'こんにちは', '']);
+    const small = random.perMille(500) ? random.below(256) : undefined;
+    const nested = random.perMille(500) ? [undefined, wide(random, 64)] : undefined;
+    return [
+      text,
+      (to) => to.option(small === undefined ? undefined : text, (inner, t) => inner.string(t)),
+      (to) => to.option(small, (inner, value) => inner.u8(value)),
+      (to) =>
+        to.option(nested, (inner, values) =>
+          inner.vector(values, (item, value) => item.option(value, (last, v) => last.u64(v))),
+        ),
+    ];
+  }),
+  shown('objects', () => [
+    ASSETS.gold,
+    (to: BcsWriter) =>
+      to.vector([ASSETS.moon, ASSETS.native], (inner, asset) => inner.fixed(asset)),
+    (to: BcsWriter) => to.option(ASSETS.gold, (inner, asset) => inner.fixed(asset)),
+  ]),
+  shown('generic', ({ random }) => [random.u32()], ['u64', `${MODULE}::Point`]),
+];
