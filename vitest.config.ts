@@ -14,7 +14,7 @@ const PROCESSES = [
 ];
 
 /** Of those, the ones that `npm test` runs too: every command, and one page in a browser. */
-const COMMANDS = ['test/process/{docs-examples,localnet,page-overview,reports,serve}.test.ts'];
+const COMMANDS = ['test/process/{docs-examples,localnet,page-overview,reports}.test.ts'];
 
 /** Of those, the ones that take over a minute. They start first: one that started last would run alone. */
 const LONGEST =

@@ -42,7 +42,6 @@ export class DamageWatch {
     this.#warning.warn({ err, column, method, url });
   }
 
-  /** Failed requests since the start, by column. */
   get counts(): ReadonlyMap<string, number> {
     return this.#counts;
   }

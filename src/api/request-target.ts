@@ -4,7 +4,6 @@
  */
 import { isUtf8 } from 'node:buffer';
 
-/** All paths of the interface begin with this. */
 export const BASE_PATH = '/v1';
 
 const ABSOLUTE_FORM = /^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?#]*/;
@@ -12,7 +11,6 @@ const ABSOLUTE_FORM = /^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?#]*/;
 interface Target {
   /** As sent, not decoded; begins with `/`. */
   readonly path: string;
-  /** Without the question mark. */
   readonly query: string;
 }
 

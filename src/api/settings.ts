@@ -4,7 +4,6 @@
  */
 /** Events or transactions on a page when `limit` is absent (docs/spec/http.md §7.1, §11.1). */
 export const DEFAULT_PAGE_SIZE = 25;
-/** Maximum rows that the store returns at once. */
 const MAX_STORED_ROWS = 10_000;
 
 /** The kinds of settings. The names are those of JSON Schema. */
@@ -109,7 +108,6 @@ interface ApiConstants {
   readonly maxVersionWaiters: number;
   /** Event streams open at the same time; further ones get 503. */
   readonly maxListeners: number;
-  /** Time to receive the headers of a request. */
   readonly headersTimeoutMs: number;
 }
 

@@ -16,7 +16,6 @@ export interface OfferedFile {
 }
 
 export interface SnapshotOffer {
-  /** The newest first. */
   list(): Promise<readonly OfferedSnapshot[]>;
   /** Names of the metadata files of a snapshot; `undefined` if there is no such snapshot. */
   metadataNames(snapshot: string): Promise<readonly string[] | undefined>;

@@ -13,6 +13,5 @@ export interface Submissions {
   submitAll(signed: readonly Buffer[]): Promise<readonly (Error | undefined)[]>;
   /** Resolves when a block is committed next, or a transaction dropped. */
   changed(): Promise<void>;
-  /** The transaction with a hash that no block has yet. */
   transactionByHash(hash: Uint8Array): Promise<ForeignTransaction | undefined>;
 }

@@ -9,7 +9,6 @@ export interface PassedRequest {
   readonly operationId: string;
   /** Below `/v1`. */
   readonly path: string;
-  /** As it came, without the question mark. */
   readonly query: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Uint8Array;
@@ -25,7 +24,6 @@ export interface UpstreamAnswer {
 }
 
 export interface Upstream {
-  /** Scheme, host and port, as answers name it. */
   readonly origin: string;
   /**
    * Passes a request on.

@@ -34,7 +34,6 @@ export class ChunkDataError extends Error {
   }
 }
 
-/** One version in its wire bytes. */
 export interface EncodedVersion {
   /** BCS of the TransactionInfo. */
   readonly info: Buffer;
@@ -91,7 +90,6 @@ function startsWith(bytes: Buffer, prefix: Buffer): boolean {
   return true;
 }
 
-/** Collects versions that follow one another and makes a chunk of them. */
 export class ChunkBuilder {
   readonly #firstVersion: bigint;
   readonly #transactions: ChunkTransaction[] = [];

@@ -128,7 +128,6 @@ export class VersionParts implements ChunkTransaction {
     this.#hasItem = hasItem;
   }
 
-  /** Where the numbers of the next version begin. */
   get end(): number {
     return this.#writesAt + this.#places[this.#at + 7]! * WRITE_NUMBERS;
   }

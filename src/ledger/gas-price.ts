@@ -17,7 +17,6 @@ import type { LedgerSource } from '../state/source.ts';
 import type { Block } from '../store/columns/block-column.ts';
 import { nextTurn } from '../yield-budget.ts';
 
-/** User transactions that fill a block. */
 const FULL_BLOCK_TRANSACTIONS = 250;
 /** How many of the newest blocks each estimate looks at. */
 const LOW_BLOCKS = 10;
@@ -29,7 +28,6 @@ const BUCKETS = [0n, 150n, 300n, 500n, 1_000n, 3_000n, 5_000n, 10_000n, 100_000n
 /** Infos, and transactions, that are read before other requests get their turn. */
 const INFOS_PER_TURN = 1_000;
 const TRANSACTIONS_PER_TURN = 50;
-/** Memory of a cached block besides its key, in bytes, estimated. */
 const BLOCK_BYTES = 200;
 
 export interface GasPrices {
@@ -38,7 +36,6 @@ export interface GasPrices {
   readonly aggressive: bigint;
 }
 
-/** What a block says about prices. */
 interface PricedBlock extends Pick<Block, 'firstVersion' | 'epoch'> {
   /** The lowest price that would have got into it. */
   readonly price: bigint;
@@ -90,7 +87,6 @@ function higher(left: bigint, right: bigint): bigint {
   return left > right ? left : right;
 }
 
-/** Reads what blocks say under one minimum price and one set of limits. */
 class PriceReader {
   readonly #sources: GasPriceSources;
   readonly #min: bigint;
@@ -169,7 +165,11 @@ class PriceReader {
         limit,
       );
       if (infos.length < limit) return undefined;
-      for (const info of infos) gasUsed += gasUsedOf(info);
+      for (const info of infos) {
+        const reader = new BcsReader(info);
+        reader.variant(TransactionInfo.kinds.length, 'TransactionInfo');
+        gasUsed += reader.u64();
+      }
       done += limit;
       await nextTurn();
     }
@@ -190,7 +190,6 @@ class PriceReader {
   }
 }
 
-/** What the user transactions of a block say together. */
 class UserTransactions {
   count = 0;
   lowestPrice: bigint | undefined;
@@ -211,12 +210,6 @@ class UserTransactions {
     if (contract === undefined) return;
     this.callsByContract.set(contract, (this.callsByContract.get(contract) ?? 0) + 1);
   }
-}
-
-function gasUsedOf(info: Buffer): bigint {
-  const reader = new BcsReader(info);
-  reader.variant(TransactionInfo.kinds.length, 'TransactionInfo');
-  return reader.u64();
 }
 
 /** The address whose module an entry function calls; `undefined` for other payloads and for the framework. */

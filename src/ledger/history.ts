@@ -62,7 +62,6 @@ export class History {
   readonly #hasTransactions: boolean;
   readonly #guard: PruningGuard;
 
-  /** @param hasTransactions whether the store has whole transactions */
   constructor(
     source: LedgerSource,
     hasTransactions: boolean,
@@ -262,7 +261,6 @@ export class History {
     return next > limit ? next - limit : 0n;
   }
 
-  /** Refuses a page that would begin later than asked for. */
   async #requireNotPruned(address: Address, sequenceNumber: bigint): Promise<void> {
     if (oldestTransaction(this.#head) === 0n) return;
     if (sequenceNumber >= (await this.#nextSequenceNumber(address))) return;
@@ -354,7 +352,6 @@ const SUMMARY_V1 = 0;
 const SUMMARY_BYTES = 1 + 32 + 8 + 32 + 1 + 8;
 const REPLAY_PROTECTORS: readonly ReplayProtector['kind'][] = ['nonce', 'sequenceNumber'];
 
-/** BCS of the summaries of one sender’s transactions. */
 export function summariesBcs(sender: Address, summaries: readonly TransactionSummary[]): Buffer {
   const writer = new BcsWriter(MAX_ULEB32_BYTES + summaries.length * SUMMARY_BYTES);
   writer.vector(summaries, (to, { version, hash, replayProtector: { kind, value } }) => {

@@ -168,12 +168,10 @@ export class LedgerView {
     return balanceAt(sources, account, asset, version);
   }
 
-  /** A page of all that an account holds. Rejects with LedgerError. */
   balances(request: BalanceListRequest): Promise<BalancePage> {
     return listBalances({ source: this.#source.state, guard: this.#guard }, request);
   }
 
-  /** A page of the changes of a balance. Rejects with LedgerError. */
   balanceHistory(request: BalanceHistoryRequest): Promise<BalanceHistoryPage> {
     return balanceHistory({ source: this.#source, guard: this.#guard }, request);
   }

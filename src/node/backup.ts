@@ -27,7 +27,6 @@ interface BackupInit {
   readonly waypoint?: string | undefined;
   /** Trusted roots, `VERSION:ROOT`, where nobody has signed. */
   readonly trust?: readonly string[] | undefined;
-  /** Over the workers of Citus. */
   readonly distribute?: boolean | undefined;
 }
 

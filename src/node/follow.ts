@@ -52,7 +52,6 @@ export interface FollowRequest {
   readonly pageTransactions?: number | undefined;
   /** Whether to wait for the right to write while another process has it. */
   readonly standby?: boolean | undefined;
-  /** Whether to execute each transaction before it is committed. */
   readonly execute?: boolean | undefined;
 }
 
@@ -62,11 +61,9 @@ export interface FollowReport {
   readonly counters: FollowCounters;
 }
 
-/** A follower that runs in a serving node. */
 export interface Following {
   readonly counters: FollowCounters;
   readonly now: {
-    /** Newest version of the upstream, as last reported. */
     readonly upstreamVersion: bigint | undefined;
     /** False once it has ended, for whatever reason. */
     readonly isRunning: boolean;
@@ -360,7 +357,6 @@ function showFollowProgress(
   };
 }
 
-/** Time of each stage between two states of the counters, in milliseconds. */
 function splitOf(now: FollowCounters, before: FollowCounters): Record<string, number> {
   const spent = (name: keyof FollowCounters): number => Math.round(now[name] - before[name]);
   return {

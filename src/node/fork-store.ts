@@ -21,7 +21,6 @@ interface ForkStore {
   readonly openSource: OpenSource;
 }
 
-/** A node and a version of its ledger. */
 interface ForkRequest {
   readonly base: URL;
   /** Absent: the newest one, or that of the fork that is there. */

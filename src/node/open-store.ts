@@ -52,7 +52,6 @@ export function hasStore(data: string): Promise<boolean> {
   return at(data, (location) => location.hasStore());
 }
 
-/** Bytes that a store takes. @param columns its statistics */
 export function storeBytes(data: string, columns: readonly ColumnStatistics[]): Promise<number> {
   return at(data, async (location) => location.storeBytes(columns));
 }
@@ -254,7 +253,6 @@ const CODES: Partial<Record<StoreError['code'], NodeErrorCode>> = {
   store_location_invalid: 'bad_setting',
 };
 
-/** A failure of the store as a NodeError; any other failure unchanged. */
 export function asNodeError(cause: unknown): unknown {
   if (!(cause instanceof StoreError)) return cause;
   const code = CODES[cause.code] ?? 'data_not_usable';

@@ -47,7 +47,6 @@ export async function readPrebuiltSample(request: SampleRequest): Promise<Buffer
   return data;
 }
 
-/** Makes a data file one that the package brings. */
 export async function writePrebuiltSample(request: SampleRequest, data: Buffer): Promise<void> {
   mkdirSync(FOLDER, { recursive: true });
   writeFileSync(fileOf(request), await packedStore(data));

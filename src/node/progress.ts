@@ -1,13 +1,11 @@
 /** Progress of long work on stderr: one line that is redrawn on a terminal; elsewhere a line every few seconds. */
 
-/** How often the line on a terminal is redrawn, in milliseconds. */
 const TERMINAL_INTERVAL_MS = 200;
 /** Interval of lines without a terminal, in milliseconds. */
 export const LINE_INTERVAL_MS = 5_000;
 const BAR_CHARACTERS = 24;
 /** Time after which a rate says something about what is left, in milliseconds. */
 const ESTIMATE_AFTER_MS = 2_000;
-/** Moves to the start of the line on a terminal and clears it. */
 const CLEAR_LINE = '\r\x1b[K';
 
 /** Says how far work is. The text is asked for when it is time to show it. */

@@ -35,19 +35,16 @@ export function areUnchanged(
           settle(
             () => lookup(id),
             (module) => digest !== undefined && module?.digest === digest,
-            falseIfBroken,
+            (failure) => {
+              if (failure instanceof MoveError) return false;
+              throw failure;
+            },
           ),
     ),
   );
   return andThen(checks, (results) => results.every((isSame) => isSame));
 }
 
-function falseIfBroken(failure: unknown): false {
-  if (failure instanceof MoveError) return false;
-  throw failure;
-}
-
-/** Values derived from modules, by a key that identifies the value. */
 export class DerivedCache<V> {
   readonly #cache: Cache<Derived<V>>;
   readonly #sizeOf: (value: V) => number | undefined;

@@ -18,7 +18,6 @@ interface ValidityRange<V> {
 
 /** Most ranges of one key; modules are rarely published again, and each one has a place in memory. */
 const MAX_RANGES = 16;
-/** Memory of a range besides its value, in bytes, estimated. */
 const RANGE_BYTES = 128;
 
 export class EraCache<V> {

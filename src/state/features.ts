@@ -64,7 +64,6 @@ export function loaderLimitsAt(guard: PruningGuard, version: bigint): MaybePromi
   }));
 }
 
-/** The defaults without flags. */
 function limitsOf(features: Uint8Array | undefined): LoaderLimits {
   if (features === undefined) return DEFAULT_LOADER_LIMITS;
   return loaderLimitsOf((flag) => isFeatureEnabled(features, flag));

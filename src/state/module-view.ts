@@ -99,7 +99,6 @@ export interface ModuleCaches {
 /** Longest name that a view remembers, in UTF-16 units: no module of today has a longer one. */
 export const MAX_REMEMBERED_NAME_LENGTH = 255;
 
-/** The module that a view has found under a name. */
 interface Remembered {
   readonly stored: StoredModule | undefined;
   loaded?: CompiledModule;

@@ -148,7 +148,6 @@ class OverlaidState implements StateSource {
   }
 }
 
-/** A stream with more events at its end. */
 class LongerEventStream implements EventStream {
   readonly #before: EventStream;
   readonly #events: readonly StoredEvent[];

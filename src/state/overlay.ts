@@ -70,7 +70,6 @@ export class Overlay {
     return new Overlay([newest, ...below]);
   }
 
-  /** The last write of a key up to a version. */
   find(hash: Uint8Array, version: bigint): StateEntry | undefined {
     const name = nameOf(hash);
     for (const { lists } of this.#layers) {

@@ -116,7 +116,6 @@ export class PruningGuard {
     );
   }
 
-  /** The version from which the history of an account is whole at this view. */
   oldestVersionOf(account: Address): bigint {
     return this.#headOf(account, this.#head.oldestVersion).oldestVersion;
   }

@@ -46,7 +46,6 @@ export interface StateSource {
   /** An owner's balance of an asset, valid from the version that it contains; `undefined`: state tells. */
   balance(owner: Uint8Array, metadata: Uint8Array): MaybePromise<StoredBalance | undefined>;
 
-  /** The assets that an owner may have a balance of. */
   balances(owner: Uint8Array, query: BalanceQuery): MaybePromise<BalanceRows>;
 }
 
@@ -71,7 +70,6 @@ export type HistorySource = Pick<
   | 'typedEvents'
   | 'versionOfHash'
 > & {
-  /** The user transactions that an account has sent. */
   sender(address: Address): Pick<ReturnType<StoreView['sender']>, 'bySequenceNumber' | 'byVersion'>;
 };
 

@@ -86,7 +86,6 @@ export interface VerifyContext {
   readonly damages: DamageList;
   /** Rows above the head: written by a concurrent commit, or otherwise damage too. */
   readonly above: DamageList;
-  /** Rows found while following versions to their writes. */
   readonly reached: {
     state: bigint;
     events: bigint;
@@ -133,7 +132,6 @@ export async function* scanColumn(
   }
 }
 
-/** The rows up to the head of a column whose keys begin with a version. */
 export async function* rowsByVersion(context: VerifyContext, column: Column) {
   for await (const row of scanColumn(context, column)) {
     const version = decodeBucketKey(row.partition, row.order);

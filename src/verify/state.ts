@@ -28,7 +28,6 @@ import { nameUnwrittenRows, noteAbove, scanColumn, type VerifyContext } from './
 /** Maximum number of key hashes in memory while searching for a state key without its row: about 100 MB. */
 const MAX_HASHES_AT_ONCE = 1_000_000;
 
-/** Checks state, account_keys, account_key_tails and state_keys. */
 export async function verifyState(context: VerifyContext): Promise<void> {
   const { damages, reached } = context;
   const state = await checkStateRows(context);

@@ -15,7 +15,6 @@ import { DamageList, noteAbove, scanColumn, type VerifyContext } from './context
 
 interface Index {
   readonly column: Column;
-  /** Rows found while following versions to what they wrote. */
   readonly reached: bigint;
   /** @throws RowDamagedError */
   versionOf(row: ScannedRow): bigint;

@@ -49,7 +49,6 @@ import { type ChunkKey, type ChunkRows, chunkRows } from '../store/write/chunk-r
 import { recordedWrites, type VerifyContext } from './context.ts';
 
 const MODULE_EVENT_VARIANT = Buffer.of(1);
-/** Versions between two reports of progress. */
 const VERSIONS_PER_REPORT = 256n;
 
 /** Checks every version that is not cleared, and the rows it wrote. */

@@ -1,7 +1,7 @@
 /** Decode submission under requests that mean harm (hostile-node.ts says what must hold). */
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
-import { propertySeed } from '../random.ts';
+import { propertySeed, roundsOf } from '../random.ts';
 import { DECODE_BODIES, GOOD_REQUEST } from './hostile-bodies.ts';
 import {
   DECODE,
@@ -11,6 +11,8 @@ import {
   post,
   useHostileNode,
 } from './hostile-node.ts';
+
+const REQUESTS = roundsOf('REQUESTS', 100, 400);
 
 useHostileNode();
 describeLargestBodies(DECODE, DECODE_BODIES);
@@ -25,7 +27,7 @@ describe('random messages', () => {
       fc.asyncProperty(fc.uint8Array({ maxLength: 100 }), async (bytes) => {
         expectOrderly(await post(DECODE, quotedHex(bytes)), 'hex');
       }),
-      { ...propertySeed(), numRuns: 400 },
+      { ...propertySeed(), numRuns: REQUESTS },
     );
   });
 
@@ -38,7 +40,7 @@ describe('random messages', () => {
         changed[32 + at] = value;
         expectOrderly(await post(DECODE, quotedHex(changed)), 'a changed message');
       }),
-      { ...propertySeed(), numRuns: 400 },
+      { ...propertySeed(), numRuns: REQUESTS },
     );
   });
 });

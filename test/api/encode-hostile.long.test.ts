@@ -1,7 +1,7 @@
 /** Encode submission under requests that mean harm (hostile-node.ts says what must hold). */
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
-import { propertySeed } from '../random.ts';
+import { propertySeed, roundsOf } from '../random.ts';
 import { ENCODE_BODIES } from './hostile-bodies.ts';
 import { almost, damaged, json } from './hostile-json.ts';
 import {
@@ -12,6 +12,8 @@ import {
   post,
   useHostileNode,
 } from './hostile-node.ts';
+
+const REQUESTS = roundsOf('REQUESTS', 100, 400);
 
 useHostileNode();
 describeLargestBodies(ENCODE, ENCODE_BODIES);
@@ -27,7 +29,7 @@ describe('random bodies', () => {
       fc.asyncProperty(bodies, async (body) => {
         for (const path of [ENCODE, DECODE]) expectOrderly(await post(path, body), what);
       }),
-      { ...propertySeed(), numRuns: 400 },
+      { ...propertySeed(), numRuns: REQUESTS },
     );
   });
 });

@@ -1,13 +1,13 @@
-/** The attacks of fuzz/, for some seconds each with a fixed seed: they still run, and find nothing. */
+/** The attacks of fuzz/, for a second each with a fixed seed: they still run, and find nothing. */
 import { expect, it } from 'vitest';
 import { attack } from '../../fuzz/attack.ts';
 import { canRecord } from '../../fuzz/recorded-writes.ts';
 import { TARGETS } from '../../fuzz/targets.ts';
-import { testSeed } from '../random.ts';
+import { roundsOf, testSeed } from '../random.ts';
 
 /** Inputs of targets in this process, and of those that start others. */
-const INPUTS = 2_000;
-const SLOW_INPUTS = 20;
+const INPUTS = roundsOf('INPUTS', 300, 100_000);
+const SLOW_INPUTS = roundsOf('SLOW_INPUTS', 4, 1_000);
 
 it.each(TARGETS)('$name: $about', async (target) => {
   if (target.name === 'power' && !canRecord()) return;

@@ -66,6 +66,13 @@ export function runCommand(
   return endOf(startCommand(args, options));
 }
 
+/** Runs a command with `--json`: the object that it prints; nothing else may be on stdout. */
+export async function reportOf(args: readonly string[], options: CommandOptions = {}) {
+  const { code, stdout, stderr } = await runCommand([...args, '--json'], options);
+  expect(stdout).toMatch(/^\{.*\}\n$/);
+  return { code, stderr, report: JSON.parse(stdout) as Record<string, unknown> };
+}
+
 /** Runs a command with `--json` as soon as the server has noticed that the process killed before is gone. */
 export async function runWhenUnlocked(args: readonly string[]): Promise<CommandResult> {
   for (;;) {

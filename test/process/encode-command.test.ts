@@ -8,6 +8,7 @@ import { GOOD_REQUEST } from '../api/hostile-bodies.ts';
 import { hostileModules } from '../api/hostile-modules.ts';
 import { writeModuleLedger } from '../api/module-ledger.ts';
 import { genesisPresent } from '../move/values/layout-genesis.ts';
+import { someOf } from '../random.ts';
 import {
   expectFailure,
   killLeftNodes,
@@ -163,6 +164,8 @@ describe.skipIf(!genesisPresent)('all vectors by command and HTTP (needs ../shar
       const decoded = await post('decode_submission', expected);
       expect(decoded, name).toMatchObject({ daybook_notes: { encodes_back: true } });
       expect(await post('encode_submission', decoded), name).toBe(expected);
+    }
+    for (const { name, request, signing_message: expected } of someOf(own, 3)) {
       const input = JSON.stringify(request);
       const encoded = await runCommand(['encode', '--data', ledger], { input });
       expect(encoded.stdout, name).toBe(`${expected}\n`);

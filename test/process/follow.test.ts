@@ -17,7 +17,7 @@ import {
   startCommand,
   temporaryFolder,
 } from './command.ts';
-import { digestsOf } from './ledger-contents.ts';
+import { digestsOf, makeSample } from './ledger-contents.ts';
 
 const TRANSACTIONS = 1_500;
 const KILLS = roundsOf('KILLS', 3, 100);
@@ -48,11 +48,7 @@ async function follow(data: string, ...more: string[]) {
 
 beforeAll(async () => {
   source = join(folder, 'source');
-  const made = await runCommand([
-    ...['sample', '--data', source, '--transactions', String(TRANSACTIONS)],
-    ...['--accounts', '300', '--seed', '11', '--json'],
-  ]);
-  expect(made.code).toBe(0);
+  await makeSample(source, TRANSACTIONS);
   node = await ServedNode.start(source);
   digests = await digestsOf(source);
 });

@@ -14,7 +14,7 @@ import {
   temporaryFolder,
 } from './command.ts';
 
-const SMALL = ['--transactions', '300', '--accounts', '60'];
+const SMALL = ['--transactions', '120', '--accounts', '20'];
 
 async function done(...args: readonly string[]): Promise<Record<string, unknown>> {
   const { code, stdout, stderr } = await runCommand([...args, '--json']);
@@ -44,7 +44,7 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a ledger in PostgreSQL`, () =
       '--metrics-listen',
       '127.0.0.1:0',
     ]);
-    await done('follow', '--data', copy, '--from', node.ready.url, '--until', '200');
+    await done('follow', '--data', copy, '--from', node.ready.url, '--until', '60');
     const following = await ServedNode.start(copy, ['--follow', node.ready.url]);
     await expect
       .poll(async () => (await following.get('/')).headers.get('x-node-ledger-version'), {

@@ -199,11 +199,19 @@ describe('a node that cannot start says why in one line', () => {
 
   it.each([
     ['a host that is none', ['--listen', 'host.invalid:0'], 1, /^cannot listen on host\.invalid:0/],
+    [
+      'a host that is none, workers',
+      ['--listen', 'host.invalid:0', '--workers', '2'],
+      1,
+      /^cannot listen on host\.invalid:0/,
+    ],
     ['no port', ['--listen', '127.0.0.1'], 2, /^listen: "127\.0\.0\.1" is not a HOST:PORT/],
     ['a port too high', ['--listen', '127.0.0.1:65536'], 2, /is not a HOST:PORT/],
     ['an unknown flag', ['--port', '80'], 2, /unknown option '--port'/],
     ['a flag without its value', ['--listen'], 2, /argument missing/],
     ['an argument too many', ['ledger'], 2, /too many arguments/],
+    ['fewer workers than none', ['--workers', '-1'], 2, /at least 0, at most 256/],
+    ['too many workers', ['--workers', '257'], 2, /at least 0, at most 256/],
     ['a limit too low', ['--max-page-size', '0'], 2, /at least 1, at most 10000/],
     ['a limit too high', ['--max-page-size', '10001'], 2, /at least 1, at most 10000/],
     ['no number', ['--max-lag-seconds', '5s'], 2, /"5s" is not a valid max_lag_seconds/],
@@ -232,8 +240,8 @@ describe('a node that cannot start says why in one line', () => {
   });
 });
 
-/** Longer than a test may take. */
-const LONG_SHUTDOWN = ['--shutdown-timeout-ms', '600000'];
+/** Requests get as long to finish as they may. */
+const LONG_SHUTDOWN = ['--shutdown-timeout-ms', '10000'];
 
 describe('a node that is told to stop', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)('%s: finishes what is in flight', async (signal) => {

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -15,7 +15,6 @@ import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { smallGenesisFile } from '../api/genesis-small.ts';
 import {
   endOf,
-  expectFailure,
   killLeftNodes,
   runCommand,
   ServedNode,
@@ -262,29 +261,5 @@ describe.each([
     const end = endOf(child);
     child.kill('SIGTERM');
     expect(await end).toMatchObject({ code: 0, signal: null, stdout: '' });
-  });
-});
-
-describe('a node that cannot start its workers says why in one line', () => {
-  it('a busy port', async () => {
-    const other = createServer().listen(0, '127.0.0.1');
-    await once(other, 'listening');
-    const { port } = other.address() as { port: number };
-    const listen = `127.0.0.1:${port}`;
-    const result = await runCommand(['serve', '--data', data, ...TWO, '--listen', listen]);
-    expect(expectFailure(result, 1)).toMatch(
-      new RegExp(`^cannot listen on 127\\.0\\.0\\.1:${port}: .*EADDRINUSE`),
-    );
-    other.close();
-  });
-
-  it.each([
-    ['a host that is none', ['--listen', 'host.invalid:0'], 1, /^cannot listen on host\.invalid:0/],
-    ['no port', ['--listen', '127.0.0.1'], 2, /^listen: "127\.0\.0\.1" is not a HOST:PORT/],
-    ['fewer than none', ['--workers', '-1'], 2, /at least 0, at most 256/],
-    ['too many', ['--workers', '257'], 2, /at least 0, at most 256/],
-  ] as const)('%s', async (_, flags, code, text) => {
-    const result = await runCommand(['serve', '--data', data, ...TWO, ...flags]);
-    expect(expectFailure(result, code)).toMatch(text);
   });
 });

@@ -16,6 +16,7 @@ import type { WriteSetEntry } from '../../src/move/transactions/write-set.ts';
 import { physicalStateKey } from '../../src/move/types/state-key.ts';
 import type { StoreReader } from '../../src/store/store.ts';
 import { openTestedLedger, openTestedReader } from '../api/tested-ledger.ts';
+import { someOf } from '../random.ts';
 import { NEWEST_VERSION, referenceTransaction, storeReferenceChain } from './reference-chain.ts';
 
 interface UserTransaction {
@@ -60,19 +61,18 @@ describe('a simulated transaction', () => {
 
   it('has the recorded outcome, gas, events and writes', async () => {
     const view = await openTestedLedger(store).view();
-    let failures = 0;
     const transactions = userTransactions();
     expect(transactions.length).toBe(1236);
-    for (const { version, signed, data } of transactions) {
+    const failed = transactions.filter(({ data }) => data.info.status.kind !== 'success');
+    expect(failed.length).toBe(156);
+    for (const { version, signed, data } of someOf(transactions, 300)) {
       const ran = await view.simulate(signed, BigInt(version - 1));
       expect(ran.status, `${version}`).toEqual(data.info.status);
       expect(ran.gasUsed, `${version}`).toBe(data.info.gasUsed);
-      if (ran.status.kind !== 'success') failures += 1;
       expect(ran.events, `${version}`).toEqual(data.events);
       expect(written(ran.writes), `${version}`).toEqual(written(data.changes.writes));
     }
-    expect(failures).toBe(156);
-  }, 600_000);
+  });
 });
 
 /** Writes by their keys: no metadata is the same as a deposit of nothing, which values of aggregators have. */

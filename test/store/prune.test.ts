@@ -1,8 +1,3 @@
-/**
- * The pruner by itself: where the oldest version goes, what it waits for, what it refuses, what
- * space comes to.
- */
-import { statSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { Batch } from '../../src/store/batch.ts';
 import { TRANSACTION_INFOS } from '../../src/store/columns/columns.ts';
@@ -17,12 +12,9 @@ import {
 import type { PrunePolicy } from '../../src/store/pruning/prune.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
 import { openView } from '../../src/store/read/view.ts';
-import { storeFileOf } from '../../src/store/sqlite/files.ts';
-import { openSqliteReader, openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { LedgerWriter } from '../../src/store/write/writer.ts';
-import { address, block, chunk, plainChunk, resourceKey, transaction, write } from './chunks.ts';
-import { temporaryDirectory } from './engines.ts';
+import { address, block, chunk, plainChunk, transaction } from './chunks.ts';
 import { MemoryStore } from './memory-store.ts';
 
 const AT_ONCE = { graceMs: 0, restFactor: 0 };
@@ -192,35 +184,4 @@ test('kept accounts: once on record they stay, and there is a limit', async () =
   await expect(pruner.pinAccounts([address(2), address(3)])).rejects.toThrow(
     expect.objectContaining({ code: 'too_many_kept_accounts' }),
   );
-});
-
-test('freed space is used again: a ledger that keeps its size keeps its file', async () => {
-  const directory = temporaryDirectory();
-  const store = await openSqliteStore({ directory });
-  const writer = await LedgerWriter.open(store);
-  const sizes: number[] = [];
-  let version = 0;
-  for (let round = 0; round < 50; round += 1) {
-    const transactions = Array.from({ length: 400 }, (_, index) =>
-      transaction(version + index, {
-        writes: [0, 1, 2].map((key) =>
-          write(resourceKey((version + index) % 50, `K${key}`), 'x'.repeat(300)),
-        ),
-      }),
-    );
-    const blocks = version === 0 ? {} : { blocks: [block(round, version)] };
-    await writer.append(chunk(version, transactions, blocks));
-    version += 400;
-    await new Pruner(writer, AT_ONCE).run({ versions: 800 });
-    // Without the log, which has a bound of its own.
-    sizes.push(statSync(storeFileOf(directory)).size);
-  }
-  await store.close();
-  // The first log is full after 33 rounds.
-  const [early, late] = [sizes[36]!, sizes[49]!];
-  expect(early).toBeGreaterThan(1_000_000);
-  expect(late).toBeLessThanOrEqual(early * 1.1);
-  const reader = openSqliteReader({ directory });
-  expect((await openView(reader)).head.oldestVersion).toBe(19_200n);
-  await reader.close();
 });

@@ -16,9 +16,11 @@ import { readTypedEvents } from '../../src/store/read/typed-events.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Chunk, ChunkTransaction } from '../../src/store/write/chunk.ts';
 import { LedgerWriter } from '../../src/store/write/writer.ts';
-import { Random, testSeed } from '../random.ts';
+import { Random, roundsOf, testSeed } from '../random.ts';
 import { block, chunk, IDENTITY_OF_TESTS, transaction } from './chunks.ts';
 import { MemoryStore } from './memory-store.ts';
+
+const RUNS = roundsOf('RUNS', 1, 50);
 
 const damaged = expect.objectContaining({ code: 'row_damaged' });
 
@@ -183,7 +185,7 @@ function shown(places: readonly EventPlace[]): string {
 const digestOf = async (store: Store) => (await columnDigest(store, EVENT_TYPES)).digest;
 
 test('reads are what a look at every event finds, in ledgers that grow and are pruned', async () => {
-  for (let run = 0; run < 2; run += 1) {
+  for (let run = 0; run < RUNS; run += 1) {
     const random = new Random(testSeed() + run);
     const ledger = await RandomLedger.open(random);
     const pruner = new Pruner(ledger.writer, { graceMs: 0, restFactor: 0 });

@@ -7,7 +7,6 @@ import { type AnyEndpoint, defineRead, type Endpoint } from './endpoint.ts';
 import { joinedAnswer } from './joined-answer.ts';
 import { BOOLEAN, PLAIN_U64, pathParameter, queryParameter } from './parameters.ts';
 
-/** The two endpoints differ in how the block is found. */
 interface BlockEndpoint extends Pick<Endpoint, 'operationId' | 'summary' | 'description' | 'path'> {
   /** As errors name the operation. */
   readonly operation: string;

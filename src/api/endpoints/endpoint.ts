@@ -21,7 +21,6 @@ import type { Parameters, ParameterValues } from './parameters.ts';
 import type { PendingTransactions } from './pending-transactions.ts';
 
 export interface BatchRead {
-  /** Path and query, as a request of its own has them. */
   readonly target: string;
   readonly accept: string;
   readonly body: JsonValue | undefined;
@@ -47,7 +46,6 @@ export interface BatchReads {
   readonly held: Pick<HeldBytes, 'hold' | 'grow' | 'release' | 'isFull'>;
 }
 
-/** The input of a handler. */
 export interface Call<P extends Parameters, B> {
   readonly parameters: ParameterValues<P>;
   /** The body, as the body reader returned it; undefined without one. */

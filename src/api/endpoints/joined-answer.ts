@@ -5,7 +5,6 @@ import { contentDigest } from '../../move/crypto/hash.ts';
 import { YieldBudget } from '../../yield-budget.ts';
 import type { Answer } from './endpoint.ts';
 
-/** Copied, or digested, before other requests get their turn, in bytes. */
 export const JOINED_BYTES_PER_TURN = 1024 * 1024;
 
 /** @param isTagged whether its digest is needed: to answer a GET */

@@ -37,7 +37,6 @@ export interface ParameterType<T> {
   parse(text: string): T;
 }
 
-/** One parameter of an endpoint; T is what its handler gets. */
 export interface Parameter<T> {
   readonly in: 'path' | 'query';
   readonly type: ParameterType<unknown>;
@@ -80,7 +79,6 @@ export function queryParameter<T>(
 }
 
 interface RawParameters {
-  /** Raw texts of the path's parameters, by name. */
   readonly path: Readonly<Record<string, string>>;
   readonly query: Query;
 }
@@ -322,7 +320,6 @@ export const IDENTIFIER = parameterType('string(IdentifierWrapper)', IdentifierS
 const ADDRESS_TEXT = /^(?:0x)?[0-9a-fA-F]{1,64}$/;
 /** Few assets are requested repeatedly; one object per text caches its state keys. */
 const assets = new Cache<Asset>('parsed');
-/** Memory of an asset with its keys, in bytes, estimated. */
 const ASSET_BYTES = 1_024;
 
 /** A coin by its type, or a fungible asset by its metadata address: an address when it reads as one. */

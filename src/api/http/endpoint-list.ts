@@ -86,7 +86,6 @@ export const ENDPOINTS_BY_ID: ReadonlyMap<string, AnyEndpoint> = new Map(
 
 const VERSION_NAME = 'ledger_version';
 
-/** Whether a query may name the version to read at. */
 export function takesVersion({ parameters, laterParameters }: AnyEndpoint): boolean {
   return (
     VERSION_NAME in parameters || (laterParameters !== undefined && VERSION_NAME in laterParameters)

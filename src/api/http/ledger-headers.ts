@@ -43,7 +43,6 @@ export class LedgerHeaders {
   readonly gasUsedName: string;
   readonly upstreamName: string;
   readonly #overriddenName: string;
-  /** Value of `access-control-expose-headers`. */
   readonly exposed: string;
 
   /** @param prefix e.g. `X-NODE`; on the wire names are in lower case */
@@ -57,7 +56,6 @@ export class LedgerHeaders {
     this.exposed = [...this.#names, ...FURTHER_SUFFIXES.map(name), 'etag'].join(', ');
   }
 
-  /** The state that headers were last made for. */
   get latestState(): LedgerState | undefined {
     return this.#state;
   }

@@ -92,7 +92,6 @@ function passedOnHeaders(prefix: string): JsonObject {
   };
 }
 
-/** Replaces named schemas by references and collects them. */
 class Components {
   readonly schemas = new Map<string, Json>();
 
@@ -120,7 +119,6 @@ class Components {
   }
 }
 
-/** The document for a node's settings, which determine the header names. */
 export function openApiDocument(
   endpoints: readonly AnyEndpoint[],
   settings: Pick<ApiSettings, 'headerPrefix'>,
@@ -221,7 +219,6 @@ function operation(endpoint: AnyEndpoint, components: Components, headerPrefix: 
 
 const { $id: _id, examples: _examples, ...WITHOUT_EXAMPLES } = U64Schema;
 
-/** The header of waiting reads, which every operation takes. */
 function minVersionParameter(headerPrefix: string, components: Components): Json {
   return {
     name: headerName(headerPrefix, MIN_VERSION_SUFFIX),

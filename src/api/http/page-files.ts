@@ -48,7 +48,6 @@ export interface PageFile {
   readonly isImmutable: boolean;
   readonly securityHeaders: HeaderList;
   readonly bytes: Buffer;
-  /** Core of its strong entity tag; the coding is added. */
   readonly tagCore: string;
 }
 
@@ -85,7 +84,6 @@ export function readPageFiles({
   );
 }
 
-/** The paths of all files below a folder, relative to it. */
 function listFiles(folder: string): string[] {
   try {
     const entries = readdirSync(folder, { recursive: true, withFileTypes: true });

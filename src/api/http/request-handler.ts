@@ -73,7 +73,6 @@ interface ReadRequest extends Pick<Exchange, 'path' | 'query'> {
   readonly waiter?: Waiter;
 }
 
-/** The stages before a request is answered. */
 interface HandlerParts {
   readonly routes: RouteTable;
   readonly waiting: VersionWaiting;
@@ -225,7 +224,6 @@ function endUnread(socket: Socket): void {
   if (socket.writableLength > 0) socket.destroy();
 }
 
-/** Answers a request of an endpoint, with a failure too. */
 export function answerEndpoint(
   endpoint: AnyEndpoint,
   exchange: Exchange,

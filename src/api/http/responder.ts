@@ -21,12 +21,10 @@ import { type HeaderList, headerLines, ResponseWriter } from './response-writing
 
 /** For answers that name their version: they never change. A year, in seconds. */
 const PINNED_CACHE_CONTROL = 'public, max-age=31536000, immutable';
-/** Methods that a preflight may ask for; compared as they are written. */
 const ALLOWED_METHODS = ['GET', 'POST'];
 /** A day: how long a browser may remember a preflight, in seconds. */
 const PREFLIGHT_MAX_AGE_SECS = '86400';
 
-/** A successful response before it is tagged, compressed and written. */
 interface Content {
   readonly answer: Answer;
   readonly contentType: string;
@@ -274,7 +272,6 @@ function entityTag(core: string, coding: ContentCoding | undefined): string {
   return coding === undefined ? `"${core}"` : `"${core}-${coding}"`;
 }
 
-/** Whether `If-None-Match` names the tag, weakly or not, or any. */
 function matchesTag(ifNoneMatch: string | undefined, tag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   // A tag includes its quotes and has none inside, so it can only be found as a whole.

@@ -9,7 +9,6 @@ import type { WorkKind } from '../load/admission.ts';
 import { prefersEvents } from '../negotiation.ts';
 import { isWellEncoded, Query, splitTarget } from '../request-target.ts';
 
-/** Answers the requests of one path and method. */
 export interface Route {
   /** For metrics; empty where no operation of the interface answers. */
   readonly operationId: string;
@@ -17,7 +16,6 @@ export interface Route {
   readonly work: WorkKind | 'none';
   /** Whether it answers without waiting for the version that a request asks for. */
   readonly ignoresVersion?: boolean;
-  /** Where `answer` does nothing but throw it. */
   readonly refusal?: ApiError;
   /** Answers requests for server-sent events instead. */
   readonly stream?: Route | undefined;
@@ -25,10 +23,8 @@ export interface Route {
   answer(exchange: Exchange, body: Buffer): MaybePromise<void>;
 }
 
-/** What a request target and a method lead to. */
 interface Match {
   readonly route: Route;
-  /** Raw texts of the path's parameters, by name. */
   readonly path: Readonly<Record<string, string>>;
   readonly query: Query;
 }
@@ -83,7 +79,6 @@ function routeOf(method: string, path: string, rows: readonly RouteRow[]): Route
 class Segment {
   readonly literals = new Map<string, Segment>();
   parameter: Segment | undefined;
-  /** One for each method of the path. */
   readonly rows: RouteRow[] = [];
   names: readonly string[] = [];
 }

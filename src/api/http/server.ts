@@ -43,7 +43,6 @@ const BAD_REQUEST = [400, 'Bad Request'] as const;
 
 const SERVER_EVENTS = ['request', 'checkContinue', 'checkExpectation', 'connect', 'clientError'];
 
-/** Optional parts of an API besides the ledger. */
 interface ApiHooks {
   /** Decides what is refused under load; given where that is counted. */
   readonly admission?: Admission | undefined;
@@ -52,7 +51,6 @@ interface ApiHooks {
   readonly observers?: readonly RequestObserver[];
   readonly pageFiles?: readonly PageFile[];
   readonly upstream?: Upstream | undefined;
-  /** The chain of this process, which takes transactions. */
   readonly chain?: Submissions | undefined;
   readonly snapshots?: SnapshotOffer | undefined;
   /** One that has served another API before; absent: a new one. */
@@ -62,7 +60,6 @@ interface ApiHooks {
 export interface Api {
   readonly server: Server;
   handle(request: IncomingMessage, response: ServerResponse): void;
-  /** What event streams come to. */
   readonly listeners: ListenerTally;
   /** Ends event streams, with this text, and takes the server from this API, which answers what it has begun. */
   retire(lastText: string): Promise<void>;

@@ -11,7 +11,6 @@ import { hasLeft } from '../load/request-client.ts';
 import type { HeadWatch } from '../push/head-watch.ts';
 import type { ApiSettings } from '../settings.ts';
 
-/** The header's name after the prefix. */
 export const MIN_VERSION_SUFFIX = 'MIN-LEDGER-VERSION';
 /** After how many seconds a client may ask again. */
 const RETRY_AFTER_SECS = 1;

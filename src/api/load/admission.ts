@@ -80,7 +80,6 @@ const STOPPED = new ApiError(503, 'internal_error', 'The node is stopping', {
   retryAfterSecs: RETRY_AFTER_SECS,
 });
 
-/** Decides which requests of one process are worked on. */
 export class Admission {
   readonly held: HeldBytes;
   readonly #maxMs: number;
@@ -96,7 +95,6 @@ export class Admission {
   readonly #endTurn = (): void => this.#finishTurn();
   #isInTurn = false;
   #turnBeganMs = 0;
-  /** Work of this turn. */
   #spentMs = 0;
   /** Work that counts against all: of each client at most its part. Counted while an overload lasts, as the next. */
   #sharedMs = 0;
@@ -128,7 +126,8 @@ export class Admission {
     if (hasLeft(request)) return false;
     const nowMs = this.#countedNow();
     const client = this.#clientOf(request, nowMs);
-    const isLate = client !== undefined && !this.#hasTime(client);
+    const spentMs = client === undefined ? 0 : (this.#msByClient.get(client) ?? 0);
+    const isLate = client !== undefined && spentMs >= this.#maxMs - this.#sharedMs;
     this.#hasRefused ||= isLate;
     const isFull = this.held.refuses(kind === 'listing', request);
     this.#isWorking = !isLate && !isFull && !this.#tooManyWait(nowMs);
@@ -175,7 +174,6 @@ export class Admission {
     this.#isWorking = true;
   }
 
-  /** Requests of a kind that were refused since the start. */
   refusedCount(kind: WorkKind): number {
     return this.#refused[kind];
   }
@@ -201,10 +199,6 @@ export class Admission {
     const client = this.#clients.of(request);
     const isKnown = this.#msByClient.has(client);
     return isKnown || this.#msByClient.size < MAX_CLIENTS_IN_A_TURN - 1 ? client : FURTHER_CLIENTS;
-  }
-
-  #hasTime(client: string): boolean {
-    return (this.#msByClient.get(client) ?? 0) < this.#maxMs - this.#sharedMs;
   }
 
   /** The time since the last request was that request's. One that takes long costs others no more than a part. */

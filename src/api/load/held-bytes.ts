@@ -69,7 +69,6 @@ export class HeldBytes {
     return held;
   }
 
-  /** Counts work that will grow, as `hold`. */
   begin(request: IncomingMessage, onRelease?: () => void): Held {
     const held = this.hold(request, 0, onRelease);
     this.#growing.add(held);

@@ -32,7 +32,6 @@ export class ListenerTally {
 const LINE_END = Buffer.from('\r\n');
 const END = '\n\n';
 
-/** Bytes for the body of a response, made once for all listeners. */
 export class Frame {
   /** A chunk of HTTP/1.1 (RFC 9112 §7.1). */
   readonly chunk: Buffer;

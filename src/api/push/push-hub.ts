@@ -45,7 +45,6 @@ const RETRY_READ_MS = 1_000;
 const RETRY_MS = 1_000;
 /** A node that stops tells its clients different times, up to this, so that they do not all come at once. */
 const MAX_RETRY_MS = 5_000;
-/** The value of `Retry-After` for listeners that are refused. */
 const RETRY_AFTER_SECS = 5;
 
 /** Memory of a record besides its JSON, in bytes, estimated. */
@@ -55,7 +54,6 @@ const BEGINNING = retryFrame(RETRY_MS);
 const NODE_STOPS = 'The node stops';
 const UNEXPECTED = 'an event stream failed unexpectedly';
 
-/** The live listeners of one stream. */
 interface Channel {
   readonly source: RecordSource;
   /** All records below it were sent. */
@@ -231,7 +229,6 @@ export class PushHub {
     this.#maxUnreadBytes = isFull ? 0 : MAX_UNREAD_BYTES;
   }
 
-  /** Sends history until the listener has joined a channel. */
   async #follow(listener: Listener, source: RecordSource): Promise<void> {
     let hasJoined = false;
     while (!hasJoined) {
@@ -272,7 +269,7 @@ export class PushHub {
   #join(listener: Listener, source: RecordSource, view: LedgerView): boolean {
     // A fork never moves.
     if (listener.isOver || view.isPinned) return true;
-    if (this.#view !== undefined && isOlder(view, this.#view)) return false;
+    if (this.#view !== undefined && view.state.version < this.#view.state.version) return false;
     let channel = this.#channels.get(source.key);
     if (channel === undefined) {
       channel = { source, next: listener.next, live: new Set() };
@@ -409,11 +406,6 @@ function bytesOf({ records, frame }: RenderedBatch): number {
   return 2 * frame.chunk.length + records.length * RECORD_OVERHEAD_BYTES;
 }
 
-function isOlder(view: LedgerView, than: LedgerView): boolean {
-  return view.state.version < than.state.version;
-}
-
-/** Failures after which others are told to try again. */
 function mayPass(failure: unknown): boolean {
   return knownFailure(failure)?.retryAfterSecs !== undefined;
 }

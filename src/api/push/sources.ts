@@ -43,7 +43,6 @@ export interface RecordSource {
    * skips may have been pruned.
    */
   skip(from: bigint, version: bigint): bigint;
-  /** The position above all records of a view. */
   end(view: LedgerView): MaybePromise<bigint>;
 }
 
@@ -146,7 +145,6 @@ export function typeKey(typeTag: Uint8Array): string {
   return `types/${byteTools.asBuffer(typeTag).toString('hex')}`;
 }
 
-/** Every version touches it. */
 export const HEADS_KEY = 'heads';
 
 /** Positions are versions. Older heads are not stored, so only the newest is sent. */

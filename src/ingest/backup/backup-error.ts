@@ -16,9 +16,7 @@ type BackupErrorCode =
 
 /** A backup that cannot be restored: nothing of it is used. The message is one line and names the file. */
 export class BackupError extends Error {
-  /** Stable, machine-readable reason, in snake_case. */
   readonly code: BackupErrorCode;
-  /** Handle of the file, if the error is about one. */
   readonly file: string | undefined;
 
   constructor(code: BackupErrorCode, detail: string, file?: string, options?: ErrorOptions) {

@@ -33,7 +33,6 @@ const INFOS_AT_ONCE = 1_000;
 const TRANSACTIONS_AT_ONCE = 100;
 
 export class SnapshotError extends Error {
-  /** Stable, machine-readable reason, in snake_case. */
   readonly code: 'no_checkpoint' | 'pruned' | 'no_transactions' | 'root_contradicts';
 
   constructor(code: SnapshotError['code'], message: string) {
@@ -105,7 +104,6 @@ interface SnapshotContext extends SnapshotPlace {
 
 /** Records of one kind, and how their chunks are filed. */
 interface ChunkPlan<T> {
-  /** The plural of the records. */
   readonly what: string;
   readonly first: number;
   readonly pages: AsyncIterable<readonly T[]>;

@@ -7,7 +7,6 @@ import { type BackupSource, MAX_MANIFEST_BYTES } from './backup-source.ts';
 import { type FileRange, JsonFields } from './json-fields.ts';
 
 interface EpochManifest {
-  /** One for each epoch. */
   readonly waypoints: readonly Waypoint[];
   readonly chunks: readonly FileRange[];
 }

@@ -87,7 +87,6 @@ export interface RestoredBackup {
   readonly isTrustCompared: boolean;
 }
 
-/** A backup with a snapshot whose root was verified. */
 interface VerifiedBackup {
   readonly source: BackupSource;
   readonly options: RestoreOptions;

@@ -1,6 +1,5 @@
 /** Restores the state of a snapshot. Every chunk is verified before it is stored (docs/spec/backup.md §4.6). */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import type { MerkleAccumulator } from '../../move/crypto/accumulator.ts';
 import {
   LeafOrderError,
@@ -40,7 +39,6 @@ import { readStateManifest, type StateChunk, type StateManifest } from './manife
 export interface ProvedSnapshot {
   readonly manifest: StateManifest;
   readonly proof: InfoProof;
-  /** The accumulator after the version of the snapshot. */
   readonly accumulator: MerkleAccumulator;
 }
 
@@ -168,11 +166,9 @@ function* valuesOf(
   bytes: Buffer,
 ): Generator<ImportedValue> {
   for (const record of recordsOf(bytes, last - first + 1n, file)) {
-    yield decodeIn(file, 'a value of the state', record, readValue);
+    yield decodeIn(file, 'a value of the state', record, (reader) => ({
+      key: readPhysicalKey(reader),
+      ...StateValue.read(reader),
+    }));
   }
-}
-
-function readValue(reader: BcsReader): ImportedValue {
-  const key = readPhysicalKey(reader);
-  return { key, ...StateValue.read(reader) };
 }

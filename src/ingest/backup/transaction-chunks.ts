@@ -180,11 +180,8 @@ function readAuxiliaryHash(reader: BcsReader): Buffer | undefined {
   return domainHash('PersistedAuxiliaryInfo', reader.buffer.subarray(start, reader.offset));
 }
 
-/** Writes the records of chunks, in the order of their versions. */
 export class TransactionRecords {
-  /** After the last record. */
   readonly accumulator: MerkleAccumulator;
-  /** Index of the last transaction in its block. */
   #index = -1;
 
   /** @param accumulator before the first record, which begins a block */

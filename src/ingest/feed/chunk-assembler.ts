@@ -11,7 +11,6 @@ import { frozenRootsOf, type PageCut, type VerifiedPage, versionsOf } from './ve
 /** How much of an unfinished block may wait for its end; a longer block is committed in parts. */
 const WAITING_LIMITS = { maxTransactions: 20_000, maxBytes: 64 * 1024 * 1024 };
 
-/** Collects verified pages that follow one another. */
 export class ChunkAssembler {
   readonly #keepsTransactions: boolean;
   readonly #limits: typeof WAITING_LIMITS;

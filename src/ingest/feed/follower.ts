@@ -40,7 +40,6 @@ const MAX_PAGES_VERIFYING = 4;
 const MAX_STORE_BACKOFF_MS = 1_000;
 
 export interface FollowOptions {
-  /** Base of the upstream's interface, see `interfaceBase`. */
   readonly upstream: URL;
   /** The last version to replicate; absent: no end. */
   readonly until: bigint | undefined;
@@ -59,7 +58,6 @@ export interface FollowOptions {
 export interface FollowObserver {
   /** After every commit, and whenever the upstream states its version. */
   progress(head: Head | undefined, upstreamVersion: bigint | undefined): void;
-  /** A fault after which it continues by itself. */
   trouble(error: Error, delayMs: number): void;
   /** A trusted root that was not compared: its version is stored, but not its transaction. */
   incomparable(root: TrustedRoot): void;
@@ -97,7 +95,6 @@ export class Follower {
   #pageFaults = 0;
   /** Pages requested at once: fewer when the upstream is too busy, slowly more again. */
   #pagesInFlight = MAX_PAGES_IN_FLIGHT;
-  /** Whether the upstream has shown that it is a node. */
   #hasAnswered = false;
 
   constructor(
@@ -327,7 +324,6 @@ export class Follower {
 
 interface NextPage {
   readonly page: VerifiedPage;
-  /** Whether the upstream's ledger ended with it when it was sent. */
   readonly isNewest: boolean;
 }
 

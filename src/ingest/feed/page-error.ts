@@ -1,7 +1,6 @@
 /** A page that does not match its hashes: nothing of it is stored. */
 import { RemoteError } from '../../remote/remote-error.ts';
 
-/** The parts of an item of a page that can be wrong. */
 export type PageField =
   | 'page'
   | 'version'
@@ -16,7 +15,6 @@ export interface PageFault {
   readonly code: 'page_malformed' | 'page_unproved' | 'trust_contradicts' | 'waypoint_mismatch';
   readonly version: bigint;
   readonly field: PageField;
-  /** What is wrong, without the place. */
   readonly detail: string;
 }
 

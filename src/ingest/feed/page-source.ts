@@ -34,7 +34,6 @@ export type SourceEvent =
   | {
       readonly kind: 'page';
       readonly bytes: Uint8Array<ArrayBuffer>;
-      /** Whether the upstream's ledger ended with this page when it was sent. */
       readonly isNewest: boolean;
       readonly requestMs: number;
     }
@@ -50,12 +49,10 @@ interface PageRequest {
 export class PageSource {
   readonly #client: FeedClient;
   readonly #options: PageSourceOptions;
-  /** Transactions that the upstream gives at once, as far as known. */
   #mostAtOnce: number;
   /** Transactions requested at once: fewer where they are large. */
   #limit: number;
   readonly #limits: typeof PAGE_LIMITS;
-  /** Newest version of the upstream, as last reported. */
   #available: bigint;
   #next: bigint;
   #inFlight: PageRequest[] = [];

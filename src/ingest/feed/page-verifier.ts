@@ -58,7 +58,6 @@ export interface VerifierStart {
 /** An item, however its events and changes are read. */
 type ReadItem = OnChainDataOf<unknown, unknown>;
 
-/** Reads items for the places of their parts. */
 class FoundPlaces {
   readonly #pageOffset: number;
   #events: number[] = [];
@@ -209,7 +208,6 @@ function* itemsReadBy<Item>(
   }
 }
 
-/** The readers of an item's fields, in their order. */
 const FIELD_READERS: readonly (readonly [PageField, (reader: BcsReader) => unknown])[] = [
   ['version', (reader) => reader.u64()],
   ['transaction', Transaction.read],

@@ -8,7 +8,6 @@ import { VersionParts } from '../version-parts.ts';
 
 /** A place in a page where a block ends, and the accumulator there. */
 export interface PageCut {
-  /** Versions of the page before the place. */
   readonly count: number;
   /** Full subtrees of the transaction accumulator there, largest first, 32 bytes each, one after the other. */
   readonly frozenRoots: Uint8Array<ArrayBuffer>;
@@ -46,7 +45,6 @@ export function versionsOf(page: VerifiedPage, keepsTransactions: boolean): Vers
   return versions;
 }
 
-/** The roots of a cut as the store takes them. */
 export function frozenRootsOf({ frozenRoots }: PageCut): Buffer[] {
   const roots: Buffer[] = [];
   for (let at = 0; at < frozenRoots.length; at += HASH_BYTES) {

@@ -9,7 +9,6 @@ import { PageVerifier, type VerifierStart } from './page-verifier.ts';
 import type { VerifiedPage } from './verified-page.ts';
 import type { VerifierAnswer, VerifierRequest } from './verifier-worker.ts';
 
-/** Verifies pages in the order in which it gets them. */
 export interface Verifier {
   /** Continues from here; pages handed in before must have been answered. */
   start(start: VerifierStart): void;

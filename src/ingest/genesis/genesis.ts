@@ -229,7 +229,6 @@ class GenesisScan {
     return bounds;
   }
 
-  /** Checks the next length without consuming it. */
   #checkCount(minItemBytes: number, what: string): number {
     const start = this.#reader.offset;
     const ahead = new BcsReader(this.#reader.buffer, start);

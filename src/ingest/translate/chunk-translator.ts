@@ -87,7 +87,6 @@ class ChunkOverlay {
   }
 }
 
-/** A module event that may have a translation. */
 interface Candidate {
   readonly index: number;
   readonly eventIndex: number;
@@ -97,7 +96,6 @@ interface Candidate {
   readonly values: readonly (Buffer | undefined | null)[];
 }
 
-/** A translated event without its sequence number. */
 interface Unsequenced {
   readonly index: number;
   readonly eventIndex: number;

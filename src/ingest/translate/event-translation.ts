@@ -32,7 +32,6 @@ export interface ModuleEvent {
   readonly stateKeys: readonly Buffer[];
 }
 
-/** A module event in the form of its old stream. */
 export interface TranslatedBody {
   readonly address: Address;
   readonly creationNumber: bigint;

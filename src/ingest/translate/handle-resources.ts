@@ -16,7 +16,6 @@ export interface HandleResource {
   readonly typeArgument?: string;
   readonly inObjectGroup: boolean;
   readonly before: readonly FieldKind[];
-  /** Names of the handles in order. */
   readonly handles: readonly string[];
 }
 

@@ -21,10 +21,8 @@ import {
 export interface Translation {
   readonly moduleEvent: string;
   readonly handleEvent: string;
-  /** Fields of the module event, in order. */
   readonly fields: Readonly<Record<string, FieldKind>>;
   readonly owner: string;
-  /** Fields of the handle event, in order. */
   readonly handleFields: readonly string[];
   readonly resources: readonly HandleResource[];
   readonly handle: string;
@@ -66,7 +64,6 @@ function withoutOwner(
   return { ...named(module, names), fields, owner, handleFields: Object.keys(rest), ...place };
 }
 
-/** A handle event that has all fields, the owner among them. */
 function unchanged(
   module: string,
   names: Names,

@@ -41,7 +41,6 @@ interface ResourceAnswer {
   json(): MaybePromise<string>;
 }
 
-/** A page of an account's resources or modules. */
 export interface Listing {
   /** JSON text of the array, in the order of the state keys. */
   json(): Promise<string>;
@@ -101,7 +100,6 @@ export class Accounts {
     };
   }
 
-  /** A page of modules; empty for an account without modules. */
   async modules(request: ListingRequest): Promise<Listing> {
     const page = await this.#list(request, ['code']);
     const found = page.items.flatMap(({ path, bytes }) =>

@@ -54,7 +54,6 @@ const PATH_LENGTH_AT = 33;
 
 type ListingSource = Pick<StateSource, 'accountKeys' | 'stateMany'>;
 
-/** Something under the account that has a value. */
 export interface ListedItem {
   readonly path: Path;
   readonly bytes: Buffer;

@@ -10,7 +10,6 @@ import type { StateEntry } from '../../store/columns/state-column.ts';
 import { YieldBudget } from '../../yield-budget.ts';
 import { type Asset, amountOfPart, asU64, type BalancePart, balanceParts } from './balance.ts';
 
-/** Most changes of a page. */
 export const MAX_CHANGES_PER_PAGE = 1_000;
 /** Writes to a state key that are read in one turn of the event loop: a millisecond or two. */
 export const WRITES_PER_READ = 256;
@@ -92,7 +91,6 @@ export async function balanceHistory(
   };
 }
 
-/** The versions that are left for this page. */
 function boundsOf(
   { address, from: first, to: last, start, isDescending }: BalanceHistoryRequest,
   guard: PruningGuard,
@@ -121,7 +119,6 @@ interface Span {
   /** The versions that were looked through: all that were asked for, or those nearest to where the page begins. */
   readonly from: bigint;
   readonly to: bigint;
-  /** In the order of the page. */
   readonly changes: readonly Change[];
   readonly writes: number;
 }

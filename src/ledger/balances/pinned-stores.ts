@@ -20,7 +20,6 @@ import type { PinnedObject } from '../../store/pruning/superseded-state.ts';
 /** Maximum number of cached addresses of primary stores; all are dropped together when there are more. About 100 MB. */
 const MAX_REMEMBERED_STORES = 500_000;
 
-/** Finds primary stores of pinned accounts, for the pruner. */
 export function pinnedPrimaryStores(accounts: PinnedAccounts): PinnedObject {
   const sinceByAsset = new Map<Address, ReadonlyMap<Address, bigint>>();
   return ({ hash, owner }, entries) => {

@@ -35,7 +35,6 @@ interface EventPageRequest extends StreamId {
 export type EventStream = StreamId;
 
 interface EventRecordQuery {
-  /** First sequence number. */
   readonly start: bigint;
   /** 1 or more. */
   readonly limit: number;
@@ -63,7 +62,6 @@ export interface CachedPage {
   readonly lastSequenceNumber: bigint;
   readonly firstVersion: bigint;
   readonly lastVersion: bigint;
-  /** The modules that the layouts of its types were made from; none for BCS. */
   readonly modules: readonly ModuleStamp[];
 }
 
@@ -75,7 +73,6 @@ export type EventPageCache = Cache<CachedPage>;
  * as much as rendering a short page. Longer pages go out as their bytes.
  */
 const MAX_TEXT_LENGTH = 4 * 1024;
-/** Memory of a page besides its body, in bytes, estimated. */
 const PAGE_OVERHEAD_BYTES = 512;
 
 interface PageSources {

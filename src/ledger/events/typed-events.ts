@@ -50,7 +50,6 @@ export class TypedEvents {
     this.#renderer = renderer;
   }
 
-  /** Where events begin that can be read. */
   get firstPlace(): EventPlace {
     return { version: oldestTransaction(this.#source.head), index: 0 };
   }
@@ -74,7 +73,6 @@ export class TypedEvents {
     return { events: page.events, next };
   }
 
-  /** Events as in their transactions, with their places. */
   render(
     events: readonly StoredModuleEvent[],
     pace = YieldBudget.ofPage(),

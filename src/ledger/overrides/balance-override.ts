@@ -24,10 +24,8 @@ import {
 /** The first creation number of every object (docs/spec/ledger.md §5.7). */
 const OBJECT_CREATION_NUMBER = 0x4000000000000n;
 
-/** What an account has of an asset. */
 interface Holding {
   readonly coinStore: Buffer | undefined;
-  /** The resource group of the primary store. */
   readonly group: Buffer | undefined;
 }
 

@@ -64,7 +64,6 @@ export function verifyTableItemRequest({ keyType, valueType }: TableItemRequest)
   }
 }
 
-/** The types of a table's items. */
 export interface ItemTypes {
   readonly key: TypeTag;
   readonly value: TypeTag;

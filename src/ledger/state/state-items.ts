@@ -75,7 +75,8 @@ export class StateItems {
     const { guard } = this.#sources;
     const hex = formatHex(keyBytes);
     const key = readKey(keyBytes);
-    const account = key instanceof BcsError ? undefined : accountOf(key);
+    const account =
+      !(key instanceof BcsError) && key.kind === 'accessPath' ? key.address : undefined;
     const version = guard.resolveVersion(asked, account);
     if (key instanceof BcsError) {
       const text = `Failed deserializing state value. key: ${hex}: ${key.detail}`;
@@ -127,11 +128,6 @@ function readKey(bytes: Buffer): StateKey | BcsError {
     if (error instanceof BcsError) return error;
     throw error;
   }
-}
-
-/** The account whose history a key belongs to. */
-function accountOf(key: StateKey): Address | undefined {
-  return key.kind === 'accessPath' ? key.address : undefined;
 }
 
 /** BCS of a key. @throws LedgerError `invalid_input` */

@@ -103,7 +103,6 @@ export class Decoding {
     return undefined;
   }
 
-  /** What `decode` makes of the newest modules, if it can. */
   newestOf<T>(
     decode: (modules: ModuleView) => MaybePromise<T | undefined>,
   ): MaybePromise<T | undefined> {

@@ -8,7 +8,6 @@ import type { StoredModuleEvent } from '../../store/columns/event-column.ts';
 import type { Decoding } from './decoding.ts';
 import { quotedAddress } from './json-units.ts';
 
-/** Where an event's parts stand in the bytes of its transaction. */
 interface EventPlace extends MemberPlace {
   /** The members before the type. */
   readonly origin: string;
@@ -42,7 +41,6 @@ function handleOrigin(reader: BcsReader): string {
   );
 }
 
-/** A module event alone, with its place in the ledger. */
 export function moduleEventJson(
   event: StoredModuleEvent,
   decoding: Decoding,

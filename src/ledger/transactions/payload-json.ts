@@ -8,7 +8,6 @@ import { entryFunctionJson, scriptPayloadJson } from './call-json.ts';
 import type { Decoding } from './decoding.ts';
 import { quoted, quotedAddress, quotedHex } from './json-units.ts';
 
-/** The configuration of orderless and encrypted payloads. */
 export function extraConfigOf(payload: TransactionPayload): ExtraConfig | undefined {
   if (payload.kind === 'payload') return payload.extraConfig;
   return payload.kind === 'encrypted' ? payload.payload.content.extraConfig : undefined;

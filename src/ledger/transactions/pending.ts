@@ -13,7 +13,6 @@ export interface ForeignTransaction {
   readonly signed: Buffer | undefined;
 }
 
-/** Variants of the answer for a hash. */
 const ANSWERS = 2;
 const PENDING_VARIANT = 1;
 /** Of a user transaction, before its SignedTransaction. */
@@ -46,7 +45,6 @@ export function readForeignTransaction(
   return { version, signed: isUser ? bytes.subarray(USER_VARIANT.length) : undefined };
 }
 
-/** The answer for the hash of a pending transaction, in BCS. */
 export function pendingBcs(signed: Buffer): Buffer {
   return Buffer.concat([Buffer.of(PENDING_VARIANT), signed]);
 }

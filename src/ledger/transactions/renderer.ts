@@ -31,7 +31,6 @@ export type RenderedEvent = Pick<RenderedTransaction, 'json' | 'isFinal'>;
 /** What all views of a ledger share to render transactions. */
 export class TransactionCaches {
   readonly decoding = new DecodingCaches();
-  /** By version. */
   readonly rendered = new Cache<RenderedTransaction>('transactions');
 }
 
@@ -173,7 +172,6 @@ export class TransactionArray {
     });
   }
 
-  /** UTF-8 of the array. */
   get pieces(): readonly Buffer[] {
     return [OPEN, ...this.#pieces, CLOSE];
   }

@@ -33,7 +33,6 @@ export interface TransactionContext extends ChangesContext {
 /** What follows the common members; parts that are made later are asked for in this order. */
 type Rest = (parts: Parts) => MaybePromise<string>;
 
-/** What some kinds show. */
 interface Parts {
   readonly context: TransactionContext;
   readonly events: () => MaybePromise<string>;

@@ -20,8 +20,9 @@ export function validatorMembers(transaction: ValidatorTransaction): string {
       );
     }
     case 'observedJwkUpdate': {
-      const issuer = issuerText(transaction.issuer);
       const { version, jwks, signature } = transaction;
+      const { issuer: bytes } = transaction;
+      const issuer = quoted(isUtf8(bytes) ? bytes.toString('utf8') : 'non_utf8_issuer');
       return (
         `"quorum_certified_update":{"update":{"issuer":${issuer},"version":${version},` +
         `"jwks":${listOf(jwks, jwkJson)}},"multi_sig":${aggregateJson(signature)}},` +
@@ -37,10 +38,6 @@ export function validatorMembers(transaction: ValidatorTransaction): string {
       );
     }
   }
-}
-
-function issuerText(issuer: Buffer): string {
-  return isUtf8(issuer) ? quoted(issuer.toString('utf8')) : '"non_utf8_issuer"';
 }
 
 /** A key that is not of a known type, or not a value of it, is shown as its bytes. */

@@ -10,7 +10,6 @@ interface CommandHelp {
   readonly examples: readonly string[];
 }
 
-/** Adds its own help to a command that has a summary. */
 export function describe(command: Command, { about, examples }: CommandHelp): Command {
   const lines = examples.map((line) => `\n  daybook ${line}`).join('');
   return command
@@ -63,7 +62,6 @@ export function u64(what: string): (text: string) => bigint {
   };
 }
 
-/** Collects an option that may be given several times. */
 export function collected(text: string, before: readonly string[] = []): readonly string[] {
   return [...before, text];
 }
@@ -73,7 +71,6 @@ export interface Report {
   readonly facts: Facts;
   /** The report for people; absent: a line for each fact. */
   readonly text?: string;
-  /** The command fails with this error after its report. */
   readonly failure?: NodeError | undefined;
 }
 

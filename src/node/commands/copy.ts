@@ -66,7 +66,6 @@ function reportOf({ head, fromBytes, toBytes, columns }: CopyReport, seconds: nu
 
 interface CopyReport {
   readonly head: Head;
-  /** Sizes of the two stores. */
   readonly fromBytes: number;
   readonly toBytes: number;
   /** The columns of both, if rows were copied and compared; absent if a file was copied. */

@@ -11,7 +11,6 @@ import { withReader } from '../open-store.ts';
 import { readInput } from '../settings/input.ts';
 import { addReport, addSettingOption, type Report } from './command-line.ts';
 
-/** Adds the options of a command that converts its standard input. */
 export function addSubmissionReport(
   command: Command,
   answer: (input: Buffer, view: LedgerView) => Promise<Report>,

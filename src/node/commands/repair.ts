@@ -81,7 +81,6 @@ function textOf({ damages }: VerifyReport): string {
   return damages.map(({ column, key, detail }) => `${column} ${key} ${detail}\n`).join('');
 }
 
-/** Advice for damage that another node cannot repair. */
 const REPLACE =
   'put a good copy of the folder in its place, ' +
   'or create the ledger again (daybook init, daybook follow)';

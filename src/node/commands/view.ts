@@ -65,7 +65,6 @@ async function requestOf(
   return bodyOf(args.map((text, index) => argumentText(text, parameters[index]?.type)));
 }
 
-/** Types whose JSON is not a text. */
 const PLAIN_KINDS: ReadonlySet<MoveType['kind']> = new Set([
   'bool',
   ...(['u8', 'u16', 'u32', 'i8', 'i16', 'i32'] as const),

@@ -19,7 +19,7 @@ const MAX_INTERVAL_MS = 3_600_000;
 type Body = Readonly<Record<string, unknown>>;
 
 /** Gives what the answer has: an object for JSON, bytes, or nothing. */
-type Command = (net: Localnet, body: Body, bytes: Buffer) => Promise<object | undefined>;
+type Command = (net: Localnet, body: Body, bytes: Buffer) => Promise<unknown>;
 
 const edited = async (version: Promise<bigint>) => ({ version: String(await version) });
 
@@ -28,27 +28,16 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     await net.mine(Number(integer(blocks, 'blocks', MAX_BLOCKS)));
     return { version: String(net.version), timestamp: String(net.timestampUsecs) };
   },
-  set_mining: async (net, { mode, interval_ms: interval }) => {
-    await net.setMining(miningOf(mode, interval));
-    return undefined;
-  },
-  set_time: async (net, { usecs }) => {
-    await net.setTime(integer(usecs, 'usecs'));
-    return undefined;
-  },
-  move_time: async (net, { usecs }) => {
-    await net.moveTime(integer(usecs, 'usecs'));
-    return undefined;
-  },
+  set_mining: (net, { mode, interval_ms: interval }) => net.setMining(miningOf(mode, interval)),
+  set_time: (net, { usecs }) => net.setTime(integer(usecs, 'usecs')),
+  move_time: (net, { usecs }) => net.moveTime(integer(usecs, 'usecs')),
   pending: async (net) =>
     (await net.pending()).map(({ hash, sender, sequenceNumber, nonce }) => ({
       ...{ hash, sender },
       ...(sequenceNumber !== undefined && { sequence_number: String(sequenceNumber) }),
       ...(nonce !== undefined && { replay_protection_nonce: String(nonce) }),
     })),
-  drop: async (net, { hash }) => ({
-    dropped: await net.drop(hash === undefined ? undefined : text(hash, 'hash')),
-  }),
+  drop: async (net, { hash }) => ({ dropped: await net.drop(givenText(hash, 'hash')) }),
   fund: async (net, { account, amount }) => ({
     hash: await net.fund(text(account, 'account'), integer(amount, 'amount')),
   }),
@@ -57,7 +46,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       net.setBalance(
         text(account, 'account'),
         integer(amount, 'amount'),
-        asset === undefined ? undefined : text(asset, 'asset'),
+        givenText(asset, 'asset'),
       ),
     ),
   set_resource: (net, { account, type, value }) =>
@@ -79,28 +68,13 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     ),
   set_gas: (net, { name, value }) =>
     edited(net.setGas(text(name, 'name'), integer(value, 'value'))),
-  impersonate: async (net, { account }) => {
-    await net.impersonate(account === undefined ? undefined : text(account, 'account'));
-    return undefined;
-  },
-  stop_impersonating: async (net, { account }) => {
-    await net.stopImpersonating(account === undefined ? undefined : text(account, 'account'));
-    return undefined;
-  },
+  impersonate: (net, { account }) => net.impersonate(givenText(account, 'account')),
+  stop_impersonating: (net, { account }) => net.stopImpersonating(givenText(account, 'account')),
   snapshot: async (net) => ({ id: await net.snapshot() }),
-  revert: async (net, { id }) => {
-    await net.revert(Number(integer(id, 'id')));
-    return undefined;
-  },
+  revert: (net, { id }) => net.revert(Number(integer(id, 'id'))),
   dump: (net) => net.dump(),
-  load: async (net, _, bytes) => {
-    await net.load(bytes);
-    return undefined;
-  },
-  reset: async (net) => {
-    await net.reset();
-    return undefined;
-  },
+  load: (net, _, bytes) => net.load(bytes),
+  reset: (net) => net.reset(),
 };
 
 export function controlAnswer(
@@ -193,6 +167,10 @@ function badInput(message: string): NodeError {
 function text(value: unknown, name: string): string {
   if (typeof value === 'string') return value;
   throw badInput(`${name} is a string`);
+}
+
+function givenText(value: unknown, name: string): string | undefined {
+  return value === undefined ? undefined : text(value, name);
 }
 
 /** A whole number, also as text: larger ones than 2^53 need that. */

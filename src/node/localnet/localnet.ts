@@ -76,7 +76,10 @@ export class Localnet {
     this.#now = branch;
     this.#branch = Promise.resolve(branch);
     this.#watch(branch);
-    stopList.add('the branch', () => this.#end());
+    stopList.add('the branch', async () => {
+      await this.#turn;
+      await (await this.#branch).close();
+    });
   }
 
   static async open(parts: LocalnetParts, mining: Mining, stopList: StopList): Promise<Localnet> {
@@ -379,11 +382,6 @@ export class Localnet {
 
   #watch({ chain }: Branch): void {
     chain.lost.catch((reason: unknown) => this.#failure.fail(reason));
-  }
-
-  async #end(): Promise<void> {
-    await this.#turn;
-    await (await this.#branch).close();
   }
 }
 

@@ -55,7 +55,6 @@ export interface EmbeddedNode {
   stop(): Promise<void>;
 }
 
-/** A fork inside another program. */
 export interface ForkedNode extends EmbeddedNode {
   readonly overrides: Overrides;
 }
@@ -87,8 +86,11 @@ export async function startEmbeddedNode(options: EmbeddedNodeOptions = {}): Prom
     sample: false,
   });
   if (isPacked) {
-    if (options.data === undefined) return await startedOfPack(settings, fork.pack);
-    throw new NodeError('bad_setting', 'a packed fork has no folder: leave out the option data');
+    if (options.data !== undefined) {
+      throw new NodeError('bad_setting', 'a packed fork has no folder: leave out the option data');
+    }
+    const { unpackFork } = await import('../fork-pack.ts');
+    return await startedOnCopy(settings, (copy) => unpackFork(fork.pack, copy));
   }
   if (fork !== '' && options.data === undefined) {
     throw new NodeError('bad_setting', 'a fork is recorded in a folder: give the option data');
@@ -98,11 +100,6 @@ export async function startEmbeddedNode(options: EmbeddedNodeOptions = {}): Prom
   if (settings.produce === 0) return await started({ ...settings, data: sample });
   // Others read the cached one, which must stay what its name says.
   return await startedOnCopy(settings, async (copy) => cpSync(sample, copy, { recursive: true }));
-}
-
-async function startedOfPack(settings: NodeSettings, pack: string): Promise<AnyNode> {
-  const { unpackFork } = await import('../fork-pack.ts');
-  return await startedOnCopy(settings, (copy) => unpackFork(pack, copy));
 }
 
 /** Starts a node on a folder that goes with it. @param fill makes a ledger in the folder */

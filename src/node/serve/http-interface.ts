@@ -23,16 +23,13 @@ import type { HttpUpstream } from './upstream.ts';
 
 /** How often a stopping node closes idle connections, in milliseconds. */
 const IDLE_SWEEP_INTERVAL_MS = 50;
-/** How often refusals are logged, in milliseconds. */
 const OVERLOAD_INTERVAL_MS = 5_000;
-/** The host name with several addresses. */
 const LOCALHOST = 'localhost';
 
 type ServedLedger = Pick<ReturnType<typeof openLedger>, 'view' | 'cacheSizes' | 'waitingReads'>;
 type Served = Pick<NodeStore, 'store' | 'openSource'> & {
   /** Absent: that of the store. */
   readonly ledger?: ServedLedger | undefined;
-  /** The chain that writes the store, in this process. */
   readonly chain?: Submissions | undefined;
   /** What the ledger info says of the program, for clients that insist on it. */
   readonly gitHash?: string;

@@ -20,7 +20,6 @@ import {
 import type { NodeSettings } from '../settings/settings.ts';
 import type { StopList } from '../shutdown.ts';
 
-/** How often loading a snapshot is logged, in milliseconds. */
 const PROGRESS_INTERVAL_MS = 5_000;
 
 export interface NodeStore {

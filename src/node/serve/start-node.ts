@@ -18,7 +18,6 @@ import type { WorkerPool } from './cluster/worker-pool.ts';
 import type { ProcessMetrics } from './metrics/process-metrics.ts';
 import type { NodeStore } from './node-store.ts';
 
-/** The line that `daybook serve` prints when the node answers. */
 interface ReadyLine {
   readonly event: 'ready';
   /** The URL of the API; it ends in `/v1`. */
@@ -166,7 +165,6 @@ async function serveIndexer(
   );
 }
 
-/** A fork so that it can be overridden; `undefined` for another ledger. */
 async function openOverridable({ store, openSource }: NodeStore) {
   if (openSource === undefined) return undefined;
   const { OverridableLedger } = await import('../../ledger/overrides/overrides.ts');

@@ -24,16 +24,11 @@ import {
 import { RemoteError } from '../../remote/remote-error.ts';
 import { type RemoteRequest, RemoteServer } from '../../remote/remote-server.ts';
 
-/** The bounds of one process. */
 export const UPSTREAM_LIMITS = {
-  /** Requests that are being passed on at the same time. */
   maxPassing: 64,
-  /** Questions for transactions at the same time. */
   maxAsking: 100,
   maxAnswerBytes: 8 * 1024 * 1024,
-  /** For the answer to a request that is passed on. */
   passTimeoutMs: 30_000,
-  /** For the answer to a question of this node. */
   askTimeoutMs: 5_000,
 };
 
@@ -76,7 +71,6 @@ interface UpstreamCount {
   readonly value: number;
 }
 
-/** Requests of one kind that are under way. */
 interface Lane {
   running: number;
   readonly most: number;
@@ -92,11 +86,9 @@ export class HttpUpstream implements Upstream {
   readonly #asking: Lane;
   /** By operation and outcome. */
   readonly #counts = new Map<string, UpstreamCount>();
-  /** The upstream's chain, once it was asked for. */
   #chainId: Promise<number> | undefined;
   readonly #failures: PacedWarning;
 
-  /** @param base of the interface, see `upstreamBase` */
   constructor(base: URL, logger: Logger, limits = UPSTREAM_LIMITS) {
     this.origin = base.origin;
     this.#server = new RemoteServer(base);
@@ -109,12 +101,10 @@ export class HttpUpstream implements Upstream {
     );
   }
 
-  /** Requests and questions that wait for the upstream now. */
   get waiting(): number {
     return this.#passing.running + this.#asking.running;
   }
 
-  /** Requests and questions since the start. */
   get counts(): readonly UpstreamCount[] {
     return [...this.#counts.values()];
   }
@@ -157,7 +147,6 @@ export class HttpUpstream implements Upstream {
     throw asApiError(new UpstreamError(outcome, text, { cause: answer }), false);
   }
 
-  /** Ends requests that still wait. */
   close(): void {
     this.#server.close();
   }

@@ -15,11 +15,11 @@ const TOO_DEEP_CODE = 'RESOURCE_EXHAUSTION';
 
 /** The names of `compressionEnabled` outside the program. */
 interface OutsideNames {
-  /** In config files: `json_output_enabled`. */
+  /** In config files: `compression_enabled`. */
   readonly file: string;
-  /** `--json-output-enabled`. */
+  /** `--compression-enabled`. */
   readonly flag: string;
-  /** Environment variable: `DAYBOOK_JSON_OUTPUT_ENABLED`. */
+  /** Environment variable: `DAYBOOK_COMPRESSION_ENABLED`. */
   readonly variable: string;
 }
 
@@ -33,7 +33,6 @@ export interface SettingSources {
   /** Values from the command line, by setting name; absent flags are `undefined`. */
   readonly flags: Readonly<Record<string, unknown>>;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Path of a YAML or JSON file. */
   readonly configFile?: string | undefined;
 }
 
@@ -119,7 +118,6 @@ export function unknownVariables(
   });
 }
 
-/** How many characters have to be added, removed or changed to make one text of another. */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let at = 0; at < from.length; at += 1) {

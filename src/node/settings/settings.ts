@@ -131,7 +131,6 @@ const OWN_SETTINGS = {
   },
 } as const satisfies SettingTable;
 
-/** Every setting, in the order in which `--help` shows them. */
 export const NODE_SETTINGS = { ...OWN_SETTINGS, ...API_SETTINGS } as const satisfies SettingTable;
 
 export type NodeSettings = SettingValues<typeof NODE_SETTINGS>;

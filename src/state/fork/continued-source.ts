@@ -163,7 +163,6 @@ function earlier(one: Buffer | undefined, other: Buffer | undefined): Buffer | u
   return Buffer.compare(one, other) < 0 ? one : other;
 }
 
-/** A stream whose first events are the fork's. */
 class ContinuedStream implements EventStream {
   readonly #fork: EventStream;
   readonly #own: EventStream;

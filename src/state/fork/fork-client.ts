@@ -66,7 +66,6 @@ export interface Expected {
 }
 
 export class ForkClient {
-  /** Without a slash at its end. */
   readonly base: string;
   readonly #limits: typeof FORK_LIMITS;
   readonly #server: RemoteServer;
@@ -118,7 +117,6 @@ export class ForkClient {
     return refusal;
   }
 
-  /** Ends questions that still wait. */
   close(): void {
     this.#server.close();
   }
@@ -153,7 +151,11 @@ export class ForkClient {
       const pauseMs = parseRetryAfter(answer.headers['retry-after']) ?? BUSY_PAUSE_MS;
       const untilMs = performance.now() + pauseMs;
       this.#pausedUntilMs = Math.max(this.#pausedUntilMs, untilMs);
-      if (untilMs >= deadlineMs) throw busyFailure(answer, pauseMs);
+      if (untilMs >= deadlineMs) {
+        const text = shownText(answer.body);
+        const message = `it answers ${answer.status}${text === '' ? '' : `: ${text}`}`;
+        throw new UpstreamFailure('upstream_busy', message, { retryAfterMs: pauseMs });
+      }
     }
   }
 
@@ -227,12 +229,6 @@ export class ForkClient {
       throw new UpstreamFailure('upstream_not_a_node', 'its answer has no ledger headers');
     }
   }
-}
-
-function busyFailure({ status, body }: Answer, retryAfterMs: number): UpstreamFailure {
-  const text = shownText(body);
-  const message = `it answers ${status}${text === '' ? '' : `: ${text}`}`;
-  return new UpstreamFailure('upstream_busy', message, { retryAfterMs });
 }
 
 /** @throws UpstreamFailure */

@@ -200,7 +200,6 @@ export class ForkEventStream implements EventStream {
   }
 }
 
-/** Where the page after some events begins. */
 function endOf(events: readonly AnsweredEvent[]): Buffer {
   return encodeU64Key(events.at(-1)!.event.sequenceNumber + 1n);
 }

@@ -38,7 +38,6 @@ export function offlineSource(shownData: string): ForkSource {
   };
 }
 
-/** The ledger that a fork is of, at its version. */
 export interface ForkAnchor extends Expected {
   /** Root of the transaction accumulator after the version, 32 bytes. */
   readonly rootHash: Buffer;

@@ -32,7 +32,6 @@ import { askUnlessAbsent, decoded, pathOf, requireResult } from './history-answe
 import type { ListPage } from './recorded-answers.ts';
 import { badAnswer, UpstreamFailure } from './upstream-failure.ts';
 
-/** Resources or modules that one request asks for. */
 const KEYS_PER_REQUEST = 1_000;
 /** The bytes of an entry of a listing at least: a tag or name, and no data. */
 const MIN_RESOURCE_BYTES = 36;

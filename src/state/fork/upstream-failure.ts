@@ -2,7 +2,6 @@
 import type { RemoteErrorCode } from '../../remote/remote-error.ts';
 import { LedgerError } from '../ledger-error.ts';
 
-/** Why the upstream gave no answer that can be used. */
 type UpstreamFailureCode =
   | RemoteErrorCode
   | 'busy'

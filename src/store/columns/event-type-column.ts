@@ -12,7 +12,6 @@ import { RowCodec } from './row-codec.ts';
 /** Versions in a window; a power of two. */
 export const WINDOW_VERSIONS = 4_096;
 const WINDOW_MASK = BigInt(WINDOW_VERSIONS - 1);
-/** Bytes of a window's versions as bits. */
 const BITMAP_BYTES = WINDOW_VERSIONS / 8;
 /** Bytes of a version as its place in the window. */
 const PLACE_BYTES = 2;

@@ -12,7 +12,6 @@ import { RowCodec } from './row-codec.ts';
 /** The key of the format row: the one thing that every format has in the same place. */
 export const FORMAT_KEY: RowKey = { partition: Buffer.of(0), order: NO_ORDER };
 const IMPORT_KEY: RowKey = { partition: Buffer.of(3), order: NO_ORDER };
-/** The key of the ledger's row, which is written before the first head. */
 export const LEDGER_KEY: RowKey = { partition: Buffer.of(1), order: NO_ORDER };
 
 export interface LedgerIdentity {

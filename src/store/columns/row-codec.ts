@@ -12,7 +12,6 @@ const SHARED_BYTES = 64 * 1024;
 /** Values of rows are written here, one after the other (`next`), as views. */
 export const rowWriter = new BcsWriter(SHARED_BYTES);
 
-/** The form of a row's value, part of which may be in the key. */
 interface RowForm<Value> {
   readonly write: (writer: BcsWriter, value: Value) => unknown;
   readonly read: (reader: BcsReader, key: RowKey) => Value;

@@ -17,23 +17,18 @@ export interface Answer {
   readonly rows: readonly (readonly Field[])[];
 }
 
-/** The first byte of the field for SQL's true. */
 const TRUE = 't'.charCodeAt(0);
 
 export function isTrue(field: Field | undefined): boolean {
   return field?.[0] === TRUE;
 }
 
-/** The number of the type `bytea` in every server. */
 export const BYTEA = 17;
 const FIELD_TYPES = {
-  getTypeParser: (type: number) => (type === BYTEA ? bytesOf : (text: string) => Buffer.from(text)),
+  // `bytea` comes as `\\x` and hexadecimal digits (`bytea_output`, which the session sets).
+  getTypeParser: (type: number) => (text: string) =>
+    type === BYTEA ? Buffer.from(text.slice(2), 'hex') : Buffer.from(text),
 } as pg.CustomTypesConfig;
-
-/** @param text `\\x` and hexadecimal digits (`bytea_output`, which the session sets) */
-function bytesOf(text: string): Buffer {
-  return Buffer.from(text.slice(2), 'hex');
-}
 
 /** A prepared statement; its text is parsed once in a connection. */
 export interface Statement {

@@ -14,7 +14,6 @@ const ROLE: Statement = {
   text: "select pg_is_in_recovery(), current_setting('default_transaction_read_only') = 'on'",
 };
 
-/** The state of a server when it was looked at. */
 export interface Standing {
   readonly askedMs: number;
   readonly isStandby: boolean;

@@ -6,6 +6,7 @@
  * What a process shows never goes back: a server is not read from before it has everything that this process has seen.
  */
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Head } from '../columns/head.ts';
 import { READER_GRACE_MS } from '../columns/pruning-column.ts';
 import type { ReadServer } from '../store.ts';
@@ -169,12 +170,12 @@ export class PostgresHosts {
         return host;
       }
       if (this.#isClosed || !isTransient(failure) || isOver()) throw failure;
-      await rest(ROUND_REST_MS);
+      await sleep(ROUND_REST_MS);
     }
   }
 
   async #round(): Promise<{ readonly host?: PostgresHost; readonly failure?: unknown }> {
-    const order = this.#order();
+    const order = [...this.#hosts.slice(this.#first), ...this.#hosts.slice(0, this.#first)];
     const looks = order.map((host) => within(ROUND_LIMIT_MS, host.look(), this.#shown));
     let failure: unknown;
     let second: PostgresHost | undefined;
@@ -205,10 +206,6 @@ export class PostgresHosts {
     if (fit === 0) throw this.#noneFits();
     if (isOlder(standing.head, this.#seen)) throw this.behindError();
     return fit;
-  }
-
-  #order(): readonly PostgresHost[] {
-    return [...this.#hosts.slice(this.#first), ...this.#hosts.slice(0, this.#first)];
   }
 
   /** Ends the reads of a host; the next read looks for another one. */
@@ -318,10 +315,6 @@ function weightOf(failure: unknown): number {
   if (failure === undefined) return 0;
   if (!isTransient(failure)) return 3;
   return isStoreError(failure, 'store_behind') ? 2 : 1;
-}
-
-function rest(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 /** @throws StoreError `store_unreachable` when it takes longer; the attempt goes on */

@@ -18,7 +18,6 @@ const SESSION_ATTRIBUTES = [
 export type SessionAttributes = (typeof SESSION_ATTRIBUTES)[number];
 
 const ATTRIBUTES_PARAMETER = 'target_session_attrs';
-/** The schema of a ledger whose location names none. */
 const DEFAULT_SCHEMA = 'daybook';
 const SCHEMA_PARAMETER = 'schema';
 /** PostgreSQL cuts longer names. */

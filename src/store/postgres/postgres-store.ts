@@ -88,7 +88,9 @@ async function openReads(
   const hosts = new PostgresHosts(location);
   try {
     const onCitus = await withConnection(hosts, async (connection) => {
-      if (!(await checkSchema(connection, schema, shown))) throw notFound(shown);
+      if (!(await checkSchema(connection, schema, shown))) {
+        throw new StoreError('store_not_found', `there is no ledger in ${shown}: make one first`);
+      }
       return await isDistributed(connection, schema);
     });
     return new PostgresReads(hosts, schema, shown, onCitus, await beginSnapshot?.(hosts));
@@ -333,7 +335,6 @@ function latin1(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
 }
 
-/** Cuts changes into parts of one statement each. */
 function* parts(operations: readonly BatchOperation[]): Iterable<readonly BatchOperation[]> {
   let part: BatchOperation[] = [];
   let byteLength = 0;
@@ -377,8 +378,4 @@ async function releasedOnFailure<T>(session: WriterSession, work: () => Promise<
     await session.release();
     throw error;
   }
-}
-
-function notFound(shown: string): StoreError {
-  return new StoreError('store_not_found', `there is no ledger in ${shown}: make one first`);
 }

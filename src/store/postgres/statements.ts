@@ -29,17 +29,13 @@ export interface ColumnStatements {
   readonly statistics: Statement;
 }
 
-/** Names may change, numbers never do; a name makes the table easier to recognise. */
-function tableOf(column: Column): string {
-  return `c${String(column.number).padStart(2, '0')}_${column.name}`;
-}
-
 export function quotedName(schema: string, table: string): string {
   return `"${schema}"."${table}"`;
 }
 
 export function statementsOf(schema: string, column: Column): ColumnStatements {
-  const table = tableOf(column);
+  // Names may change, numbers never do; a name makes the table easier to recognise.
+  const table = `c${String(column.number).padStart(2, '0')}_${column.name}`;
   const t = quotedName(schema, table);
   const statement = (what: string, text: string): Statement => ({
     name: `${what}_${table}`,

@@ -43,7 +43,6 @@ interface LockHolder {
   readonly sign: string | undefined;
 }
 
-/** The sign of the process that a text of SQL names. */
 const signOf = (owner: string): string =>
   "(select case when count(*) = 0 then '' else max(s.state_change)::text end from pg_stat_activity s " +
   `where s.application_name like 'daybook % ' || ${owner})`;

@@ -38,7 +38,6 @@ export class WriterSession {
   #connection: PostgresConnection;
   #isDistributed = false;
   #term: string | undefined;
-  /** The head of the last commit that was acknowledged. */
   #head: Head | undefined;
 
   private constructor(

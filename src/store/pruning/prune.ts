@@ -66,7 +66,6 @@ export interface PruneReport {
   readonly steps: number;
 }
 
-/** Prunes the ledger of one writer. One run at a time. */
 export class Pruner {
   readonly #writer: LedgerWriter;
   readonly #options: PrunerOptions;

@@ -27,7 +27,6 @@ export interface EventPageQuery {
 
 export interface EventPage {
   readonly events: readonly StoredEvent[];
-  /** Set when events that belong to the page were pruned. */
   readonly pruned: PrunedEvents | undefined;
 }
 

@@ -92,9 +92,14 @@ export class SenderView {
   /** All of them, with and without sequence number, by version, ascending; at most `limit`. */
   async byVersion(bounds: VersionBounds, limit: number): Promise<TransactionSummary[]> {
     const isUpwards = 'from' in bounds;
-    const both = isUpwards
-      ? [this.#numberedFrom(bounds.from, limit), this.#othersFrom(bounds.from, limit)]
-      : [this.#numberedTo(bounds.to, limit), this.#othersTo(bounds.to, limit)];
+    const { version: newest } = this.#head;
+    const first = isUpwards ? bounds.from : 0n;
+    const last = isUpwards || bounds.to > newest ? newest : bounds.to;
+    const others = { from: orderByVersion(first), to: orderByVersion(last), limit };
+    const both = [
+      isUpwards ? this.#numberedFrom(first, limit) : this.#numberedTo(last, limit),
+      this.#range({ ...others, reverse: !isUpwards }),
+    ];
     const all = (await Promise.all(both))
       .flat()
       .sort((left, right) => (left.version < right.version ? -1 : 1));
@@ -109,24 +114,13 @@ export class SenderView {
     });
   }
 
-  async #othersFrom(version: bigint, limit: number): Promise<SenderTransaction[]> {
-    const to = orderByVersion(this.#head.version);
-    return this.#range({ from: orderByVersion(version), to, limit });
-  }
-
-  async #othersTo(version: bigint, limit: number): Promise<SenderTransaction[]> {
-    const to = orderByVersion(this.#atMostHead(version));
-    return this.#range({ from: orderByVersion(0n), to, limit, reverse: true });
-  }
-
   async #numberedFrom(version: bigint, limit: number): Promise<SenderTransaction[]> {
     const first = version === 0n ? 0n : await this.#firstAbove(version - 1n);
     return first === undefined ? [] : this.bySequenceNumber(first, U64_MAX, limit);
   }
 
   async #numberedTo(version: bigint, limit: number): Promise<SenderTransaction[]> {
-    const highest = this.#atMostHead(version);
-    const firstAbove = await this.#firstAbove(highest);
+    const firstAbove = await this.#firstAbove(version);
     if (firstAbove === 0n) return [];
     const to = orderBySequenceNumber(firstAbove === undefined ? U64_MAX : firstAbove - 1n);
     return this.#range({ from: orderBySequenceNumber(0n), to, limit, reverse: true });
@@ -154,9 +148,5 @@ export class SenderView {
   #visible(found: readonly SenderTransaction[]): SenderTransaction[] {
     const end = found.findIndex(({ version }) => version > this.#head.version);
     return found.slice(0, end === -1 ? found.length : end);
-  }
-
-  #atMostHead(version: bigint): bigint {
-    return version > this.#head.version ? this.#head.version : version;
   }
 }

@@ -1,5 +1,5 @@
 /** Module events of one type in the order of the ledger, found by their index and read in bounded parts. */
-import { EVENT_TYPES, MODULE_EVENTS, type Row } from '../columns/columns.ts';
+import { EVENT_TYPES, MODULE_EVENTS } from '../columns/columns.ts';
 import {
   decodeModuleEventRow,
   type EventPlace,
@@ -31,12 +31,10 @@ export interface TypedEventQuery {
   readonly limit: number;
 }
 
-/** The events of a type from one place to before another. */
 export interface TypedEventPart {
   readonly events: readonly StoredModuleEvent[];
   /** Where the next part begins, which may have none; `undefined` where there are no more. */
   readonly next: EventPlace | undefined;
-  /** Rows that were read for it. */
   readonly rows: number;
 }
 
@@ -93,9 +91,9 @@ async function versionsOfType(
   const most = Math.min(limit, MAX_VERSIONS);
   const versions: bigint[] = [];
   let reached = end;
-  for (const row of windows) {
-    const first = decodeU64Key(row.order);
-    for (const place of versionsIn(partition, row).places()) {
+  for (const { order, value } of windows) {
+    const first = decodeU64Key(order);
+    for (const place of TYPE_WINDOW.decode({ partition, order }, value).places()) {
       const version = first + BigInt(place);
       if (version < start.version) continue;
       if (version > end) return { versions, reached: end };
@@ -105,8 +103,4 @@ async function versionsOfType(
     if (windows.length === MAX_WINDOWS) reached = windowEnd(first);
   }
   return { versions, reached: reached < end ? reached : end };
-}
-
-function versionsIn(partition: Buffer, { order, value }: Row) {
-  return TYPE_WINDOW.decode({ partition, order }, value);
 }

@@ -45,7 +45,6 @@ export interface AccountKeyQuery {
   readonly kinds?: readonly Path['kind'][];
 }
 
-/** Writes to state keys from one version to another, both included. */
 export interface StateWritesQuery {
   readonly from: bigint;
   readonly to: bigint;
@@ -64,7 +63,6 @@ export interface BalanceQuery {
 
 export interface BalanceRows {
   readonly rows: readonly (readonly [BalanceHolder, StoredBalance])[];
-  /** The metadata that the next page begins with. */
   readonly next: Buffer | undefined;
 }
 

@@ -75,7 +75,6 @@ export class SqliteDatabase implements WritableRows {
     if (this.#database.isTransaction) this.#database.exec('rollback');
   }
 
-  /** Changes when another connection has committed. */
   dataVersion(): number {
     return this.#number('pragma data_version');
   }

@@ -53,7 +53,6 @@ function indexedRows(runs: SortedRuns, { number }: Column): Counted {
   return { rows: counted ?? Math.max(0, rows), bytes, isEstimated: counted === undefined };
 }
 
-/** Undefined where a block is damaged. */
 function countedRows(runs: SortedRuns, number: number): number | undefined {
   let rows = 0;
   const count = () => {

@@ -31,7 +31,6 @@ export interface ChunkKey {
 export interface ChunkRows {
   readonly batch: Batch;
   readonly keys: readonly ChunkKey[];
-  /** The last write to each key that may contain a balance. */
   readonly balances: readonly BalanceWrite[];
   readonly typeWindows: readonly MadeWindow[];
 }

@@ -40,7 +40,6 @@ export interface ChunkModuleEvent {
 
 /** An event of a stream that a module event was translated into (docs/spec/ledger.md §5.8). */
 export interface TranslatedEvent extends ChunkStreamEvent {
-  /** Place of the module event in its transaction. */
   readonly index: number;
 }
 

@@ -26,7 +26,6 @@ interface KnownType {
   newest: MadeWindow | undefined;
 }
 
-/** The windows of some consecutive module events. */
 export class TypeWindows {
   readonly #windows: MadeWindow[] = [];
   readonly #byTag = new Map<string, KnownType>();

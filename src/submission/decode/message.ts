@@ -43,7 +43,6 @@ export class DecodeError extends Error {
   }
 }
 
-/** The decoded content of what is signed. */
 export interface SigningMessage {
   readonly raw: RawTransaction;
   /** Absent: one signer. Empty: several signers, of which the sender is the only one. */

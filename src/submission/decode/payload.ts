@@ -19,7 +19,6 @@ export interface PayloadJson {
   readonly nonce: bigint | undefined;
 }
 
-/** Renders a payload, with warnings for what the request cannot express. */
 export async function payloadJson(
   payload: TransactionPayload,
   rendering: Rendering,

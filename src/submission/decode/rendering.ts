@@ -112,13 +112,11 @@ export type WarningCode =
 /** Maximum text of a warning in UTF-16 units: parts of it come from the message. */
 export const MAX_WARNING_LENGTH = 1_000;
 
-/** One warning; `message` is a sentence for people. */
 export interface Warning {
   readonly code: WarningCode;
   readonly message: string;
 }
 
-/** A warning whose text is cut to MAX_WARNING_LENGTH. */
 export function warning(code: WarningCode, message: string): Warning {
   if (message.length <= MAX_WARNING_LENGTH) return { code, message };
   const cut = message.slice(0, MAX_WARNING_LENGTH - 1).replace(/[\ud800-\udbff]$/, '');

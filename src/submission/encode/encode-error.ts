@@ -38,7 +38,6 @@ const PREFIXES: Readonly<Record<EncodeStage, string>> = {
 export class EncodeError extends Error {
   readonly stage: EncodeStage;
   readonly code: EncodeErrorCode;
-  /** The message without the prefix of its stage. */
   readonly detail: string;
 
   constructor(stage: EncodeStage, code: EncodeErrorCode, detail: string, options?: ErrorOptions) {

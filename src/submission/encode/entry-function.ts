@@ -40,11 +40,9 @@ export interface FunctionPlan {
   /** BCS of the module id and the function name, as a call begins with them. */
   readonly nameBytes: Buffer;
   readonly typeParameterCount: number;
-  /** Without signers. */
   readonly parameters: readonly PlannedParameter[];
 }
 
-/** Why there is no plan. */
 export type MissingFunction =
   | { readonly missing: 'module' | 'function' }
   | { readonly missing: 'loadableModule'; readonly cause: MoveError };

@@ -30,7 +30,6 @@ import {
   within,
 } from './fields.ts';
 
-/** The arguments of entry functions and scripts. */
 interface CallRequest {
   readonly typeArguments: readonly MoveType[];
   /** Signers are not arguments. */
@@ -67,7 +66,6 @@ export interface RequestTraces {
   readonly outer: Trace;
   readonly fields: Trace;
   readonly payload: Trace;
-  /** Nearly all payloads have it. */
   readonly entryFunction: Trace;
 }
 
@@ -205,7 +203,6 @@ const ENCRYPTED_STATES = {
 };
 const STATE_NAMES = Object.keys(ENCRYPTED_STATES) as (keyof typeof ENCRYPTED_STATES)[];
 
-/** The function that the ciphertext calls, according to the client. */
 interface ClaimedFunction {
   readonly module: ModuleId;
   readonly name: string | undefined;

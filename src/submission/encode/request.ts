@@ -16,14 +16,12 @@ import {
   type JsonField,
   listField,
   optionalField,
-  type Trace,
   type U64,
   u64Field,
   unexpectedType,
 } from './fields.ts';
 import { type RequestPayload, type RequestTraces, readPayload, requestTraces } from './payload.ts';
 
-/** A request whose fields are all of the right form. */
 export interface EncodeRequest {
   readonly sender: Address;
   /** Ignored if there is a nonce. */
@@ -70,12 +68,10 @@ export function readTransactionRequest(
       fields,
       (value, trace) => BigInt(u64Field(value, trace)),
     ),
-    secondarySigners: optionalField(signers, '[string(Address)]', traces.outer, readSigners),
+    secondarySigners: optionalField(signers, '[string(Address)]', traces.outer, (value, trace) =>
+      listField(value, 'string(Address)', trace, addressField),
+    ),
   };
-}
-
-function readSigners(value: JsonValue, trace: Trace): readonly Address[] {
-  return listField(value, 'string(Address)', trace, addressField);
 }
 
 /** The JSON value of a request; no bytes at all read as null. @throws EncodeError `json_syntax` */

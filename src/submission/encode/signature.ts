@@ -19,7 +19,6 @@ import {
   within,
 } from './fields.ts';
 
-/** A signature whose fields are of the right form. */
 export interface RequestSignature {
   /** @throws EncodeError of stage `verify` */
   verify(): void;
@@ -187,7 +186,6 @@ const KEY_SCHEMES: Readonly<Record<string, string>> = {
   federated_keyless: 'FederatedKeyless',
   slh_dsa__sha2_128s: 'SlhDsa_Sha2_128s',
 };
-/** The same of signatures. */
 const SIGNATURE_SCHEMES: Readonly<Record<string, string>> = {
   ed25519: 'Ed25519',
   secp256k1_ecdsa: 'Secp256k1Ecdsa',

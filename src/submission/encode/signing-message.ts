@@ -32,7 +32,6 @@ const MULTISIG_INDEX = { entryFunction: 0, script: 1 };
 const MULTI_AGENT_INDEX = 0;
 const MAX_CHAIN_ID = 255;
 
-/** The hashes that signing messages begin with. */
 export const DOMAIN_HASHES = {
   singleAgent: domainSeed('RawTransaction'),
   multiAgent: domainSeed('RawTransactionWithData'),

@@ -114,7 +114,6 @@ export class Replay {
   }
 }
 
-/** What says that a transaction cannot be executed here. */
 function isRefusal(error: unknown): error is Error {
   return error instanceof ViewError || error instanceof VmError || error instanceof LedgerError;
 }

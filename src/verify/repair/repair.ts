@@ -39,7 +39,6 @@ import { VersionSource } from './version-source.ts';
 /** Maximum damages that are repaired after one examination; the next one names more. */
 export const MAX_DAMAGES_AT_ONCE = 100_000;
 
-/** Bytes from which a batch is committed. */
 const COMMIT_BYTES = 8 * 1024 * 1024;
 
 /** How often a version is written at most: its translated events may have to wait for others. */
@@ -151,7 +150,6 @@ export class LedgerRepair {
   }
 }
 
-/** Damaged rows of state from before the versions that are left. */
 function oldStateRows(damages: readonly Damage[], clearedBelow: bigint): readonly NamedRow[] {
   const rows = damages.map(rowOf).filter((row) => row !== undefined);
   return rows.filter(({ column, order }) => column === STATE && decodeU64Key(order) < clearedBelow);

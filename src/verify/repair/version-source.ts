@@ -6,7 +6,6 @@ import type { LedgerState } from '../../remote/answer.ts';
 import { RemoteError } from '../../remote/remote-error.ts';
 import { retried } from '../../remote/retry.ts';
 
-/** Maximum versions of one request. */
 const MAX_PAGE_VERSIONS = 100;
 /** Versions between two damaged ones that are requested with them: less than another request costs. */
 const MAX_GAP_VERSIONS = 8n;

@@ -12,7 +12,6 @@ import type { Format } from '../../negotiation.ts';
 import type { BatchAnswer, BatchRead, BatchReads, ReadCall } from '../endpoint.ts';
 import { embedded } from './batch-answers.ts';
 
-/** Bytes of all answers of a batch together. */
 export const MAX_BATCH_BYTES = 16 * 1024 * 1024;
 /** A batch that has so many bytes ends while too much is unsent. */
 export const LARGE_BATCH_BYTES = 64 * 1024;
@@ -100,7 +99,6 @@ export class BatchRun {
     return hasLeft(this.#call.client.req);
   }
 
-  /** Answers one read after the other. */
   #line(): MaybePromise<void> {
     const index = this.#begun;
     if (index === this.#reads.length || this.#hasGone) return undefined;

@@ -17,7 +17,6 @@ import {
 } from '../parameters.ts';
 import { resumedFrom } from '../resumed-stream.ts';
 
-/** The id of an event of a stream. */
 const LAST_EVENT = {
   ...EVENT_PLACE,
   parse: (text: string) => positionOf(EVENT_PLACE.parse(text)),

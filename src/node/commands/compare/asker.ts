@@ -8,11 +8,9 @@ import { parseRetryAfter, retried } from '../../../remote/retry.ts';
 import type { ComparedRequest } from './compared-request.ts';
 
 const ASK_LIMITS = {
-  /** How often a request is sent in all. */
   maxAttempts: 5,
   /** Longest wait that a node may ask for, in milliseconds. */
   maxWaitMs: 60_000,
-  /** For one answer. */
   timeoutMs: 30_000,
   maxAnswerBytes: 128 * 1024 * 1024,
 };
@@ -22,7 +20,6 @@ export class Asker {
   readonly #limits: typeof ASK_LIMITS;
   #pausedUntilMs = 0;
 
-  /** @param base see `interfaceBase` */
   constructor(base: URL, limits = ASK_LIMITS) {
     this.#server = new RemoteServer(base);
     this.#limits = limits;

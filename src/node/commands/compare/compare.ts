@@ -20,7 +20,6 @@ import {
 import { drawnRequests } from './drawn-requests.ts';
 import { knownDifference } from './known-differences.ts';
 
-/** Requests that are under way at each node. */
 const MAX_CONCURRENT = 8;
 /** Requests in a row without an answer, after which nothing more is asked: each may take minutes. */
 export const MAX_UNANSWERED_IN_ROW = 16;
@@ -61,7 +60,6 @@ interface Result {
   /** How often each known difference was met, by its subject in docs/differences.md. */
   readonly known: Map<string, number>;
   readonly reported: ReportedRequest[];
-  /** Why the first of the requests had no answer. */
   firstFailure: string | undefined;
   /** Whether the rest was not asked: MAX_UNANSWERED_IN_ROW requests had no answer. */
   isCutShort: boolean;
@@ -232,7 +230,6 @@ class Comparer {
   }
 }
 
-/** The newest version of the node that answered. */
 function newestOf(answer: Answer): string | undefined {
   return nodeHeader(answer.headers, 'ledger-version');
 }

@@ -52,7 +52,6 @@ export function routed(request: ComparedRequest, version: bigint): RoutedRequest
   return { ...request, endpoint, path: targetAt(version, endpoint, path, query) };
 }
 
-/** Whether an answer may be another one when the ledger has grown. */
 export function isOfNewest({ endpoint }: RoutedRequest): boolean {
   if (endpoint === undefined) return false;
   return !takesVersion(endpoint) && !FIXED.includes(endpoint.operationId);

@@ -28,7 +28,6 @@ const REQUEST_MEMBERS = [
   ...['expiration_timestamp_secs', 'payload', 'replay_protection_nonce'],
 ] as const;
 
-/** A part of a transaction's JSON. */
 type Shown = Readonly<Record<string, unknown>>;
 
 /** What can be asked for; equal texts count once. */

@@ -76,7 +76,8 @@ const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
   {
     subject: 'view',
     isIt: ({ endpoint }, answers) =>
-      endpoint?.operationId === 'view' && answers.filter(isDisabled).length === 1,
+      endpoint?.operationId === 'view' &&
+      answers.filter(({ status, code }) => status === 403 && code === 'api_disabled').length === 1,
   },
   {
     subject: '`/v1/info`',
@@ -117,7 +118,9 @@ function isPrunedByOne({ endpoint }: RoutedRequest, ours: Answer, theirs: Answer
   if (longer.status !== 200) return false;
   if (shorter.status === 410) return true;
   const isHistory = endpoint !== undefined && HISTORIES.includes(endpoint.operationId);
-  return isHistory && shorter.status === 200 && isEndOf(recordsOf(shorter), recordsOf(longer));
+  if (!isHistory || shorter.status !== 200) return false;
+  const [end, whole] = [recordsOf(shorter), recordsOf(longer)];
+  return end.length < whole.length && whole.subarray(whole.length - end.length).equals(end);
 }
 
 /** The bytes of a list without the bracket or the count at its beginning. */
@@ -125,14 +128,6 @@ function recordsOf(answer: Answer): Buffer {
   const { body } = answer;
   if (mediaTypeOf(answer) !== BCS_TYPE) return body.subarray(1);
   return body.subarray(body.findIndex((byte) => byte < 0x80) + 1);
-}
-
-function isEndOf(end: Buffer, whole: Buffer): boolean {
-  return end.length < whole.length && whole.subarray(whole.length - end.length).equals(end);
-}
-
-function isDisabled({ status, code }: Seen): boolean {
-  return status === 403 && code === 'api_disabled';
 }
 
 function seen({ status, body }: Answer): Seen {

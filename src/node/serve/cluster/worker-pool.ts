@@ -62,7 +62,6 @@ export type PrimaryMessage =
   | { readonly kind: 'stop' }
   /** Close this many connections after their next answer. */
   | { readonly kind: 'close'; readonly connections: number }
-  /** Send your metrics. */
   | { readonly kind: 'metrics' };
 
 interface ReadyMessage {
@@ -73,7 +72,6 @@ interface ReadyMessage {
   readonly version: string;
 }
 
-/** Messages from a worker, sent as JSON. */
 export type WorkerMessage =
   /** It receives messages from now on; those sent before are lost. */
   | { readonly kind: 'loaded' }

@@ -14,9 +14,7 @@ import { startInterface } from '../http-interface.ts';
 import type { ProcessMetrics } from '../metrics/process-metrics.ts';
 import type { PrimaryMessage, StartMessage, WorkerMessage } from './worker-pool.ts';
 
-/** How often a worker reports its load, in milliseconds. */
 const LOAD_INTERVAL_MS = 1_000;
-/** Exit code of a worker that could not start. */
 const EXIT_FAILED = 1;
 
 class ConnectionCounter {

@@ -28,7 +28,6 @@ const SAMPLES: readonly { from: number; level: Level; intervalMs: number }[] = [
 
 interface AccessLog {
   readonly observe: RequestObserver;
-  /** Writes the remaining lines. */
   close(): void;
 }
 

@@ -19,7 +19,6 @@ export interface MetricFamily {
   readonly values: readonly MetricValue[];
 }
 
-/** A number without labels, or values with labels. */
 type Measured = number | bigint | readonly MetricValue[];
 
 const familyOf =

@@ -62,9 +62,11 @@ async function serveMetrics(
 ): Promise<number> {
   let pending: Promise<string> | undefined;
   const answer = async (response: ServerResponse): Promise<void> => {
-    pending ??= metricsText(source).finally(() => {
-      pending = undefined;
-    });
+    pending ??= source()
+      .then((families) => promClient.AggregatorRegistry.aggregate([...families]).metrics())
+      .finally(() => {
+        pending = undefined;
+      });
     try {
       const text = await pending;
       response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' });
@@ -86,10 +88,6 @@ async function serveMetrics(
     if (server.listening) await once(server, 'close');
   });
   return port;
-}
-
-async function metricsText(source: MetricSource): Promise<string> {
-  return promClient.AggregatorRegistry.aggregate([...(await source())]).metrics();
 }
 
 function nodeInfo(): MetricFamily {

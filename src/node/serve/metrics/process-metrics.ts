@@ -17,7 +17,6 @@ const LATENCY_BUCKETS_SECS: readonly number[] = [
 /** Methods that have their own label; the parser knows thirty more. */
 const METHODS: readonly string[] = ['GET', 'HEAD', 'POST', 'OPTIONS'];
 const OTHER_METHOD = 'other';
-/** Operation of requests that no endpoint answered. */
 const NO_OPERATION = 'none';
 
 let standardRegistry: Registry | undefined;
@@ -37,7 +36,6 @@ async function familiesOf(registry: Registry): Promise<readonly MetricFamily[]> 
   return families.map((family) => ({ ...family, aggregator: 'sum' }) as unknown as MetricFamily);
 }
 
-/** The parts of a process that answers requests. */
 interface ServingParts {
   readonly admission: Admission;
   readonly damage: DamageWatch;
@@ -59,7 +57,6 @@ export class ProcessMetrics {
     this.#standard = standardMetrics(this.#labels);
   }
 
-  /** Includes the parts of a process that answers requests. */
   watch(serving: ServingParts): void {
     this.#serving = serving;
   }

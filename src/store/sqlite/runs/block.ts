@@ -31,7 +31,6 @@ export function entryBytes({ key, value }: Entry): number {
   return HEAD_BYTES + key.length + (value?.length ?? 0) + OFFSET_BYTES;
 }
 
-/** The version in a key of state. */
 export function versionOf(key: Buffer): number {
   return key.readUInt32BE(key.length - 8) * 0x1_0000_0000 + key.readUInt32BE(key.length - 4);
 }

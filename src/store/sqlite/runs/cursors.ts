@@ -2,14 +2,12 @@
 import { type Block, compareKeys, type Entry } from './block.ts';
 import type { Run } from './run.ts';
 
-/** Keys between two bounds, both included. */
 export interface KeyRange {
   readonly from: Uint8Array;
   readonly to: Uint8Array;
   readonly reverse: boolean;
 }
 
-/** The position of a walk in one source. */
 export interface Cursor {
   readonly key: Buffer | undefined;
   entry(): Entry;
@@ -100,7 +98,6 @@ export class RunCursor implements Cursor {
     this.#settle();
   }
 
-  /** Goes on to the next block at the end of one. */
   #settle(): void {
     while (this.#block !== undefined && (this.#at < 0 || this.#at >= this.#block.count)) {
       this.#blockAt += this.#step;

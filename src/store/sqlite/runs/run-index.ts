@@ -43,7 +43,6 @@ export interface RunIndex {
   readonly columns: ReadonlyMap<number, ColumnCounts>;
 }
 
-/** Makes an index of blocks and their entries, in their order. */
 export class RunIndexBuilder {
   readonly #fenceEnds: number[] = [];
   readonly #columns = new Map<number, ColumnCounts>();
@@ -54,7 +53,6 @@ export class RunIndexBuilder {
   #lastKey: Buffer = Buffer.alloc(0);
   #lastHash = -1;
   entries = 0;
-  /** Lowest and highest version in keys of state. */
   lowestVersion = Number.POSITIVE_INFINITY;
   highestVersion = -1;
 

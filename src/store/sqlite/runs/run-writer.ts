@@ -32,7 +32,6 @@ export class RunWriter {
   readonly runs: SortedRuns;
   readonly #rows: WritableRows;
   readonly #merges: RunMerge[] = [];
-  /** Runs that nothing uses any more, by number. */
   readonly #removed: number[] = [];
 
   /** @throws StoredValueError */

@@ -102,7 +102,6 @@ export class Run {
     }
   }
 
-  /** The id of a block; behind the last one is the index. */
   idOf(block: number): number {
     return this.facts.number * MAX_RUN_BLOCKS + block;
   }
