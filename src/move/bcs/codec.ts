@@ -167,20 +167,24 @@ export function repeated<T>(
 }
 
 /**
- * A BCS map as a list of structs of two fields, its key and its value. Entries are read in the order of their keys'
- * bytes and in no other, and written in it, whatever their order is.
+ * A BCS map as a list of its entries. They are read in the order of their keys' bytes and in no other, and written in
+ * it, whatever their order is.
  */
-export function mapList<T extends object>(fields: FieldCodecs<T>): Codec<readonly Readonly<T>[]> {
-  const [keyName, valueName] = Object.keys(fields) as [keyof T, keyof T];
-  const [keys, values] = [fields[keyName], fields[valueName]];
-  return codec<readonly Readonly<T>[]>(
+export function mapList<Key, Value, Entry>(
+  keys: Codec<Key>,
+  values: Codec<Value>,
+  entryOf: (key: Key, value: Value) => Entry,
+  partsOf: (entry: Entry) => readonly [key: Key, value: Value],
+): Codec<readonly Entry[]> {
+  return codec<readonly Entry[]>(
     (reader) =>
       reader
         .map(keys.minBytes + values.minBytes, keys.read, values.read)
-        .map(([key, value]) => ({ [keyName]: key, [valueName]: value }) as T),
+        .map(([key, value]) => entryOf(key, value)),
     (writer, entries) => {
       const sorted = entries
-        .map((entry) => ({ key: keys.encode(entry[keyName]), value: entry[valueName] }))
+        .map(partsOf)
+        .map(([key, value]) => ({ key: keys.encode(key), value }))
         .sort((left, right) => byteTools.compare(left.key, right.key));
       writer.length32(sorted.length);
       let previous: Buffer | undefined;

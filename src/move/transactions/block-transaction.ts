@@ -57,7 +57,15 @@ const BLOCK_END = {
 };
 const WITH_FEES = {
   ...BLOCK_END,
-  feeDistribution: soleVariant('FeeDistribution', mapList({ validatorIndex: u64, octas: u64 })),
+  feeDistribution: soleVariant(
+    'FeeDistribution',
+    mapList(
+      u64,
+      u64,
+      (validatorIndex, octas) => ({ validatorIndex, octas }),
+      ({ validatorIndex, octas }) => [validatorIndex, octas],
+    ),
+  ),
 };
 
 export const BlockEpilogue = variants('BlockEpiloguePayload', {

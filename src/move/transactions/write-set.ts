@@ -23,9 +23,9 @@ export const WriteOp = codec<WriteOp>(
     const variant = reader.variant(2 * OP_KINDS.length, 'WriteOp');
     const hasMetadata = variant >= OP_KINDS.length;
     const kind = OP_KINDS[variant % OP_KINDS.length]!;
-    const bytes = kind === 'deletion' ? undefined : reader.bytes();
-    const metadata = hasMetadata ? StateValueMetadata.read(reader) : undefined;
-    return (bytes === undefined ? { kind, metadata } : { kind, bytes, metadata }) as WriteOp;
+    const readMetadata = () => (hasMetadata ? StateValueMetadata.read(reader) : undefined);
+    if (kind === 'deletion') return { kind, metadata: readMetadata() };
+    return { kind, bytes: reader.bytes(), metadata: readMetadata() };
   },
   (writer, op) => {
     const { metadata } = op;
@@ -43,7 +43,12 @@ export function writtenValue(op: WriteOp): StateValue | undefined {
 export const WriteSetEntry = structCodec({ key: StateKey, op: WriteOp });
 export type WriteSetEntry = CodecValue<typeof WriteSetEntry>;
 
-export const writes = mapList({ key: StateKey, op: WriteOp });
+export const writes = mapList(
+  StateKey,
+  WriteOp,
+  (key, op): WriteSetEntry => ({ key, op }),
+  ({ key, op }) => [key, op],
+);
 
 const TAIL = {
   /** Keys made hot, in the writer's order: BCS neither sorts nor checks sets. */
