@@ -1,7 +1,7 @@
 /** Compiled modules and scripts: they load, can be written again and are verified, or are refused. */
 import { readModule } from '../../src/move/modules/read.ts';
 import { checkComplexity } from '../../src/vm/publish/complexity.ts';
-import { VmError } from '../../src/vm/status/vm-error.ts';
+import { VmError } from '../../src/vm/status/status.ts';
 import { moduleChecks } from '../../src/vm/verifier/verify.ts';
 import { doInTurns } from '../../src/yield-budget.ts';
 import { survivesAsModule, survivesAsScript } from '../../test/move/modules/damaged-binaries.ts';

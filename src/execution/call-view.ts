@@ -10,7 +10,7 @@ import { conversionError } from '../state/ledger-error.ts';
 import type { ModuleView } from '../state/module-view.ts';
 import type { InstructionPrices } from '../vm/gas/instruction-prices.ts';
 import type { Program } from '../vm/program/program.ts';
-import { VmError } from '../vm/status/vm-error.ts';
+import { VmError } from '../vm/status/status.ts';
 import type { World } from '../vm/world.ts';
 import type { YieldBudget } from '../yield-budget.ts';
 import { checkArguments } from './arguments.ts';

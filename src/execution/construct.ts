@@ -11,9 +11,9 @@ import type { MoveStructTag, MoveType } from '../move/types/move-type.ts';
 import { typeTagOf } from '../move/types/move-type-tag.ts';
 import type { Machine } from '../vm/machine/machine.ts';
 import { runIn } from '../vm/machine/run.ts';
-import { VmError } from '../vm/status/vm-error.ts';
+import { VmError } from '../vm/status/status.ts';
 import type { Value } from '../vm/value.ts';
-import { decodeValue, encodeValue } from '../vm/values/bcs.ts';
+import { decodeValue, encodeValue } from '../vm/value-bcs.ts';
 
 /** Structures of one argument that functions make, at most; texts do not count. */
 const MAX_CONSTRUCTED = 10;

@@ -17,7 +17,7 @@ import { Machine } from '../vm/machine/machine.ts';
 import { runIn, VIEW_LIMITS } from '../vm/machine/run.ts';
 import { frameworkNative } from '../vm/natives/index.ts';
 import { effectsOf } from '../vm/run-effects.ts';
-import { VmError } from '../vm/status/vm-error.ts';
+import { VmError } from '../vm/status/status.ts';
 import { assertOfTransaction } from './outcome.ts';
 import { type RunPlace, type Simulated, simulate, timeOf } from './simulate.ts';
 import { stateChanges } from './state-changes.ts';

@@ -3,7 +3,7 @@ import type { AccountAuthenticator } from '../move/crypto/authenticator.ts';
 import type { EntryFunction, Script } from '../move/transactions/executable.ts';
 import type { RawTransaction, SignedTransaction } from '../move/transactions/user-transaction.ts';
 import type { Address } from '../move/types/address.ts';
-import type { TransactionFacts } from '../vm/transaction-facts.ts';
+import type { TransactionFacts } from '../vm/world.ts';
 import type { MultisigCall } from './multisig.ts';
 import { ViewError } from './view-error.ts';
 

@@ -1,6 +1,6 @@
 /** What the gas schedule says of a transaction before it runs (docs/spec/vm.md §8.5). */
 import type { RawTransaction } from '../move/transactions/user-transaction.ts';
-import { type GasPrices, scaleOf } from '../vm/gas/gas-prices.ts';
+import { type GasPrices, scaleOf } from '../vm/gas/gas-meter.ts';
 import type { StatusName } from '../vm/status/status.ts';
 import type { GasSchedule } from './gas-settings.ts';
 

@@ -11,7 +11,7 @@ import { frameworkTag } from '../move/types/framework-tag.ts';
 import { type HashedStateKey, hashedStateKey, resourceStateKey } from '../move/types/state-key.ts';
 import { LedgerError } from '../state/ledger-error.ts';
 import type { PruningGuard } from '../state/pruning-guard.ts';
-import { GasPrices } from '../vm/gas/gas-prices.ts';
+import { GasPrices } from '../vm/gas/gas-meter.ts';
 import { InstructionPrices } from '../vm/gas/instruction-prices.ts';
 
 function keyOf(module: string, name: string): HashedStateKey {

@@ -9,7 +9,7 @@ import { featuresAt } from '../state/features.ts';
 import type { ModuleView } from '../state/module-view.ts';
 import type { PruningGuard } from '../state/pruning-guard.ts';
 import { type ResourcePlace, resourceIn, resourcePlace } from '../state/resource.ts';
-import { VmError } from '../vm/status/vm-error.ts';
+import { VmError } from '../vm/status/status.ts';
 import type { World } from '../vm/world.ts';
 import { nextTurn } from '../yield-budget.ts';
 

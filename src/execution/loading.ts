@@ -18,7 +18,7 @@ import { checkAbilities } from '../vm/program/abilities.ts';
 import type { Callee, LoadedFunction } from '../vm/program/loaded-module.ts';
 import type { Program } from '../vm/program/program.ts';
 import type { VmType } from '../vm/program/vm-type.ts';
-import { VmError } from '../vm/status/vm-error.ts';
+import { VmError } from '../vm/status/status.ts';
 import { ViewError, vmError } from './view-error.ts';
 import { MAX_CALL_TYPES, tooManyTypes, type ViewCall } from './view-request.ts';
 

@@ -1,8 +1,7 @@
 /** How a run that failed is recorded (docs/spec/vm.md §8.4). */
 import type { ModuleLookup } from '../move/modules/lookup.ts';
 import type { ExecutionStatus } from '../move/transactions/transaction-info.ts';
-import { STATUS, type StatusName } from '../vm/status/status.ts';
-import type { VmError } from '../vm/status/vm-error.ts';
+import { STATUS, type StatusName, type VmError } from '../vm/status/status.ts';
 import { abortInfo, viewErrorOf } from './run-view.ts';
 import { isScript } from './script-module.ts';
 import { ViewError } from './view-error.ts';

@@ -3,7 +3,7 @@ import { type BcsWriter, encodeBcs } from '../move/bcs/bcs-writer.ts';
 import { writeHash } from '../move/bcs/fixed-bytes.ts';
 import { domainHash } from '../move/crypto/hash.ts';
 import type { RawTransaction } from '../move/transactions/user-transaction.ts';
-import type { Session, TransactionFacts } from '../vm/transaction-facts.ts';
+import type { Session, TransactionFacts } from '../vm/world.ts';
 
 /** The parts of a user's transaction: their variants of SessionId and their numbers. */
 const PARTS = {

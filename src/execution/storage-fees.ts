@@ -7,7 +7,7 @@ import type { WriteOp, WriteSetEntry } from '../move/transactions/write-set.ts';
 import { ADDRESS_BYTES } from '../move/types/address.ts';
 import type { StateKey } from '../move/types/state-key.ts';
 import type { StateValueMetadata } from '../move/types/state-value.ts';
-import type { GasPrices } from '../vm/gas/gas-prices.ts';
+import type { GasPrices } from '../vm/gas/gas-meter.ts';
 import type { World } from '../vm/world.ts';
 import type { StateChange } from './state-changes.ts';
 

@@ -11,11 +11,11 @@ import type { Transaction } from '../move/transactions/transaction.ts';
 import type { ValidatorTransaction } from '../move/transactions/validator-transaction.ts';
 import { ADDRESS_ONE, type Address, addressFromBytes, padAddress } from '../move/types/address.ts';
 import type { Call } from '../vm/machine/run.ts';
-import { optionOf } from '../vm/natives/options.ts';
+import { optionOf } from '../vm/natives/vectors.ts';
 import type { LoadedFunction } from '../vm/program/loaded-module.ts';
 import type { Program } from '../vm/program/program.ts';
-import type { Session } from '../vm/transaction-facts.ts';
 import { ByteVector, Reference, type Value } from '../vm/value.ts';
+import type { Session } from '../vm/world.ts';
 import { systemSession } from './sessions.ts';
 
 /** The reference itself, as the signer of what it runs. */

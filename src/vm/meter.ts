@@ -1,5 +1,5 @@
 /** What one run may use (docs/spec/vm.md §4): its work and the memory of what it makes. */
-import { VmError } from './status/vm-error.ts';
+import { VmError } from './status/status.ts';
 
 export interface RunLimits {
   /** Work, in units: an instruction is one. */

@@ -20,10 +20,9 @@ import type { Meter } from './meter.ts';
 import type { LoadedFunction } from './program/loaded-module.ts';
 import type { Program } from './program/program.ts';
 import type { VmType } from './program/vm-type.ts';
-import { VmError } from './status/vm-error.ts';
-import type { Session } from './transaction-facts.ts';
+import { VmError } from './status/status.ts';
 import type { Value } from './value.ts';
-import type { World } from './world.ts';
+import type { Session, World } from './world.ts';
 
 /** `[]`, the results, an abort, or a call that takes the place of this one. */
 export type NativeResult = readonly Value[] | NativeAbort | NativeCall;

@@ -11,7 +11,7 @@ import { TableItems } from './natives/tables.ts';
 import type { Program } from './program/program.ts';
 import type { VmType } from './program/vm-type.ts';
 import type { StoredPlace, Value } from './value.ts';
-import { encodeValue } from './values/bcs.ts';
+import { encodeValue } from './value-bcs.ts';
 import type { World } from './world.ts';
 
 interface Change {

@@ -15,7 +15,7 @@ import type {
   SignedTransaction,
 } from '../../src/move/transactions/user-transaction.ts';
 import { ADDRESS_ONE, type Address, padAddress } from '../../src/move/types/address.ts';
-import { scaleOf } from '../../src/vm/gas/gas-prices.ts';
+import { scaleOf } from '../../src/vm/gas/gas-meter.ts';
 import { STATUS, type StatusName } from '../../src/vm/status/status.ts';
 import { ByteVector, Reference, type Value } from '../../src/vm/value.ts';
 import { recordedLines, serveReferenceChain } from '../reference/reference-chain.ts';

@@ -10,7 +10,7 @@ import {
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import type { Address } from '../../src/move/types/address.ts';
 import type { StructTag } from '../../src/move/types/type-tag.ts';
-import { VmError } from '../../src/vm/status/vm-error.ts';
+import { VmError } from '../../src/vm/status/status.ts';
 import type { World } from '../../src/vm/world.ts';
 
 export const GOOGLE = 'https://accounts.google.com';

@@ -5,7 +5,7 @@ import { isAboveWriteLimits, storageFees } from '../../src/execution/storage-fee
 import { padAddress } from '../../src/move/types/address.ts';
 import { StateKey } from '../../src/move/types/state-key.ts';
 import type { StateValueMetadata } from '../../src/move/types/state-value.ts';
-import { GasPrices } from '../../src/vm/gas/gas-prices.ts';
+import { GasPrices } from '../../src/vm/gas/gas-meter.ts';
 
 const SCHEDULE = new GasPrices(
   new Map([

@@ -9,8 +9,7 @@ import { writtenValue } from '../../src/move/transactions/write-set.ts';
 import { ADDRESS_ONE, type Address } from '../../src/move/types/address.ts';
 import { parseTypeTag } from '../../src/move/types/type-parser.ts';
 import { formatStructTag } from '../../src/move/types/type-tag.ts';
-import { GasMeter } from '../../src/vm/gas/gas-meter.ts';
-import { NO_PRICES } from '../../src/vm/gas/gas-prices.ts';
+import { GasMeter, NO_PRICES } from '../../src/vm/gas/gas-meter.ts';
 import { ValueSizes } from '../../src/vm/gas/value-size.ts';
 import { run, VIEW_LIMITS } from '../../src/vm/machine/run.ts';
 import { Meter } from '../../src/vm/meter.ts';
@@ -22,10 +21,9 @@ import {
 } from '../../src/vm/native.ts';
 import { frameworkNative } from '../../src/vm/natives/index.ts';
 import { Program } from '../../src/vm/program/program.ts';
-import { VmError } from '../../src/vm/status/vm-error.ts';
-import type { Session } from '../../src/vm/transaction-facts.ts';
+import { VmError } from '../../src/vm/status/status.ts';
 import { ByteVector, Reference, type Value } from '../../src/vm/value.ts';
-import type { World } from '../../src/vm/world.ts';
+import type { Session, World } from '../../src/vm/world.ts';
 import { referenceFile } from '../reference/reference-chain.ts';
 
 let program: Program | undefined;

@@ -13,7 +13,7 @@ import {
 import { BinaryFormatError } from '../../src/move/modules/format.ts';
 import { OPCODES } from '../../src/move/modules/opcodes.ts';
 import { readModule } from '../../src/move/modules/read.ts';
-import { VmError } from '../../src/vm/status/vm-error.ts';
+import { VmError } from '../../src/vm/status/status.ts';
 import { ByteVector, Reference, type Value } from '../../src/vm/value.ts';
 import { writeModule } from '../move/modules/write-module.ts';
 import { Random, roundsOf, testSeed } from '../random.ts';

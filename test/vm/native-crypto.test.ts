@@ -8,8 +8,8 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { describe, expect, it } from 'vitest';
 import { BLS_GROUPS, readPoint, writePoint } from '../../src/vm/natives/crypto/bls12381.ts';
 import { isEd25519Key, isEd25519Signature } from '../../src/vm/natives/crypto/ed25519.ts';
-import { Transcript } from '../../src/vm/natives/crypto/merlin.ts';
 import { productOfPairings } from '../../src/vm/natives/crypto/pairing.ts';
+import { Transcript } from '../../src/vm/natives/crypto/range-proof.ts';
 import {
   BASE,
   IDENTITY,

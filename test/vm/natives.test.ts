@@ -4,8 +4,8 @@ import { sha3 } from '../../src/move/crypto/hash.ts';
 import { padAddress } from '../../src/move/types/address.ts';
 import { primaryStoreAddress } from '../../src/move/types/derived-address.ts';
 import { reduced, scalarBytes } from '../../src/vm/natives/crypto/ristretto.ts';
-import type { TransactionFacts } from '../../src/vm/transaction-facts.ts';
 import { ByteVector, type Reference, type Value } from '../../src/vm/value.ts';
+import type { TransactionFacts } from '../../src/vm/world.ts';
 import { bytes, callFramework, NativeRun, reference, string, textOf } from './framework.ts';
 
 const STRING = '0x1::string::String';

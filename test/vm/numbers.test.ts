@@ -1,6 +1,6 @@
 /** Integers: random programs against a naive evaluator, and the texts of errors (docs/spec/vm.md §4.2). */
 import { describe, expect, it } from 'vitest';
-import { VmError } from '../../src/vm/status/vm-error.ts';
+import { VmError } from '../../src/vm/status/status.ts';
 import type { Value } from '../../src/vm/value.ts';
 import { Random, roundsOf, testSeed } from '../random.ts';
 import { ProgramMaker, type RandomProgram, type Typed } from './numbers.ts';

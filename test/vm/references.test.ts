@@ -1,8 +1,7 @@
 /** References: random programs against a naive evaluator of trees and ways through them (docs/spec/vm.md §4.3). */
 import { describe, expect, it } from 'vitest';
-import { VmError } from '../../src/vm/status/vm-error.ts';
-import { ByteVector, Reference, type Value } from '../../src/vm/value.ts';
-import { copyValue } from '../../src/vm/values/copy.ts';
+import { VmError } from '../../src/vm/status/status.ts';
+import { ByteVector, copyValue, Reference, type Value } from '../../src/vm/value.ts';
 import { Random, roundsOf, testSeed } from '../random.ts';
 import { CAFE, plentyMeter, programOf, runIn } from './run-text.ts';
 import { plainTree, TreeFailure, type TreeFunction, TreeMachine } from './tree-machine.ts';

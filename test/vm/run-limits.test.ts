@@ -1,8 +1,13 @@
 /** What one run may use (docs/spec/vm.md §4.7): each limit at -1, 0 and +1. */
 import { describe, expect, it } from 'vitest';
 import { MAX_PROGRAM_ENTRIES } from '../../src/vm/program/program.ts';
-import { Closure, MAX_VALUE_DEPTH, type Value } from '../../src/vm/value.ts';
-import { copyValue, equalValues } from '../../src/vm/values/copy.ts';
+import {
+  Closure,
+  copyValue,
+  equalValues,
+  MAX_VALUE_DEPTH,
+  type Value,
+} from '../../src/vm/value.ts';
 import { CAFE, failure, plentyMeter, programOf, runIn, runText } from './run-text.ts';
 
 describe('limits of a run', () => {

@@ -11,7 +11,7 @@ import { run, VIEW_LIMITS } from '../../src/vm/machine/run.ts';
 import { Meter, type RunLimits } from '../../src/vm/meter.ts';
 import type { Native } from '../../src/vm/native.ts';
 import { Program } from '../../src/vm/program/program.ts';
-import { VmError } from '../../src/vm/status/vm-error.ts';
+import { VmError } from '../../src/vm/status/status.ts';
 import type { Value } from '../../src/vm/value.ts';
 import type { World } from '../../src/vm/world.ts';
 

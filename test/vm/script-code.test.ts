@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { OPCODES } from '../../src/move/modules/opcodes.ts';
 import { readScript } from '../../src/move/modules/read.ts';
-import { checkInstructions } from '../../src/vm/verifier/instruction-consistency.ts';
+import { checkInstructions } from '../../src/vm/verifier/signatures.ts';
 import { fullScript } from '../move/modules/module-samples.ts';
 import { writeScript } from '../move/modules/write-module.ts';
 

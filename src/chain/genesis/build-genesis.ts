@@ -19,7 +19,7 @@ import type { LoadedFunction } from '../../vm/program/loaded-module.ts';
 import { Program } from '../../vm/program/program.ts';
 import { effectsOf } from '../../vm/run-effects.ts';
 import { Reference, type Value } from '../../vm/value.ts';
-import { decodeValue } from '../../vm/values/bcs.ts';
+import { decodeValue } from '../../vm/value-bcs.ts';
 import type { World } from '../../vm/world.ts';
 import { nextTurn, YieldBudget } from '../../yield-budget.ts';
 import { DEFAULT_FEATURES } from './features.ts';

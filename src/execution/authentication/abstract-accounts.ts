@@ -6,13 +6,12 @@ import { byteTools } from '../../move/bcs/bytes.ts';
 import type { AccountAuthenticator } from '../../move/crypto/authenticator.ts';
 import type { SignedTransaction } from '../../move/transactions/user-transaction.ts';
 import { ADDRESS_ONE, type Address } from '../../move/types/address.ts';
-import { type GasPrices, scaleOf } from '../../vm/gas/gas-prices.ts';
+import { type GasPrices, scaleOf } from '../../vm/gas/gas-meter.ts';
 import type { Machine } from '../../vm/machine/machine.ts';
 import { runIn } from '../../vm/machine/run.ts';
-import { VmError } from '../../vm/status/vm-error.ts';
-import type { TransactionFacts } from '../../vm/transaction-facts.ts';
+import { VmError } from '../../vm/status/status.ts';
 import { ByteVector, type Value } from '../../vm/value.ts';
-import type { World } from '../../vm/world.ts';
+import type { TransactionFacts, World } from '../../vm/world.ts';
 
 /** Feature flags of the reference. */
 const ACCOUNT_ABSTRACTION_FLAG = 85;

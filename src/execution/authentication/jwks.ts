@@ -1,7 +1,7 @@
 /** Keys of those who issue identities, as a chain knows them (docs/spec/vm.md §9.1). */
 import { BcsError, type BcsReader, decodeBcs } from '../../move/bcs/bcs-reader.ts';
 import { parseJson } from '../../move/json/json-text.ts';
-import { VmError } from '../../vm/status/vm-error.ts';
+import { VmError } from '../../vm/status/status.ts';
 
 /** A key of RSA; numbers are base64url. */
 export interface RsaKey {

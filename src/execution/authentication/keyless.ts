@@ -11,7 +11,7 @@ import { ADDRESS_ONE, type Address } from '../../move/types/address.ts';
 import { frameworkTag } from '../../move/types/framework-tag.ts';
 import type { StructTag } from '../../move/types/type-tag.ts';
 import { isEd25519Point } from '../../vm/natives/crypto/ed25519.ts';
-import { VmError } from '../../vm/status/vm-error.ts';
+import { VmError } from '../../vm/status/status.ts';
 import type { World } from '../../vm/world.ts';
 import { type Configuration, readConfiguration } from './configuration.ts';
 import { isProofOf, readVerificationKey, type VerificationKey } from './groth16.ts';

@@ -4,8 +4,8 @@
  */
 import { grainGenConstants, type PoseidonFn, poseidon } from '@noble/curves/abstract/poseidon.js';
 import { bn254 } from '@noble/curves/bn254.js';
-import { integerOfBytes } from '../../vm/natives/crypto/integers.ts';
-import { VmError } from '../../vm/status/vm-error.ts';
+import { integerOfBytes } from '../../vm/natives/crypto/turns.ts';
+import { VmError } from '../../vm/status/status.ts';
 
 const { Fr } = bn254.fields;
 const MAX_SCALARS = 16;

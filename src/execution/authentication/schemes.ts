@@ -1,5 +1,5 @@
 /** What schemes of signatures need of a chain besides being valid: features, state, gas (docs/spec/vm.md §9). */
-import { VmError } from '../../vm/status/vm-error.ts';
+import { VmError } from '../../vm/status/status.ts';
 import type { World } from '../../vm/world.ts';
 import { checkKeylessProofs, keylessProofs } from './keyless.ts';
 import type { SignaturePair } from './valid-signatures.ts';

@@ -11,7 +11,7 @@ import { RawTransaction } from '../../move/transactions/user-transaction.ts';
 import { LedgerError } from '../../state/ledger-error.ts';
 import type { Head } from '../../store/columns/head.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { VmError } from '../../vm/status/vm-error.ts';
+import { VmError } from '../../vm/status/status.ts';
 
 export interface Difference {
   readonly version: bigint;

@@ -2,12 +2,15 @@
  * Makes the operations of a function (docs/spec/vm.md §3): one for each instruction, chosen by the types that the
  * verifier's pass over types finds on the stack before and after it.
  */
+import { MoveError } from '../../move/errors.ts';
 import type { CompiledModule, Instruction, SignatureToken } from '../../move/modules/compiled.ts';
+import type { Layout } from '../../move/values/layout.ts';
+import { Meter } from '../meter.ts';
+import { refusedCode } from '../status/status.ts';
 import type { Value } from '../value.ts';
-import { byOpcode } from '../verifier/model/by-opcode.ts';
-import { fieldsOf, structSubject } from '../verifier/model/subject.ts';
+import { decodeValue } from '../value-bcs.ts';
+import { byOpcode, fieldsOf, structSubject } from '../verifier/model/instructions.ts';
 import type { Type } from '../verifier/model/type-table.ts';
-import { decodeConstant } from './constants.ts';
 import {
   BIG_KINDS,
   CAST_TARGETS,
@@ -18,6 +21,41 @@ import {
   operationNumber,
   PACK_COUNTS,
 } from './operation.ts';
+
+/** Of one constant; a constant has less than 64 KiB of bytes. */
+const LIMITS = {
+  maxUnits: 1_000_000,
+  maxOperationUnits: 1_000_000,
+  maxAllocatedBytes: 16 * 1024 * 1024,
+  maxFrames: 0,
+  maxReads: 0,
+};
+
+/** @throws VmError VERIFICATION_ERROR */
+function decodeConstant(type: SignatureToken, data: Uint8Array): Value {
+  try {
+    return decodeValue(layoutOf(type), data, new Meter(LIMITS));
+  } catch (error) {
+    if (error instanceof MoveError) throw refusedCode(`constant: ${error.message}`);
+    throw error;
+  }
+}
+
+function layoutOf(type: SignatureToken): Layout {
+  switch (type.kind) {
+    case 'vector':
+      if (type.element.kind === 'u8') return { kind: 'bytes' };
+      return { kind: 'vector', element: layoutOf(type.element) };
+    case 'reference':
+    case 'typeParameter':
+    case 'struct':
+    case 'function':
+    case 'signer':
+      throw refusedCode('constant of such a type');
+    default:
+      return { kind: type.kind };
+  }
+}
 
 /** What follows from the instructions alone. */
 interface Made extends Omit<FunctionCode, 'localCount' | 'parameterCount'> {

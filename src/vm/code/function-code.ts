@@ -1,13 +1,12 @@
 /** The code of functions, made when it is first run and then remembered with its module (docs/spec/vm.md §3). */
 import type { CompiledModule } from '../../move/modules/compiled.ts';
-import { refusedCode, VmError } from '../status/vm-error.ts';
-import { blockStarts, endsFlow } from '../verifier/code/flow-graph.ts';
+import { refusedCode, VmError } from '../status/status.ts';
+import { blockStarts, endsFlow } from '../verifier/code/control-flow.ts';
 import { TypeChecker } from '../verifier/code/type-checker.ts';
-import { applyTypeRule } from '../verifier/code/type-safety.ts';
-import { checkInstructions } from '../verifier/instruction-consistency.ts';
+import { applyTypeRule } from '../verifier/code/type-rules.ts';
 import { TypeTable } from '../verifier/model/type-table.ts';
-import { DEFAULT_VERIFIER_CONFIG } from '../verifier/model/verifier-config.ts';
-import { VerifierMeter } from '../verifier/model/verifier-meter.ts';
+import { DEFAULT_VERIFIER_CONFIG, VerifierMeter } from '../verifier/model/verifier-config.ts';
+import { checkInstructions } from '../verifier/signatures.ts';
 import { Emitter } from './emitter.ts';
 import type { FunctionCode } from './operation.ts';
 

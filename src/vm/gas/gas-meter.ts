@@ -2,11 +2,48 @@
  * Counts the gas of one run (docs/spec/gas.md §2). Amounts are internal gas: a gas unit is
  * `txn.gas_unit_scaling_factor` of it. They stay far below 2^53, because the balance does.
  */
-
 import { type Address, isReservedAddress } from '../../move/types/address.ts';
 import { type ModuleId, moduleKey } from '../../move/types/module-id.ts';
-import { VmError } from '../status/vm-error.ts';
-import { type GasPrices, scaleOf } from './gas-prices.ts';
+import type { Layout } from '../../move/values/layout.ts';
+import { VmError } from '../status/status.ts';
+
+/**
+ * The gas schedule of a chain, as the machine charges by it (docs/spec/gas.md §1). Numbers of the chain by their
+ * names, such as `instr.add`.
+ */
+export type GasSchedule = ReadonlyMap<string, bigint>;
+
+/** The highest version of the schedule that names nothing the machine would charge for. */
+const NO_VERSION = 0;
+
+export class GasPrices {
+  /** Decides what is charged at all; 0 for a chain that has no version of it. */
+  readonly featureVersion: number;
+  readonly #numbers = new Map<string, number>();
+
+  constructor(schedule: GasSchedule, featureVersion: number) {
+    this.featureVersion = featureVersion;
+    for (const [name, number] of schedule) this.#numbers.set(name, Number(number));
+  }
+
+  /** The number of a name; 0 where the chain has none. */
+  of(name: string): number {
+    return this.#numbers.get(name) ?? 0;
+  }
+
+  /** The number of a name; infinite where the chain has none: of limits. */
+  limit(name: string): number {
+    return this.#numbers.get(name) ?? Number.POSITIVE_INFINITY;
+  }
+}
+
+/** Internal gas of a gas unit. */
+export function scaleOf(prices: GasPrices): number {
+  return prices.of('txn.gas_unit_scaling_factor') || 1;
+}
+
+/** Nothing costs anything: what the chain runs for itself. */
+export const NO_PRICES = new GasPrices(new Map(), NO_VERSION);
 
 /** The first version of the schedule that limits each kind of gas. */
 const LIMITS_SINCE = 7;
@@ -177,5 +214,44 @@ export class GasMeter {
     const rest = this.#balance;
     this.#balance = 0;
     return this.prices.featureVersion < REST_COUNTED_SINCE ? 0 : rest;
+  }
+}
+
+/** Layouts live as long as their program. */
+const known = new WeakMap<Layout, readonly ModuleId[]>();
+
+/**
+ * The modules that a layout is made from: reading a value of it loads them (docs/spec/gas.md §2.3). Those that are
+ * charged for, in the order in which they are met.
+ */
+export function modulesOf(layout: Layout): readonly ModuleId[] {
+  let modules = known.get(layout);
+  if (modules === undefined) {
+    const found = new Map<string, ModuleId>();
+    collect(layout, found);
+    modules = [...found.values()];
+    known.set(layout, modules);
+  }
+  return modules;
+}
+
+function collect(layout: Layout, found: Map<string, ModuleId>): void {
+  switch (layout.kind) {
+    case 'vector':
+      collect(layout.element, found);
+      return;
+    case 'struct':
+    case 'enum': {
+      const { tag } = layout;
+      if (tag !== undefined && !isReservedAddress(tag.address)) {
+        const { address, module: name } = tag;
+        found.set(`${address}::${name}`, { address, name });
+      }
+      const fields =
+        layout.kind === 'struct' ? layout.fields : layout.variants.flatMap((one) => one.fields);
+      for (const field of fields) collect(field.layout, found);
+      return;
+    }
+    default:
   }
 }

@@ -1,7 +1,7 @@
 /** Prices of instructions and calls, by the gas schedule (docs/spec/gas.md §2.2). */
 import { OPCODES } from '../../move/modules/opcodes.ts';
 import type { Layout } from '../../move/values/layout.ts';
-import type { GasPrices } from './gas-prices.ts';
+import type { GasPrices } from './gas-meter.ts';
 import { ValueSizes } from './value-size.ts';
 
 /** The first version of the schedule that charges for types that are made. */

@@ -6,7 +6,7 @@ import { formatTypeTag } from '../../move/types/type-tag.ts';
 import type { Layout } from '../../move/values/layout.ts';
 import type { NativeContext } from '../native.ts';
 import { hasSignatureForm, isEd25519Point } from '../natives/crypto/ed25519.ts';
-import { requestBytes } from '../natives/publishing.ts';
+import { requestBytes } from '../natives/dispatch.ts';
 import { type ByteVector, Reference, type Value } from '../value.ts';
 
 /** How many units an argument or a type argument is. */

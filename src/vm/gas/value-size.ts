@@ -1,7 +1,7 @@
 /** The abstract size of values, by which copies and comparisons are priced (docs/spec/gas.md §3). */
 import type { Layout } from '../../move/values/layout.ts';
 import { ByteVector, type Closure, Reference, type Value } from '../value.ts';
-import type { GasPrices } from './gas-prices.ts';
+import type { GasPrices } from './gas-meter.ts';
 
 /** Vectors of these kinds are one piece of memory in the reference: an element counts its bytes. */
 const PACKED_KINDS = [

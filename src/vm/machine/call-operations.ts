@@ -4,7 +4,7 @@ import type { ClosureSite } from '../code/operation.ts';
 import { callCosts } from '../gas/function-costs.ts';
 import type { Callee } from '../program/loaded-module.ts';
 import type { VmType } from '../program/vm-type.ts';
-import { refusedCode, VmError } from '../status/vm-error.ts';
+import { refusedCode, VmError } from '../status/status.ts';
 import { Closure, Reference, type Value } from '../value.ts';
 import type { GlobalResource } from './globals.ts';
 import type { Machine } from './machine.ts';

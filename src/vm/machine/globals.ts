@@ -6,9 +6,9 @@ import type { Layout } from '../../move/values/layout.ts';
 import type { NativeContext, NativeResource } from '../native.ts';
 import type { Program } from '../program/program.ts';
 import type { VmType } from '../program/vm-type.ts';
-import { refusedCode, VmError } from '../status/vm-error.ts';
+import { refusedCode, VmError } from '../status/status.ts';
 import type { StoredPlace, Value } from '../value.ts';
-import { decodeValue } from '../values/bcs.ts';
+import { decodeValue } from '../value-bcs.ts';
 import type { World } from '../world.ts';
 
 export interface GlobalResource extends StoredPlace {

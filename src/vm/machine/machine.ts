@@ -10,10 +10,8 @@ import { type Address, isReservedAddress } from '../../move/types/address.ts';
 import type { Layout } from '../../move/values/layout.ts';
 import type { FunctionCode } from '../code/operation.ts';
 import { callCosts } from '../gas/function-costs.ts';
-import { GasMeter } from '../gas/gas-meter.ts';
-import { NO_PRICES } from '../gas/gas-prices.ts';
+import { GasMeter, modulesOf, NO_PRICES } from '../gas/gas-meter.ts';
 import { type CallCosts, InstructionPrices } from '../gas/instruction-prices.ts';
-import { modulesOf } from '../gas/layout-modules.ts';
 import { chargeNative, nativePrice } from '../gas/native-prices.ts';
 import type { ValueSizes } from '../gas/value-size.ts';
 import { Meter, type RunLimits } from '../meter.ts';
@@ -28,14 +26,18 @@ import {
   type NativeResource,
   type NativeResult,
 } from '../native.ts';
-import { sameSignature } from '../program/link-check.ts';
-import type { Callee, LoadedFunction, LoadedModule, TypeList } from '../program/loaded-module.ts';
+import {
+  type Callee,
+  type LoadedFunction,
+  type LoadedModule,
+  sameSignature,
+  type TypeList,
+} from '../program/loaded-module.ts';
 import type { Program } from '../program/program.ts';
 import type { VmType } from '../program/vm-type.ts';
-import { VmError, type VmLocation } from '../status/vm-error.ts';
-import type { Session } from '../transaction-facts.ts';
+import { VmError, type VmLocation } from '../status/status.ts';
 import type { Value } from '../value.ts';
-import type { RunTurns, World } from '../world.ts';
+import type { RunTurns, Session, World } from '../world.ts';
 import { Globals } from './globals.ts';
 import { type CallKind, checkEntry, checkResource } from './reentrancy.ts';
 import { RunWorld } from './run-world.ts';

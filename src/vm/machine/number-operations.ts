@@ -1,7 +1,7 @@
 /** Integers: results that do not fit are errors (docs/spec/vm.md §4.2). */
 import { INTEGER_SIZES, type IntegerKind } from '../../move/bcs/integers.ts';
 import { BIG_KINDS, CAST_TARGETS, NUMBER_KINDS } from '../code/operation.ts';
-import { VmError } from '../status/vm-error.ts';
+import { VmError } from '../status/status.ts';
 import type { Machine } from './machine.ts';
 import type { Operation } from './operation.ts';
 

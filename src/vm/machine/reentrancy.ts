@@ -5,7 +5,7 @@
 import { type ModuleId, moduleKey } from '../../move/types/module-id.ts';
 import type { LoadedFunction } from '../program/loaded-module.ts';
 import type { VmType } from '../program/vm-type.ts';
-import { VmError } from '../status/vm-error.ts';
+import { VmError } from '../status/status.ts';
 
 /** How a function was called: by its name in code, by a dispatching native, or as a function value. */
 export type CallKind = 'static' | 'native' | 'closure';

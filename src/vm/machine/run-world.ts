@@ -2,7 +2,7 @@ import type { MaybePromise } from '../../maybe-promise.ts';
 import type { ModuleLookup } from '../../move/modules/lookup.ts';
 import type { Address } from '../../move/types/address.ts';
 import type { StructTag } from '../../move/types/type-tag.ts';
-import { VmError } from '../status/vm-error.ts';
+import { VmError } from '../status/status.ts';
 import type { RunTurns, World } from '../world.ts';
 
 export class RunWorld implements World {

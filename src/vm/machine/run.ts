@@ -4,7 +4,7 @@ import { OPERATIONS } from '../code/operation.ts';
 import type { RunLimits } from '../meter.ts';
 import type { LoadedFunction } from '../program/loaded-module.ts';
 import type { VmType } from '../program/vm-type.ts';
-import { VmError } from '../status/vm-error.ts';
+import { VmError } from '../status/status.ts';
 import type { Value } from '../value.ts';
 import { CALL_OPERATIONS } from './call-operations.ts';
 import { LARGE_RUN_BYTES, LARGE_RUNS } from './large-runs.ts';

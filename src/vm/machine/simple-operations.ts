@@ -2,11 +2,16 @@
 import { isUtf8 } from 'node:buffer';
 import { andThen } from '../../maybe-promise.ts';
 import type { Layout } from '../../move/values/layout.ts';
-import { NO_PRICES } from '../gas/gas-prices.ts';
-import { refusedCode, VmError } from '../status/vm-error.ts';
-import type { ByteVector, Container, Value } from '../value.ts';
-import { Reference } from '../value.ts';
-import { copyValue, equalValues } from '../values/copy.ts';
+import { NO_PRICES } from '../gas/gas-meter.ts';
+import { refusedCode, VmError } from '../status/status.ts';
+import {
+  type ByteVector,
+  type Container,
+  copyValue,
+  equalValues,
+  Reference,
+  type Value,
+} from '../value.ts';
 import type { Machine } from './machine.ts';
 import type { Operation } from './operation.ts';
 

@@ -8,7 +8,7 @@ import type { Layout, LayoutField } from '../../move/values/layout.ts';
 import type { LoadedFunction } from '../program/loaded-module.ts';
 import type { Program } from '../program/program.ts';
 import type { VmType } from '../program/vm-type.ts';
-import { refusedCode, type VmError } from '../status/vm-error.ts';
+import { refusedCode, type VmError } from '../status/status.ts';
 import type { Closure } from '../value.ts';
 
 export interface CalledType {

@@ -1,7 +1,7 @@
 import type { CompiledModule } from '../../move/modules/compiled.ts';
 import { PACK_COUNTS } from '../code/operation.ts';
 import type { VmType } from '../program/vm-type.ts';
-import { VmError } from '../status/vm-error.ts';
+import { VmError } from '../status/status.ts';
 import { ByteVector, Reference, type Value } from '../value.ts';
 import type { Machine } from './machine.ts';
 import type { Operation } from './operation.ts';

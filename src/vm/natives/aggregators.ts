@@ -7,10 +7,10 @@ import { BcsError, decodeBcs } from '../../move/bcs/bcs-reader.ts';
 import { type Address, addressBytes } from '../../move/types/address.ts';
 import type { Meter } from '../meter.ts';
 import { type Native, NativeAbort, type NativeContext, type NativeResult } from '../native.ts';
-import { VmError } from '../status/vm-error.ts';
+import { VmError } from '../status/status.ts';
 import type { Reference, Value } from '../value.ts';
 import { bytesInside, byteVector, partsOf, referenced } from './arguments.ts';
-import { sessionAddress } from './session.ts';
+import { sessionAddress } from './transactions.ts';
 
 const SNAPSHOT_TYPE_UNSUPPORTED = 0x3_0005;
 const TYPE_UNSUPPORTED = 0x3_0007;

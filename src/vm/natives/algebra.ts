@@ -2,7 +2,7 @@
 import { ADDRESS_ONE } from '../../move/types/address.ts';
 import { type Native, NativeAbort, type NativeContext, type NativeResult } from '../native.ts';
 import type { VmType } from '../program/vm-type.ts';
-import { VmError } from '../status/vm-error.ts';
+import { VmError } from '../status/status.ts';
 import type { Value } from '../value.ts';
 import { byteVector, partsOf, referencedBytes } from './arguments.ts';
 import {
@@ -12,9 +12,14 @@ import {
   type PairingCurve,
   type Structure,
 } from './crypto/algebra.ts';
-import { bytesOfInteger } from './crypto/integers.ts';
-import { giveWay, turnsOf } from './crypto/turns.ts';
-import { DECODE_UNITS, MULTIPLY_UNITS, PAIRING_UNITS } from './crypto/units.ts';
+import {
+  bytesOfInteger,
+  DECODE_UNITS,
+  giveWay,
+  MULTIPLY_UNITS,
+  PAIRING_UNITS,
+  turnsOf,
+} from './crypto/turns.ts';
 
 const NOT_IMPLEMENTED = 0xc_0001;
 const SIZES_DIFFER = 0x1_0002;

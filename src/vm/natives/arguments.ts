@@ -2,7 +2,7 @@
 import { byteTools } from '../../move/bcs/bytes.ts';
 import { type Address, addressFromBytes } from '../../move/types/address.ts';
 import type { Meter } from '../meter.ts';
-import { refusedCode } from '../status/vm-error.ts';
+import { refusedCode } from '../status/status.ts';
 import { ByteVector, type Reference, type Value } from '../value.ts';
 
 /** The bytes of a `vector<u8>`. */

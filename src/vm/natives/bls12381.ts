@@ -16,8 +16,7 @@ import {
   sumOfSignatures,
 } from './crypto/bls12381.ts';
 import type { G1Point, G2Point } from './crypto/points.ts';
-import { giveWay, turnsOf } from './crypto/turns.ts';
-import { DECODE_UNITS, PAIRING_UNITS } from './crypto/units.ts';
+import { DECODE_UNITS, giveWay, PAIRING_UNITS, turnsOf } from './crypto/turns.ts';
 
 function charge(gas: GasMeter, price: string, units = 1): void {
   gas.chargeFor(`aptos_framework.bls12381.${price}`, units);

@@ -4,9 +4,9 @@ import { BcsError } from '../../move/bcs/bcs-reader.ts';
 import { type ContractEvent, EventKey } from '../../move/transactions/event.ts';
 import { TypeTag, TypeTagDepthError } from '../../move/types/type-tag.ts';
 import { type Native, NativeAbort, type NativeContext, type NativeResult } from '../native.ts';
-import { VmError } from '../status/vm-error.ts';
+import { VmError } from '../status/status.ts';
 import type { Value } from '../value.ts';
-import { encodeValue } from '../values/bcs.ts';
+import { encodeValue } from '../value-bcs.ts';
 import { bytesOf, stringOf } from './arguments.ts';
 
 const nothing: Native = () => [];

@@ -1,22 +1,51 @@
 /** The natives that this machine has, all of the framework's modules at 0x1 (docs/spec/vm.md §6). */
+
 import { ADDRESS_ONE } from '../../move/types/address.ts';
-import type { Native, NativeLookup } from '../native.ts';
+import { missingNative, type Native, type NativeLookup } from '../native.ts';
 import { ACCOUNT_NATIVES } from './accounts.ts';
 import { AGGREGATOR_NATIVES } from './aggregators.ts';
-import { CHAIN_NATIVES } from './chain-configuration.ts';
-import { COMPARISON_NATIVES } from './comparisons.ts';
-import { curveNative } from './curves.ts';
-import { DISPATCH_NATIVES } from './dispatch.ts';
+import { giveWay } from './crypto/turns.ts';
+import { DISPATCH_NATIVES, PUBLISHING_NATIVES } from './dispatch.ts';
 import { EFFECT_NATIVES } from './effects.ts';
-import { FORMAT_NATIVES } from './format.ts';
 import { HASH_NATIVES } from './hashes.ts';
-import { PUBLISHING_NATIVES } from './publishing.ts';
 import { SERIALIZATION_NATIVES } from './serialization.ts';
-import { STRING_NATIVES } from './strings.ts';
 import { TABLE_NATIVES } from './tables.ts';
-import { TRANSACTION_NATIVES } from './transactions.ts';
-import { TYPE_NATIVES } from './type-names.ts';
-import { VECTOR_NATIVES } from './vectors.ts';
+import { FORMAT_NATIVES, STRING_NATIVES, TYPE_NATIVES } from './texts.ts';
+import { CHAIN_NATIVES, TRANSACTION_NATIVES } from './transactions.ts';
+import { COMPARISON_NATIVES, VECTOR_NATIVES } from './vectors.ts';
+
+type Natives = Readonly<Record<string, Native>>;
+
+const signatures = async (): Promise<Natives> =>
+  (await import('./signatures.ts')).SIGNATURE_NATIVES;
+const bls12381 = async (): Promise<Natives> => (await import('./bls12381.ts')).BLS_NATIVES;
+const ristretto = async (): Promise<Natives> => (await import('./ristretto.ts')).RISTRETTO_NATIVES;
+const rangeProofs = async (): Promise<Natives> =>
+  (await import('./ristretto.ts')).RANGE_PROOF_NATIVES;
+const algebra = async (): Promise<Natives> => (await import('./algebra.ts')).ALGEBRA_NATIVES;
+
+const LOADERS: ReadonlyMap<string, () => Promise<Natives>> = new Map([
+  ['ed25519', signatures],
+  ['multi_ed25519', signatures],
+  ['secp256k1', signatures],
+  ['bls12381', bls12381],
+  ['ristretto255', ristretto],
+  ['ristretto255_bulletproofs', rangeProofs],
+  ['confidential_range_proofs', rangeProofs],
+  ['crypto_algebra', algebra],
+]);
+
+/** The native of a module of 0x1; undefined where the module has none that computes with curves. */
+function curveNative(module: string, name: string): Native | undefined {
+  const load = LOADERS.get(module);
+  if (load === undefined) return undefined;
+  return async (context, args) => {
+    const native = (await load())[`${module}::${name}`];
+    if (native === undefined) throw missingNative(module, name);
+    await giveWay(context);
+    return await native(context, args);
+  };
+}
 
 const NATIVES: ReadonlyMap<string, Native> = new Map(
   [

@@ -6,12 +6,11 @@ import { PRIMITIVE_BYTES } from '../../move/bcs/integers.ts';
 import type { Layout } from '../../move/values/layout.ts';
 import type { Meter } from '../meter.ts';
 import { type Native, NativeAbort, type NativeContext } from '../native.ts';
-import type { StatusName } from '../status/status.ts';
-import { VmError } from '../status/vm-error.ts';
+import { type StatusName, VmError } from '../status/status.ts';
 import { ByteVector, type Value } from '../value.ts';
-import { decodeValue, encodeValue } from '../values/bcs.ts';
+import { decodeValue, encodeValue } from '../value-bcs.ts';
 import { bytesOf, referenced } from './arguments.ts';
-import { optionOf } from './options.ts';
+import { optionOf } from './vectors.ts';
 
 const NOT_SERIALIZABLE = 0x1c5;
 const BYTES_NOT_READ = 0x1_0001;

@@ -14,8 +14,7 @@ import {
   wholeEd25519Keys,
 } from './crypto/ed25519.ts';
 import { recoverKey } from './crypto/secp256k1.ts';
-import { giveWay, turnsOf } from './crypto/turns.ts';
-import { DECODE_UNITS, MULTIPLY_UNITS } from './crypto/units.ts';
+import { DECODE_UNITS, giveWay, MULTIPLY_UNITS, turnsOf } from './crypto/turns.ts';
 
 const WRONG_KEY_SIZE = 1;
 const NOT_DESERIALIZED = 0x1_0001;

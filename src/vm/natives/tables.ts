@@ -7,11 +7,11 @@ import { byteTools } from '../../move/bcs/bytes.ts';
 import type { Address } from '../../move/types/address.ts';
 import { type Native, NativeAbort, type NativeContext, type NativeResult } from '../native.ts';
 import type { VmType } from '../program/vm-type.ts';
-import type { Session } from '../transaction-facts.ts';
 import { Reference, type StoredPlace, type Value } from '../value.ts';
-import { decodeValue, encodeValue } from '../values/bcs.ts';
+import { decodeValue, encodeValue } from '../value-bcs.ts';
+import type { Session } from '../world.ts';
 import { partsOf, referenced } from './arguments.ts';
-import { sessionAddress } from './session.ts';
+import { sessionAddress } from './transactions.ts';
 
 const ALREADY_EXISTS = 0x6407;
 const NOT_FOUND = 0x6507;

@@ -1,15 +1,55 @@
-/** Natives about the transaction that runs; a view has none (docs/spec/vm.md §6.5, §8.1). */
+/** Natives about the transaction that runs and about the chain (docs/spec/vm.md §6.5, §6.12, §8.1). */
+
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
+import { BcsError, type BcsReader, decodeBcs } from '../../move/bcs/bcs-reader.ts';
+import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
+import { domainHash, sha3 } from '../../move/crypto/hash.ts';
 import { isRandomnessFunction } from '../../move/modules/metadata.ts';
 import type { EntryFunction } from '../../move/transactions/executable.ts';
+import { type Address, addressFromBytes } from '../../move/types/address.ts';
 import { formatTypeTag } from '../../move/types/type-tag.ts';
 import type { Meter } from '../meter.ts';
-import { type Native, NativeAbort, type NativeContext } from '../native.ts';
-import type { TransactionFacts } from '../transaction-facts.ts';
+import { missingNative, type Native, NativeAbort, type NativeContext } from '../native.ts';
 import type { Value } from '../value.ts';
-import { byteVector, stringOf } from './arguments.ts';
-import { optionOf } from './options.ts';
-import { sessionHash, uniqueAddress } from './session.ts';
+import type { TransactionFacts } from '../world.ts';
+import { bytesOf, byteVector, stringOf } from './arguments.ts';
+import { optionOf } from './vectors.ts';
+
+/** The variant of the reference's sessions that is no transaction. */
+const VOID_SESSION = 5;
+const SCHEME_UNIQUE_ADDRESS = 251;
+
+let hash: Buffer | undefined;
+
+/**
+ * What natives make of the hash of the running transaction. A view is no transaction: the reference uses the hash of a
+ * session without content (docs/spec/vm.md §6.5).
+ */
+function sessionHash({ session }: Pick<NativeContext, 'session'>): Buffer {
+  if (session !== undefined) return session.hash;
+  hash ??= domainHash('SessionId', Uint8Array.of(VOID_SESSION));
+  return hash;
+}
+
+/** Handle of the n-th table, or key of the n-th aggregator, that a run makes, from 0. */
+export function sessionAddress(context: NativeContext, count: number): Address {
+  const bytes = new Uint8Array(4);
+  new DataView(bytes.buffer).setUint32(0, count);
+  return addressFromBytes(sha3(joined(sessionHash(context), bytes)));
+}
+
+/** The n-th unique address that a run asks for, from 1. */
+function uniqueAddress(context: NativeContext, count: bigint): Address {
+  const counted = encodeBcs((writer) => writer.u64(count).u8(SCHEME_UNIQUE_ADDRESS));
+  return addressFromBytes(sha3(joined(sessionHash(context), counted)));
+}
+
+function joined(left: Uint8Array, right: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(left.length + right.length);
+  bytes.set(left);
+  bytes.set(right, left.length);
+  return bytes;
+}
 
 const NOT_AVAILABLE = 0x3_0001;
 const COUNTER_OVERFLOW = 0x3_0002;
@@ -156,4 +196,91 @@ export const TRANSACTION_NATIVES: Readonly<Record<string, Native>> = {
   ),
   'randomness::fetch_and_increment_txn_counter': fetchAndIncrementCounter,
   'randomness::is_unbiasable': (context) => [isUnbiasable(context)],
+};
+
+/** Variants of the configuration of consensus from this one on have one for transactions of validators. */
+const FIRST_WITH_VALIDATOR_TRANSACTIONS = 2;
+const CONFIG_VARIANTS = 5;
+/** Fewest bytes of a round and its proposer. */
+const ROUND_BYTES = 40;
+
+/** Whether validators make transactions; bytes that do not decode say that they do not. */
+const validatorTransactionsEnabled: Native = (_, [config]) => {
+  try {
+    return [decodeBcs(bytesOf(config), readIsEnabled)];
+  } catch (error) {
+    if (error instanceof BcsError) return [false];
+    throw error;
+  }
+};
+
+/** Reads an `OnChainConsensusConfig` to its end. */
+function readIsEnabled(reader: BcsReader): boolean {
+  const variant = reader.variant(CONFIG_VARIANTS, 'OnChainConsensusConfig');
+  if (variant < FIRST_WITH_VALIDATOR_TRANSACTIONS) {
+    skipMain(reader);
+    return false;
+  }
+  skipAlgorithm(reader);
+  const isEnabled = reader.variant(2, 'ValidatorTxnConfig') === 1;
+  if (isEnabled) {
+    reader.u64();
+    reader.u64();
+  }
+  if (variant > FIRST_WITH_VALIDATOR_TRANSACTIONS) reader.option((inner) => inner.u64());
+  if (variant > FIRST_WITH_VALIDATOR_TRANSACTIONS + 1) reader.bool();
+  return isEnabled;
+}
+
+function skipAlgorithm(reader: BcsReader): void {
+  const variant = reader.variant(3, 'ConsensusAlgorithmConfig');
+  if (variant === 1) {
+    reader.u64();
+    if (reader.variant(2, 'AnchorElectionMode') === 1) skipReputation(reader);
+    return;
+  }
+  skipMain(reader);
+  reader.bool();
+  if (variant === 2) reader.bool();
+}
+
+/** `ConsensusConfigV1`. */
+function skipMain(reader: BcsReader): void {
+  reader.bool();
+  reader.u64();
+  reader.u64();
+  const election = reader.variant(4, 'ProposerElectionType');
+  if (election < 2) reader.u32();
+  else if (election === 2) skipReputation(reader);
+  else
+    reader.map(
+      ROUND_BYTES,
+      (inner) => inner.u64(),
+      (inner) => inner.address(),
+    );
+  reader.u64();
+}
+
+/** `LeaderReputationType`: both variants have the same fields. */
+function skipReputation(reader: BcsReader): void {
+  reader.variant(2, 'LeaderReputationType');
+  for (let weights = 0; weights < 3; weights += 1) reader.u64();
+  reader.u32();
+  reader.u64();
+  reader.u64();
+  reader.bool();
+  reader.u32();
+}
+
+/** How much state there is before the first transaction of an epoch: `Usage`. */
+const stateUsage: Native = ({ world }) => {
+  const usage = world.stateUsage?.();
+  if (usage === undefined)
+    throw missingNative('state_storage', 'get_state_storage_usage_only_at_epoch_beginning');
+  return andThen(usage, ({ items, bytes }) => [[items, bytes]]);
+};
+
+export const CHAIN_NATIVES: Readonly<Record<string, Native>> = {
+  'consensus_config::validator_txn_enabled_internal': validatorTransactionsEnabled,
+  'state_storage::get_state_storage_usage_only_at_epoch_beginning': stateUsage,
 };

@@ -2,7 +2,7 @@
 import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
 import { abilitiesAround, COPY, DROP, hasAll, STORE } from '../../move/types/abilities.ts';
 import type { AbilitySet } from '../../move/types/type-tag.ts';
-import { VmError } from '../status/vm-error.ts';
+import { VmError } from '../status/status.ts';
 import { definitionOf, type TypeSource } from './layouts.ts';
 import type { VmType } from './vm-type.ts';
 

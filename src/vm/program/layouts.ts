@@ -10,7 +10,7 @@ import {
   type LayoutField,
   variantsOf,
 } from '../../move/values/layout.ts';
-import { VmError } from '../status/vm-error.ts';
+import { VmError } from '../status/status.ts';
 import { MAX_VALUE_DEPTH } from '../value.ts';
 import type { LoadedModule } from './loaded-module.ts';
 import type { VmType } from './vm-type.ts';

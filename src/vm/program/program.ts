@@ -21,12 +21,11 @@ import type {
   TypeTag,
 } from '../../move/types/type-tag.ts';
 import type { Layout } from '../../move/values/layout.ts';
-import { VmError } from '../status/vm-error.ts';
+import { VmError } from '../status/status.ts';
 import type { Type } from '../verifier/model/type-table.ts';
 import { abilitiesOf } from './abilities.ts';
 import { makeLayout } from './layouts.ts';
-import { checkLink } from './link-check.ts';
-import { Callee, type LoadedFunction, LoadedModule, TypeList } from './loaded-module.ts';
+import { Callee, checkLink, type LoadedFunction, LoadedModule, TypeList } from './loaded-module.ts';
 import { VmType } from './vm-type.ts';
 
 const MAX_TYPE_NODES = 128;

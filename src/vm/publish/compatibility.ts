@@ -8,9 +8,26 @@ import {
   type StructDefinition,
 } from '../../move/modules/compiled.ts';
 import { isSameSignature, isSameType } from '../../move/modules/type-equality.ts';
-import { VmError } from '../status/vm-error.ts';
-import { hasAttributes, PERSISTENT } from '../verifier/model/attributes.ts';
-import { definedFunctions, definedStructs } from './definitions.ts';
+import { type StatusName, VmError } from '../status/status.ts';
+import { hasAttributes, PERSISTENT } from '../verifier/model/instructions.ts';
+
+export function definedStructs(module: CompiledModule): ReadonlyMap<string, StructDefinition> {
+  return new Map(
+    module.structDefinitions.map((definition) => {
+      const { name } = module.structHandles[definition.handle]!;
+      return [module.identifiers[name]!, definition];
+    }),
+  );
+}
+
+export function definedFunctions(module: CompiledModule): ReadonlyMap<string, FunctionDefinition> {
+  return new Map(
+    module.functionDefinitions.map((definition) => {
+      const { name } = module.functionHandles[definition.handle]!;
+      return [module.identifiers[name]!, definition];
+    }),
+  );
+}
 
 export interface CompatibilityRules {
   readonly checkStructLayout: boolean;
@@ -163,4 +180,9 @@ function hasFriends(updated: CompiledModule, old: CompiledModule): boolean {
     friends.map(({ address, name }) => `${addresses[address]}::${identifiers[name]}`);
   const after = new Set(names(updated));
   return names(old).every((friend) => after.has(friend));
+}
+
+/** The error for code that is not what its package or its metadata say of it, in the reference's words. */
+export function mismatch(text: string, status: StatusName = 'CONSTRAINT_NOT_SATISFIED'): VmError {
+  return new VmError(status, { text: `metadata and code bundle mismatch: ${text}` });
 }

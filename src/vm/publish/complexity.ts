@@ -7,9 +7,9 @@ import type {
   SignatureToken,
 } from '../../move/modules/compiled.ts';
 import { OPCODES } from '../../move/modules/opcodes.ts';
-import { VmError } from '../status/vm-error.ts';
-import { allFields, functionSubject, structSubject } from '../verifier/model/subject.ts';
-import { visitTypes } from '../verifier/model/tokens.ts';
+import { VmError } from '../status/status.ts';
+import { allFields, functionSubject, structSubject } from '../verifier/model/instructions.ts';
+import { visitTypes } from '../verifier/model/type-table.ts';
 
 const UNITS_PER_TYPE_NODE = 8;
 const BASE_BUDGET = 2_048;

@@ -8,23 +8,25 @@ import {
 import { isUnstable } from '../../move/modules/metadata.ts';
 import type { Address } from '../../move/types/address.ts';
 import { type ModuleId, moduleKey } from '../../move/types/module-id.ts';
-import type { PublishRequest } from '../natives/publishing.ts';
+import type { PublishRequest } from '../natives/dispatch.ts';
 import { missingModule } from '../program/program.ts';
-import { VmError } from '../status/vm-error.ts';
+import { VmError } from '../status/status.ts';
 import { DEFAULT_VERIFIER_CONFIG, type VerifierConfig } from '../verifier/model/verifier-config.ts';
 import { moduleChecks } from '../verifier/verify.ts';
 import {
   type CompatibilityRules,
   checkCompatibility,
   DEFAULT_COMPATIBILITY,
+  mismatch,
 } from './compatibility.ts';
 import { checkComplexity } from './complexity.ts';
-import { checkEvents } from './events.ts';
-import { checkLinks } from './links.ts';
-import { checkMetadata } from './metadata-check.ts';
-import { mismatch } from './mismatch.ts';
-import { checkAccessSpecifiers, checkNativeStructs, checkUserNatives } from './module-checks.ts';
-import { checkResourceGroups } from './resource-groups.ts';
+import { checkEvents, checkMetadata, checkResourceGroups } from './metadata-check.ts';
+import {
+  checkAccessSpecifiers,
+  checkLinks,
+  checkNativeStructs,
+  checkUserNatives,
+} from './module-checks.ts';
 
 /** A module that is published, and how long its bytes are. */
 interface PublishedModule {

@@ -1,6 +1,6 @@
 /**
  * Types are well formed: references only where they may be, type arguments and fields have the abilities that are
- * needed (docs/spec/verifier.md §3.4).
+ * needed; instructions with type arguments name generic things (docs/spec/verifier.md §3.4, §3.5).
  */
 import type {
   CodeUnit,
@@ -23,10 +23,9 @@ import {
   STORE,
 } from '../../move/types/abilities.ts';
 import type { AbilitySet } from '../../move/types/type-tag.ts';
-import type { StatusName } from '../status/status.ts';
-import { VmError } from '../status/vm-error.ts';
-import { allFields, functionSubject, structSubject } from './model/subject.ts';
-import { partsOf, visitTypes } from './model/tokens.ts';
+import { type StatusName, VmError } from '../status/status.ts';
+import { allFields, functionSubject, structSubject } from './model/instructions.ts';
+import { partsOf, visitTypes } from './model/type-table.ts';
 import type { VerifierConfig } from './model/verifier-config.ts';
 
 /** The abilities that each type parameter must have, 4 bits for each. */
@@ -308,4 +307,39 @@ const ON_RESOURCES = new Set([
 
 function wantedOf({ constraints, isPhantom }: StructTypeParameter, wanted: AbilitySet): AbilitySet {
   return isPhantom ? constraints : constraints | requiredInside(wanted);
+}
+
+/** Most elements that VecPack and VecUnpack may name. */
+const MAX_ELEMENTS = 65_535n;
+
+const ON_FUNCTIONS = OPCODES.map((info) => info?.operand.startsWith('function') === true);
+const ON_STRUCTS = OPCODES.map((info) => /struct|field/i.test(info?.operand ?? ''));
+
+/** @throws VmError */
+export function checkInstructions(
+  binary: CompiledModule | CompiledScript,
+  code: readonly Instruction[],
+): void {
+  for (const instruction of code) {
+    const { opcode, count = 0n, mask = 0n } = instruction;
+    if (count > MAX_ELEMENTS) throw new VmError('CONSTRAINT_NOT_SATISFIED');
+    if (ON_STRUCTS[opcode]) {
+      const { definition, signature } = structSubject(binary, instruction);
+      checkGeneric(binary.structHandles[definition.handle]!, signature);
+    } else if (ON_FUNCTIONS[opcode]) {
+      const { handle, signature } = functionSubject(binary, instruction);
+      checkGeneric(handle, signature);
+      const { length } = binary.signatures[handle.parameters]!;
+      if (mask >> BigInt(length) !== 0n) throw new VmError('INVALID_CLOSURE_MASK');
+    }
+  }
+}
+
+function checkGeneric(
+  { typeParameters }: { readonly typeParameters: readonly unknown[] },
+  signature: number | undefined,
+): void {
+  if (typeParameters.length > 0 !== (signature !== undefined)) {
+    throw new VmError('GENERIC_MEMBER_OPCODE_MISMATCH');
+  }
 }

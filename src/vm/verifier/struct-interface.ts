@@ -12,17 +12,19 @@ import type {
 import { VERSION_10_STRUCT_ATTRIBUTES } from '../../move/modules/format.ts';
 import { OPCODES } from '../../move/modules/opcodes.ts';
 import { hasAll, KEY } from '../../move/types/abilities.ts';
-import { VmError } from '../status/vm-error.ts';
+import { VmError } from '../status/status.ts';
 import {
   BORROW,
   BORROW_MUT,
+  fieldsOf,
   PACK,
   PACK_VARIANT,
+  type StructSubject,
+  structSubject,
   TEST_VARIANT,
   UNPACK,
   UNPACK_VARIANT,
-} from './model/attributes.ts';
-import { fieldsOf, type StructSubject, structSubject } from './model/subject.ts';
+} from './model/instructions.ts';
 import type { Type, TypeTable } from './model/type-table.ts';
 
 interface InterfaceKind {

@@ -9,28 +9,28 @@ import type {
   FunctionDefinition,
 } from '../../move/modules/compiled.ts';
 import type { AbilitySet } from '../../move/types/type-tag.ts';
-import { VmError } from '../status/vm-error.ts';
-import { checkAcquires } from './code/acquires.ts';
+import { VmError } from '../status/status.ts';
+import { checkInstantiationLoops, checkStructRecursion } from './circles.ts';
+import type { FunctionView } from './code/analysis.ts';
 import { checkControlFlow } from './code/control-flow.ts';
-import type { FunctionView } from './code/function-view.ts';
-import { checkLocals } from './code/locals.ts';
-import type { AcquiresOf } from './code/reference-checker.ts';
-import { checkReferences } from './code/references.ts';
-import { checkStackUsage } from './code/stack-usage.ts';
-import { checkTypes } from './code/type-safety.ts';
-import { checkConstants } from './constants.ts';
-import { checkDuplicates } from './duplicates.ts';
-import { checkFeatures } from './features.ts';
-import { checkFriends } from './friends.ts';
-import { checkInstantiationLoops } from './instantiation-loops.ts';
-import { checkInstructions } from './instruction-consistency.ts';
-import { checkLimits } from './limits.ts';
+import { type AcquiresOf, checkReferences } from './code/references.ts';
+import { checkAcquires, checkLocals, checkStackUsage } from './code/stack-and-locals.ts';
+import { checkTypes } from './code/type-rules.ts';
+import {
+  checkConstants,
+  checkDuplicates,
+  checkFeatures,
+  checkFriends,
+  checkLimits,
+} from './declarations.ts';
 import { TypeTable } from './model/type-table.ts';
-import { DEFAULT_VERIFIER_CONFIG, type VerifierConfig } from './model/verifier-config.ts';
-import { VerifierMeter } from './model/verifier-meter.ts';
-import { checkSignatures } from './signatures.ts';
+import {
+  DEFAULT_VERIFIER_CONFIG,
+  type VerifierConfig,
+  VerifierMeter,
+} from './model/verifier-config.ts';
+import { checkInstructions, checkSignatures } from './signatures.ts';
 import { checkStructInterface } from './struct-interface.ts';
-import { checkStructRecursion } from './struct-recursion.ts';
 
 /**
  * Verifies a module that was read; its indices are in bounds. In steps: hostile code can take a second, and others want

@@ -13,14 +13,20 @@ import {
   checkCompatibility,
   DEFAULT_COMPATIBILITY,
 } from '../../../src/vm/publish/compatibility.ts';
-import { checkEvents, checkScriptEvents } from '../../../src/vm/publish/events.ts';
-import { checkLinks } from '../../../src/vm/publish/links.ts';
-import { loadingStatus } from '../../../src/vm/publish/loading-status.ts';
-import { checkMetadata } from '../../../src/vm/publish/metadata-check.ts';
-import { checkNativeStructs, hasInitModule } from '../../../src/vm/publish/module-checks.ts';
+import {
+  checkEvents,
+  checkMetadata,
+  checkResourceGroups,
+  checkScriptEvents,
+} from '../../../src/vm/publish/metadata-check.ts';
+import {
+  checkLinks,
+  checkNativeStructs,
+  hasInitModule,
+  loadingStatus,
+} from '../../../src/vm/publish/module-checks.ts';
 import { publicationChecks } from '../../../src/vm/publish/publication.ts';
-import { checkResourceGroups } from '../../../src/vm/publish/resource-groups.ts';
-import { VmError } from '../../../src/vm/status/vm-error.ts';
+import { VmError } from '../../../src/vm/status/status.ts';
 import {
   patched,
   type UpgradeVector,

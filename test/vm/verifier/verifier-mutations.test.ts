@@ -15,7 +15,7 @@ import { BinaryFormatError } from '../../../src/move/modules/format.ts';
 import { OPCODES } from '../../../src/move/modules/opcodes.ts';
 import { readModule } from '../../../src/move/modules/read.ts';
 import { functionCode } from '../../../src/vm/code/function-code.ts';
-import { VmError } from '../../../src/vm/status/vm-error.ts';
+import { VmError } from '../../../src/vm/status/status.ts';
 import { Random, roundsOf, testSeed } from '../../random.ts';
 import { frameworkBytecodes } from '../framework.ts';
 import { verifyModule } from './verify-at-once.ts';

@@ -4,7 +4,7 @@ import { genesisModules } from '../../../bench/bulk-ledger/framework/framework.t
 import type { CompiledModule, Instruction } from '../../../src/move/modules/compiled.ts';
 import { OPCODES } from '../../../src/move/modules/opcodes.ts';
 import { readModule } from '../../../src/move/modules/read.ts';
-import { VmError } from '../../../src/vm/status/vm-error.ts';
+import { VmError } from '../../../src/vm/status/status.ts';
 import {
   DEFAULT_VERIFIER_CONFIG,
   type VerifierConfig,

@@ -6,10 +6,9 @@ import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { bn254 } from '@noble/curves/bn254.js';
 import { BLS_GROUPS, readPoint, writePoint } from './bls12381.ts';
 import { BN_GROUPS, readBnPoint, writeBnPoint } from './bn254.ts';
-import { bytesOfInteger, integerOfBytes } from './integers.ts';
 import { type Curve, type Fp12Value, type PointPair, productOfPairings } from './pairing.ts';
 import type { AffinePoint, PointGroup, PointGroups } from './points.ts';
-import type { GiveWay } from './turns.ts';
+import { bytesOfInteger, type GiveWay, integerOfBytes } from './turns.ts';
 
 /** The operations on the elements of a structure; absent ones are not defined for it. */
 export interface Structure<T = unknown> {

@@ -3,7 +3,6 @@
  * in G2 (docs/spec/vm.md §6.9). Encodings are those of Zcash, which standards call "compressed" and "uncompressed".
  */
 import { bls12_381 } from '@noble/curves/bls12-381.js';
-import { bytesOfInteger, integerOfBytes } from './integers.ts';
 import { productOfPairings } from './pairing.ts';
 import {
   type AffinePoint,
@@ -14,7 +13,7 @@ import {
   pointGroups,
   pointOf,
 } from './points.ts';
-import type { GiveWay } from './turns.ts';
+import { bytesOfInteger, type GiveWay, integerOfBytes } from './turns.ts';
 
 const { G1, G2, fields } = bls12_381;
 const { Fp2, Fp12 } = fields;

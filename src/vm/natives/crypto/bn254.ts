@@ -1,6 +1,5 @@
 /** Points of BN254 as the reference's library writes them: lowest byte first, flags in the highest bits of the last. */
 import { bn254 } from '@noble/curves/bn254.js';
-import { bytesOfInteger, integerOfBytes } from './integers.ts';
 import {
   type AffinePoint,
   coordinatesOf,
@@ -8,6 +7,7 @@ import {
   pointGroups,
   pointOf,
 } from './points.ts';
+import { bytesOfInteger, integerOfBytes } from './turns.ts';
 
 const { Fp2 } = bn254.fields;
 

@@ -7,8 +7,7 @@ import { sha512 } from '@noble/hashes/sha2.js';
 import { setBits } from '../../../move/bcs/bits.ts';
 import { BITMAP_BYTES, MAX_MULTI_ED25519_KEYS } from '../../../move/crypto/authenticator.ts';
 import { PUBLIC_KEY_BYTES, SIGNATURE_BYTES } from '../../../move/crypto/public-key.ts';
-import { integerOfBytes } from './integers.ts';
-import type { GiveWay } from './turns.ts';
+import { type GiveWay, integerOfBytes } from './turns.ts';
 
 const { Point } = ed25519;
 type Point = InstanceType<typeof Point>;

@@ -2,8 +2,7 @@
 import { pippenger } from '@noble/curves/abstract/curve.js';
 import { ristretto255, ristretto255_hasher } from '@noble/curves/ed25519.js';
 import { sha512 } from '@noble/hashes/sha2.js';
-import { bytesOfInteger, integerOfBytes } from './integers.ts';
-import type { GiveWay } from './turns.ts';
+import { bytesOfInteger, type GiveWay, integerOfBytes } from './turns.ts';
 
 const { Point } = ristretto255;
 

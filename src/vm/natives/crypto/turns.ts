@@ -21,3 +21,26 @@ export async function giveWay({ extensions, world }: NativeContext): Promise<voi
 export function turnsOf(context: NativeContext): GiveWay {
   return () => giveWay(context);
 }
+
+/** What operations on points cost a run, in units of its meter: about the time of so many instructions. */
+export const DECODE_UNITS = 2_000;
+export const MULTIPLY_UNITS = 10_000;
+export const PAIRING_UNITS = 200_000;
+
+export function integerOfBytes(bytes: Uint8Array): bigint {
+  let value = 0n;
+  for (let index = bytes.length - 1; index >= 0; index -= 1) {
+    value = (value << 8n) | BigInt(bytes[index]!);
+  }
+  return value;
+}
+
+/** @param length absent: as few as it takes */
+export function bytesOfInteger(value: bigint, length?: number): Uint8Array {
+  const size = length ?? Math.ceil(value.toString(16).length / 2);
+  const bytes = new Uint8Array(size);
+  for (let index = 0, left = value; index < size; index += 1, left >>= 8n) {
+    bytes[index] = Number(left & 0xffn);
+  }
+  return bytes;
+}

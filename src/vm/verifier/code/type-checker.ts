@@ -6,11 +6,10 @@ import type {
 } from '../../../move/modules/compiled.ts';
 import { hasAll } from '../../../move/types/abilities.ts';
 import type { AbilitySet } from '../../../move/types/type-tag.ts';
-import type { StatusName } from '../../status/status.ts';
-import { VmError } from '../../status/vm-error.ts';
+import { type StatusName, VmError } from '../../status/status.ts';
 import { type AbilitiesOf, isAssignable, type Type, type TypeTable } from '../model/type-table.ts';
-import type { VerifierMeter } from '../model/verifier-meter.ts';
-import type { FunctionView } from './function-view.ts';
+import type { VerifierMeter } from '../model/verifier-config.ts';
+import type { FunctionView } from './analysis.ts';
 
 const UNITS_PER_TYPE_NODE = 30;
 

@@ -1,3 +1,5 @@
+import { VmError } from '../../status/status.ts';
+
 /** What the verifier limits and allows (docs/spec/verifier.md §2). A limit that is off is `Infinity`. */
 export interface VerifierConfig {
   readonly maxLoopDepth: number;
@@ -15,7 +17,7 @@ export interface VerifierConfig {
   readonly maxStructVariants: number;
   readonly maxFieldsInStruct: number;
   readonly maxFunctionDefinitions: number;
-  /** Work on one function, and on all functions of a module (src/vm/verifier/model/verifier-meter.ts). */
+  /** Work on one function, and on all functions of a module (src/vm/verifier/model/verifier-config.ts). */
   readonly maxFunctionMeterUnits: number;
   readonly enableEnumTypes: boolean;
   readonly enableResourceAccessControl: boolean;
@@ -92,4 +94,43 @@ export function verifierConfigOf(rules: ChainRules): VerifierConfig {
     countScriptTypeParameters: isFeatureEnabled(SIGNATURE_CHECKER_V2_SCRIPT_FIX),
     checkFunctionTypes: gasFeatureVersion >= CHECKS_FUNCTION_TYPES,
   };
+}
+
+export class VerifierMeter {
+  readonly #max: number;
+  #ofFunction = 0;
+  #ofModule = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  enterFunction(): void {
+    this.#ofFunction = 0;
+  }
+
+  /** @throws VmError CONSTRAINT_NOT_SATISFIED above the limit */
+  add(units: number): void {
+    this.#ofFunction = this.#sum(this.#ofFunction, units);
+  }
+
+  /** `count` items, each at a cost 1.5 times that of the one before, in single precision. @throws VmError */
+  addGrowing(units: number, count: number): void {
+    let cost = units;
+    for (let left = count; left > 0; left -= 1) {
+      this.add(cost);
+      cost = Math.trunc(Math.fround(1.5 * Math.fround(cost)));
+    }
+  }
+
+  /** Adds the function's work to the module's. @throws VmError */
+  leaveFunction(): void {
+    this.#ofModule = this.#sum(this.#ofModule, Math.fround(this.#ofFunction));
+  }
+
+  #sum(units: number, added: number): number {
+    const sum = units + added;
+    if (sum > this.#max) throw new VmError('CONSTRAINT_NOT_SATISFIED');
+    return sum;
+  }
 }

@@ -1,5 +1,5 @@
-import { BcsReader } from '../../move/bcs/bcs-reader.ts';
-import { type BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
+import { BcsReader } from '../move/bcs/bcs-reader.ts';
+import { type BcsWriter, encodeBcs } from '../move/bcs/bcs-writer.ts';
 import {
   type IntegerKind,
   isSmallInteger,
@@ -7,15 +7,15 @@ import {
   readWideInteger,
   type WideIntegerKind,
   writeInteger,
-} from '../../move/bcs/integers.ts';
-import { ModuleId } from '../../move/types/module-id.ts';
-import { readTypeTag, type TypeTag } from '../../move/types/type-tag.ts';
-import type { Layout, LayoutField } from '../../move/values/layout.ts';
-import { FUNCTION_DATA_VERSION, readCapturedLayout } from '../../move/values/layout-captured.ts';
-import type { Meter } from '../meter.ts';
-import type { VmType } from '../program/vm-type.ts';
-import { VmError } from '../status/vm-error.ts';
-import { ByteVector, Closure, MAX_VALUE_DEPTH, type Value } from '../value.ts';
+} from '../move/bcs/integers.ts';
+import { ModuleId } from '../move/types/module-id.ts';
+import { readTypeTag, type TypeTag } from '../move/types/type-tag.ts';
+import type { Layout, LayoutField } from '../move/values/layout.ts';
+import { FUNCTION_DATA_VERSION, readCapturedLayout } from '../move/values/layout-captured.ts';
+import type { Meter } from './meter.ts';
+import type { VmType } from './program/vm-type.ts';
+import { VmError } from './status/status.ts';
+import { ByteVector, Closure, MAX_VALUE_DEPTH, type Value } from './value.ts';
 
 function enter(depth: number): void {
   if (depth > MAX_VALUE_DEPTH) throw new VmError('VM_MAX_VALUE_DEPTH_REACHED');

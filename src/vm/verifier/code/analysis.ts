@@ -1,8 +1,25 @@
-/**
- * Runs an abstract state through the blocks of a function until nothing changes. It yields after each block, so that a
- * long analysis can give others their turn.
- */
-import type { FunctionView } from './function-view.ts';
+/** A function as the passes over code see it, and an abstract state that goes through its blocks. */
+import type {
+  CompiledModule,
+  CompiledScript,
+  Instruction,
+  SignatureToken,
+} from '../../../move/modules/compiled.ts';
+import type { AbilitySet } from '../../../move/types/type-tag.ts';
+import type { TypeTable } from '../model/type-table.ts';
+import type { FlowGraph } from './control-flow.ts';
+
+export interface FunctionView {
+  readonly binary: CompiledModule | CompiledScript;
+  readonly types: TypeTable;
+  readonly code: readonly Instruction[];
+  readonly parameters: readonly SignatureToken[];
+  /** Parameters included. */
+  readonly locals: readonly SignatureToken[];
+  readonly results: readonly SignatureToken[];
+  readonly typeParameters: readonly AbilitySet[];
+  readonly graph: FlowGraph;
+}
 
 interface Analysis<State> {
   copy(state: State): State;
@@ -14,6 +31,10 @@ interface Analysis<State> {
   join(state: State, other: State): State;
 }
 
+/**
+ * Runs an abstract state through the blocks of a function until nothing changes. It yields after each block, so that a
+ * long analysis can give others their turn.
+ */
 export function* analyze<State>(
   { graph }: FunctionView,
   initial: State,

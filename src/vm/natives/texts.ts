@@ -1,16 +1,125 @@
-/** Natives of `0x1::string_utils`: values as text, for people (docs/spec/vm.md §6.8). */
+/** Natives of `0x1::string`, `0x1::type_info` and `0x1::string_utils` (docs/spec/vm.md §6.2). */
+
 import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
 import { byteTools } from '../../move/bcs/bytes.ts';
 import { ADDRESS_ONE, type Address, formatAddress } from '../../move/types/address.ts';
-import { formatStructTag, type StructTag } from '../../move/types/type-tag.ts';
+import { CHAIN_ID_TAG } from '../../move/types/framework-tag.ts';
+import { formatStructTag, formatTypeTag, type StructTag } from '../../move/types/type-tag.ts';
 import type { EnumLayout, Layout, LayoutField, StructLayout } from '../../move/values/layout.ts';
 import type { GasMeter } from '../gas/gas-meter.ts';
 import type { Meter } from '../meter.ts';
 import { type Native, NativeAbort, type NativeContext, type NativeResult } from '../native.ts';
 import type { VmType } from '../program/vm-type.ts';
-import { VmError } from '../status/vm-error.ts';
+import { VmError } from '../status/status.ts';
 import type { Value } from '../value.ts';
-import { bytesOf, partsOf, referenced, referencedBytes, stringOf, textOf } from './arguments.ts';
+import {
+  bytesOf,
+  byteVector,
+  partsOf,
+  referenced,
+  referencedBytes,
+  stringOf,
+  textOf,
+} from './arguments.ts';
+
+const END_BEFORE_START = 1;
+
+function isCharBoundary(bytes: Uint8Array, at: bigint): boolean {
+  if (at === 0n || at === BigInt(bytes.length)) return true;
+  return at < BigInt(bytes.length) && (bytes[Number(at)]! & 0xc0) !== 0x80;
+}
+
+/** Bytes that are searched for one unit. */
+const SEARCHED_PER_UNIT = 4;
+
+/**
+ * Where bytes first are in others, the length of those when they are not (Knuth, Morris and Pratt, 1977). The engine's
+ * own search takes the product of both lengths at worst.
+ */
+function placeOf(sought: Uint8Array, bytes: Uint8Array): number {
+  const { length } = sought;
+  if (length === 0) return 0;
+  // At i: how long a beginning of `sought` also ends there, the whole left out.
+  const borders = new Uint32Array(length);
+  for (let at = 1, same = 0; at < length; at += 1) {
+    while (same > 0 && sought[at] !== sought[same]) same = borders[same - 1]!;
+    if (sought[at] === sought[same]) same += 1;
+    borders[at] = same;
+  }
+  for (let at = 0, same = 0; at < bytes.length; at += 1) {
+    while (same > 0 && bytes[at] !== sought[same]) same = borders[same - 1]!;
+    if (bytes[at] === sought[same]) same += 1;
+    if (same === length) return at + 1 - length;
+  }
+  return bytes.length;
+}
+
+const checkUtf8: Native = ({ meter }, [text]) => {
+  const bytes = bytesOf(referenced(text));
+  meter.chargeBytes(bytes.length);
+  return [byteTools.isUtf8(bytes)];
+};
+
+const charBoundary: Native = (_, [text, at]) => [
+  isCharBoundary(bytesOf(referenced(text)), at as bigint),
+];
+
+const subString: Native = ({ meter }, [text, start, end]) => {
+  const [from, to] = [Number(start), Number(end)];
+  if (to < from) return new NativeAbort(END_BEFORE_START);
+  return [byteVector(meter, bytesOf(referenced(text)).slice(from, to))];
+};
+
+const indexOf: Native = ({ gas, meter }, [text, wanted]) => {
+  const bytes = bytesOf(referenced(text));
+  const sought = bytesOf(referenced(wanted));
+  meter.charge(Math.ceil((bytes.length + sought.length) / SEARCHED_PER_UNIT));
+  const place = placeOf(sought, bytes);
+  gas.chargeFor('move_stdlib.string.index_of.per_byte_searched', place);
+  return [BigInt(place)];
+};
+
+export const STRING_NATIVES: Readonly<Record<string, Native>> = {
+  'string::internal_check_utf8': checkUtf8,
+  'string::internal_is_char_boundary': charBoundary,
+  'string::internal_sub_string': subString,
+  'string::internal_index_of': indexOf,
+};
+
+const NOT_A_STRUCT = 1;
+
+const typeOf: Native = ({ typeArguments, meter }) => {
+  const { tag } = typeArguments[0]!;
+  if (tag.kind !== 'struct') {
+    return new NativeAbort(NOT_A_STRUCT, `Expected a struct type, found: ${tag.kind}`);
+  }
+  const { address, module, name, typeArguments: parts } = tag.struct;
+  const inner = parts.length === 0 ? '' : `<${parts.map(formatTypeTag).join(', ')}>`;
+  return [
+    [
+      address,
+      byteVector(meter, byteTools.utf8Bytes(module)),
+      byteVector(meter, byteTools.utf8Bytes(name + inner)),
+    ],
+  ];
+};
+
+const typeName: Native = ({ typeArguments, meter }) => {
+  const name = formatTypeTag(typeArguments[0]!.tag);
+  return [stringOf(meter, name)];
+};
+
+const chainId: Native = ({ world }) =>
+  andThen(world.resource(ADDRESS_ONE, CHAIN_ID_TAG), (bytes) => {
+    if (bytes?.length !== 1) throw new VmError('VM_EXTENSION_ERROR', { text: 'no chain id' });
+    return [bytes[0]!];
+  });
+
+export const TYPE_NATIVES: Readonly<Record<string, Native>> = {
+  'type_info::type_of': typeOf,
+  'type_info::type_name': typeName,
+  'type_info::chain_id_internal': chainId,
+};
 
 const ARGUMENTS_MISMATCH = 1;
 const INVALID_FORMAT = 2;

@@ -1,14 +1,27 @@
-/** What an instruction names: a struct, a variant, a field or a function, with type arguments or without. */
+/**
+ * What instructions name: a struct, a variant, a field or a function with its attributes (docs/spec/move.md §1.5),
+ * with type arguments or without.
+ */
+
 import type {
   CompiledModule,
   CompiledScript,
   FieldDefinition,
+  FunctionAttribute,
   FunctionHandle,
   Instruction,
   StructDefinition,
 } from '../../../move/modules/compiled.ts';
 import { OPCODES } from '../../../move/modules/opcodes.ts';
-import { VmError } from '../../status/vm-error.ts';
+import { VmError } from '../../status/status.ts';
+
+export function byOpcode<T>(byName: Readonly<Record<string, T>>): readonly (T | undefined)[] {
+  return OPCODES.map((info) => (info === undefined ? undefined : byName[info.name]));
+}
+
+export function isOneOf(names: readonly string[]): readonly boolean[] {
+  return OPCODES.map((info) => info !== undefined && names.includes(info.name));
+}
 
 type Binary = CompiledModule | CompiledScript;
 
@@ -121,4 +134,27 @@ const MASK_BITS = 64;
 
 export function isCaptured(mask: bigint, argument: number): boolean {
   return argument < MASK_BITS && ((mask >> BigInt(argument)) & 1n) === 1n;
+}
+
+/** The function can be named by values that are stored. */
+export const PERSISTENT = 1;
+const MODULE_LOCK = 2;
+/** Of the interface of a public struct: packing, unpacking, testing and borrowing. */
+export const PACK = 3;
+export const PACK_VARIANT = 4;
+export const UNPACK = 5;
+export const UNPACK_VARIANT = 6;
+export const TEST_VARIANT = 7;
+export const BORROW = 8;
+export const BORROW_MUT = 9;
+
+/** Whether all wanted attributes are there, but for the lock, which is the function's own matter. */
+export function hasAttributes(
+  given: readonly FunctionAttribute[],
+  wanted: readonly FunctionAttribute[],
+): boolean {
+  return wanted.every(
+    ({ code, operand }) =>
+      code === MODULE_LOCK || given.some((one) => one.code === code && one.operand === operand),
+  );
 }
