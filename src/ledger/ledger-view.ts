@@ -211,7 +211,8 @@ export class LedgerView {
     return simulate(transaction, {
       modules,
       guard: this.#guard,
-      program: this.#programOf(modules),
+      program:
+        modules === this.#modules ? this.#newestProgram().program : new Program(modules.lookup),
       places: new WeakMap(),
       pace,
       sizeBytes,
@@ -266,11 +267,6 @@ export class LedgerView {
         return prices;
       })
     );
-  }
-
-  /** Modules as they are linked to run, once for the newest version. */
-  #programOf(modules: ModuleView): Program {
-    return modules === this.#modules ? this.#newestProgram().program : new Program(modules.lookup);
   }
 
   #newestProgram(): SharedProgram {

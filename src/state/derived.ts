@@ -96,13 +96,11 @@ export function derive<V>(
   const stamps = new Map<string, ModuleStamp>();
   const noting: ModuleLookup = (id) =>
     andThen(lookup(id), (module) => {
-      if (module !== undefined) stamps.set(`${id.address}::${id.name}`, stampOf(id, module.digest));
+      if (module === undefined) return module;
+      // The id may be a part of a request's text, which would stay as long as the stamp.
+      const own = { address: copiedText(id.address), name: copiedText(id.name) };
+      stamps.set(`${id.address}::${id.name}`, { id: own, digest: module.digest });
       return module;
     });
   return andThen(make(noting), (value) => ({ value, modules: [...stamps.values()] }));
-}
-
-/** The id may be a part of a request's text, which would stay as long as the stamp. */
-function stampOf({ address, name }: ModuleId, digest: string | undefined): ModuleStamp {
-  return { id: { address: copiedText(address), name: copiedText(name) }, digest };
 }

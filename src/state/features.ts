@@ -57,16 +57,16 @@ export interface DatedLimits {
 }
 
 export function loaderLimitsAt(guard: PruningGuard, version: bigint): MaybePromise<DatedLimits> {
-  return andThen(featuresEntry(guard, version), (entry) => ({
-    limits: limitsOf(featuresIn(entry)),
-    // Flags that are missing tell nothing about earlier versions.
-    sinceVersion: entry?.version ?? version,
-  }));
-}
-
-function limitsOf(features: Uint8Array | undefined): LoaderLimits {
-  if (features === undefined) return DEFAULT_LOADER_LIMITS;
-  return loaderLimitsOf((flag) => isFeatureEnabled(features, flag));
+  return andThen(featuresEntry(guard, version), (entry) => {
+    const features = featuresIn(entry);
+    return {
+      limits: features
+        ? loaderLimitsOf((flag) => isFeatureEnabled(features, flag))
+        : DEFAULT_LOADER_LIMITS,
+      // Flags that are missing tell nothing about earlier versions.
+      sinceVersion: entry?.version ?? version,
+    };
+  });
 }
 
 export function loaderLimitsOf(isEnabled: (flag: number) => boolean): LoaderLimits {

@@ -8,6 +8,7 @@ import { type Cache, copiedBytes } from '../../cache.ts';
 import type { Accounts, Listing } from '../../ledger/accounts/accounts.ts';
 import type { ListingRequest } from '../../ledger/accounts/listing.ts';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
+import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { formatHex } from '../../move/bcs/hex.ts';
 import { contentDigest } from '../../move/crypto/hash.ts';
 import type { StoredModule } from '../../state/stored-module.ts';
@@ -105,14 +106,6 @@ export const resourceEndpoint = defineRead({
   },
 });
 
-const U64_BYTES = 8;
-
-function littleEndian(value: bigint): Buffer {
-  const bytes = Buffer.alloc(U64_BYTES);
-  bytes.writeBigUInt64LE(value);
-  return bytes;
-}
-
 /** An account's balance of a coin or fungible asset at a version. */
 export const balanceEndpoint = defineRead({
   operationId: 'get_account_balance',
@@ -146,7 +139,7 @@ function answerOf(balance: bigint, format: Format, pinned: boolean): Answer {
   // The number itself is the tag; hashing it would cost more than everything else.
   return format === 'json'
     ? { body: text, tagCore: text, pinned }
-    : { body: littleEndian(balance), tagCore: `${text}-bcs`, pinned };
+    : { body: encodeBcs((writer) => writer.u64(balance)), tagCore: `${text}-bcs`, pinned };
 }
 
 export const moduleEndpoint = defineRead({

@@ -338,7 +338,9 @@ export class PushHub {
         batch = rendered(await channel.source.read(view, channel.next));
       } catch (failure) {
         if (mayPass(failure)) throw failure;
-        this.#drop(channel, failure);
+        const listeners = [...channel.live];
+        this.#forget(channel);
+        this.#fail(listeners, failure);
         return;
       }
       await this.#share.spend(performance.now() - startedMs);
@@ -358,12 +360,6 @@ export class PushHub {
       startedMs = performance.now();
     }
     await this.#share.spend(performance.now() - startedMs);
-  }
-
-  #drop(channel: Channel, failure: unknown): void {
-    const listeners = [...channel.live];
-    this.#forget(channel);
-    this.#fail(listeners, failure);
   }
 
   #endAll(failure: unknown): void {

@@ -42,7 +42,8 @@ export class HttpSource implements BackupSource {
   async metadataFiles(signal: AbortSignal): Promise<readonly string[]> {
     const folder = new URL(`${METADATA_FOLDER}/`, this.#server.base);
     const page = await this.#get(folder, MAX_LIST_BYTES, signal);
-    let names = page.status === 200 ? linksIn(page.body.toString('utf8')) : [];
+    const text = page.status === 200 ? page.body.toString('utf8') : '';
+    let names = [...text.matchAll(/href="(?:\.\/)?([^"/]*)"/gi)].map(([, name]) => name!);
     if (names.length === 0) names = await this.#bucketNames(folder, signal);
     const files = names.filter(isMetadataFile).map((name) => `${METADATA_FOLDER}/${name}`);
     if (files.length > 0) return files;
@@ -103,11 +104,6 @@ export class HttpSource implements BackupSource {
       throw new BackupError(code, cause.message, undefined, { cause });
     }
   }
-}
-
-/** Names of files that a page of a server links to, in the folder itself. */
-function linksIn(page: string): string[] {
-  return [...page.matchAll(/href="(?:\.\/)?([^"/]*)"/gi)].map(([, name]) => name!);
 }
 
 /**

@@ -124,7 +124,9 @@ export class Follower {
         try {
           await this.#session(signal);
         } catch (error) {
-          if (signal.aborted && isAbort(error, signal)) break;
+          const isAbort =
+            error === signal.reason || (error instanceof Error && error.name === 'AbortError');
+          if (signal.aborted && isAbort) break;
           const isStoreFault = error instanceof StoreError && isTransient(error);
           if (!(error instanceof RemoteError || isStoreFault)) throw error;
           await this.#waitAfter(error, signal);
@@ -336,8 +338,4 @@ async function* endingWithFault(
   } catch (error) {
     yield { kind: 'fault', error };
   }
-}
-
-function isAbort(error: unknown, signal: AbortSignal): boolean {
-  return error === signal.reason || (error instanceof Error && error.name === 'AbortError');
 }

@@ -8,9 +8,9 @@
 import { type Cache, copiedBytes } from '../../cache.ts';
 import { andThen, type MaybePromise, mapInOrder, settle } from '../../maybe-promise.ts';
 import { U64_MAX } from '../../move/bcs/bcs-reader.ts';
-import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
+import { BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { contentDigest } from '../../move/crypto/hash.ts';
-import { type Address, addressBytes, formatAddress } from '../../move/types/address.ts';
+import { addressBytes, formatAddress } from '../../move/types/address.ts';
 import { renderValueUtf8 } from '../../move/values/value-json.ts';
 import { areUnchanged, type Derived, type ModuleStamp } from '../../state/derived.ts';
 import { conversionError, LedgerError } from '../../state/ledger-error.ts';
@@ -226,9 +226,10 @@ export class StreamPages {
       },
       (cause) => {
         if (!(cause instanceof EventGapError)) throw cause;
+        const number = encodeBcs((writer) => writer.u64(creationNumber)).toString('hex');
         throw new LedgerError(
           'internal_error',
-          `Failed to find events by key ${eventKeyText(address, creationNumber)}: AptosDB Other Error: ` +
+          `Failed to find events by key ${number}${address}: AptosDB Other Error: ` +
             `DB corruption: Sequence number not continuous. expected: ${cause.expected}, actual: ${cause.actual}`,
           { cause },
         );
@@ -250,13 +251,6 @@ function eventPruned(stream: StreamId, sequenceNumber: bigint, firstRetained: bi
 function keyOf(request: EventPageRequest, form: EventPageForm): string {
   const { address, creationNumber, start, limit } = request;
   return `${address}${creationNumber}/${start ?? ''}/${limit}/${form}`;
-}
-
-/** 80 hex digits: creation number little-endian, then the address (docs/spec/http.md §5.7). */
-function eventKeyText(address: Address, creationNumber: bigint): string {
-  const number = Buffer.allocUnsafe(8);
-  number.writeBigUInt64LE(creationNumber);
-  return number.toString('hex') + address;
 }
 
 /** Variant of handle events in BCS: this operation has no others. */

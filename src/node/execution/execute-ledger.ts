@@ -50,7 +50,8 @@ export async function executeLedger(
       const message = 'the ledger stores no whole transactions, so there is nothing to execute';
       throw new NodeError('bad_input', message);
     }
-    const file = request.progressFile ?? defaultFile(data);
+    const ownFile = isPostgresUrl(data) ? undefined : join(data, 'execution-progress.json');
+    const file = request.progressFile ?? ownFile;
     const genesis = identity.genesisWaypointHash.toString('hex');
     const progress = new ExecutionProgress(file, { program: packageVersion(), genesis });
     // Below the oldest version there is no state to run a transaction on.
@@ -106,8 +107,4 @@ async function compareAll(
     progress.counts.stateRoots += compared;
     if (difference !== undefined) progress.addDifference(difference);
   }
-}
-
-function defaultFile(data: string): string | undefined {
-  return isPostgresUrl(data) ? undefined : join(data, 'execution-progress.json');
 }

@@ -77,7 +77,10 @@ export class PostgresHosts {
    */
   async query(lane: Lane, statement: Statement, values: readonly Parameter[]): Promise<Answer> {
     if (lane === 'long') return await this.#ask(lane, statement, values);
-    if (this.#waiting >= MAX_WAITING_STATEMENTS) throw this.#busy();
+    if (this.#waiting >= MAX_WAITING_STATEMENTS) {
+      const message = `${this.#shown} is overloaded: more than ${MAX_WAITING_STATEMENTS} reads wait`;
+      throw new StoreError('store_busy', message);
+    }
     this.#waiting += 1;
     try {
       return await this.#ask(lane, statement, values);
@@ -279,11 +282,6 @@ export class PostgresHosts {
     this.#current = host;
     this.#last = host;
     this.#first = this.#hosts.indexOf(host);
-  }
-
-  #busy(): StoreError {
-    const message = `${this.#shown} is overloaded: more than ${MAX_WAITING_STATEMENTS} reads wait`;
-    return new StoreError('store_busy', message);
   }
 
   behindError(): StoreError {

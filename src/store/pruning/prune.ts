@@ -176,7 +176,11 @@ async function pruneTarget(view: StoreView, policy: PrunePolicy): Promise<Block>
   }
   const targets: Block[] = [];
   if (versions !== undefined) targets.push(await blockForVersions(view, BigInt(versions)));
-  if (seconds !== undefined) targets.push(await blockForSeconds(view, BigInt(seconds)));
+  if (seconds !== undefined) {
+    const firstUsecs = view.head.timestampUsecs - BigInt(seconds) * USECS_PER_SECOND;
+    const read = (height: bigint) => blockAt(view, height);
+    targets.push(await firstBlockAfter(view.head, firstUsecs - 1n, read));
+  }
   return targets.reduce((low, block) => (block.height < low.height ? block : low));
 }
 
@@ -185,11 +189,6 @@ async function blockForVersions(view: StoreView, versions: bigint): Promise<Bloc
   const block = await view.blockFromVersion(first < 0n ? 0n : first);
   // A newest block that is longer than the bound stays whole.
   return block ?? blockAt(view, view.head.blockHeight);
-}
-
-async function blockForSeconds(view: StoreView, seconds: bigint): Promise<Block> {
-  const firstUsecs = view.head.timestampUsecs - seconds * USECS_PER_SECOND;
-  return firstBlockAfter(view.head, firstUsecs - 1n, (height) => blockAt(view, height));
 }
 
 async function blockAt(view: StoreView, height: bigint): Promise<Block> {

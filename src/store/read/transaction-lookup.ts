@@ -86,7 +86,8 @@ export class SenderView {
   /** Those with sequence numbers from `first` to `last`, ascending; fewer where they are pruned or not there yet. */
   async bySequenceNumber(first: bigint, last: bigint, limit: number): Promise<SenderTransaction[]> {
     const from = orderBySequenceNumber(first);
-    return this.#visible(await this.#range({ from, to: orderBySequenceNumber(last), limit }));
+    const found = await this.#range({ from, to: orderBySequenceNumber(last), limit });
+    return found.filter(({ version }) => version <= this.#head.version);
   }
 
   /** All of them, with and without sequence number, by version, ascending; at most `limit`. */
@@ -143,10 +144,5 @@ export class SenderView {
 
   #decode(row: Row): SenderTransaction {
     return SENDER_TRANSACTION.decode({ partition: this.#sender, order: row.order }, row.value);
-  }
-
-  #visible(found: readonly SenderTransaction[]): SenderTransaction[] {
-    const end = found.findIndex(({ version }) => version > this.#head.version);
-    return found.slice(0, end === -1 ? found.length : end);
   }
 }

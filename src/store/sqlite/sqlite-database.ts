@@ -103,7 +103,10 @@ export class SqliteDatabase implements WritableRows {
 
   read(table: Table, id: number): Buffer | undefined {
     const row = this.#statement(READ[table]).get(id) as [unknown] | undefined;
-    return row && blobOf(row[0]);
+    if (row === undefined) return undefined;
+    const [bytes] = row;
+    if (!(bytes instanceof Uint8Array)) throw new StoredValueError('it is not bytes');
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
   write(table: Table, id: number, bytes: Buffer): void {
@@ -161,12 +164,6 @@ export class SqliteDatabase implements WritableRows {
     this.#statements.set(text, statement);
     return statement;
   }
-}
-
-/** @throws StoredValueError */
-function blobOf(bytes: unknown): Buffer {
-  if (!(bytes instanceof Uint8Array)) throw new StoredValueError('it is not bytes');
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 let isVersionChecked = false;

@@ -81,7 +81,9 @@ export class Replay {
       this.#countsSignatures = again !== undefined;
       return again;
     } catch (error) {
-      if (!isRefusal(error)) throw error;
+      const isRefusal =
+        error instanceof ViewError || error instanceof VmError || error instanceof LedgerError;
+      if (!isRefusal) throw error;
       return { version, isOpen: true, detail: error.message };
     }
   }
@@ -112,10 +114,6 @@ export class Replay {
     this.#indexAfter = (index ?? least) + 1;
     return index;
   }
-}
-
-function isRefusal(error: unknown): error is Error {
-  return error instanceof ViewError || error instanceof VmError || error instanceof LedgerError;
 }
 
 /** Parts of an info that come from running the transaction, and what they are called. */
