@@ -14,7 +14,7 @@ import type { LedgerView } from '../../src/ledger/ledger-view.ts';
 import { TransactionCaches } from '../../src/ledger/transactions/renderer.ts';
 import { ModuleCache, TypeCache } from '../../src/state/module-view.ts';
 import type { Store } from '../../src/store/store.ts';
-import { randomSource, roundsOf, testSeed } from '../random.ts';
+import { randomSource, roundsOf, someOf, testSeed } from '../random.ts';
 import { temporarySqliteStore } from '../store/engines.ts';
 import { TestApi } from './client.ts';
 import { LogLines } from './error-answers.ts';
@@ -107,11 +107,13 @@ async function shown(
   }
 }
 
-describe.each([
+const BUDGETS: readonly (readonly [string, number])[] = [
   ['for a few', 16 * 1024],
-  ['for most', 512 * 1024],
   ['for all', 64 * 1024 * 1024],
-])('pages in a cache with a budget %s', (_, budgetBytes) => {
+  ['for most', 512 * 1024],
+];
+
+describe.each(someOf(BUDGETS, 2))('pages in a cache with a budget %s', (_, budgetBytes) => {
   it('are those of a node without one', async () => {
     const random = randomSource(testSeed());
     const streams = await GrowingStreams.open(await temporarySqliteStore(), random);

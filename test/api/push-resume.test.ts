@@ -17,7 +17,7 @@ import { apiSettings } from './settings.ts';
 import { openTestedLedger, openTestedStore } from './tested-ledger.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
-const RESUMES = roundsOf('RESUMES', 20, 1_000);
+const RESUMES = roundsOf('RESUMES', 8, 1_000);
 const TIMEOUT_MS = 60_000 + RESUMES * 500;
 const STREAM = `/v1/accounts/0x${STREAM_ACCOUNTS[0]}/events/2`;
 /** Listeners of streams that stand still: more than versions come at once, so that the others are told apart. */

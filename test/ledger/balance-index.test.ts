@@ -54,7 +54,7 @@ import { randomSource as fractions, roundsOf, testSeed } from '../random.ts';
 import { chunk, transaction } from '../store/chunks.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 
-const runs = roundsOf('RUNS', 6, 200);
+const runs = roundsOf('RUNS', 3, 200);
 
 /** A whole number below another. */
 type Random = (below: number) => number;

@@ -16,7 +16,7 @@ import { signedTransaction } from '../move/transactions/user-transaction-arbitra
 import { genesisPresent, readGenesis } from '../move/values/layout-genesis.ts';
 import { NEW_FRAMEWORK, OLD_FRAMEWORK, type Source } from '../move/values/layout-modules.ts';
 import { address, list, option } from '../move/values/scalar-arbitraries.ts';
-import { Random, testSeed } from '../random.ts';
+import { Random, roundsOf, testSeed } from '../random.ts';
 import { ledgerOf } from './encode-modules.ts';
 import { decodeAndEncode, messageOf, warningCodes } from './signing-bytes.ts';
 
@@ -205,7 +205,7 @@ describe.skipIf(!genesisPresent)('any transaction (needs ../shared for the modul
         );
         expect(warned).toBe(!isSame);
       }),
-      { seed, numRuns: 2_000 },
+      { seed, numRuns: roundsOf('MESSAGES', 700, 20_000) },
     );
   });
 

@@ -10,7 +10,7 @@ import {
 } from '../../src/submission/encode/fields.ts';
 import { EncodeError, encodeSubmission } from '../../src/submission/encode/index.ts';
 import { NEW_FRAMEWORK } from '../move/values/layout-modules.ts';
-import { testSeed } from '../random.ts';
+import { roundsOf, testSeed } from '../random.ts';
 import { ledgerOf } from './encode-modules.ts';
 
 const seed = testSeed('encode-hostile');
@@ -107,7 +107,7 @@ describe('random requests', () => {
         const result = await outcome(Buffer.from(body));
         if (!(result instanceof EncodeError) || result.stage === 'convert') converted += 1;
       }),
-      { seed, numRuns: 5_000 },
+      { seed, numRuns: roundsOf('REQUESTS', 1_500, 50_000) },
     );
     expect(converted).toBeGreaterThan(100);
   });
@@ -134,7 +134,7 @@ describe('random requests', () => {
         await outcome(body);
         await outcome(body.subarray(0, length));
       }),
-      { seed, numRuns: 3_000 },
+      { seed, numRuns: roundsOf('REQUESTS', 1_000, 50_000) },
     );
   });
 });

@@ -5,12 +5,14 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../process/command.ts';
 import { until } from '../process/worker-processes.ts';
+import { IS_LONG } from '../random.ts';
 import { NO_POSTGRES } from './cluster.ts';
 import { ReplicatedPostgres } from './replicated.ts';
 
 const ROUNDS = 2;
 
-describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a primary and two standbys`, () => {
+// In CI, the tests that rely on this are enough.
+describe.skipIf(NO_POSTGRES !== '' || !IS_LONG)(`${NO_POSTGRES}a primary and two standbys`, () => {
   let cluster: ReplicatedPostgres;
 
   beforeAll(async () => {

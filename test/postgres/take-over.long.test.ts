@@ -2,7 +2,7 @@
  * Two writers of one ledger, started at once: one writes, the other stands by. The one that writes is stopped in the
  * middle of a commit, or wherever it is, or killed, and the other goes on. The one that was stopped goes on as well, a
  * while later, and ends. Whatever happens, the ledger is the upstream's.
- * TAKE_OVER_ROUNDS sets how often (default 1), STOP_SECONDS for how long it is stopped (default 10, at least 6), SEED
+ * TAKE_OVER_ROUNDS sets how often (default 60), STOP_SECONDS for how long it is stopped (default 10, at least 6), SEED
  * repeats the choices of a run.
  */
 import type { ChildProcess } from 'node:child_process';
@@ -21,10 +21,10 @@ import {
 } from '../process/command.ts';
 import { digestsOf, digestsOfStore, makeSample } from '../process/ledger-contents.ts';
 import { until } from '../process/worker-processes.ts';
-import { randomSource, roundsOf, testSeed } from '../random.ts';
+import { IS_LONG, randomSource, roundsOf, testSeed } from '../random.ts';
 import { NO_POSTGRES, PostgresServer } from './cluster.ts';
 
-const ROUNDS = roundsOf('TAKE_OVER_ROUNDS', 1, 60);
+const ROUNDS = roundsOf('TAKE_OVER_ROUNDS', 3, 60);
 const STOP_SECONDS = Number(process.env['STOP_SECONDS'] ?? 10);
 const ROUND_TIMEOUT_MS = 60_000;
 const MOST_LIFE_MS = 1_000;
@@ -63,7 +63,8 @@ class Writer {
   }
 }
 
-describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}two writers`, () => {
+// In CI, crash-servers.long.test.ts kills a writer beside one that stands by, hanging.long.test.ts silences one.
+describe.skipIf(NO_POSTGRES !== '' || !IS_LONG)(`${NO_POSTGRES}two writers`, () => {
   const random = randomSource(testSeed());
   let server: PostgresServer;
   let upstream: ServedNode;

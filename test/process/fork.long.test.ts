@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openStoreReader } from '../../src/node/open-store.ts';
 import { openView } from '../../src/store/read/view.ts';
 import { type AnyRequest, RequestSource, subjectsOf } from '../fork/random-requests.ts';
-import { Random, roundsOf, testSeed } from '../random.ts';
+import { IS_LONG, Random, roundsOf, testSeed } from '../random.ts';
 import { killLeftNodes, runCommand, ServedNode, temporaryFolder } from './command.ts';
 import { until } from './worker-processes.ts';
 
@@ -87,7 +87,7 @@ describe(`a fork (seed ${seed})`, () => {
     await compareWith(await ServedNode.start(data), join(folder, 'of-sample'));
   });
 
-  it('of a follower answers as it does, then alone', patience, async () => {
+  it.runIf(IS_LONG)('of a follower answers as it does, then alone', patience, async () => {
     const sample = await ServedNode.start(data);
     const args = ['--follow', sample.ready.url];
     const follower = await ServedNode.start(join(folder, 'follower'), args);

@@ -21,7 +21,7 @@ import { Random, roundsOf, testSeed } from '../random.ts';
 import { NEWEST_VERSION, storeReferenceChain } from './reference-chain.ts';
 
 const SEED = testSeed('view-balances');
-const QUESTIONS = roundsOf('VIEW_BALANCES', 150, 10_000);
+const QUESTIONS = roundsOf('VIEW_BALANCES', 60, 10_000);
 const COIN = new CoinAsset(APTOS_COIN_TAG);
 const METADATA_TAG = {
   address: ADDRESS_ONE,

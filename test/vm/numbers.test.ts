@@ -7,7 +7,7 @@ import { ProgramMaker, type RandomProgram, type Typed } from './numbers.ts';
 import { failure, programOf, runIn, runText } from './run-text.ts';
 
 const SEED = testSeed('vm-numbers');
-const PROGRAMS = roundsOf('VM_PROGRAMS', 1_500, 100_000);
+const PROGRAMS = roundsOf('VM_PROGRAMS', 500, 100_000);
 const IN_ONE_MODULE = 100;
 
 function looks({ kind, value }: Typed): Value {

@@ -17,7 +17,7 @@ import {
   formatJson,
   JSON_MAX_DEBUG_LENGTH,
 } from '../../../src/move/json/json-text-print.ts';
-import { testSeed } from '../../random.ts';
+import { roundsOf, testSeed } from '../../random.ts';
 
 const MIB = 1024 * 1024;
 const seed = testSeed('json-text');
@@ -223,7 +223,7 @@ describe('values of JSON', () => {
           expect(plain(parseJson(Buffer.from(text)))).toEqual(fromPlain(expected));
         }
       }),
-      { seed, numRuns: 20_000 },
+      { seed, numRuns: roundsOf('TEXTS', 4_000, 20_000) },
     );
   });
 
@@ -242,7 +242,7 @@ describe('values of JSON', () => {
           }
         },
       ),
-      { seed, numRuns: 5_000 },
+      { seed, numRuns: roundsOf('TEXTS', 1_500, 5_000) },
     );
   });
 });

@@ -8,7 +8,7 @@ import {
   TypeTextError,
 } from '../../../src/move/types/type-parser.ts';
 import { formatTypeTag, type TypeTag } from '../../../src/move/types/type-tag.ts';
-import { testSeed } from '../../random.ts';
+import { roundsOf, testSeed } from '../../random.ts';
 
 const seed = testSeed('type-parser');
 
@@ -200,7 +200,7 @@ describe('any text', () => {
         if (type.kind === 'unparsable') expect(failure(type.text)).not.toBe('');
         else expect(parseTypeTag(formatTypeTag(type as TypeTag))).toEqual(type);
       }),
-      { seed, numRuns: 20_000 },
+      { seed, numRuns: roundsOf('TYPES', 4_000, 20_000) },
     );
   });
 
