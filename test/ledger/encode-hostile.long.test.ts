@@ -107,7 +107,7 @@ describe('random requests', () => {
         const result = await outcome(Buffer.from(body));
         if (!(result instanceof EncodeError) || result.stage === 'convert') converted += 1;
       }),
-      { seed, numRuns: roundsOf('REQUESTS', 1_500, 50_000) },
+      { seed, numRuns: roundsOf('REQUESTS', 5_000, 50_000) },
     );
     expect(converted).toBeGreaterThan(100);
   });
@@ -134,7 +134,7 @@ describe('random requests', () => {
         await outcome(body);
         await outcome(body.subarray(0, length));
       }),
-      { seed, numRuns: roundsOf('REQUESTS', 1_000, 50_000) },
+      { seed, numRuns: roundsOf('REQUESTS', 3_000, 50_000) },
     );
   });
 });

@@ -25,6 +25,8 @@ interface CopyFacts {
   readonly copy_bytes: number;
 }
 
+/** Less than a copy. */
+const DISK_BYTES = 2 * 1024 * 1024;
 const folder = temporaryFolder();
 const source = join(folder, 'source');
 let digests: Record<string, string>;
@@ -50,7 +52,7 @@ async function versionsOf(node: ServedNode): Promise<{ newest: bigint; oldest: b
 }
 
 beforeAll(async () => {
-  await makeSample(source, 3_000);
+  await makeSample(source, 1_200);
   digests = await digestsOf(source);
 });
 afterEach(killLeftNodes);
@@ -163,7 +165,7 @@ describe('what is cut off or refused', () => {
     afterAll(() => disk?.unmount());
 
     it('is said before the copy begins, and when it fills meanwhile; nothing is left', async () => {
-      disk = new SmallDisk(join(folder, 'disk'), '4m');
+      disk = new SmallDisk(join(folder, 'disk'), String(DISK_BYTES));
       const to = join(disk.folder, 'copy');
       const copy = async () => {
         const { code, stdout } = await runCommand([
@@ -179,7 +181,7 @@ describe('what is cut off or refused', () => {
       const small = await copy();
       expect(small.freeBytes).toBeLessThan(small.neededBytes);
       // Just enough for the columns, and not for the rest of the file.
-      disk.resize(`${4 * 1024 * 1024 + small.neededBytes - small.freeBytes}`);
+      disk.resize(String(DISK_BYTES + small.neededBytes - small.freeBytes));
       const tight = await copy();
       expect(tight.freeBytes).toBeGreaterThanOrEqual(tight.neededBytes);
       disk.resize('64m');

@@ -20,7 +20,7 @@ import { Random, roundsOf, testSeed } from '../random.ts';
 import { bytecodesOf, CAFE, failure, programOfBytes, runIn, runText } from './run-text.ts';
 
 const SEED = testSeed('vm-hostile');
-const MUTANTS = roundsOf('VM_MUTANTS', 400, 100_000);
+const MUTANTS = roundsOf('VM_MUTANTS', 1_000, 100_000);
 
 /** A module that uses every kind of instruction. */
 const VARIED = `module cafe::m {
