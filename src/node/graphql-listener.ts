@@ -7,9 +7,9 @@ import { JsonSyntaxError, type JsonValue, parseJson } from '../move/json/json-te
 import { receivedBytes } from './received-bytes.ts';
 
 const GRAPHQL_PATH = '/v1/graphql';
-const MAX_GRAPHQL_BODY_BYTES = 256 * 1024;
+export const MAX_GRAPHQL_BODY_BYTES = 256 * 1024;
 /** Requests that are received or wait for the database at a time; the others are refused. */
-const MAX_GRAPHQL_REQUESTS = 200;
+export const MAX_GRAPHQL_REQUESTS = 200;
 
 /**
  * @param database waits until the tables show the newest version

@@ -36,7 +36,7 @@ export const QUERY_LIMITS: QueryLimits = {
   rows: 100,
   totalRows: 100_000,
   patternLength: 1_000,
-  introspectedFields: 400_000,
+  introspectedFields: 50_000,
   cost: 1_000_000,
 };
 
