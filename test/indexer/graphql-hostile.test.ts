@@ -103,6 +103,9 @@ describe('limits', () => {
     const query = '{events{type}}';
     const refused = await ask(database, query, {}, { ...QUERY_LIMITS, cost: 0.01 });
     expect(refused.errors[0].extensions.code).toBe('limit-exceeded');
+    // A limit of rows makes a query cheap only if its rows are found soon.
+    const first = await ask(database, '{events(limit:1){type}}', {}, { ...QUERY_LIMITS, cost: 1 });
+    expect(first.errors[0].extensions.code).toBe('limit-exceeded');
     const stopping = { ...database, stopsSlowQueries: true, query: database.query.bind(database) };
     const answered = await ask(stopping, query, {}, { ...QUERY_LIMITS, cost: 0.01 });
     expect(answered.data.events.length).toBeGreaterThan(0);

@@ -105,8 +105,19 @@ async function checkCost(
   limits: QueryLimits,
 ): Promise<void> {
   const { rows } = await database.query(`EXPLAIN (FORMAT JSON) ${text}`, parameters);
-  const [plan] = JSON.parse(rows[0]!['QUERY PLAN']!) as [{ Plan: { 'Total Cost': number } }];
-  checkLimit(plan.Plan['Total Cost'], limits.cost, 'units of estimated cost');
+  const [{ Plan }] = JSON.parse(rows[0]!['QUERY PLAN']!) as [{ Plan: PlanNode }];
+  checkLimit(costOf(Plan), limits.cost, 'units of estimated cost');
+}
+
+/** What PostgreSQL's EXPLAIN says of a step and the steps below. */
+interface PlanNode {
+  readonly 'Total Cost': number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+/** Of the costliest step. A `LIMIT` above it makes its rows seem cheap, but it may never find as many. */
+function costOf({ 'Total Cost': cost, Plans }: PlanNode): number {
+  return Math.max(cost, ...(Plans ?? []).map(costOf));
 }
 
 /** Errors of PostgreSQL by their class (SQLSTATE). What is not the request's fault is not shown. */
