@@ -105,15 +105,18 @@ function rowsOf(table: Table, random: Random): Row[] {
   return [...byKey.values()];
 }
 
-/** An embedded PostgreSQL with these rows, and a reader of what its views show. */
-export async function openTables(rows: Rows): Promise<Database> {
-  const database = await openDatabase(undefined);
+/**
+ * Tables with these rows.
+ * @param location of a server; absent: an embedded PostgreSQL
+ */
+export async function openTables(rows: Rows, location?: string): Promise<Database> {
+  const database = await openDatabase(location);
   await database.transaction([{ text: makingStatements(), parameters: [] }]);
   await fillTables(database, rows);
   return database;
 }
 
-export async function fillTables(database: Database, rows: Rows): Promise<void> {
+async function fillTables(database: Database, rows: Rows): Promise<void> {
   await database.transaction(
     CATALOGUE.filter(({ name }) => (rows.get(name)?.length ?? 0) > 0).map((table) => {
       const columns = table.columns.filter(({ generated }) => generated === undefined);
