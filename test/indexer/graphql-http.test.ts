@@ -1,15 +1,37 @@
-/** GraphQL over HTTP, as a page of a browser and an SDK ask. */
+/** GraphQL over HTTP, as SDKs and pages of a browser ask: with every document of the TypeScript SDK, unchanged. */
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
+import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openDatabase } from '../../src/indexer/database/database.ts';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/indexer/database/session.ts';
 import {
   graphqlListener,
   MAX_GRAPHQL_BODY_BYTES,
   MAX_GRAPHQL_REQUESTS,
 } from '../../src/node/graphql-listener.ts';
+
+import { Random, testSeed } from '../random.ts';
+import { openTables, randomRows } from './dialect/random-rows.ts';
+
+const SDK = dirname(dirname(createRequire(import.meta.url).resolve('@aptos-labs/ts-sdk')));
+
+/** Documents of the SDK's source; fragments are put in where it puts them. */
+function sdkDocuments(): Map<string, string> {
+  const source = readFileSync(join(SDK, '..', 'src/types/generated/queries.ts'), 'utf8');
+  const texts = new Map<string, string>();
+  for (const [, name, text] of source.matchAll(/export const (\w+) = `([^`]*)`/g)) {
+    texts.set(
+      name!,
+      text!.replace(/\$\{(\w+)\}/g, (_, fragment: string) => texts.get(fragment)!),
+    );
+  }
+  return texts;
+}
+
+const DOCUMENTS = sdkDocuments();
 
 let database: Database;
 let server: Server;
@@ -19,7 +41,7 @@ let gate: Promise<void> = Promise.resolve();
 const failures: unknown[] = [];
 
 beforeAll(async () => {
-  database = await openDatabase(undefined);
+  database = await openTables(randomRows(new Random(testSeed())));
   const listener = graphqlListener(
     async () => {
       await gate;
@@ -43,6 +65,30 @@ const post = (body: string): Promise<Response> =>
     headers: { 'content-type': 'application/json' },
     body,
   });
+
+interface Answer {
+  readonly data?: Readonly<Record<string, unknown>>;
+  readonly errors?: readonly { readonly extensions: { readonly code: string } }[];
+}
+
+describe('documents of the TypeScript SDK', () => {
+  it.each([...DOCUMENTS].filter(([, text]) => text.includes('query ')))('%s', async (_, text) => {
+    const variables = Object.fromEntries(
+      [...text.matchAll(/\$where_condition: \w+!/g)].map(() => ['where_condition', {}]),
+    );
+    const response = await post(JSON.stringify({ query: text, variables }));
+    const { data, errors } = (await response.json()) as Answer;
+    expect(errors).toBeUndefined();
+    for (const rows of Object.values(data!)) {
+      if (Array.isArray(rows)) expect(rows.length).toBeGreaterThan(0);
+      else expect(rows).toEqual({ aggregate: { count: expect.any(Number) } });
+    }
+  });
+
+  it('are all there', () => {
+    expect(DOCUMENTS.size).toBe(29);
+  });
+});
 
 it('answers with JSON', async () => {
   const response = await post('{"query":"{__typename}"}');
@@ -68,8 +114,8 @@ it.each([
 ])('%s has status 200 and the code %s', async (body, code) => {
   const response = await post(body);
   expect(response.status).toBe(200);
-  const { errors } = (await response.json()) as { errors: [{ extensions: { code: string } }] };
-  expect(errors[0].extensions.code).toBe(code);
+  const { errors } = (await response.json()) as Answer;
+  expect(errors?.[0]?.extensions.code).toBe(code);
 });
 
 it('a field that does not exist has the error of the public indexer', async () => {
@@ -140,7 +186,7 @@ it('requests at a time', async () => {
 });
 
 it('a failure that no request may cause is reported and not shown', async () => {
-  // The database has no tables.
+  await database.transaction([{ text: 'DROP TABLE ledger_infos', parameters: [] }]);
   const response = await post('{"query":"{ledger_infos{chain_id}}"}');
   expect(response.status).toBe(500);
   expect(await response.json()).toEqual({
