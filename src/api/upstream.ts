@@ -1,5 +1,5 @@
 /**
- * The upstream: another node, of the same chain, that does what this one cannot (submit, simulate, view). Requests are
+ * The upstream: another node, of the same chain, that submits and simulates where there is one. Requests are
  * passed on as they came, and answers come back as they are, with the ledger headers of this node.
  */
 import type { IncomingHttpHeaders } from 'node:http';

@@ -127,7 +127,7 @@ export class BlockMaker {
     return this.#executor.version;
   }
 
-  /** Runs transactions on the newest state, outside of a block. */
+  /** Runs transactions after the newest one, without recording them. */
   get executor(): Executor {
     return this.#executor;
   }
@@ -228,12 +228,12 @@ export class BlockMaker {
     await this.commit();
   }
 
-  /** Commits the open block as it is: only one that ends the epoch has nothing at its end. */
+  /** Commits the open block without an epilogue: only one that ended the epoch has none. All others: `end`. */
   async commit(): Promise<void> {
     const { builder } = this.#open!;
     this.#open = undefined;
     const head = await this.#committer.pushAll([builder.finish(this.#recorder.frozenRoots)]);
-    this.#executor.stored(head!);
+    this.#executor.markStored(head!);
   }
 
   async #nextMetadata(timestampUsecs: bigint): Promise<BlockMetadata> {

@@ -35,7 +35,12 @@ export class Faucet {
     return this.#chain.hasAccount(account);
   }
 
-  /** The account is created if it does not exist. @param octas u64 @throws SubmitError */
+  /**
+   * Sends any amount; the account is created if it does not exist. The first accounts of a network are funded here too:
+   * what requests may ask for is checked in src/node/localnet/faucet-server.ts.
+   * @param octas u64
+   * @throws SubmitError
+   */
   fund(receiver: Address, octas: bigint): Promise<PendingTransaction> {
     return this.#send({
       ...TRANSFER,

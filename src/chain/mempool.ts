@@ -184,7 +184,10 @@ export class Mempool {
     return size;
   }
 
-  /** Removes those that no block can have any more. @param ledgerSecs the ledger's time, in seconds since 1970 */
+  /**
+   * Removes transactions that have expired or waited too long.
+   * @param ledgerSecs the ledger's time, in seconds since 1970
+   */
   expire(ledgerSecs: bigint): void {
     const oldestMs = performance.now() - this.#limits.maxWaitMs;
     for (const { pending, arrivedMs } of this.#entries.values()) {

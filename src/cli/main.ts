@@ -74,7 +74,7 @@ async function buildProgram(args: readonly string[]): Promise<Command> {
   const program = new Command('daybook')
     .description('A ledger node: a Move ledger in its own store, served over HTTP.')
     .version(packageVersion())
-    // Behind a command, --version is an option of that command.
+    // After the name of a command, --version belongs to that command.
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({

@@ -49,7 +49,9 @@ export function isConstructed(type: MoveType): boolean {
   return address === ADDRESS_ONE && CONSTRUCTORS.has(`${module}::${name}`);
 }
 
-/** The value of an argument. Rejects with VmError. */
+/**
+ * Makes a value of an argument's BCS; parts whose type has a constructor are made by calling it. Rejects with VmError.
+ */
 export async function constructArgument(
   machine: Machine,
   type: MoveType,

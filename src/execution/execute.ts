@@ -1,5 +1,6 @@
 /**
- * Runs a transaction of a ledger again, of any kind, on the state before it, and gives what came of it
+ * Runs a transaction of any kind on the state before it, a new one of a chain or one of a ledger again, and gives its
+ * output
  * (docs/spec/vm.md §9).
  */
 

@@ -41,7 +41,10 @@ const NO_STATE: Head = {
 
 const FEATURES_PATH = encodePath({ kind: 'resource', tag: FEATURES_TAG });
 
-/** What follows from the modules alone: it stays while no version writes any. */
+/**
+ * Modules that are linked to run, and where their resources are. Valid until a version writes a module or the feature
+ * flags.
+ */
 export class LinkedCode {
   readonly program = new Program((id) => this.lookup(id));
   readonly places: ResourcePlaces = new WeakMap();
@@ -129,10 +132,10 @@ export class Executor {
     if (writes.some(changesCode)) this.#code = undefined;
   }
 
-  stored(head: Head): void {
+  markStored(head: Head): void {
     const left = this.version - head.version;
     this.#unstored.splice(0, this.#unstored.length - Math.max(0, Number(left)));
-    this.#state.stored(head);
+    this.#state.markStored(head);
   }
 
   /** The stored transaction of a version. Rejects with ViewError where there is none. */

@@ -121,7 +121,7 @@ export class RecentState implements StateSource {
   }
 
   /** From now on the store has all versions up to the head. */
-  stored(head: Head): void {
+  markStored(head: Head): void {
     this.#stored = this.#sourceAt(head);
     this.#storedVersion = head.version;
     for (const [id, written] of this.#unstored) {

@@ -18,7 +18,7 @@ const FILES = 'tables';
 interface ServiceOptions extends Omit<IndexerOptions, 'database'> {
   /** A folder, `postgres://…`, or absent: in memory. */
   readonly location: string | undefined;
-  /** Is told of each failure of following; it goes on then. */
+  /** Called for each failure; following continues after it. */
   readonly onFailure: (error: unknown) => void;
 }
 

@@ -1,5 +1,6 @@
 /**
- * Makes chunks for the store from versions in their wire bytes. Genesis, feeds and sample ledgers all take this way.
+ * Makes chunks for the store from versions in their wire bytes. Genesis, feeds, blocks of a chain
+ * in this process and what a fork reads all take this way.
  * Blocks and epochs come from the framework's events (docs/spec/ledger.md §2.3).
  */
 import { BcsError, BcsReader } from '../move/bcs/bcs-reader.ts';

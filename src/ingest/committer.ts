@@ -1,6 +1,6 @@
 /**
- * The commit pipeline of `init`, `sample`, `follow` and `--produce`. Each chunk is translated and passed to the
- * writer, which builds its rows while the previous chunk is being written.
+ * The commit pipeline of `init`, `follow` and of chains in this process (local networks, samples). Each chunk is
+ * translated and passed to the writer, which builds its rows while the previous chunk is being written.
  */
 
 import type { Head } from '../store/columns/head.ts';

@@ -217,7 +217,7 @@ async function follow(
         hadLedger = true;
         logGenesis(writer, options, logger);
       }
-      if (head !== undefined) check?.stored(head);
+      if (head !== undefined) check?.markStored(head);
       onProgress?.(head, upstreamVersion);
       progress.update(head?.version, upstreamVersion);
     },

@@ -148,7 +148,7 @@ export async function startPruning(
   };
 }
 
-/** Does work that writes. @returns false if the disk is full, or the store cannot be reached */
+/** Runs `work`. @returns false, and logs it, if the disk is full or the store cannot be reached */
 async function ifStoreTakesIt(logger: Logger, work: () => Promise<void>): Promise<boolean> {
   try {
     await work();

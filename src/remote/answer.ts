@@ -1,4 +1,4 @@
-/** What the answer of a node says (docs/spec/http.md §3.1). */
+/** The ledger headers of another node's answer (docs/spec/http.md §3.1). */
 import type { IncomingHttpHeaders } from 'node:http';
 
 export interface Answer {

@@ -107,7 +107,7 @@ interface Remembered {
 export class ModuleView {
   readonly version: bigint;
   readonly newer: ModuleView | undefined;
-  /** Loaded under the limits on the chain at this version (docs/spec/move.md §4.2). */
+  /** Finds a module and loads it under the chain's limits at this version (docs/spec/move.md §4.2). */
   readonly lookup: ModuleLookup;
   readonly #canInterpolate: boolean;
   readonly #caches: ModuleCaches;

@@ -15,7 +15,7 @@ import {
   scanColumn,
   type VerifyContext,
 } from './context.ts';
-import { EventTypesExaminer } from './type-windows.ts';
+import { EventTypeExaminer } from './event-type-index.ts';
 
 export async function verifyEvents(context: VerifyContext): Promise<void> {
   const rows = await checkStreams(context);
@@ -85,7 +85,7 @@ function checkSuccessor(
 
 async function checkModuleEvents(context: VerifyContext): Promise<void> {
   const { damages, progress, reached } = context;
-  const types = new EventTypesExaminer(context);
+  const types = new EventTypeExaminer(context);
   let rows = 0n;
   for await (const { row, version } of rowsByVersion(context, MODULE_EVENTS)) {
     rows += 1n;

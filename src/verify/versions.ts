@@ -313,7 +313,7 @@ class VersionExaminer {
       const row = await this.#eventRow(version, event);
       if (row !== undefined) leaves.set(row.index, streamEventHash(event, row));
     }
-    // Last: the translation of a module event has the index of that event.
+    // Module events come last: they replace their translations, which have the same index.
     const { partition } = key;
     const read = () => listed(rowsBetween(store, MODULE_EVENTS, ...moduleEventBounds(key)));
     for (const row of (await damages.decoded(read, version)) ?? []) {

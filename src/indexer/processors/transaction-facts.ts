@@ -88,7 +88,7 @@ interface BlockPlace {
 /** One transaction, read once for all processors. */
 export class TransactionFacts {
   readonly transaction: ChainTransaction;
-  /** Text, as all numbers of the chain. */
+  /** Decimal digits, as REST shows a u64. */
   readonly version: string;
   readonly timestamp: string;
   readonly blockHeight: string;

@@ -36,8 +36,8 @@ function streamName(stream: StreamId): string {
 }
 
 /**
- * State and streams as one chunk changes them, up to one of its transactions. It is filled on demand, because most
- * chunks have no event to translate.
+ * State and streams after some of a chunk's transactions. They are computed on demand, because most chunks have no
+ * event to translate.
  */
 class ChunkOverlay {
   readonly chunk: Chunk;
@@ -92,7 +92,7 @@ interface Candidate {
   readonly eventIndex: number;
   readonly translation: EventTranslation;
   readonly event: ModuleEvent;
-  /** Values under its state keys as the chunk has written them so far, `null` where it has not. */
+  /** For each state key of the translation, what earlier transactions of the chunk wrote; `null`: none did. */
   readonly values: readonly (Buffer | undefined | null)[];
 }
 

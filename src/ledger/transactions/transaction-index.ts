@@ -12,7 +12,7 @@ import { requireStart } from '../history.ts';
 
 /** How many indexes are tried for one page: as many as the reference takes transactions into a block. */
 export const MAX_TRIED_INDEXES = 10_000;
-/** Tried before other requests get their turn; each takes about 10 µs. */
+/** Indexes that are tried before other requests get their turn; each takes about 10 µs. */
 const TRIES_PER_TURN = 250;
 
 /** As LedgerView.transactionIndexes. */

@@ -20,7 +20,7 @@ export const SPARSE_MERKLE_PLACEHOLDER = Buffer.concat(
 const KEY_BITS = 8 * HASH_BYTES;
 const LEAF_BYTES = 2 * HASH_BYTES;
 const INITIAL_LEAVES = 256;
-/** The shared bits of a leaf that has none before it. */
+/** Stands for the bits that the first leaf shares with the one before it. */
 const FIRST = -1;
 
 export const hashInternal = nodeHasher('SparseMerkleInternal');

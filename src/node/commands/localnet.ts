@@ -7,8 +7,9 @@ import type { Mining } from '../../chain/local-chain.ts';
 import { formatHex } from '../../move/bcs/hex.ts';
 import type { Localnet } from '../localnet/localnet.ts';
 import { NodeError } from '../node-error.ts';
+import { NODE_SETTINGS, type NodeSettings } from '../settings/settings.ts';
 import { stopSignal } from '../shutdown.ts';
-import { addSettingOption, describe, jsonText, wholeNumber } from './command-line.ts';
+import { describe, jsonText, wholeNumber } from './command-line.ts';
 
 interface LocalnetFlags {
   readonly data?: string;
@@ -23,7 +24,7 @@ interface LocalnetFlags {
   readonly faucetListen: string;
   readonly indexerListen: string;
   readonly readyListen: string;
-  readonly logLevel?: string;
+  readonly logLevel: NodeSettings['logLevel'];
   readonly exec?: string;
   readonly json?: true;
 }
@@ -79,7 +80,11 @@ export function define(command: Command): void {
     )
     .option('--exec <command>', 'run a command with the network, end with it')
     .option('--json', 'print what there is as one JSON object');
-  addSettingOption(command, 'logLevel');
+  command.addOption(
+    new Option('--log-level <level>', NODE_SETTINGS.logLevel.description)
+      .choices(NODE_SETTINGS.logLevel.enum)
+      .default('warn'),
+  );
   command.action(run);
 }
 
@@ -90,7 +95,7 @@ async function run(flags: LocalnetFlags): Promise<void> {
     ...flags,
     mining: flags.blockTime,
     settings: {
-      logLevel: (flags.logLevel ?? 'warn') as 'warn',
+      logLevel: flags.logLevel,
       offline: flags.offline === true,
     },
   });

@@ -25,7 +25,7 @@ import { badAnswer } from './upstream-failure.ts';
 
 /** As many as a node gives by default at most. */
 const EVENTS_PER_REQUEST = 100;
-/** An event with the version before it. */
+/** Fewest bytes of an item: a version, then an event. */
 const MIN_ITEM_BYTES = 8 + ContractEvent.minBytes;
 
 interface AnsweredEvent {

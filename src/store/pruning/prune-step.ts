@@ -34,7 +34,7 @@ import { type VersionWrites, WRITES_OF_VERSION } from '../columns/version-writes
 import { endOfVersions, versionRows } from '../read/version-rows.ts';
 import { rowsBetween, type StoreReader } from '../store.ts';
 import { RowDamagedError } from '../store-error.ts';
-import { clearTypeWindows, TypeWindows } from '../write/type-windows.ts';
+import { clearTypeWindows, EventTypeIndex } from '../write/event-type-index.ts';
 import { type Retained, SupersededState } from './superseded-state.ts';
 
 export interface PruneBounds {
@@ -85,7 +85,7 @@ class PruneStep {
   readonly #state: SupersededState;
   readonly #first: bigint;
   readonly #firstEvents = new Map<string, bigint>();
-  readonly #types = new TypeWindows();
+  readonly #types = new EventTypeIndex();
   /** Rows that are cleared: one for each version, and those that it wrote. */
   #rows = 0;
   #turnMs = performance.now();

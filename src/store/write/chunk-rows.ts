@@ -19,7 +19,7 @@ import {
 import { chunkError } from '../store-error.ts';
 import { type BalanceWrite, balanceWriteOf } from './balance-index.ts';
 import type { Chunk, ChunkTransaction, StateWrite } from './chunk.ts';
-import { type MadeWindow, TypeWindows } from './type-windows.ts';
+import { EventTypeIndex, type MadeWindow } from './event-type-index.ts';
 
 export interface ChunkKey {
   readonly physical: Buffer;
@@ -61,7 +61,7 @@ export async function chunkRowsInTurns(chunk: Chunk, identity: LedgerIdentity): 
 
 class RowsMaker {
   readonly #batch = new Batch();
-  readonly #types = new TypeWindows();
+  readonly #types = new EventTypeIndex();
   readonly #keysByName = new Map<string, WrittenChunkKey>();
   readonly #chunk: Chunk;
   readonly #identity: LedgerIdentity;
@@ -146,7 +146,7 @@ function putWrites(
 
 function putEvents(
   batch: Batch,
-  types: TypeWindows,
+  types: EventTypeIndex,
   version: bigint,
   key: BucketKey,
   transaction: ChunkTransaction,

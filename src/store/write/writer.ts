@@ -15,7 +15,7 @@ import { chunkError, isStoreError, RowDamagedError, StoreError } from '../store-
 import { putBalances } from './balance-index.ts';
 import { type Chunk, checkBlocks, checkChunk, headAfter, lastVersionOf } from './chunk.ts';
 import { type ChunkKey, type ChunkRows, chunkRowsInTurns } from './chunk-rows.ts';
-import { putTypeWindows } from './type-windows.ts';
+import { putEventTypes } from './event-type-index.ts';
 
 interface AppendResult {
   /** `already_there`: all of its versions were committed before, with the same infos; nothing was written. */
@@ -139,7 +139,7 @@ export class LedgerWriter {
     await Promise.all([
       this.#putNewKeys(batch, keys),
       putBalances(batch, this.#store, balances, chunk.firstVersion),
-      putTypeWindows(batch, this.#store, typeWindows, chunk.firstVersion),
+      putEventTypes(batch, this.#store, typeWindows, chunk.firstVersion),
     ]);
     const next = await this.#commit(batch, headAfter(chunk, head));
     this.#identity = identity;

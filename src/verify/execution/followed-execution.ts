@@ -58,8 +58,8 @@ export class FollowedExecution {
   }
 
   /** All versions up to the head are stored from now on. */
-  stored(head: Head): void {
-    this.#position?.replay.stored(head);
+  markStored(head: Head): void {
+    this.#position?.replay.markStored(head);
   }
 
   /** Begins after what is stored: what was checked before and then not committed is checked again. */

@@ -55,8 +55,8 @@ export class Replay {
     this.#leastIndex = this.#indexAfter;
   }
 
-  stored(head: Head): void {
-    this.#executor.stored(head);
+  markStored(head: Head): void {
+    this.#executor.markStored(head);
   }
 
   /** Runs a transaction. What was read of the state before it is remembered as long as no other version is run. */

@@ -23,7 +23,7 @@ import type { Head } from '../../store/columns/head.ts';
 import { decodeU64Key, encodeBucketKey } from '../../store/columns/order-key.ts';
 import { putKey, rowsOfKey } from '../../store/columns/state-key-column.ts';
 import { rowsBetween, type Store, scanPages } from '../../store/store.ts';
-import { type MadeWindow, TypeWindows } from '../../store/write/type-windows.ts';
+import { EventTypeIndex, type MadeWindow } from '../../store/write/event-type-index.ts';
 import { BalancesInState } from '../balances.ts';
 import type { NamedRow } from './version-rows.ts';
 
@@ -133,7 +133,7 @@ async function windowsFrom(
   { version: newest }: Head,
   clearedBelow: bigint,
 ): Promise<readonly MadeWindow[]> {
-  const types = new TypeWindows();
+  const types = new EventTypeIndex();
   const end = windowEnd(start);
   let version = start > clearedBelow ? start : clearedBelow;
   for (; version <= end && version <= newest; version += 1n) {

@@ -18,7 +18,9 @@ import { decodeManifest, EMPTY_MANIFEST, type Manifest } from './manifest.ts';
 import { Run } from './run.ts';
 import { partitionBytesOf, partitionHash } from './run-index.ts';
 
-/** Keys are the column's number, the partition and the order. */
+/**
+ * The rows of a store: a log and sorted runs (an LSM tree). A key is the column's number, the partition and the order.
+ */
 export class SortedRuns {
   readonly rows: StoredRows;
   runs: readonly Run[] = [];

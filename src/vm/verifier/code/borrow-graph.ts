@@ -60,7 +60,7 @@ function withEdge(set: EdgeSet, edge: Edge): EdgeSet {
   return { edges: [...edges.slice(0, at), edge, ...edges.slice(at)], isFull };
 }
 
-/** Whether edges say all that another one says. */
+/** Whether a set has this edge, or a weak one whose path is a prefix of it. */
 function covers({ edges }: EdgeSet, other: Edge): boolean {
   return edges.some(
     (edge) =>

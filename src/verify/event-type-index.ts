@@ -15,12 +15,12 @@ import {
 import { decodeU64Key, encodeBucketKey } from '../store/columns/order-key.ts';
 import { rowsBetween } from '../store/store.ts';
 import { isDamaged } from '../store/store-error.ts';
-import { type MadeWindow, TypeWindows } from '../store/write/type-windows.ts';
+import { EventTypeIndex, type MadeWindow } from '../store/write/event-type-index.ts';
 import { DamageList, noteAbove, scanColumn, type VerifyContext } from './context.ts';
 
-export class EventTypesExaminer {
+export class EventTypeExaminer {
   readonly #context: VerifyContext;
-  #types = new TypeWindows();
+  #types = new EventTypeIndex();
   #windowEnd = -1n;
   #reached = 0n;
 
@@ -44,7 +44,7 @@ export class EventTypesExaminer {
 
   async #compare(): Promise<void> {
     const { windows } = this.#types;
-    this.#types = new TypeWindows();
+    this.#types = new EventTypeIndex();
     const keys = windows.map((window) => TYPE_WINDOW.keyOf(window));
     const values = await this.#context.store.getMany(EVENT_TYPES, keys);
     for (const [index, made] of windows.entries()) {

@@ -26,7 +26,7 @@ interface KnownType {
   newest: MadeWindow | undefined;
 }
 
-export class TypeWindows {
+export class EventTypeIndex {
   readonly #windows: MadeWindow[] = [];
   readonly #byTag = new Map<string, KnownType>();
   readonly #byPartition = new Map<string, KnownType>();
@@ -78,7 +78,7 @@ function nameOf(bytes: Uint8Array): string {
  * @param firstVersion the lowest of their events: windows that begin after it are not in the store
  * @throws RowDamagedError
  */
-export async function putTypeWindows(
+export async function putEventTypes(
   batch: Batch,
   store: StoreReader,
   windows: readonly MadeWindow[],
