@@ -87,6 +87,8 @@ it('while a node produces and prunes: one moment of its ledger, which others may
   cpSync(source, unpruned, { recursive: true });
   const keep = ['--keep', '400', '--prune-grace-seconds', '1'];
   const node = await ServedNode.start(data, ['--produce', '100', ...keep]);
+  // It has the same transactions, and prunes none.
+  const other = await ServedNode.start(unpruned, ['--follow', node.ready.url]);
   await until('it prunes', async () => (await versionsOf(node)).oldest > 0n);
   const to = join(folder, 'growing-copy');
   const before = await versionsOf(node);
@@ -99,11 +101,9 @@ it('while a node produces and prunes: one moment of its ledger, which others may
   // The node still writes its ledger; the copy can be written, for its lock is not the source's.
   const prune = ['prune', '--keep', String(newest - oldest + 1n), '--grace-seconds', '0'];
   expect(await runCommand([...prune, '--data', to])).toMatchObject({ code: 0 });
+  await until('it is there', async () => (await versionsOf(other)).newest >= newest);
   expect((await node.stop()).code).toBe(0);
   await expectSound(data, newest);
-  // The same transactions without pruning, up to the version of the copy.
-  const other = await ServedNode.start(unpruned, ['--produce', '1000']);
-  await until('it is there', async () => (await versionsOf(other)).newest >= newest);
   const expected = join(folder, 'expected');
   const follow = ['follow', '--data', expected, '--from', other.ready.url];
   expect((await runCommand([...follow, '--until', String(newest)])).code).toBe(0);

@@ -114,7 +114,7 @@ describe('crashes', () => {
       const random = randomSource(testSeed());
       const folder = temporaryFolder();
       const whole = join(folder, 'whole');
-      await makeSample(whole, 2_500);
+      await makeSample(whole, 1_200);
       const straight = join(folder, 'straight');
       cpSync(whole, straight, { recursive: true });
       const prune = (data: string) => [
@@ -140,7 +140,7 @@ describe('crashes', () => {
         await sleep(150 + random() * 900);
         child.kill('SIGKILL');
         await ended;
-        await expectSound(data, 2_500n);
+        await expectSound(data, 1_200n);
         expect(await runCommand(prune(data))).toMatchObject({ code: 0, stderr: '' });
         // Row for row the one that has been verified.
         expect(await digestsOf(data)).toEqual(expected);
