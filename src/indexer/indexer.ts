@@ -14,6 +14,7 @@ import type { TransactionFacts } from './processors/transaction-facts.ts';
 import { makeTables, type Progress, progressStatements, readProgress } from './progress.ts';
 import { RowBuffer } from './rows/row-buffer.ts';
 import { DROPPING } from './schema.ts';
+import { TableTypes } from './table-types.ts';
 
 /** Rows that are gathered before they are written. */
 const ROWS_PER_COMMIT = 5_000;
@@ -35,6 +36,7 @@ export class Indexer {
   readonly #options: IndexerOptions;
   #progress: Progress | undefined;
   #pairs = new CoinPairs();
+  #tables = new TableTypes();
   /** The view whose history is known to be the one of the tables. */
   #checked: LedgerView | undefined;
   #filling: Promise<void> | undefined;
@@ -123,7 +125,10 @@ export class Indexer {
     let writing: Promise<void> | undefined;
     while (nextVersion <= view.state.version && !this.#isClosed) {
       const page = await transactions.page(nextVersion);
-      for (const facts of page) process(facts, rows, this.#pairs);
+      for (const facts of page) {
+        await this.#tables.decode(view, facts);
+        process(facts, rows, this.#pairs);
+      }
       nextVersion += BigInt(page.length);
       const isLast = nextVersion > view.state.version || this.#isClosed;
       if (rows.size < ROWS_PER_COMMIT && !isLast) continue;
@@ -177,10 +182,11 @@ export class Indexer {
       (await this.#hasRoot(view, known));
     if (!isOfLedger) {
       this.#pairs = new CoinPairs();
+      this.#tables = new TableTypes();
       const { firstVersion: asked = oldest } = this.#options;
       return await makeTables(this.database, chainId, laterOf(asked, oldest));
     }
-    if (this.#progress === undefined) await this.#learnPairs();
+    if (this.#progress === undefined) await this.#learn();
     return known;
   }
 
@@ -194,11 +200,19 @@ export class Indexer {
     return (await new LedgerTransactions(view).rootAt(last)) === lastRoot;
   }
 
-  async #learnPairs(): Promise<void> {
+  /** What rows from before say. */
+  async #learn(): Promise<void> {
     const { rows } = await this.database.query(
       "SELECT asset_type FROM fungible_asset_metadata WHERE token_standard = 'v1'",
     );
     for (const { asset_type: coin } of rows) this.#pairs.learn(coin!);
+    const tables = await this.database.query('SELECT * FROM table_metadatas');
+    for (const { handle, key_type: keyType, value_type: valueType, owner_address } of tables.rows) {
+      this.#tables.add({
+        ...{ handle: handle!, keyType: keyType!, valueType: valueType! },
+        owner: owner_address!,
+      });
+    }
   }
 }
 

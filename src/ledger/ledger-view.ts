@@ -21,6 +21,9 @@ import type { SignedTransaction } from '../move/transactions/user-transaction.ts
 import { type Address, formatAddress } from '../move/types/address.ts';
 import { APTOS_COIN_TAG } from '../move/types/framework-tag.ts';
 import type { HashedStateKey } from '../move/types/state-key.ts';
+import { TypeTag } from '../move/types/type-tag.ts';
+import type { Layout } from '../move/values/layout.ts';
+import { resolveArgumentLayout } from '../move/values/layout-resolver.ts';
 import { LedgerError } from '../state/ledger-error.ts';
 import { type ModuleCaches, ModuleView } from '../state/module-view.ts';
 import type { PruningGuard } from '../state/pruning-guard.ts';
@@ -145,6 +148,16 @@ export class LedgerView {
    */
   resolveVersion(asked: bigint | undefined, account?: Address): bigint {
     return this.#guard.resolveVersion(asked, account);
+  }
+
+  /**
+   * How the values of a type are made of others in the newest state: as they are shown, and with the tags of structs.
+   * Rejects with LayoutError.
+   */
+  async typeLayouts(type: TypeTag): Promise<{ readonly shown: Layout; readonly tagged: Layout }> {
+    const { value } = await this.#modules.type(TypeTag.encode(type), type);
+    const tagged = await resolveArgumentLayout(type, this.#modules.lookup);
+    return { shown: value.layout, tagged };
   }
 
   /** Throws `module_not_found`, or rejects with it. */

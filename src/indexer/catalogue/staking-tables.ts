@@ -5,6 +5,7 @@ const ZERO_ADDRESS = `0x${'0'.repeat(64)}`;
 export const STAKING_TABLES = [
   defineTable('delegated_staking_activities', {
     key: ['transaction_version', 'event_index'],
+    indexes: [['delegator_address'], ['pool_address']],
     columns: {
       amount: 'numeric',
       delegator_address: 'text',
@@ -64,6 +65,7 @@ export const STAKING_TABLES = [
   }),
   defineTable('current_delegator_balances', {
     key: ['delegator_address', 'pool_address', 'pool_type', 'table_handle'],
+    indexes: [['pool_address']],
     columns: {
       delegator_address: 'text',
       last_transaction_version: 'bigint',

@@ -3,6 +3,7 @@ import { defineTable } from './table.ts';
 export const STATE_TABLES = [
   defineTable('current_objects', {
     key: ['object_address'],
+    indexes: [['owner_address']],
     columns: {
       allow_ungated_transfer: 'boolean',
       is_deleted: 'boolean',
@@ -15,6 +16,7 @@ export const STATE_TABLES = [
   }),
   defineTable('table_items', {
     key: ['transaction_version', 'write_set_change_index'],
+    indexes: [['table_handle', 'transaction_version']],
     columns: {
       decoded_key: 'jsonb',
       decoded_value: 'jsonb?',
@@ -39,5 +41,7 @@ export const STATE_TABLES = [
   defineTable('table_metadatas', {
     key: ['handle'],
     columns: { handle: 'text', key_type: 'text', value_type: 'text' },
+    // The account with the resource that has the table.
+    hidden: { owner_address: 'text' },
   }),
 ];

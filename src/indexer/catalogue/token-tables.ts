@@ -3,6 +3,7 @@ import { defineTable, toMany, toOne } from './table.ts';
 export const TOKEN_TABLES = [
   defineTable('current_collections_v2', {
     key: ['collection_id'],
+    indexes: [['creator_address', 'collection_name'], ['collection_name']],
     columns: {
       collection_id: 'text',
       collection_name: 'text',
@@ -26,6 +27,7 @@ export const TOKEN_TABLES = [
   }),
   defineTable('current_token_datas_v2', {
     key: ['token_data_id'],
+    indexes: [['collection_id']],
     columns: {
       collection_id: 'text',
       decimals: 'bigint?',
@@ -55,6 +57,7 @@ export const TOKEN_TABLES = [
   }),
   defineTable('current_token_ownerships_v2', {
     key: ['token_data_id', 'property_version_v1', 'owner_address', 'storage_id'],
+    indexes: [['owner_address', 'amount']],
     columns: {
       amount: 'numeric',
       is_fungible_v2: 'boolean?',
@@ -106,6 +109,7 @@ export const TOKEN_TABLES = [
   }),
   defineTable('token_activities_v2', {
     key: ['transaction_version', 'event_index'],
+    indexes: [['token_data_id', 'transaction_version'], ['from_address'], ['to_address']],
     columns: {
       after_value: 'text?',
       before_value: 'text?',

@@ -3,6 +3,7 @@ import { defineTable, toMany, toOne } from './table.ts';
 export const TRANSACTION_TABLES = [
   defineTable('account_transactions', {
     key: ['account_address', 'transaction_version'],
+    indexes: [['transaction_version']],
     columns: { account_address: 'text', transaction_version: 'bigint' },
     relations: {
       user_transaction: toOne('user_transactions', { transaction_version: 'version' }),
@@ -20,6 +21,7 @@ export const TRANSACTION_TABLES = [
   }),
   defineTable('user_transactions', {
     key: ['version'],
+    indexes: [['sender', 'version']],
     columns: {
       block_height: 'bigint',
       entry_function_contract_address: 'text?',
@@ -70,6 +72,10 @@ export const TRANSACTION_TABLES = [
   }),
   defineTable('events', {
     key: ['transaction_version', 'event_index'],
+    indexes: [
+      ['account_address', 'creation_number'],
+      ['indexed_type', 'transaction_version'],
+    ],
     columns: {
       account_address: 'text',
       creation_number: 'bigint',
@@ -84,6 +90,7 @@ export const TRANSACTION_TABLES = [
   }),
   defineTable('auth_key_account_addresses', {
     key: ['account_address'],
+    indexes: [['auth_key']],
     columns: {
       account_address: 'text',
       auth_key: 'text',
@@ -94,6 +101,7 @@ export const TRANSACTION_TABLES = [
   }),
   defineTable('public_key_auth_keys', {
     key: ['auth_key', 'public_key', 'public_key_type'],
+    indexes: [['public_key']],
     columns: {
       account_public_key: 'text?',
       auth_key: 'text',

@@ -6,6 +6,7 @@ import type { CoinPairs } from './coin-pairs.ts';
 import { events } from './events.ts';
 import { fungibleAssets } from './fungible-assets.ts';
 import { objects } from './objects.ts';
+import { tableItems } from './table-items.ts';
 import { tokenActivities } from './token-activities.ts';
 import { tokens } from './tokens.ts';
 import type { TransactionFacts } from './transaction-facts.ts';
@@ -18,7 +19,7 @@ type Processor = (facts: TransactionFacts, rows: RowSink, pairs: CoinPairs) => v
 const PROCESSORS: Readonly<Record<string, readonly Processor[]>> = {
   account_restoration_processor: [],
   account_transactions_processor: [accountTransactions],
-  default_processor: [],
+  default_processor: [tableItems],
   events_processor: [events],
   fungible_asset_processor: [fungibleAssets, assetActivities],
   objects_processor: [objects],

@@ -65,7 +65,7 @@ interface ResourceDeletion {
   readonly type: string;
 }
 
-interface TableWrite {
+export interface TableWrite {
   readonly handle: string;
   /** Hexadecimal BCS, as the value, which a deletion has not. */
   readonly key: string;
@@ -73,6 +73,28 @@ interface TableWrite {
   readonly stateKeyHash: string;
   /** Its place among all changes. */
   readonly index: number;
+  /** Absent where nothing has told which types the table has, or the bytes are not of them. */
+  readonly decoded?: DecodedItem | undefined;
+}
+
+/** An item of a table, in JSON as the REST interface shows it. */
+export interface DecodedItem {
+  readonly keyType: string;
+  readonly valueType: string;
+  readonly key: unknown;
+  /** Absent: deleted. */
+  readonly value: unknown;
+  readonly owner: string;
+}
+
+/** A table that this transaction has told of. */
+export interface TableFacts {
+  /** 64 digits behind `0x`. */
+  readonly handle: string;
+  readonly keyType: string;
+  readonly valueType: string;
+  /** The account with the resource that has it. */
+  readonly owner: string;
 }
 
 export const OBJECT_CORE = '0x1::object::ObjectCore';
@@ -96,7 +118,10 @@ export class TransactionFacts {
   readonly events: readonly ChainEvent[];
   readonly writes: readonly ResourceWrite[];
   readonly deletions: readonly ResourceDeletion[];
-  readonly tableWrites: readonly TableWrite[];
+  /** They are decoded before any processor sees them. */
+  tableWrites: readonly TableWrite[];
+  newTables: readonly TableFacts[] = [];
+  readonly writesModules: boolean;
   readonly #byAddress = new Map<string, Map<string, Fields>>();
 
   constructor(transaction: ChainTransaction, { height, epoch }: BlockPlace) {
@@ -130,6 +155,7 @@ export class TransactionFacts {
       }
     });
     this.writes = writes;
+    this.writesModules = transaction.changes.some(({ type }) => type === 'write_module');
     this.deletions = deletions;
     this.tableWrites = tableWrites;
   }
