@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { LedgerView } from '../ledger/ledger-view.ts';
 import type { LedgerReader } from '../ledger/open.ts';
 import { oldestTransaction } from '../store/columns/head.ts';
+import { ChainTables } from './chain-tables.ts';
 import type { Database, Statement } from './database/session.ts';
 import { LedgerTransactions } from './ledger-transactions.ts';
 import { CoinPairs } from './processors/coin-pairs.ts';
@@ -14,7 +15,6 @@ import type { TransactionFacts } from './processors/transaction-facts.ts';
 import { makeTables, type Progress, progressStatements, readProgress } from './progress.ts';
 import { RowBuffer } from './rows/row-buffer.ts';
 import { DROPPING } from './schema.ts';
-import { TableTypes } from './table-types.ts';
 
 /** Rows that are gathered before they are written. */
 const ROWS_PER_COMMIT = 5_000;
@@ -36,7 +36,7 @@ export class Indexer {
   readonly #options: IndexerOptions;
   #progress: Progress | undefined;
   #pairs = new CoinPairs();
-  #tables = new TableTypes();
+  #tables = new ChainTables();
   /** The view whose history is known to be the one of the tables. */
   #checked: LedgerView | undefined;
   #filling: Promise<void> | undefined;
@@ -182,7 +182,7 @@ export class Indexer {
       (await this.#hasRoot(view, known));
     if (!isOfLedger) {
       this.#pairs = new CoinPairs();
-      this.#tables = new TableTypes();
+      this.#tables = new ChainTables();
       const { firstVersion: asked = oldest } = this.#options;
       return await makeTables(this.database, chainId, laterOf(asked, oldest));
     }

@@ -56,6 +56,8 @@ function columnText({ name, type, nullable, generated }: Column): string {
     type === 'text' ? 'text COLLATE "C"' : type,
     generated === undefined ? '' : `GENERATED ALWAYS AS (${generated}) STORED`,
     nullable || generated !== undefined ? '' : 'NOT NULL',
+    // A flag that a row is put without stays as it was.
+    type === 'boolean' && !nullable ? 'DEFAULT false' : '',
   ]
     .filter((part) => part !== '')
     .join(' ');

@@ -13,6 +13,8 @@ import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { tryParse } from '../../src/move/errors.ts';
 import { readOnChainData } from '../../src/move/transactions/transaction.ts';
 import { decodeResourceGroup } from '../../src/move/types/resource-group.ts';
+import { hashedStateKey, resourceStateKey } from '../../src/move/types/state-key.ts';
+import { parseStructTag } from '../../src/move/types/type-parser.ts';
 import { formatStructTag, formatTypeTag } from '../../src/move/types/type-tag.ts';
 import { liveState } from '../../src/store/read/live-state.ts';
 import type { StoreReader } from '../../src/store/store.ts';
@@ -33,6 +35,8 @@ let database: Database;
 let closeTables: () => Promise<void>;
 /** By the hash of the state key, as text. */
 const objects = new Map<string, StoredObject>();
+/** Values by the hashes of their state keys. */
+const keys = new Map<string, Buffer>();
 
 beforeAll(async () => {
   await storeReferenceChain(folder);
@@ -43,6 +47,7 @@ beforeAll(async () => {
   await new Indexer({ ledger: openLedger(store), database }).reachHead();
   for await (const page of liveState(store, BigInt(NEWEST_VERSION))) {
     for (const { keyHash, bytes } of page) {
+      keys.set(keyHash.toString('hex'), bytes);
       const members = tryParse(() => decodeResourceGroup(bytes)) ?? [];
       const byType = new Map(members.map(({ tag, data }) => [formatStructTag(tag), data]));
       if (byType.has('0x1::object::ObjectCore'))
@@ -137,6 +142,82 @@ describe('digital assets', () => {
           'FROM current_token_ownerships_v2 owned JOIN current_token_datas_v2 USING (token_data_id) ' +
           "JOIN current_objects ON object_address = token_data_id WHERE owned.token_standard = 'v2' AND amount > 0",
       ),
+    ).toEqual(expected.sort());
+  });
+});
+
+describe('tokens of the older standard', () => {
+  it('are owned as their deposits and withdrawals say', async () => {
+    const types = ['0x3::token::TokenDeposit', '0x3::token::TokenWithdraw'];
+    const held = new Map<string, bigint>();
+    for (let version = 0; version <= NEWEST_VERSION; version += 1) {
+      const { events } = readOnChainData(new BcsReader(referenceTransaction(version))).data;
+      for (const { typeTag, data } of events) {
+        const sign = types.indexOf(formatTypeTag(typeTag));
+        if (sign < 0) continue;
+        const reader = new BcsReader(data);
+        const account = reader.address();
+        const [creator, collection, name] = [reader.address(), reader.string(), reader.string()];
+        const key = `0x${creator} ${collection} ${name} ${reader.u64()} 0x${account}`;
+        const amount = reader.u64();
+        held.set(key, (held.get(key) ?? 0n) + (sign === 0 ? amount : -amount));
+      }
+    }
+    expect(held.size).toBeGreaterThan(3);
+    expect(
+      await textRows(
+        'SELECT creator_address, collection_name, token_name, property_version_v1, owner_address, amount ' +
+          'FROM current_token_ownerships_v2 owned JOIN current_token_datas_v2 USING (token_data_id) ' +
+          "JOIN current_collections_v2 USING (collection_id) WHERE owned.token_standard = 'v1'",
+      ),
+    ).toEqual([...held].map(([key, amount]) => `${key} ${amount}`).sort());
+  });
+
+  it('of all owners and offers are the supply', async () => {
+    expect(
+      await textRows(
+        "SELECT token_name FROM current_token_datas_v2 token WHERE token_standard = 'v1' AND supply <> " +
+          '(SELECT sum(amount) FROM current_token_ownerships_v2 owned WHERE owned.token_data_id = token.token_data_id) + ' +
+          '(SELECT coalesce(sum(amount), 0) FROM current_token_pending_claims claims WHERE claims.token_data_id = token.token_data_id)',
+      ),
+    ).toEqual([]);
+  });
+});
+
+describe('items of tables', () => {
+  it('are those of the state, and all are decoded', async () => {
+    const { rows } = await database.query(
+      'SELECT table_handle, key FROM current_table_items WHERE NOT is_deleted',
+    );
+    expect(rows.length).toBeGreaterThan(100);
+    const missing = rows.filter(({ table_handle: handle, key }) => {
+      const bytes = Buffer.from(key!.slice(2), 'hex');
+      const itemKey = { kind: 'tableItem', handle: handle!.slice(2), key: bytes } as const;
+      return !keys.has(hashedStateKey(itemKey).hash.toString('hex'));
+    });
+    expect(missing).toEqual([]);
+    expect(
+      await textRows(
+        'SELECT table_handle FROM table_items LEFT JOIN table_metadatas ON handle = table_handle ' +
+          'WHERE handle IS NULL OR decoded_key = to_jsonb(key)',
+      ),
+    ).toEqual([]);
+  });
+});
+
+describe('keys of accounts', () => {
+  it('are those of the state, of senders who have others than at first', async () => {
+    const senders = await textRows('SELECT DISTINCT sender FROM user_transactions');
+    const expected = senders.flatMap((sender) => {
+      const tag = parseStructTag('0x1::account::Account');
+      const key = hashedStateKey(resourceStateKey(sender.slice(2), tag));
+      const account = keys.get(key.hash.toString('hex'));
+      const authKey = account && `0x${new BcsReader(account).bytes().toString('hex')}`;
+      return authKey === undefined || authKey === sender ? [] : [`${sender} ${authKey}`];
+    });
+    expect(expected.length).toBeGreaterThan(0);
+    expect(
+      await textRows('SELECT account_address, auth_key FROM auth_key_account_addresses'),
     ).toEqual(expected.sort());
   });
 });

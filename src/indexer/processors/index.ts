@@ -1,11 +1,15 @@
 /** The processors: each makes the rows of one subject from a transaction and what it changed, from nothing else. */
 import type { RowSink } from '../rows/row-buffer.ts';
+import { accountKeys } from './account-keys.ts';
 import { accountTransactions } from './account-transactions.ts';
 import { assetActivities } from './asset-activities.ts';
 import type { CoinPairs } from './coin-pairs.ts';
 import { events } from './events.ts';
 import { fungibleAssets } from './fungible-assets.ts';
+import { legacyTokenActivities } from './legacy-token-activities.ts';
+import { legacyTokens } from './legacy-tokens.ts';
 import { objects } from './objects.ts';
+import { staking } from './staking.ts';
 import { tableItems } from './table-items.ts';
 import { tokenActivities } from './token-activities.ts';
 import { tokens } from './tokens.ts';
@@ -17,14 +21,14 @@ type Processor = (facts: TransactionFacts, rows: RowSink, pairs: CoinPairs) => v
 
 /** By the names that `processor_status` has, which clients ask for. */
 const PROCESSORS: Readonly<Record<string, readonly Processor[]>> = {
-  account_restoration_processor: [],
+  account_restoration_processor: [accountKeys],
   account_transactions_processor: [accountTransactions],
   default_processor: [tableItems],
   events_processor: [events],
   fungible_asset_processor: [fungibleAssets, assetActivities],
   objects_processor: [objects],
-  stake_processor: [],
-  token_v2_processor: [tokens, tokenActivities],
+  stake_processor: [staking],
+  token_v2_processor: [tokens, tokenActivities, legacyTokens, legacyTokenActivities],
   user_transaction_processor: [userTransactions],
 };
 

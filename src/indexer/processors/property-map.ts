@@ -26,7 +26,7 @@ export function propertiesOf({ inner }: Fields): Record<string, string> {
   for (const { key, value } of inner.data as readonly Fields[]) {
     const { type, value: bytes } = value as { readonly type: number; readonly value: string };
     const reader = new BcsReader(Buffer.from(bytes.slice(2), 'hex'));
-    found[key] = tryParse(() => READS[type]!(reader)) ?? bytes;
+    found[key] = tryParse(() => READS[type]?.(reader)) ?? bytes;
   }
   return found;
 }

@@ -1,7 +1,7 @@
 /** Who signed a transaction, and with which keys. */
 import { type Fields, fullAddress, type TransactionFacts } from './transaction-facts.ts';
 
-interface UsedKey {
+export interface UsedKey {
   readonly publicKey: string;
   /** Absent: this key of several has not signed. */
   readonly signature: string | undefined;

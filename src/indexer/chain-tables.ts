@@ -27,7 +27,7 @@ interface TypeLayouts {
 /** Types whose layouts are in memory. */
 const MAX_LAYOUTS = 10_000;
 
-export class TableTypes {
+export class ChainTables {
   readonly #tables = new Map<string, TableFacts>();
   /** Until a module is written. */
   readonly #layouts = new Map<string, TypeLayouts | undefined>();
