@@ -1,7 +1,7 @@
 /** `daybook index` that is killed, and `daybook serve --indexer`. */
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openTables } from '../../src/indexer/service.ts';
 import { allRows } from '../indexer/tables.ts';
 import { Random, roundsOf, testSeed } from '../random.ts';
@@ -25,9 +25,9 @@ async function rowsIn(location: string): Promise<Map<string, string[]>> {
 describe('the indexer', () => {
   const folder = temporaryFolder();
   const data = join(folder, 'ledger');
+  beforeAll(() => makeSample(data, 1_500));
 
   it('goes on where it was killed, and has the rows that are made at once', async () => {
-    await makeSample(data, 1_500);
     const random = new Random(testSeed());
     const killed = join(folder, 'killed');
     for (let kill = 0; kill < KILLS; kill += 1) {
@@ -48,7 +48,7 @@ describe('the indexer', () => {
 
   it('is served with a ledger', async () => {
     const node = await ServedNode.start(data, [
-      ...['--indexer', join(folder, 'at-once'), '--indexer-listen', '127.0.0.1:0'],
+      ...['--indexer', join(folder, 'served'), '--indexer-listen', '127.0.0.1:0'],
     ]);
     const { indexer_url: url, ledger_version: version } = node.ready as {
       indexer_url?: string;
@@ -60,7 +60,7 @@ describe('the indexer', () => {
     expect(await answer.json()).toEqual({
       data: {
         processor_status: [{ last_success_version: Number(version) }],
-        ledger_infos: [{ chain_id: 204 }],
+        ledger_infos: [{ chain_id: node.ready.chain_id }],
       },
     });
     await node.stop();
