@@ -12,14 +12,16 @@ import { Batch } from '../../src/store/batch.ts';
 import { TRANSACTIONS } from '../../src/store/columns/columns.ts';
 import { encodeBucketKey } from '../../src/store/columns/order-key.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
-import { randomSource, testSeed } from '../random.ts';
+import { randomSource, roundsOf, someOf, testSeed } from '../random.ts';
 import { SIMULATIONS_CHAIN, storeReferenceChain } from '../reference/reference-chain.ts';
 import { endOf, expectFailure, runCommand, startCommand, temporaryFolder } from './command.ts';
 import { makeSample } from './ledger-contents.ts';
 
 type ItemBytes = ReturnType<typeof readOnChainData>['bytes'];
 
-const KILLS = Number(process.env['CRASH_RUNS'] ?? 3);
+const KILLS = roundsOf('CRASH_RUNS', 1, 30);
+/** Progress that is not to be gone on from. */
+const OTHERS = ['{"subject": {"program": "0", "genesis": ""}, "done": []}', '{"subject"'];
 const EQUAL = { holds: true, from_version: '0', to_version: '399', different: 0, not_executed: 0 };
 
 describe('verify --execute', () => {
@@ -59,7 +61,7 @@ describe('verify --execute', () => {
   });
 
   it('starts over where the progress is of another program or cut off', async () => {
-    for (const text of ['{"subject"', '{"subject": {"program": "0", "genesis": ""}, "done": []}']) {
+    for (const text of someOf(OTHERS, 1)) {
       writeFileSync(progress, text);
       const { stdout } = await runCommand([...command, '--json']);
       expect(JSON.parse(stdout)).toMatchObject(EQUAL);
