@@ -5,7 +5,7 @@ import { Random, roundsOf, testSeed } from '../random.ts';
 import { compareRandomQueries } from './dialect/compare.ts';
 import { openTables, type Rows, randomRows } from './dialect/random-rows.ts';
 
-const QUERIES = roundsOf('GRAPHQL_QUERIES', 200, 10_000);
+const QUERIES = roundsOf('GRAPHQL_QUERIES', 400, 10_000);
 
 let database: Database;
 let rows: Rows;
