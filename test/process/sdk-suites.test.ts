@@ -28,8 +28,8 @@ const SUITES: readonly Suite[] = [
   {
     name: 'Go',
     folder: process.env['TEST_SDK_GO_SUITE'],
-    passed: 244,
-    failed: ['aptos-go-sdk Test_Indexer'],
+    passed: 245,
+    failed: [],
   },
   {
     name: 'Rust',
