@@ -29,9 +29,12 @@ import {
   blockResourceCodec,
 } from '../move/values/framework-resource.ts';
 import { type OpenSource, storedSource } from '../state/source.ts';
+import { readHead } from '../store/columns/head.ts';
 import { stateTreeAt } from '../store/read/live-state.ts';
+import type { StoreReader } from '../store/store.ts';
 import type { LedgerWriter } from '../store/write/writer.ts';
 import { writesOfEdit } from './chain-edits.ts';
+import { liveUsage } from './live-usage.ts';
 import type { PendingTransaction } from './pending-transaction.ts';
 import { LedgerRecorder } from './recorder.ts';
 
@@ -66,6 +69,8 @@ const RANDOMNESS_KEY = frameworkKey(frameworkTag('randomness', 'PerBlockRandomne
 const FEE_DISTRIBUTION_FLAG = 96;
 /** Octas of a gas unit that no validator gets; the reference's default. */
 const BURNT_GAS_PRICE = 90n;
+/** Versions after which the state is counted again. */
+const COUNTED_VERSIONS = 64n;
 /** Votes of the first validator alone. */
 const ONE_VOTE = Buffer.of(0x80);
 
@@ -81,6 +86,8 @@ export class BlockMaker {
   /** Of the proposer of the open block. */
   #validatorIndex: bigint | undefined;
   #open: OpenBlock | undefined;
+  /** The version at which the state was last counted; absent: it is only counted where an epoch ends. */
+  #counted: bigint | undefined;
 
   private constructor(
     executor: Executor,
@@ -228,12 +235,27 @@ export class BlockMaker {
     await this.commit();
   }
 
+  /**
+   * Counts the state from now on as blocks are committed, not at the end of an epoch: by then the ledger may have
+   * pruned what the epoch wrote.
+   */
+  async countsState(store: StoreReader): Promise<void> {
+    const { version } = this;
+    if ((await readHead(store))!.oldestVersion > 0n) {
+      this.#executor.countFrom(await liveUsage(store, version));
+    }
+    this.#counted = version;
+  }
+
   /** Commits the open block without an epilogue: only one that ended the epoch has none. All others: `end`. */
   async commit(): Promise<void> {
     const { builder } = this.#open!;
     this.#open = undefined;
     const head = await this.#committer.pushAll([builder.finish(this.#recorder.frozenRoots)]);
     this.#executor.markStored(head!);
+    if (this.#counted === undefined || this.version - this.#counted < COUNTED_VERSIONS) return;
+    await this.#executor.countState();
+    this.#counted = this.version;
   }
 
   async #nextMetadata(timestampUsecs: bigint): Promise<BlockMetadata> {

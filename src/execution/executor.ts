@@ -21,13 +21,14 @@ import { readPinnedAccounts } from '../store/columns/pruning-column.ts';
 import type { StateEntry } from '../store/columns/state-column.ts';
 import type { StoreReader } from '../store/store.ts';
 import { Program } from '../vm/program/program.ts';
+import type { StateUsage } from '../vm/world.ts';
 import { YieldBudget } from '../yield-budget.ts';
 import { type Executable, type Executed, execute } from './execute.ts';
 import { openWorld, type ResourcePlaces, type SeenModules } from './ledger-world.ts';
 import type { Discarded } from './outcome.ts';
 import { RecentState } from './recent-state.ts';
 import { type RunPlace, validate } from './simulate.ts';
-import { stateUsageAt } from './state-usage.ts';
+import { type CountedState, stateUsageAt } from './state-usage.ts';
 import { ViewError } from './view-error.ts';
 
 /** How long a head counts as the newest, in milliseconds. */
@@ -68,6 +69,8 @@ export class Executor {
   /** Writes of versions that are not stored yet, up to the present one, the oldest first. */
   readonly #unstored: (readonly WriteSetEntry[])[] = [];
   #code: LinkedCode | undefined;
+  /** The newest count of the state; after it, only what was written since then is counted. */
+  #counted: CountedState | undefined;
   #confirmedMs = performance.now();
 
   private constructor(
@@ -123,6 +126,7 @@ export class Executor {
     this.#unstored.length = 0;
     this.#state.goTo(version);
     this.#code = undefined;
+    this.#counted = undefined;
   }
 
   /** Goes to the next version. @param isStored whether it is stored already */
@@ -186,8 +190,7 @@ export class Executor {
     }
     const { program, places } = this.#code;
     const modules = { version, lookup: program.modules };
-    const stateUsage = () =>
-      stateUsageAt(this.#guard, version, (written) => this.#writesOf(written), this.#firstVersion);
+    const stateUsage = () => this.countState();
     return {
       ...facts,
       modules,
@@ -200,6 +203,21 @@ export class Executor {
         return openWorld(this.#guard, seen, seen === modules ? { ...parts, places } : parts);
       },
     };
+  }
+
+  /** How much state there is. Rejects with ViewError where what was written since the last count is not retained. */
+  async countState(): Promise<StateUsage> {
+    const { version } = this;
+    const writesOf = (written: bigint) => this.#writesOf(written);
+    const known = this.#counted;
+    const usage = await stateUsageAt(this.#guard, version, writesOf, this.#firstVersion, known);
+    this.#counted = { version, usage };
+    return usage;
+  }
+
+  /** Takes a count of the present state. */
+  countFrom(usage: StateUsage): void {
+    this.#counted = { version: this.version, usage };
   }
 
   /** Rejects with ViewError where they are not stored. */

@@ -16,6 +16,12 @@ const USAGE_KEY = hashedStateKey(
   resourceStateKey(ADDRESS_ONE, frameworkTag('state_storage', 'StateStorageUsage')),
 );
 
+/** How much state there was after a version. */
+export interface CountedState {
+  readonly version: bigint;
+  readonly usage: StateUsage;
+}
+
 /** Versions whose writes are counted before others get their turn. */
 const VERSIONS_PER_TURN = 64n;
 
@@ -23,12 +29,14 @@ const VERSIONS_PER_TURN = 64n;
  * The usage after a version.
  * @param writesOf the writes of a version; rejects where they are not stored
  * @param firstVersion what earlier versions wrote is not counted: nobody here has all of it
+ * @param counted what is known of an earlier version, or of this one
  */
 export async function stateUsageAt(
   guard: PruningGuard,
   version: bigint,
   writesOf: (version: bigint) => Promise<readonly WriteSetEntry[]>,
   firstVersion = 0n,
+  counted?: CountedState,
 ): Promise<StateUsage> {
   const stated = await guard.state(ADDRESS_ONE, USAGE_KEY, version);
   let items = 0n;
@@ -41,7 +49,12 @@ export async function stateUsageAt(
   }
   // What a version states is how much there was before it.
   const since = stated?.version ?? 0n;
-  for (let at = since > firstVersion ? since : firstVersion; at <= version; at += 1n) {
+  let first = since > firstVersion ? since : firstVersion;
+  if (counted !== undefined && counted.version >= since) {
+    ({ items, bytes } = counted.usage);
+    first = counted.version + 1n;
+  }
+  for (let at = first; at <= version; at += 1n) {
     if (at % VERSIONS_PER_TURN === 0n) await nextTurn();
     for (const { key, op } of await writesOf(at)) {
       const before =

@@ -98,6 +98,7 @@ export class SampleChain {
    */
   static async resume(writer: LedgerWriter, options?: CommitterOptions): Promise<SampleChain> {
     const maker = await BlockMaker.open(writer, options);
+    await maker.countsState(writer.reader);
     const tag = parseStructTag(SAMPLE_RESOURCE);
     const key = hashedStateKey(resourceStateKey(tag.address, tag));
     const bytes = await maker.executor.state(key);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SIMULATIONS_CHAIN, startReferenceFeed } from '../reference/reference-chain.ts';
 import { expectFailure, runCommand, startCommand, temporaryFolder } from './command.ts';
-import { makeSample } from './ledger-contents.ts';
+import { makeBulkLedger } from './ledger-contents.ts';
 
 describe('follow --execute', () => {
   const folder = temporaryFolder();
@@ -35,7 +35,7 @@ describe('follow --execute', () => {
 
   it('stops at what nobody has executed, and commits nothing of it', async () => {
     const sample = join(folder, 'sample');
-    await makeSample(sample, 50);
+    await makeBulkLedger(sample, 50);
     const node = startCommand(['serve', '--data', sample, '--listen', '127.0.0.1:0']);
     let line = '';
     for await (const part of node.stdout!) {

@@ -2,12 +2,15 @@
 import { cpSync, existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, inject } from 'vitest';
+import { bulkChunks } from '../../bench/bulk-ledger/bulk-ledger.ts';
+import { Committer } from '../../src/ingest/committer.ts';
 import { type Address, addressFromBytes } from '../../src/move/types/address.ts';
 import { ACCOUNT_KEYS, COLUMNS, EVENTS } from '../../src/store/columns/columns.ts';
 import { decodeEventRow, decodeStreamId } from '../../src/store/columns/event-column.ts';
 import { columnDigest } from '../../src/store/read/digest.ts';
-import { openSqliteReader } from '../../src/store/sqlite/sqlite-store.ts';
+import { openSqliteReader, openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { StoreReader } from '../../src/store/store.ts';
+import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { type VerifyReport, verifyLedger } from '../../src/verify/ledger.ts';
 import { runCommand } from './command.ts';
 
@@ -33,6 +36,14 @@ export async function makeSample(data: string, transactions: number): Promise<vo
     if (!existsSync(made)) renameSync(own, made);
   }
   cpSync(made, data, { recursive: true });
+}
+
+/** Makes a ledger that nothing has executed (bench/bulk-ledger). */
+export async function makeBulkLedger(data: string, transactions: number): Promise<void> {
+  const store = await openSqliteStore({ directory: data });
+  const committer = new Committer(await LedgerWriter.open(store));
+  await committer.pushAll(bulkChunks({ transactions, accounts: 60, seed: 8n }));
+  await store.close();
 }
 
 /** Verifies a ledger in this process, where no command has to start; it must hold and reach so far. */

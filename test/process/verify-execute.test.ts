@@ -15,7 +15,7 @@ import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { randomSource, roundsOf, someOf, testSeed } from '../random.ts';
 import { SIMULATIONS_CHAIN, storeReferenceChain } from '../reference/reference-chain.ts';
 import { endOf, expectFailure, runCommand, startCommand, temporaryFolder } from './command.ts';
-import { makeSample } from './ledger-contents.ts';
+import { makeBulkLedger } from './ledger-contents.ts';
 
 type ItemBytes = ReturnType<typeof readOnChainData>['bytes'];
 
@@ -93,9 +93,9 @@ describe('verify --execute', () => {
     expect(stderr).toContain('2 transactions have another outcome');
   });
 
-  it('says what it cannot execute: transactions of samples', async () => {
+  it('says what it cannot execute: transactions that nothing executed', async () => {
     const sample = join(folder, 'sample');
-    await makeSample(sample, 50);
+    await makeBulkLedger(sample, 50);
     const { code, stdout } = await runCommand(['verify', '--execute', '--data', sample]);
     expect(code).toBe(1);
     expect(stdout).toMatch(/^not executed: version \d+: /m);

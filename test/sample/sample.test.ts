@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { liveUsage } from '../../src/chain/live-usage.ts';
+import { Executor } from '../../src/execution/executor.ts';
 import { startNode } from '../../src/index.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { CAFE_HEX } from '../../src/sample/publishers.ts';
@@ -53,6 +55,22 @@ describe('a sample ledger', () => {
       for (let version = 0n; version <= head.version; version += 1n) {
         expect(await replay.run(version), `${version}`).toBeUndefined();
       }
+    } finally {
+      await store.close();
+    }
+  });
+
+  it('has as much state as its epochs and their writes say', async () => {
+    const store = openSqliteReader({ directory: whole });
+    try {
+      const head = await openHead(store);
+      const executor = await Executor.open(store, head);
+      const usage = await executor.countState();
+      expect(await liveUsage(store, head.version)).toEqual(usage);
+      expect(usage.items).toBeGreaterThan(500n);
+      // A count goes on from the one before it.
+      executor.countFrom({ items: 7n, bytes: 70n });
+      expect(await executor.countState()).toEqual({ items: 7n, bytes: 70n });
     } finally {
       await store.close();
     }
