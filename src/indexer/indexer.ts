@@ -70,20 +70,18 @@ export class Indexer {
   async removeTables(): Promise<void> {
     await this.#filling?.catch(() => undefined);
     await this.database.transaction([{ text: DROPPING, parameters: [] }]);
-    this.#progress = undefined;
-    this.#checked = undefined;
+    this.#forget();
   }
 
   /** Resolves when the tables have all that the ledger has now. Rejects with LedgerError, or as the database does. */
   async reachHead(): Promise<void> {
-    const { version } = (await this.#options.ledger.view()).state;
-    do {
-      this.#filling ??= this.#fill().finally(() => {
-        this.#filling = undefined;
-      });
-      await this.#filling;
-      // What was under way may have begun before.
-    } while (!this.#isClosed && !this.#has(version) && !(await this.#isReverted(version)));
+    // What is under way has begun before, perhaps for a history that was reverted since.
+    await this.#filling?.catch(() => undefined);
+    if (this.#isClosed) return;
+    this.#filling ??= this.#fill().finally(() => {
+      this.#filling = undefined;
+    });
+    await this.#filling;
   }
 
   /** Follows the ledger until the signal. @param onFailure is told of each failure; it goes on then */
@@ -107,42 +105,54 @@ export class Indexer {
     await this.#filling?.catch(() => undefined);
   }
 
-  #has(version: bigint): boolean {
-    return this.#progress !== undefined && this.#progress.nextVersion > version;
-  }
-
-  async #isReverted(version: bigint): Promise<boolean> {
-    return (await this.#options.ledger.view()).state.version < version;
-  }
-
   async #fill(): Promise<void> {
     const view = await this.#options.ledger.view();
     if (view === this.#checked) return;
-    this.#progress = await this.#progressFor(view);
+    try {
+      this.#progress = await this.#progressFor(view);
+      await this.#fillFrom(view, this.#progress.nextVersion);
+      await this.#analyze();
+    } catch (error) {
+      this.#forget();
+      throw error;
+    }
+    if (!this.#isClosed) this.#checked = view;
+  }
+
+  async #fillFrom(view: LedgerView, firstVersion: bigint): Promise<void> {
     const transactions = new LedgerTransactions(view);
     const rows = new RowBuffer();
-    let { nextVersion } = this.#progress;
+    let nextVersion = firstVersion;
     let writing: Promise<void> | undefined;
-    while (nextVersion <= view.state.version && !this.#isClosed) {
-      const page = await transactions.page(nextVersion);
-      for (const facts of page) {
-        await this.#tables.decode(view, facts);
-        process(facts, rows, this.#pairs);
+    try {
+      while (nextVersion <= view.state.version && !this.#isClosed) {
+        const page = await transactions.page(nextVersion);
+        for (const facts of page) {
+          await this.#tables.decode(view, facts);
+          process(facts, rows, this.#pairs);
+        }
+        nextVersion += BigInt(page.length);
+        const isLast = nextVersion > view.state.version || this.#isClosed;
+        if (rows.size < ROWS_PER_COMMIT && !isLast) continue;
+        this.#written += rows.size;
+        const statements = rows.take();
+        const last = page.at(-1)!;
+        await writing;
+        // The next rows are made meanwhile.
+        writing = this.#write(statements, nextVersion, last);
+        writing.catch(() => undefined);
       }
-      nextVersion += BigInt(page.length);
-      const isLast = nextVersion > view.state.version || this.#isClosed;
-      if (rows.size < ROWS_PER_COMMIT && !isLast) continue;
-      this.#written += rows.size;
-      const statements = rows.take();
-      const last = page.at(-1)!;
+    } finally {
       await writing;
-      // The next rows are made meanwhile.
-      writing = this.#write(statements, nextVersion, last);
-      writing.catch(() => undefined);
     }
-    await writing;
-    await this.#analyze();
-    if (!this.#isClosed) this.#checked = view;
+  }
+
+  /** After a failure: what was learned from rows that are lost, and how far the tables are. They are read again. */
+  #forget(): void {
+    this.#progress = undefined;
+    this.#checked = undefined;
+    this.#pairs = new CoinPairs();
+    this.#tables = new ChainTables();
   }
 
   /** Statistics by which queries are planned: PGlite collects none by itself. */
@@ -159,15 +169,10 @@ export class Indexer {
   ): Promise<void> {
     const before = this.#progress!;
     const reached = { ...before, nextVersion, lastRoot: transaction.accumulator_root_hash };
-    try {
-      const moved = progressStatements(before, reached, timestamp);
-      await this.database.transaction([...moved, ...statements]);
-      this.#progress = reached;
-    } catch (error) {
-      // It may have been committed all the same, or another process may have.
-      this.#progress = undefined;
-      throw error;
-    }
+    const moved = progressStatements(before, reached, timestamp);
+    // Where this fails, it may have been committed all the same, or another process may have.
+    await this.database.transaction([...moved, ...statements]);
+    this.#progress = reached;
   }
 
   /** How far the tables are for the history of a view; they are made where they are not of it. */
@@ -181,8 +186,7 @@ export class Indexer {
       known.nextVersion >= oldest &&
       (await this.#hasRoot(view, known));
     if (!isOfLedger) {
-      this.#pairs = new CoinPairs();
-      this.#tables = new ChainTables();
+      this.#forget();
       const { firstVersion: asked = oldest } = this.#options;
       return await makeTables(this.database, chainId, laterOf(asked, oldest));
     }

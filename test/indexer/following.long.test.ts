@@ -31,6 +31,19 @@ function openIndexer(firstVersion?: bigint, over: Database = database): Indexer 
   return new Indexer({ ledger, database: over, firstVersion });
 }
 
+/** The database, with something before each transaction. */
+function withBefore(before: () => Promise<void>): Database {
+  return {
+    stopsSlowQueries: false,
+    query: (...asked) => database.query(...asked),
+    transaction: async (statements) => {
+      await before();
+      await database.transaction(statements);
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
 async function fundEach(): Promise<void> {
   for (const receiver of RECEIVERS) {
     await net.fund(receiver, 1_000n);
@@ -99,6 +112,21 @@ describe('the indexer', () => {
     expect(broken).toEqual(await madeAtOnce());
   });
 
+  it('learns again what was in rows that could not be written', async () => {
+    let commits = 0;
+    const failing = withBefore(async () => {
+      commits += 1;
+      // The tables are made first.
+      if (commits === 2) throw new Error('before');
+    });
+    const indexer = openIndexer(undefined, failing);
+    await expect(indexer.reachHead()).rejects.toThrow('before');
+    await indexer.reachHead();
+    const rows = await allRows(database);
+    expect(rows.get('table_metadatas')!.length).toBeGreaterThan(0);
+    expect(rows).toEqual(await madeAtOnce());
+  });
+
   it('refuses to go on where another process has', async () => {
     const [first, second] = [openIndexer(), openIndexer()];
     await first.reachHead();
@@ -122,6 +150,37 @@ describe('the indexer', () => {
     expect(await statusVersions()).toContain(String(net.version));
     expect(net.version).toBeLessThan(before);
     expect(await allRows(database)).toEqual(await madeAtOnce());
+  });
+
+  it('has no rows of before for who asks after a revert', async () => {
+    let isSlow = false;
+    let proceed = (): void => undefined;
+    let tell = (): void => undefined;
+    const isWriting = new Promise<void>((resolve) => {
+      tell = resolve;
+    });
+    const slow = withBefore(async () => {
+      if (!isSlow) return;
+      isSlow = false;
+      tell();
+      await new Promise<void>((resolve) => {
+        proceed = resolve;
+      });
+    });
+    const indexer = openIndexer(undefined, slow);
+    await indexer.reachHead();
+    const snapshot = await net.snapshot();
+    await fundEach();
+    isSlow = true;
+    const before = indexer.reachHead();
+    await isWriting;
+    await net.revert(snapshot);
+    const after = indexer.reachHead();
+    proceed();
+    await after;
+    const rows = await allRows(database);
+    expect(rows).toEqual(await madeAtOnce());
+    await before;
   });
 
   it('notices a revert after which there are as many versions again', async () => {
