@@ -12,9 +12,15 @@ import { LedgerTransactions } from './ledger-transactions.ts';
 import { CoinPairs } from './processors/coin-pairs.ts';
 import { process } from './processors/index.ts';
 import type { TransactionFacts } from './processors/transaction-facts.ts';
-import { makeTables, type Progress, progressStatements, readProgress } from './progress.ts';
+import {
+  makeTables,
+  type Progress,
+  progressStatements,
+  readProgress,
+  removeTables,
+} from './progress.ts';
 import { RowBuffer } from './rows/row-buffer.ts';
-import { DROPPING } from './schema.ts';
+import { ANALYZING } from './schema.ts';
 
 /** Rows that are gathered before they are written. */
 const ROWS_PER_COMMIT = 5_000;
@@ -69,7 +75,7 @@ export class Indexer {
   /** Removes the tables; the next fill makes them again. */
   async removeTables(): Promise<void> {
     await this.#filling?.catch(() => undefined);
-    await this.database.transaction([{ text: DROPPING, parameters: [] }]);
+    await removeTables(this.database);
     this.#forget();
   }
 
@@ -158,7 +164,7 @@ export class Indexer {
   /** Statistics by which queries are planned: PGlite collects none by itself. */
   async #analyze(): Promise<void> {
     if (this.#written < this.#analyzedAt * 2) return;
-    await this.database.transaction([{ text: 'ANALYZE', parameters: [] }]);
+    await this.database.transaction([{ text: ANALYZING, parameters: [] }]);
     this.#analyzedAt = this.#written;
   }
 

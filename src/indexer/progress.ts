@@ -1,7 +1,8 @@
 /** How far the tables are filled. It is written together with the rows, so both are always of the same version. */
+import { StoreError } from '../store/store-error.ts';
 import type { Database, Statement } from './database/session.ts';
 import { PROCESSOR_NAMES } from './processors/index.ts';
-import { makingStatements, PROGRESS_TABLE, SCHEMA_FORMAT } from './schema.ts';
+import { makingStatements, PROGRESS_TABLE, removingStatement, SCHEMA_FORMAT } from './schema.ts';
 
 export interface Progress {
   readonly chainId: number;
@@ -27,14 +28,24 @@ export async function readProgress(database: Database): Promise<Progress | undef
   };
 }
 
-/** Makes the tables, in place of those that may be there. */
+/** Removes the tables that may be there. @throws StoreError as `makeTables` */
+export async function removeTables(database: Database): Promise<void> {
+  await refuseOthers(database);
+  await database.transaction([{ text: removingStatement(database.schema), parameters: [] }]);
+}
+
+/**
+ * Makes the tables, in place of those that may be there.
+ * @throws StoreError `store_foreign` where their schema is not one of an indexer
+ */
 export async function makeTables(
   database: Database,
   chainId: number,
   firstVersion: bigint,
 ): Promise<Progress> {
+  await refuseOthers(database);
   await database.transaction([
-    { text: makingStatements(), parameters: [] },
+    { text: makingStatements(database.schema), parameters: [] },
     {
       text: `INSERT INTO ${PROGRESS_TABLE} VALUES (true, $1, $2, $3, $3, NULL)`,
       parameters: [SCHEMA_FORMAT, String(chainId), String(firstVersion)],
@@ -46,6 +57,20 @@ export async function makeTables(
     },
   ]);
   return { chainId, firstVersion, nextVersion: firstVersion, lastRoot: undefined };
+}
+
+/** A schema is removed with all that is in it, so it must be one that Daybook made. */
+async function refuseOthers(database: Database): Promise<void> {
+  const { schema } = database;
+  const { rows } = await database.query(
+    'SELECT to_regnamespace($1) IS NULL OR to_regclass($2) IS NOT NULL AS ours',
+    [`"${schema}"`, `"${schema}".${PROGRESS_TABLE}`],
+  );
+  if (rows[0]!.ours?.startsWith('t')) return;
+  throw new StoreError(
+    'store_foreign',
+    `schema ${schema} is not one of an indexer: remove it, or give the tables another ?schema=NAME`,
+  );
 }
 
 const PUT_STATUS =

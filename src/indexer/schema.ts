@@ -1,6 +1,6 @@
 /** The statements that make the tables of the catalogue, and the one row that says how far they are filled. */
 import { createHash } from 'node:crypto';
-import { CATALOGUE, INDEXER_SCHEMA } from './catalogue/index.ts';
+import { CATALOGUE } from './catalogue/index.ts';
 import type { Column, Table } from './catalogue/table.ts';
 
 /** Raised when the same transactions give other rows. */
@@ -18,26 +18,34 @@ const MAKE_PROGRESS_TABLE = `CREATE TABLE ${PROGRESS_TABLE} (
   last_root text)`;
 
 /** What removes all tables. */
-export const DROPPING = `DROP SCHEMA IF EXISTS ${INDEXER_SCHEMA} CASCADE`;
+export function removingStatement(schema: string): string {
+  return `DROP SCHEMA IF EXISTS "${schema}" CASCADE`;
+}
 
 /** What makes all tables, in place of those that may be there. */
-export function makingStatements(): string {
+export function makingStatements(schema: string): string {
+  return [removingStatement(schema), `CREATE SCHEMA "${schema}"`, tableStatements()].join(';\n');
+}
+
+function tableStatements(): string {
   const [views, tables] = [true, false].map((isView) =>
     CATALOGUE.filter(({ view }) => (view !== undefined) === isView),
   );
   return [
-    DROPPING,
-    `CREATE SCHEMA ${INDEXER_SCHEMA}`,
-    `SET search_path TO ${INDEXER_SCHEMA}`,
     ...tables!.flatMap(statementsOfTable),
     ...views!.map(({ name, view }) => `CREATE VIEW ${name} AS ${view}`),
     MAKE_PROGRESS_TABLE,
   ].join(';\n');
 }
 
+/** What collects statistics. Without names it would be of the whole database, which others use too. */
+export const ANALYZING = `ANALYZE ${CATALOGUE.filter(({ view }) => view === undefined)
+  .map(({ name }) => name)
+  .join(', ')}`;
+
 /** Tables that were made by other statements have to be made again. */
 export const SCHEMA_FORMAT = createHash('sha256')
-  .update(`${ROWS_VERSION}\n${makingStatements()}`)
+  .update(`${ROWS_VERSION}\n${tableStatements()}`)
   .digest('hex')
   .slice(0, 16);
 

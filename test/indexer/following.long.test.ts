@@ -3,9 +3,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/indexer/database/session.ts';
 import { Indexer } from '../../src/indexer/indexer.ts';
 import { PROCESSOR_NAMES } from '../../src/indexer/processors/index.ts';
+import { removeTables } from '../../src/indexer/progress.ts';
 import type { Localnet } from '../../src/node/localnet/localnet.ts';
 import { startLocalnet } from '../../src/node/localnet/start-localnet.ts';
-import { allRows, dropTables, openTestedTables } from './tables.ts';
+import { allRows, openTestedTables } from './tables.ts';
 
 const RECEIVERS = ['0xa11', '0xb0b', '0xca1'];
 
@@ -23,7 +24,7 @@ afterAll(async () => {
   await net.stop();
 });
 
-beforeEach(() => dropTables(database));
+beforeEach(() => removeTables(database));
 
 const ledger = { view: async () => (await net.branch()).ledger.view() };
 
@@ -35,6 +36,7 @@ function openIndexer(firstVersion?: bigint, over: Database = database): Indexer 
 function withBefore(before: () => Promise<void>): Database {
   return {
     stopsSlowQueries: false,
+    schema: database.schema,
     query: (...asked) => database.query(...asked),
     transaction: async (statements) => {
       await before();
@@ -52,7 +54,7 @@ async function fundEach(): Promise<void> {
 }
 
 async function madeAtOnce(): Promise<Map<string, string[]>> {
-  await dropTables(database);
+  await removeTables(database);
   await openIndexer().reachHead();
   return await allRows(database);
 }
@@ -91,6 +93,7 @@ describe('the indexer', () => {
     let commits = 0;
     const failing: Database = {
       stopsSlowQueries: false,
+      schema: database.schema,
       query: (...asked) => database.query(...asked),
       transaction: async (statements) => {
         commits += 1;

@@ -2,7 +2,6 @@
 
 import { CATALOGUE } from '../../src/indexer/catalogue/index.ts';
 import type { Database } from '../../src/indexer/database/session.ts';
-import { DROPPING } from '../../src/indexer/schema.ts';
 import { openTables } from '../../src/indexer/service.ts';
 
 /** A database in memory, without tables. */
@@ -11,11 +10,6 @@ export async function openTestedTables(): Promise<{
   close(): Promise<void>;
 }> {
   return await openTables(undefined);
-}
-
-/** Removes all tables. */
-export async function dropTables(database: Database): Promise<void> {
-  await database.transaction([{ text: DROPPING, parameters: [] }]);
 }
 
 /** Rows of tables that are made when they are written, not of the chain. */

@@ -5,9 +5,6 @@ import type { Table } from './table.ts';
 import { TOKEN_TABLES } from './token-tables.ts';
 import { TRANSACTION_TABLES } from './transaction-tables.ts';
 
-/** The schema of PostgreSQL that holds the tables; SQL names them `indexer.NAME`. */
-export const INDEXER_SCHEMA = 'indexer';
-
 /** Every table and view, sorted by name. Tables must be created before the views. */
 export const CATALOGUE: readonly Table[] = [
   ...TRANSACTION_TABLES,

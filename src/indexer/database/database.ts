@@ -2,7 +2,14 @@
 import { isPostgresUrl } from '../../store/postgres/location.ts';
 import { HAS_THREADS, RequestThread } from '../../thread.ts';
 import { answerRequest, type EmbeddedAnswer, type EmbeddedRequest } from './embedded-requests.ts';
-import { asTexts, type Database, type Row, type Session, type Statement } from './session.ts';
+import {
+  asTexts,
+  type Database,
+  EMBEDDED_SCHEMA,
+  type Row,
+  type Session,
+  type Statement,
+} from './session.ts';
 
 /** @param location a folder, `postgres://…`, or absent: in memory */
 export async function openDatabase(location: string | undefined): Promise<Database> {
@@ -19,6 +26,7 @@ export async function openDatabase(location: string | undefined): Promise<Databa
 abstract class OneByOne implements Database {
   /** PGlite has no timer. */
   readonly stopsSlowQueries = false;
+  readonly schema = EMBEDDED_SCHEMA;
 
   protected abstract send(request: EmbeddedRequest): Promise<EmbeddedAnswer>;
 

@@ -2,8 +2,7 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
-import { INDEXER_SCHEMA } from '../catalogue/index.ts';
-import type { Row, Session, SqlText } from './session.ts';
+import { EMBEDDED_SCHEMA, type Row, type Session, type SqlText } from './session.ts';
 
 /** Numbers of the types whose values PGlite would make JavaScript of, and of their arrays. */
 const TYPES = [
@@ -32,7 +31,7 @@ export async function openEmbedded(folder: string | undefined): Promise<Session>
     parsers: AS_TEXT,
     serializers: AS_TEXT,
   });
-  await database.exec(`SET search_path TO ${INDEXER_SCHEMA}`);
+  await database.exec(`SET search_path TO ${EMBEDDED_SCHEMA}`);
   // Pages are in memory: a row that an index names costs no more than the next one.
   await database.exec('SET random_page_cost TO 1.1');
   return new EmbeddedSession(database);

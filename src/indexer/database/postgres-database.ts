@@ -1,36 +1,51 @@
 /** The tables in a PostgreSQL server: one session writes, others read. */
 import pg from 'pg';
-import { parsePostgresUrl } from '../../store/postgres/location.ts';
-import { INDEXER_SCHEMA } from '../catalogue/index.ts';
+import { MAX_SCHEMA_CHARACTERS, parsePostgresUrl } from '../../store/postgres/location.ts';
+import { StoreError } from '../../store/store-error.ts';
 import { asTexts, type Database, type Row, runTransaction, type Statement } from './session.ts';
 
 const MAX_READERS = 8;
 /** After this time a query is given up, in milliseconds. */
 const QUERY_TIMEOUT_MS = 10_000;
-const SEARCH_PATH = `-c search_path=${INDEXER_SCHEMA}`;
+/** Added to the schema of a ledger. */
+const SCHEMA_ENDING = '_indexer';
 const AS_TEXT = { getTypeParser: () => (value: string) => value };
 
 export class PostgresDatabase implements Database {
   readonly stopsSlowQueries = true;
+  readonly schema: string;
   readonly #writer: pg.Pool;
   readonly #readers: pg.Pool;
 
-  private constructor(url: string) {
-    // What a URL has of options would replace these.
-    const shared = { connectionString: url, types: AS_TEXT, application_name: 'daybook indexer' };
-    this.#writer = new pg.Pool({ ...shared, options: SEARCH_PATH, max: 1 });
+  private constructor(url: string, schema: string, queryTimeoutMs: number) {
+    this.schema = schema;
+    const shared = { types: AS_TEXT, application_name: 'daybook indexer' };
+    const searchPath = `-c search_path=${schema}`;
+    this.#writer = new pg.Pool({
+      ...shared,
+      connectionString: withOptions(url, searchPath),
+      max: 1,
+    });
+    const readOnly = `${searchPath} -c default_transaction_read_only=on`;
     this.#readers = new pg.Pool({
       ...shared,
-      options: `${SEARCH_PATH} -c default_transaction_read_only=on -c statement_timeout=${QUERY_TIMEOUT_MS}`,
+      connectionString: withOptions(url, readOnly, { statement_timeout: String(queryTimeoutMs) }),
       max: MAX_READERS,
     });
     // A connection that breaks while nobody uses it is replaced.
     for (const pool of [this.#writer, this.#readers]) pool.on('error', () => undefined);
   }
 
-  /** @param location as that of a ledger; the first of several hosts is used */
-  static async open(location: string): Promise<PostgresDatabase> {
-    const database = new PostgresDatabase(parsePostgresUrl(location).urls[0]!);
+  /**
+   * @param location as that of a ledger; the first of several hosts is used
+   * @throws StoreError `store_location_invalid`
+   */
+  static async open(
+    location: string,
+    queryTimeoutMs = QUERY_TIMEOUT_MS,
+  ): Promise<PostgresDatabase> {
+    const { urls, schema } = parsePostgresUrl(location);
+    const database = new PostgresDatabase(urls[0]!, schemaBeside(schema), queryTimeoutMs);
     try {
       await database.query('SELECT 1');
     } catch (error) {
@@ -67,4 +82,25 @@ export class PostgresDatabase implements Database {
   async close(): Promise<void> {
     await Promise.all([this.#writer.end(), this.#readers.end()]);
   }
+}
+
+/** The schema of the tables of a ledger: ledgers that share a database have one each. */
+function schemaBeside(ledgerSchema: string): string {
+  const schema = ledgerSchema + SCHEMA_ENDING;
+  if (schema.length <= MAX_SCHEMA_CHARACTERS) return schema;
+  const most = MAX_SCHEMA_CHARACTERS - SCHEMA_ENDING.length;
+  throw new StoreError(
+    'store_location_invalid',
+    `the tables of the indexer need a schema of at most ${most} characters`,
+  );
+}
+
+/** A URL with settings that replace its own: `pg` prefers what a URL says, and the last option counts. */
+function withOptions(url: string, options: string, settings: Record<string, string> = {}): string {
+  const [place, query] = url.split('?', 2);
+  const parameters = new URLSearchParams(query);
+  parameters.set('options', `${parameters.get('options') ?? ''} ${options}`.trim());
+  for (const [name, value] of Object.entries(settings)) parameters.set(name, value);
+  // To PostgreSQL a plus is no space.
+  return `${place}?${String(parameters).replaceAll('+', '%20')}`;
 }

@@ -14,11 +14,16 @@ export interface Statement {
 export interface Database {
   /** Whether a query that takes too long is given up. */
   readonly stopsSlowQueries: boolean;
+  /** The schema of PostgreSQL that has the tables of the indexer, and nothing else. */
+  readonly schema: string;
   query(text: string, parameters?: readonly unknown[]): Promise<{ rows: Row[] }>;
   /** All statements or none. */
   transaction(statements: readonly Statement[]): Promise<void>;
   close(): Promise<void>;
 }
+
+/** The schema in an embedded PostgreSQL, which nobody else uses. */
+export const EMBEDDED_SCHEMA = 'indexer';
 
 /** What one session can do. */
 export interface Session {

@@ -1,5 +1,4 @@
 /** Pieces of SQL. Values of clients are parameters; all other text is from the catalogue or is a name of GraphQL. */
-import { INDEXER_SCHEMA } from '../catalogue/index.ts';
 import type { Column, Relation, SqlType, Table } from '../catalogue/table.ts';
 
 /** PostgreSQL passes at most 100 arguments to a function. */
@@ -32,7 +31,7 @@ function arrayText(values: readonly (string | number | boolean)[]): string {
 }
 
 export function tableName({ name }: Table): string {
-  return `${INDEXER_SCHEMA}.${identifier(name)}`;
+  return identifier(name);
 }
 
 export function columnOf(alias: string, column: string): string {

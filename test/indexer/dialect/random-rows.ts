@@ -111,7 +111,7 @@ function rowsOf(table: Table, random: Random): Row[] {
  */
 export async function openTables(rows: Rows, location?: string): Promise<Database> {
   const database = await openDatabase(location);
-  await database.transaction([{ text: makingStatements(), parameters: [] }]);
+  await database.transaction([{ text: makingStatements(database.schema), parameters: [] }]);
   await fillTables(database, rows);
   return database;
 }
