@@ -63,6 +63,38 @@ const SIZED: readonly [keyof QueryLimits, (count: number) => Request][] = [
     (count) => ({ query: `{events(where:{type:{_regex:"${'a'.repeat(count)}"}}){type}}` }),
   ],
   [
+    'regularExpressions',
+    (count) => ({
+      query: `{events(where:{_and:[${repeated(
+        count,
+        (i) => `{type:{${i % 2 === 0 ? '_niregex' : '_similar'}:"a"}}`,
+      )}]}){type}}`,
+    }),
+  ],
+  ['cells', (count) => ({ query: `{events(limit:${count}){type}}` })],
+  [
+    'cells',
+    (count) => ({ query: `{ledger_infos(limit:1){${repeated(count, (i) => `a${i}:chain_id`)}}}` }),
+  ],
+  // A value of JSON counts as 25.
+  [
+    'cells',
+    (count) => ({
+      query: `{events(limit:1){data ${repeated(count - 25, (i) => `a${i}:type`)}}}`,
+    }),
+  ],
+  // A key counts for each 64 characters that it has begun.
+  ['cells', (count) => ({ query: `{events(limit:1){${'a'.repeat(64 * count)}:type}}` })],
+  [
+    'cells',
+    (count) => ({
+      query: `{user_transactions_aggregate{aggregate{max{version} ${repeated(
+        count - 3,
+        (i) => `a${i}:count`,
+      )}}}}`,
+    }),
+  ],
+  [
     'introspectedFields',
     (count) => ({ query: `{__type(name:"events"){${repeated(count, (i) => `a${i}:name`)}}}` }),
   ],
@@ -136,6 +168,11 @@ const HOSTILE: Readonly<Record<string, string>> = {
     400,
     (i) => `a${i}:__schema{types{name fields{name type{name}} inputFields{name}}}`,
   )}}`,
+  'columns of JSON by the hundred': `{events{${repeated(900, (i) => `a${i}:data`)}}}`,
+  'regular expressions by the hundred': `{events(where:{_and:[${repeated(
+    300,
+    (i) => `{type:{_nregex:"q${i}(ab|cd|ef|gh)*"}}`,
+  )}]}){type}}`,
   'rows of rows': '{current_token_datas_v2{current_token_ownerships{composed_nfts{amount}}}}',
   'a back reference': '{events(where:{type:{_regex:"(a*)\\\\1"}}){type}}',
   'a pattern that does not compile': '{events(where:{type:{_regex:"("}}){type}}',

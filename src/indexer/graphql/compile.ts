@@ -37,6 +37,11 @@ interface RowsQuery {
   readonly limit: number | undefined;
 }
 
+/** A value of JSON may be long, so it counts as this many. */
+const CELLS_OF_JSON = 25;
+/** A key that is longer counts as several values. */
+const CELL_KEY_LENGTH = 64;
+
 /** The number of a row in a query, beside the columns of the table. */
 const ROW_NUMBER = 'row_number_';
 
@@ -47,6 +52,7 @@ export class OperationCompiler {
   readonly #conditions: ConditionCompiler;
   readonly #orders: OrderCompiler;
   readonly #rows: Allowance;
+  readonly #cells: Allowance;
   readonly #values: string[] = [];
 
   constructor(selector: Selector, limits: QueryLimits) {
@@ -55,6 +61,7 @@ export class OperationCompiler {
     const conditions = new Allowance(limits.conditions, 'conditions and orders');
     this.#conditions = new ConditionCompiler(this.#parts, limits, conditions);
     this.#orders = new OrderCompiler(this.#parts, conditions);
+    this.#cells = new Allowance(limits.cells, 'values, at the limits of rows of all fields');
     this.#rows = new Allowance(limits.totalRows, 'rows, at the limits of all its fields');
   }
 
@@ -152,8 +159,19 @@ export class OperationCompiler {
 
   /** The JSON text of what a field selects of a row. */
   #row(table: Table, alias: string, field: SelectedField, place: Place): string {
-    const members = this.#selector.fields(field.selections, field.path).map((selected) => {
-      return [selected.key, this.#member(table, alias, selected, place)] as const;
+    return this.#object(field, place, (selected) => this.#member(table, alias, selected, place));
+  }
+
+  /** The JSON text of what a field selects. */
+  #object(
+    { selections, path }: SelectedField,
+    { rows }: Place,
+    textOf: (selected: SelectedField) => string,
+  ): string {
+    const members = this.#selector.fields(selections, path).map((selected) => {
+      const { key } = selected;
+      this.#cells.add(rows * Math.ceil(key.length / CELL_KEY_LENGTH), selected.path);
+      return [key, textOf(selected)] as const;
     });
     return jsonObject(members);
   }
@@ -162,10 +180,9 @@ export class OperationCompiler {
     if (field.name === '__typename') return jsonName(table.name);
     const meaning = tableField(table, field.name);
     if (meaning.kind === 'column') {
-      const path =
-        meaning.column.type === 'jsonb'
-          ? this.#arguments(table.name, field).get('path')
-          : undefined;
+      if (meaning.column.type !== 'jsonb') return jsonColumn(alias, meaning.column);
+      this.#cells.add(place.rows * (CELLS_OF_JSON - 1), field.path);
+      const path = this.#arguments(table.name, field).get('path');
       if (path === undefined) return jsonColumn(alias, meaning.column);
       const steps = this.#parts.bindList(stepsOf(path as string, field.path), 'text');
       return jsonText(`(${columnOf(alias, field.name)} #> ${steps})`, 'jsonb');
@@ -191,24 +208,24 @@ export class OperationCompiler {
     const { alias } = query;
     const inner = this.#inner(field, place, 1);
     let showsNodes = false;
-    const members = this.#selector.fields(field.selections, field.path).map((selected) => {
+    const object = this.#object(field, inner, (selected) => {
       switch (selected.name) {
         case '__typename':
-          return [selected.key, jsonName(`${table.name}_aggregate`)] as const;
+          return jsonName(`${table.name}_aggregate`);
         case 'nodes': {
           showsNodes = true;
           const row = this.#row(table, alias, selected, this.#inner(selected, inner, shown));
           const number = columnOf(alias, ROW_NUMBER);
           const rows = `string_agg(${row}, ',' ORDER BY ${number}) FILTER (WHERE ${number} <= ${shown})`;
-          return [selected.key, `concat('[', ${rows}, ']')`] as const;
+          return `concat('[', ${rows}, ']')`;
         }
         default:
-          return [selected.key, this.#aggregates(table, alias, selected)] as const;
+          return this.#aggregates(table, alias, selected, inner);
       }
     });
     const rows = showsNodes ? this.#numbered(query) : query.sql;
     // HAVING makes one row of all, even if no aggregate function is asked for.
-    return `(SELECT ${jsonObject(members)} FROM (${rows}) AS ${alias} HAVING true)`;
+    return `(SELECT ${object} FROM (${rows}) AS ${alias} HAVING true)`;
   }
 
   #numbered({ sql }: RowsQuery): string {
@@ -216,31 +233,26 @@ export class OperationCompiler {
     return `SELECT ${alias}.*, row_number() OVER () AS ${ROW_NUMBER} FROM (${sql}) AS ${alias}`;
   }
 
-  #aggregates(table: Table, alias: string, field: SelectedField): string {
+  #aggregates(table: Table, alias: string, field: SelectedField, place: Place): string {
     const typeName = `${table.name}_aggregate_fields`;
-    const members = this.#selector.fields(field.selections, field.path).map((selected) => {
-      if (selected.name === '__typename') return [selected.key, jsonName(typeName)] as const;
+    return this.#object(field, place, (selected) => {
+      if (selected.name === '__typename') return jsonName(typeName);
       if (selected.name === 'count') {
         const given = this.#arguments(typeName, selected);
         const columns = given.get('columns') as string[] | undefined;
         const count = countOf(alias, columns, given.get('distinct') === true);
-        return [selected.key, jsonText(count, 'bigint')] as const;
+        return jsonText(count, 'bigint');
       }
-      return [selected.key, this.#aggregateOf(table, alias, selected)] as const;
+      return this.#aggregateOf(table, alias, selected, place);
     });
-    return jsonObject(members);
   }
 
-  #aggregateOf(table: Table, alias: string, field: SelectedField): string {
-    const members = this.#selector.fields(field.selections, field.path).map((selected) => {
-      if (selected.name === '__typename') {
-        return [selected.key, jsonName(`${table.name}_${field.name}_fields`)] as const;
-      }
+  #aggregateOf(table: Table, alias: string, field: SelectedField, place: Place): string {
+    return this.#object(field, place, (selected) => {
+      if (selected.name === '__typename') return jsonName(`${table.name}_${field.name}_fields`);
       const { name, type } = table.columns.find((column) => column.name === selected.name)!;
-      const value = `${field.name}(${columnOf(alias, name)})`;
-      return [selected.key, jsonText(value, type)] as const;
+      return jsonText(`${field.name}(${columnOf(alias, name)})`, type);
     });
-    return jsonObject(members);
   }
 }
 

@@ -4,7 +4,7 @@ import type { Column, Relation, SqlType, Table } from '../catalogue/table.ts';
 import { GraphqlFailure } from './failure.ts';
 import { tableField } from './fields.ts';
 import type { InputObject, InputValue } from './input-values.ts';
-import { type Allowance, checkLimit, type QueryLimits } from './limits.ts';
+import { Allowance, checkLimit, type QueryLimits } from './limits.ts';
 import { columnOf, joinCondition, type StatementParts, tableName } from './sql.ts';
 
 type Scalar = string | number | boolean;
@@ -40,11 +40,14 @@ export class ConditionCompiler {
   readonly #parts: StatementParts;
   readonly #limits: QueryLimits;
   readonly #conditions: Allowance;
+  readonly #regularExpressions: Allowance;
 
   constructor(parts: StatementParts, limits: QueryLimits, conditions: Allowance) {
     this.#parts = parts;
     this.#limits = limits;
     this.#conditions = conditions;
+    const { regularExpressions } = limits;
+    this.#regularExpressions = new Allowance(regularExpressions, 'regular expressions');
   }
 
   /** @param alias of a row of the table */
@@ -173,6 +176,7 @@ export class ConditionCompiler {
   /** PostgreSQL matches a regular expression in a time that grows slowly, unless it has back references. */
   #checkPattern(pattern: string, isRegular: boolean, path: string): void {
     checkLimit(pattern.length, this.#limits.patternLength, 'characters of a pattern', path);
+    if (isRegular) this.#regularExpressions.add(1, path);
     if (isRegular && /\\[1-9]/.test(pattern)) {
       throw new GraphqlFailure('not-supported', 'a pattern has no back references', path);
     }

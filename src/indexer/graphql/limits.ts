@@ -18,8 +18,12 @@ export interface QueryLimits {
   readonly rows: number;
   /** Rows of all fields, if every field had as many as its limit allows. */
   readonly totalRows: number;
+  /** Values of all fields, if every field had as many rows as its limit allows; one of JSON counts as several. */
+  readonly cells: number;
   /** Characters of a pattern. */
   readonly patternLength: number;
+  /** Patterns of `_regex`, `_similar` and the like: PostgreSQL compiles each again for nearly every row. */
+  readonly regularExpressions: number;
   /** Fields in the answer to `__schema` and `__type`. */
   readonly introspectedFields: number;
   /** What PostgreSQL estimates that the statement costs, in its unit: reading one page in sequence. */
@@ -35,7 +39,9 @@ export const QUERY_LIMITS: QueryLimits = {
   conditions: 1_000,
   rows: 100,
   totalRows: 100_000,
+  cells: 500_000,
   patternLength: 1_000,
+  regularExpressions: 16,
   introspectedFields: 50_000,
   cost: 1_000_000,
 };
