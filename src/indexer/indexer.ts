@@ -2,7 +2,6 @@
  * Fills the tables from a ledger and follows its commits: in the order of versions, each batch in one transaction of
  * the database, together with how far it has come. So a kill loses nothing and repeats nothing.
  */
-import { setTimeout as delay } from 'node:timers/promises';
 import type { LedgerView } from '../ledger/ledger-view.ts';
 import type { LedgerReader } from '../ledger/open.ts';
 import { oldestTransaction } from '../store/columns/head.ts';
@@ -26,10 +25,6 @@ import { ANALYZING } from './schema.ts';
 const ROWS_PER_COMMIT = 5_000;
 /** Statistics are collected when there are twice as many rows, and each time their number has doubled. */
 const FIRST_ANALYSIS_ROWS = 500;
-/** How often a follower looks for new versions, in milliseconds. */
-const LOOK_INTERVAL_MS = 50;
-/** Pause after a failure, in milliseconds. */
-const RETRY_MS = 1_000;
 
 export interface IndexerOptions {
   readonly ledger: Pick<LedgerReader, 'view'>;
@@ -66,10 +61,9 @@ export class Indexer {
 
   /** Versions that the tables do not have yet. Rejects as `reachHead`. */
   async lag(): Promise<bigint> {
-    const { state } = await this.#options.ledger.view();
-    const progress = this.#progress ?? (await readProgress(this.database));
-    const { firstVersion = oldestTransaction(state) } = this.#options;
-    return state.version + 1n - (progress?.nextVersion ?? firstVersion);
+    const view = await this.#options.ledger.view();
+    const known = await this.#knownFor(view);
+    return view.state.version + 1n - (known?.nextVersion ?? this.#firstVersionOf(view));
   }
 
   /** Removes the tables; the next fill makes them again. */
@@ -88,21 +82,6 @@ export class Indexer {
       this.#filling = undefined;
     });
     await this.#filling;
-  }
-
-  /** Follows the ledger until the signal. @param onFailure is told of each failure; it goes on then */
-  async follow(ended: AbortSignal, onFailure: (error: unknown) => void): Promise<void> {
-    while (!ended.aborted) {
-      let waitMs = LOOK_INTERVAL_MS;
-      try {
-        await this.reachHead();
-      } catch (error) {
-        if (ended.aborted) return;
-        onFailure(error);
-        waitMs = RETRY_MS;
-      }
-      await delay(waitMs, undefined, { ref: false, signal: ended }).catch(() => undefined);
-    }
   }
 
   /** Ends what is under way after its next commit. The database stays the caller's to close. */
@@ -183,21 +162,29 @@ export class Indexer {
 
   /** How far the tables are for the history of a view; they are made where they are not of it. */
   async #progressFor(view: LedgerView): Promise<Progress> {
-    const { chainId, ...head } = view.state;
-    const oldest = oldestTransaction(head);
-    const known = this.#progress ?? (await readProgress(this.database));
-    const isOfLedger =
-      known !== undefined &&
-      known.chainId === chainId &&
-      known.nextVersion >= oldest &&
-      (await this.#hasRoot(view, known));
-    if (!isOfLedger) {
+    const known = await this.#knownFor(view);
+    if (known === undefined) {
       this.#forget();
-      const { firstVersion: asked = oldest } = this.#options;
-      return await makeTables(this.database, chainId, laterOf(asked, oldest));
+      return await makeTables(this.database, view.state.chainId, this.#firstVersionOf(view));
     }
     if (this.#progress === undefined) await this.#learn();
     return known;
+  }
+
+  /** How far the tables are; `undefined` where they are not of the history of a view. */
+  async #knownFor(view: LedgerView): Promise<Progress | undefined> {
+    const known = this.#progress ?? (await readProgress(this.database));
+    const isOfLedger =
+      known !== undefined &&
+      known.chainId === view.state.chainId &&
+      known.nextVersion >= oldestTransaction(view.state) &&
+      (await this.#hasRoot(view, known));
+    return isOfLedger ? known : undefined;
+  }
+
+  #firstVersionOf({ state }: LedgerView): bigint {
+    const oldest = oldestTransaction(state);
+    return laterOf(this.#options.firstVersion ?? oldest, oldest);
   }
 
   /** Whether the history up to where the tables are is that of a view. */

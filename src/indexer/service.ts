@@ -13,12 +13,16 @@ const MAX_WAIT_MS = 30_000;
 /** With more versions to come, a whole ledger is being filled in, and it waits a moment only. */
 const MAX_AWAITED_VERSIONS = 20_000n;
 const SHORT_WAIT_MS = 500;
+/** How often a follower looks for new versions, in milliseconds. */
+const LOOK_INTERVAL_MS = 50;
+/** Pause after a failure, in milliseconds. */
+const RETRY_MS = 1_000;
 const FILES = 'tables';
 
 interface ServiceOptions extends Omit<IndexerOptions, 'database'> {
   /** A folder, `postgres://…`, or absent: in memory. */
   readonly location: string | undefined;
-  /** Called for each failure; following continues after it. */
+  /** Called for each failure to open, to fill or to follow; following continues after it. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -30,54 +34,93 @@ interface Opened {
 export class IndexerService {
   readonly #options: ServiceOptions;
   readonly #ended = new AbortController();
-  #opened: Promise<Opened> | undefined;
+  readonly #following: Promise<void>;
+  #opening: Promise<Opened> | undefined;
+  #opened: Opened | undefined;
 
   /** Begins to open the database, to fill the tables and to follow the ledger. */
   constructor(options: ServiceOptions) {
     this.#options = options;
-    this.#open().catch(options.onFailure);
+    this.#following = this.#follow();
   }
 
-  /** The tables, with all that the ledger has now. Rejects as the database or the ledger does. */
+  /**
+   * The tables, with all that the ledger has now; as they are where that cannot be filled in, or not in time. Rejects
+   * as the database or the ledger does.
+   */
   async database(): Promise<Database> {
-    const { indexer } = await this.#open();
-    const reached = indexer.reachHead();
-    reached.catch(() => undefined);
-    const isFar = (await indexer.lag()) > MAX_AWAITED_VERSIONS;
-    const waitMs = isFar ? SHORT_WAIT_MS : MAX_WAIT_MS;
-    await Promise.race([reached, delay(waitMs, undefined, { ref: false })]);
-    return indexer.database;
+    const ended = new AbortController();
+    const { signal } = ended;
+    const within = <T>(work: Promise<T>, limit: Promise<undefined>): Promise<T | undefined> =>
+      Promise.race([work, limit]);
+    const limit = pause(MAX_WAIT_MS, signal);
+    try {
+      const opened = await within(this.#open(), limit);
+      if (opened === undefined) throw new Error("the indexer's database does not open in time");
+      const { indexer } = opened;
+      // Who follows reports what fails.
+      const reached = indexer.reachHead().catch(() => undefined);
+      const lag = (await within(indexer.lag(), limit)) ?? 0n;
+      const isFar = lag > MAX_AWAITED_VERSIONS;
+      await within(reached, isFar ? pause(SHORT_WAIT_MS, signal) : limit);
+      return indexer.database;
+    } finally {
+      ended.abort();
+    }
   }
 
   async close(): Promise<void> {
     this.#ended.abort();
-    const opened = await this.#opened?.catch(() => undefined);
+    const opened = await this.#opening?.catch(() => undefined);
+    await opened?.indexer.stop();
+    await this.#following;
     await opened?.close();
   }
 
-  /** Tries again where it has failed. */
-  #open(): Promise<Opened> {
-    this.#opened ??= this.#begin().catch((error: unknown) => {
-      this.#opened = undefined;
-      throw error;
-    });
-    return this.#opened;
+  /** Follows the ledger until the end. */
+  async #follow(): Promise<void> {
+    const { signal } = this.#ended;
+    while (!signal.aborted) {
+      let waitMs = LOOK_INTERVAL_MS;
+      try {
+        const { indexer } = await this.#open();
+        await indexer.reachHead();
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#options.onFailure(error);
+        waitMs = RETRY_MS;
+      }
+      await pause(waitMs, signal);
+    }
   }
 
-  async #begin(): Promise<Opened> {
+  /** Tries again where it has failed, or where what was open has ended. */
+  #open(): Promise<Opened> {
+    const opened = this.#opened;
+    const ended = opened?.indexer.database.hasEnded === true ? opened : undefined;
+    if (ended !== undefined) {
+      this.#opened = undefined;
+      this.#opening = undefined;
+    }
+    this.#opening ??= this.#begin(ended).catch((error: unknown) => {
+      this.#opening = undefined;
+      throw error;
+    });
+    return this.#opening;
+  }
+
+  async #begin(ended: Opened | undefined): Promise<Opened> {
+    await ended?.close();
     const { onFailure, location, ...options } = this.#options;
     const { database, close } = await openTables(location);
-    const indexer = new Indexer({ ...options, database });
-    const following = indexer.follow(this.#ended.signal, onFailure);
-    return {
-      indexer,
-      close: async () => {
-        await indexer.stop();
-        await following;
-        await close();
-      },
-    };
+    this.#opened = { indexer: new Indexer({ ...options, database }), close };
+    return this.#opened;
   }
+}
+
+/** Ends early, too, when the signal is given. */
+function pause(ms: number, signal: AbortSignal): Promise<undefined> {
+  return delay(ms, undefined, { ref: false, signal }).catch(() => undefined);
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Database } from '../../src/indexer/database/session.ts';
 import { Indexer } from '../../src/indexer/indexer.ts';
 import { PROCESSOR_NAMES } from '../../src/indexer/processors/index.ts';
 import { removeTables } from '../../src/indexer/progress.ts';
+import { IndexerService } from '../../src/indexer/service.ts';
 import type { Localnet } from '../../src/node/localnet/localnet.ts';
 import { startLocalnet } from '../../src/node/localnet/start-localnet.ts';
 import { allRows, openTestedTables } from './tables.ts';
@@ -37,6 +38,7 @@ function withBefore(before: () => Promise<void>): Database {
   return {
     stopsSlowQueries: false,
     schema: database.schema,
+    hasEnded: false,
     query: (...asked) => database.query(...asked),
     transaction: async (statements) => {
       await before();
@@ -94,6 +96,7 @@ describe('the indexer', () => {
     const failing: Database = {
       stopsSlowQueries: false,
       schema: database.schema,
+      hasEnded: false,
       query: (...asked) => database.query(...asked),
       transaction: async (statements) => {
         commits += 1;
@@ -212,4 +215,22 @@ describe('the indexer', () => {
     );
     expect(rows[0]!.first).toBe('5');
   });
+});
+
+it('is asked of the tables as they are where they cannot be filled', async () => {
+  const failures: unknown[] = [];
+  const service = new IndexerService({
+    ...{ ledger, location: undefined },
+    onFailure: (error) => failures.push(error),
+  });
+  try {
+    const tables = await service.database();
+    await tables.transaction([{ text: 'DROP TABLE account_transactions', parameters: [] }]);
+    await fundEach();
+    const { rows } = await (await service.database()).query('SELECT chain_id FROM ledger_infos');
+    expect(rows.length).toBe(1);
+    await expect.poll(() => failures).toContainEqual(expect.objectContaining({ code: '42P01' }));
+  } finally {
+    await service.close();
+  }
 });

@@ -1,4 +1,5 @@
-/** `daybook index` that is killed, and `daybook serve --indexer`. */
+/** `daybook index` that is killed, `daybook serve --indexer`, and the thread that has the tables, as it is built. */
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -7,6 +8,16 @@ import { allRows } from '../indexer/tables.ts';
 import { Random, roundsOf, testSeed } from '../random.ts';
 import { killLeftNodes, runCommand, ServedNode, startCommand, temporaryFolder } from './command.ts';
 import { makeSample } from './ledger-contents.ts';
+
+const built = async <T>(path: string): Promise<T> =>
+  (await import(new URL(`../../dist/${path}.js`, import.meta.url).href)) as T;
+
+const { IndexerService } =
+  await built<typeof import('../../src/indexer/service.ts')>('indexer/service');
+const { openLedger } = await built<typeof import('../../src/ledger/open.ts')>('ledger/open');
+const { openSqliteReader } = await built<typeof import('../../src/store/sqlite/sqlite-store.ts')>(
+  'store/sqlite/sqlite-store',
+);
 
 const KILLS = roundsOf('INDEXER_KILLS', 2, 20);
 const MAX_LIFE_MS = 4_000;
@@ -63,6 +74,54 @@ describe('the indexer', () => {
         ledger_infos: [{ chain_id: node.ready.chain_id }],
       },
     });
+    const wrong = '{ledger_infos(where: {chain_id: {_eq: "99999999999999999999"}}) {chain_id}}';
+    const refusal = await fetch(url!, { method: 'POST', body: JSON.stringify({ query: wrong }) });
+    expect(refusal.status).toBe(200);
+    expect(await refusal.json()).toMatchObject({
+      errors: [{ extensions: { code: 'data-exception' } }],
+    });
     await node.stop();
+  });
+
+  it('counts the versions of this ledger where the tables are of another one', async () => {
+    const [other, location] = [join(folder, 'other'), join(folder, 'of-other')];
+    await makeSample(other, 300);
+    await runCommand(['index', '--data', data, '--indexer', location]);
+    const { stdout } = await runCommand([
+      'index',
+      '--data',
+      other,
+      '--indexer',
+      location,
+      '--json',
+    ]);
+    const report = JSON.parse(stdout) as { ledger_version: string; indexed_versions: number };
+    expect(report.indexed_versions).toBe(Number(report.ledger_version) + 1);
+  });
+
+  it('opens its tables when they can be, and again when their thread has ended', async () => {
+    const store = openSqliteReader({ directory: data });
+    const location = join(folder, 'later');
+    writeFileSync(location, 'a file');
+    const failures: unknown[] = [];
+    const service = new IndexerService({
+      ...{ ledger: openLedger(store), location },
+      onFailure: (error) => failures.push(error),
+    });
+    try {
+      await expect.poll(() => failures.length, { timeout: 20_000 }).toBeGreaterThan(0);
+      rmSync(location);
+      // Nobody asks.
+      await expect.poll(() => existsSync(join(location, 'tables')), { timeout: 20_000 }).toBe(true);
+      const database = await service.database();
+      await database.close();
+      const count = 'SELECT count(*) AS rows FROM ledger_infos';
+      await expect(database.query(count)).rejects.toThrow();
+      const { rows } = await (await service.database()).query(count);
+      expect(rows).toEqual([{ rows: '1' }]);
+    } finally {
+      await service.close();
+      await store.close();
+    }
   });
 });

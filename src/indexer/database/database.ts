@@ -1,7 +1,12 @@
 /** The PostgreSQL that holds the tables of the indexer: one in this process, or that of a server. */
 import { isPostgresUrl } from '../../store/postgres/location.ts';
 import { HAS_THREADS, RequestThread } from '../../thread.ts';
-import { answerRequest, type EmbeddedAnswer, type EmbeddedRequest } from './embedded-requests.ts';
+import {
+  answerRequest,
+  asError,
+  type EmbeddedAnswer,
+  type EmbeddedRequest,
+} from './embedded-requests.ts';
 import {
   asTexts,
   type Database,
@@ -28,11 +33,15 @@ abstract class OneByOne implements Database {
   readonly stopsSlowQueries = false;
   readonly schema = EMBEDDED_SCHEMA;
 
+  get hasEnded(): boolean {
+    return false;
+  }
+
   protected abstract send(request: EmbeddedRequest): Promise<EmbeddedAnswer>;
 
   async #rows(request: EmbeddedRequest): Promise<Row[]> {
     const answer = await this.send(request);
-    if ('failure' in answer) throw answer.failure;
+    if ('failure' in answer) throw asError(answer.failure);
     return answer.rows;
   }
 
@@ -79,6 +88,10 @@ class ThreadDatabase extends OneByOne {
     const database = new ThreadDatabase(location);
     await database.query('SELECT 1');
     return database;
+  }
+
+  override get hasEnded(): boolean {
+    return this.#thread.hasEnded;
   }
 
   protected override send(request: EmbeddedRequest): Promise<EmbeddedAnswer> {

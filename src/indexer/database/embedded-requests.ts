@@ -6,7 +6,13 @@ export type EmbeddedRequest =
   | { readonly kind: 'transaction'; readonly statements: readonly Statement[] }
   | { readonly kind: 'close' };
 
-export type EmbeddedAnswer = { readonly rows: Row[] } | { readonly failure: Error };
+/** An error as a thread can send it: of an Error the message arrives, PostgreSQL's code does not. */
+interface Failure {
+  readonly message: string;
+  readonly code: string | undefined;
+}
+
+export type EmbeddedAnswer = { readonly rows: Row[] } | { readonly failure: Failure };
 
 export async function answerRequest(
   session: Session,
@@ -20,13 +26,16 @@ export async function answerRequest(
     else await session.close();
     return { rows: [] };
   } catch (error) {
-    return { failure: asError(error) };
+    return { failure: failureOf(error) };
   }
 }
 
-/** Errors of PostgreSQL have members that no thread can send. */
-function asError(error: unknown): Error {
-  if (!(error instanceof Error)) return new Error(String(error));
+function failureOf(error: unknown): Failure {
+  if (!(error instanceof Error)) return { message: String(error), code: undefined };
   const { code } = error as { code?: unknown };
-  return Object.assign(new Error(error.message), typeof code === 'string' ? { code } : {});
+  return { message: error.message, code: typeof code === 'string' ? code : undefined };
+}
+
+export function asError({ message, code }: Failure): Error {
+  return Object.assign(new Error(message), code !== undefined && { code });
 }

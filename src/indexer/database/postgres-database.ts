@@ -7,29 +7,51 @@ import { asTexts, type Database, type Row, runTransaction, type Statement } from
 const MAX_READERS = 8;
 /** After this time a query is given up, in milliseconds. */
 const QUERY_TIMEOUT_MS = 10_000;
+/** How much later than the server a connection gives up a statement, in milliseconds. */
+const TIMEOUT_SLACK_MS = 2_000;
+/** After this time a statement that writes is given up, in milliseconds. */
+const WRITE_TIMEOUT_MS = 60_000;
+const CONNECT_TIMEOUT_MS = 5_000;
+const KEEPALIVE_DELAY_MS = 10_000;
 /** Added to the schema of a ledger. */
 const SCHEMA_ENDING = '_indexer';
 const AS_TEXT = { getTypeParser: () => (value: string) => value };
 
+/** As an option of a pool the limit would also be of the wait for a connection that others use. */
+class Connection extends pg.Client {
+  constructor(config?: pg.ClientConfig) {
+    super({ ...config, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+  }
+}
+
 export class PostgresDatabase implements Database {
   readonly stopsSlowQueries = true;
+  /** Connections are replaced. */
+  readonly hasEnded = false;
   readonly schema: string;
   readonly #writer: pg.Pool;
   readonly #readers: pg.Pool;
 
   private constructor(url: string, schema: string, queryTimeoutMs: number) {
     this.schema = schema;
-    const shared = { types: AS_TEXT, application_name: 'daybook indexer' };
+    const shared = {
+      ...{ types: AS_TEXT, application_name: 'daybook indexer', Client: Connection },
+      ...{ keepAlive: true, keepAliveInitialDelayMillis: KEEPALIVE_DELAY_MS },
+    };
     const searchPath = `-c search_path=${schema}`;
     this.#writer = new pg.Pool({
       ...shared,
-      connectionString: withOptions(url, searchPath),
+      connectionString: withOptions(url, searchPath, {
+        statement_timeout: String(WRITE_TIMEOUT_MS),
+      }),
+      query_timeout: WRITE_TIMEOUT_MS + TIMEOUT_SLACK_MS,
       max: 1,
     });
     const readOnly = `${searchPath} -c default_transaction_read_only=on`;
     this.#readers = new pg.Pool({
       ...shared,
       connectionString: withOptions(url, readOnly, { statement_timeout: String(queryTimeoutMs) }),
+      query_timeout: queryTimeoutMs + TIMEOUT_SLACK_MS,
       max: MAX_READERS,
     });
     // A connection that breaks while nobody uses it is replaced.
@@ -96,7 +118,7 @@ function schemaBeside(ledgerSchema: string): string {
 }
 
 /** A URL with settings that replace its own: `pg` prefers what a URL says, and the last option counts. */
-function withOptions(url: string, options: string, settings: Record<string, string> = {}): string {
+function withOptions(url: string, options: string, settings: Record<string, string>): string {
   const [place, query] = url.split('?', 2);
   const parameters = new URLSearchParams(query);
   parameters.set('options', `${parameters.get('options') ?? ''} ${options}`.trim());

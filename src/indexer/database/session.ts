@@ -16,6 +16,8 @@ export interface Database {
   readonly stopsSlowQueries: boolean;
   /** The schema of PostgreSQL that has the tables of the indexer, and nothing else. */
   readonly schema: string;
+  /** Whether it can answer nothing any more, and has to be opened again. */
+  readonly hasEnded: boolean;
   query(text: string, parameters?: readonly unknown[]): Promise<{ rows: Row[] }>;
   /** All statements or none. */
   transaction(statements: readonly Statement[]): Promise<void>;
