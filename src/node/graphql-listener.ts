@@ -8,8 +8,10 @@ import { receivedBytes } from './received-bytes.ts';
 
 const GRAPHQL_PATH = '/v1/graphql';
 export const MAX_GRAPHQL_BODY_BYTES = 256 * 1024;
-/** Requests that are received or wait for the database at a time; the others are refused. */
+/** Requests that wait for the database, or whose answer is being sent, at a time; the others are refused. */
 export const MAX_GRAPHQL_REQUESTS = 200;
+/** After this time a client that does not take its answer is disconnected, in milliseconds. */
+const SENDING_TIMEOUT_MS = 60_000;
 
 /**
  * @param database waits until the tables show the newest version
@@ -19,7 +21,7 @@ export function graphqlListener(
   database: () => Promise<Database>,
   onFailure: (error: unknown) => void = () => undefined,
 ): RequestListener {
-  let pending = 0;
+  const places: Places = { taken: 0 };
   return (request, response) => {
     allowOrigin(request, response);
     const pathname = request.url!.split('?', 1)[0];
@@ -29,27 +31,26 @@ export function graphqlListener(
     else if (request.method !== 'POST') {
       response.setHeader('allow', 'POST, OPTIONS');
       send(response, 405, `POST a query to ${GRAPHQL_PATH}`);
-    } else if (pending >= MAX_GRAPHQL_REQUESTS) {
-      send(response, 503, tooMany());
     } else {
-      pending += 1;
-      answer(database, request, response)
-        .catch((error: unknown) => {
-          // A client that went away is no failure.
-          if (request.destroyed && !request.complete) return;
-          onFailure(error);
-          const failure = new GraphqlFailure('unexpected', 'internal error');
-          send(response, 500, failure.toText());
-        })
-        .finally(() => {
-          pending -= 1;
-        });
+      answer(database, places, request, response).catch((error: unknown) => {
+        // A client that went away is no failure.
+        if (request.destroyed && !request.complete) return;
+        onFailure(error);
+        const failure = new GraphqlFailure('unexpected', 'internal error');
+        send(response, 500, failure.toText());
+      });
     }
   };
 }
 
+/** How many of MAX_GRAPHQL_REQUESTS there are. A body that is received slowly takes no place. */
+interface Places {
+  taken: number;
+}
+
 async function answer(
   database: () => Promise<Database>,
+  places: Places,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -61,10 +62,39 @@ async function answer(
     send(response, 413, new GraphqlFailure('limit-exceeded', message).toText());
     return;
   }
-  const body = readBody(bytes);
-  const text =
-    body instanceof GraphqlFailure ? body.toText() : await answerQuery(body, await database());
-  send(response, 200, text);
+  // Its end is over, and would give the place back no more.
+  if (request.socket.destroyed) return;
+  if (places.taken >= MAX_GRAPHQL_REQUESTS) {
+    send(response, 503, tooMany());
+    return;
+  }
+  places.taken += 1;
+  const closed = closing(request, response);
+  try {
+    const body = readBody(bytes);
+    const text =
+      body instanceof GraphqlFailure ? body.toText() : await answerQuery(body, await database());
+    send(response, 200, text);
+  } finally {
+    const timer = setTimeout(() => response.destroy(), SENDING_TIMEOUT_MS).unref();
+    void closed.then(() => {
+      clearTimeout(timer);
+      places.taken -= 1;
+    });
+  }
+}
+
+/** Resolves when an answer is sent or its client is gone; a response behind another of its connection is not told. */
+function closing({ socket }: IncomingMessage, response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const onClose = (): void => {
+      for (const end of [socket, response]) end.off('close', onClose);
+      resolve();
+    };
+    // One connection may have many requests.
+    socket.setMaxListeners(0);
+    for (const end of [socket, response]) end.once('close', onClose);
+  });
 }
 
 function readBody(bytes: Buffer): JsonValue | GraphqlFailure {

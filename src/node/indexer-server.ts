@@ -5,6 +5,11 @@ import type { LedgerReader } from '../ledger/open.ts';
 import { interfaceUrl, listen, parseListenAddress } from './settings/listen-address.ts';
 import type { StopList } from './shutdown.ts';
 
+/** In this time a request must have come, in milliseconds. */
+const REQUEST_TIMEOUT_MS = 10_000;
+/** How often a server looks for those that have not, in milliseconds. */
+const LOOK_INTERVAL_MS = 1_000;
+
 interface Opened {
   readonly answer: RequestListener;
   close(): Promise<void>;
@@ -22,6 +27,8 @@ interface IndexerServerOptions {
   readonly firstVersion?: bigint | undefined;
   /** Whether it follows from the start; otherwise from the first request on. */
   readonly isEager: boolean;
+  /** Instead of ten seconds. */
+  readonly requestTimeoutMs?: number;
   readonly logger: Logger;
 }
 
@@ -35,7 +42,11 @@ export async function startIndexerServer(
     opened ??= openService(options);
     return opened;
   };
-  const server = createServer((request, response) => {
+  const timers = {
+    requestTimeout: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
+    connectionsCheckingInterval: LOOK_INTERVAL_MS,
+  };
+  const server = createServer(timers, (request, response) => {
     open().then(
       ({ answer }) => answer(request, response),
       (err: unknown) => {

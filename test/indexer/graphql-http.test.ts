@@ -1,10 +1,11 @@
 /** GraphQL over HTTP, as SDKs and pages of a browser ask: with every document of the TypeScript SDK, unchanged. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
+import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/indexer/database/session.ts';
 import {
@@ -12,7 +13,8 @@ import {
   MAX_GRAPHQL_BODY_BYTES,
   MAX_GRAPHQL_REQUESTS,
 } from '../../src/node/graphql-listener.ts';
-
+import { startIndexerServer } from '../../src/node/indexer-server.ts';
+import { StopList } from '../../src/node/shutdown.ts';
 import { Random, testSeed } from '../random.ts';
 import { openTables, randomRows } from './dialect/random-rows.ts';
 
@@ -38,12 +40,15 @@ let server: Server;
 let origin: string;
 /** Queries wait for it. */
 let gate: Promise<void> = Promise.resolve();
+/** Queries that have asked for the tables. */
+let asked = 0;
 const failures: unknown[] = [];
 
 beforeAll(async () => {
   database = await openTables(randomRows(new Random(testSeed())));
   const listener = graphqlListener(
     async () => {
+      asked += 1;
       await gate;
       return database;
     },
@@ -158,31 +163,98 @@ it('bodies at the limit', async () => {
   expect((await post(body(MAX_GRAPHQL_BODY_BYTES + 1))).status).toBe(413);
 });
 
-it('requests at a time', async () => {
-  let open = (): void => undefined;
-  gate = new Promise((resolve) => {
-    open = resolve;
-  });
-  const received = (count: number): Promise<void> =>
-    new Promise((resolve) => {
-      let left = count;
-      const onRequest = (): void => {
-        left -= 1;
-        if (left > 0) return;
-        server.off('request', onRequest);
-        resolve();
-      };
-      server.on('request', onRequest);
+describe('requests at a time', () => {
+  const QUERY = '{"query":"{__typename}"}';
+
+  /** Requests that wait until they are let through. */
+  async function waiting(count: number): Promise<{ finish(): Promise<Response[]> }> {
+    let open = (): void => undefined;
+    gate = new Promise((resolve) => {
+      open = resolve;
     });
-  const all = received(MAX_GRAPHQL_REQUESTS);
-  const waiting = Array.from({ length: MAX_GRAPHQL_REQUESTS }, () =>
-    post('{"query":"{__typename}"}'),
+    asked = 0;
+    const responses = Array.from({ length: count }, () => post(QUERY));
+    await expect.poll(() => asked).toBe(count);
+    return {
+      finish: () => {
+        open();
+        return Promise.all(responses);
+      },
+    };
+  }
+
+  async function connected(): Promise<Socket> {
+    const { port } = server.address() as AddressInfo;
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    await once(socket, 'connect');
+    return socket;
+  }
+
+  const head = (length: number): string =>
+    `POST /v1/graphql HTTP/1.1\r\nHost: test\r\nContent-Length: ${length}\r\n\r\n`;
+
+  it('are limited', async () => {
+    const all = await waiting(MAX_GRAPHQL_REQUESTS);
+    expect((await post(QUERY)).status).toBe(503);
+    for (const { status } of await all.finish()) expect(status).toBe(200);
+    expect((await post(QUERY)).status).toBe(200);
+  });
+
+  it('are not those whose body is not there yet', async () => {
+    let begun = 0;
+    const onRequest = (): void => {
+      begun += 1;
+    };
+    server.on('request', onRequest);
+    const slow = await Promise.all(Array.from({ length: MAX_GRAPHQL_REQUESTS }, connected));
+    for (const socket of slow) socket.write(`${head(100)}{`);
+    await expect.poll(() => begun).toBe(MAX_GRAPHQL_REQUESTS);
+    server.off('request', onRequest);
+    expect((await post(QUERY)).status).toBe(200);
+    for (const socket of slow) socket.destroy();
+  });
+
+  it('have a place until their answer is taken', async () => {
+    const fields = Array.from({ length: 5 }, (_, place) => `a${place}:events{...F}`);
+    const long = `{${fields.join(' ')}} fragment F on events{${'a'.repeat(60_000)}:type}`;
+    const body = JSON.stringify({ query: long });
+    const begun = once(server, 'request') as Promise<[unknown, ServerResponse]>;
+    const reader = (await connected()).pause();
+    reader.write(head(Buffer.byteLength(body)) + body);
+    const [, response] = await begun;
+    await expect.poll(() => response.writableEnded).toBe(true);
+    const others = await waiting(MAX_GRAPHQL_REQUESTS - 1);
+    expect((await post(QUERY)).status).toBe(503);
+    const ended = new Promise((resolve) => response.once('close', resolve));
+    reader.destroy();
+    await ended;
+    const last = post(QUERY);
+    await expect.poll(() => asked).toBe(MAX_GRAPHQL_REQUESTS);
+    for (const { status } of [...(await others.finish()), await last]) expect(status).toBe(200);
+  });
+});
+
+it('a request that does not come in time is ended', async () => {
+  const stopList = new StopList();
+  const url = await startIndexerServer(
+    {
+      ...{ listen: '127.0.0.1:0', setting: '--indexer-listen', location: undefined },
+      ledger: { view: () => Promise.reject(new Error('there is no ledger')) },
+      ...{ isEager: false, logger: pino({ enabled: false }), requestTimeoutMs: 100 },
+    },
+    stopList,
   );
-  await all;
-  expect((await post('{"query":"{__typename}"}')).status).toBe(503);
-  open();
-  for (const response of await Promise.all(waiting)) expect(response.status).toBe(200);
-  expect((await post('{"query":"{__typename}"}')).status).toBe(200);
+  try {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    const parts: Buffer[] = [];
+    socket.on('data', (part) => parts.push(part));
+    socket.write('POST /v1/graphql HTTP/1.1\r\nHost: test\r\nContent-Length: 100\r\n\r\n{');
+    await once(socket, 'close');
+    expect(Buffer.concat(parts).toString()).toContain('408');
+  } finally {
+    await stopList.stop();
+  }
 });
 
 it('a failure that no request may cause is reported and not shown', async () => {
