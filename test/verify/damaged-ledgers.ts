@@ -2,7 +2,6 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
 import { bulkChunks } from '../../bench/bulk-ledger/bulk-ledger.ts';
 import { Committer } from '../../src/ingest/committer.ts';
 import { repairFolder } from '../../src/node/commands/repair.ts';
@@ -30,7 +29,8 @@ export type Harm = (store: Store, batch: Batch) => Promise<void> | void;
 type Kind = 'whole' | 'without whole transactions' | 'pruned';
 
 const folder = mkdtempSync(join(tmpdir(), 'daybook-repair-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+// Test files share a process, and this module: the folder stays until the process ends.
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 const made = new Map<Kind, Promise<string>>();
 
 /** A ledger in a folder, damaged by a batch. */
