@@ -20,8 +20,8 @@ export const FIRST_ORDINARY_ACCOUNT = FIRST_CREATOR_ACCOUNT + CREATOR_ACCOUNTS;
 
 /** Ordinary accounts that sign transactions, at most. */
 export const MAX_SIGNERS = 200;
-/** Rotations of an account's key that are looked for, at most. */
-const MAX_GENERATIONS = 10_000;
+/** Rotations of an account's key that are looked for at once, at most. */
+const MAX_TRIED_KEYS = 10_000;
 
 export class SampleAccounts implements Signers {
   /** Ordinary accounts that sign. */
@@ -65,11 +65,10 @@ export class SampleAccounts implements Signers {
 
   /** Takes the key that the ledger has for an account. @throws RangeError for one that is not of this sample */
   learnKey(account: number, authenticationKey: Uint8Array): void {
-    const isIts = () => this.key(account).authenticationKey.equals(authenticationKey);
-    while (!isIts()) {
-      const next = (this.#generations.get(account) ?? 0) + 1;
-      if (next > MAX_GENERATIONS) throw new RangeError(`the key of account ${account} is unknown`);
-      this.#generations.set(account, next);
+    for (let tried = 0; tried < MAX_TRIED_KEYS; tried += 1) {
+      if (this.key(account).authenticationKey.equals(authenticationKey)) return;
+      this.#generations.set(account, (this.#generations.get(account) ?? 0) + 1);
     }
+    throw new RangeError(`the key of account ${account} is unknown`);
   }
 }

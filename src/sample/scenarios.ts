@@ -1,5 +1,6 @@
 /** What users do on a sample ledger, and how often. What comes of it is the work of the code that they call. */
 import { encodeBcs } from '../move/bcs/bcs-writer.ts';
+import { MultisigPayload } from '../move/transactions/executable.ts';
 import type { TransactionPayload } from '../move/transactions/payload.ts';
 import { BEEF_ACCOUNT, CAFE_ACCOUNT, FIRST_CREATOR_ACCOUNT, SPONSOR_ACCOUNT } from './accounts.ts';
 import { CLOCK_MAX_HANDS, clockModule } from './applications.ts';
@@ -225,12 +226,7 @@ const spendTogether: Action = (world) => {
   const sender = FIRST_CREATOR_ACCOUNT;
   const payment = transfer(addressOf(world, pickReceiver(world)), amount(world, MAX_PAYMENT_OCTAS));
   const isOnChain = world.random.perMille(500);
-  const proposed = encodeBcs((to) => {
-    // The variant of an entry function.
-    to.uleb32(0).address(payment.module.address).string(payment.module.name);
-    to.string(payment.function).length32(0);
-    to.vector(payment.args, (inner, argument) => inner.bytes(argument));
-  });
+  const proposed = MultisigPayload.encode(payment);
   return [
     { sender, payload: () => propose(multisigBytes(world), (to) => to.bytes(proposed)) },
     {
