@@ -8,7 +8,7 @@ import { checkCount, MAX_SAMPLE_TRANSACTIONS, SampleError } from '../sample/sett
 import { type Head, readHead } from '../store/columns/head.ts';
 import { LEDGER_IDENTITY } from '../store/columns/identity-column.ts';
 import type { StoreReader } from '../store/store.ts';
-import { isWritingLost } from '../store/store-error.ts';
+import { isTransient, isWritingLost, type StoreError } from '../store/store-error.ts';
 import type { LedgerWriter } from '../store/write/writer.ts';
 import { waitInTrouble } from './commit-trouble.ts';
 import { NodeError } from './node-error.ts';
@@ -93,9 +93,11 @@ export async function startProducing(
 ): Promise<Producing> {
   const abort = new AbortController();
   const { signal } = abort;
-  const chain = await resume(writer, waitInTrouble('producing', logger, signal));
+  const options = waitInTrouble('producing', logger, signal);
+  const chain = await resume(writer, options);
+  const next = (error: StoreError) => resumeAfter(error, writer, options);
   const loss = new PendingFailure();
-  const done = produce(chain, transactionsPerSecond, signal).catch((error: unknown) => {
+  const done = produce(chain, next, transactionsPerSecond, signal).catch((error: unknown) => {
     if (signal.aborted) return;
     logger.error({ err: error }, 'producing stopped: it failed');
     if (isWritingLost(error)) loss.fail(asNodeError(error));
@@ -116,16 +118,47 @@ async function resume(...args: Parameters<typeof SampleChain.resume>): Promise<S
   }
 }
 
-/** @throws the signal's reason */
-async function produce(chain: SampleChain, rate: number, signal: AbortSignal): Promise<never> {
+/** Goes on after what is stored, as soon as the store can be reached again. */
+async function resumeAfter(
+  error: StoreError,
+  writer: LedgerWriter,
+  options: ReturnType<typeof waitInTrouble>,
+): Promise<SampleChain> {
+  for (let trouble = error; ; ) {
+    await options.onTrouble!(trouble);
+    try {
+      return await SampleChain.resume(writer, options);
+    } catch (again) {
+      if (!isTransient(again)) throw again;
+      trouble = again as StoreError;
+    }
+  }
+}
+
+/**
+ * @param next gives the chain with which to go on where the store could not be read
+ * @throws the signal's reason
+ */
+async function produce(
+  first: SampleChain,
+  next: (error: StoreError) => Promise<SampleChain>,
+  rate: number,
+  signal: AbortSignal,
+): Promise<never> {
   const perBlock = Math.max(BLOCK_ENDS + 1, Math.round((rate * BLOCK_INTERVAL_MS) / 1000));
   const users = Math.min(perBlock - BLOCK_ENDS, MAX_BLOCK_USERS);
   const startedMs = performance.now();
-  const first = chain.version;
-  for (;;) {
+  const { version: firstVersion } = first;
+  for (let chain = first; ; ) {
     signal.throwIfAborted();
-    await chain.addBlock(users, BigInt(Date.now()) * 1000n);
-    const dueMs = startedMs + (Number(chain.version - first) / rate) * 1000;
+    try {
+      await chain.addBlock(users, BigInt(Date.now()) * 1000n);
+    } catch (error) {
+      // The block is lost, and nobody has seen it.
+      if (!isTransient(error)) throw error;
+      chain = await next(error as StoreError);
+    }
+    const dueMs = startedMs + (Number(chain.version - firstVersion) / rate) * 1000;
     // Requests get as much of the thread's time as blocks do where the rate is too high.
     await sleep(Math.max(1, dueMs - performance.now()), undefined, { signal });
   }

@@ -1,7 +1,7 @@
 /** `--upstream`: the setting, and what a node with an upstream logs, counts and does at its end. */
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { SAMPLE_CHAIN_ID } from '../../bench/bulk-ledger/model/chain.ts';
+import { DEFAULT_CHAIN_ID } from '../../src/chain/genesis/default-genesis.ts';
 import { startEmbeddedNode } from '../../src/node/serve/embedded.ts';
 import { ScriptedNode } from '../api/scripted-node.ts';
 import {
@@ -19,7 +19,7 @@ let upstream: ScriptedNode;
 
 beforeAll(async () => {
   await makeSample(data, 300);
-  upstream = await ScriptedNode.start(SAMPLE_CHAIN_ID, (response) => {
+  upstream = await ScriptedNode.start(DEFAULT_CHAIN_ID, (response) => {
     response.writeHead(202, { 'content-type': 'application/json' }).end('{"hash":"0x1"}');
   });
 });
@@ -70,7 +70,7 @@ describe('a node with an upstream', () => {
       const response = await submit(node.ready.url);
       expect(response.status).toBe(202);
       expect(response.headers.get('x-node-upstream')).toBe(upstream.url.origin);
-      expect(response.headers.get('x-node-chain-id')).toBe(String(SAMPLE_CHAIN_ID));
+      expect(response.headers.get('x-node-chain-id')).toBe(String(DEFAULT_CHAIN_ID));
     }
     const metrics = await fetch(String(node.log.find(({ msg }) => msg === 'metrics')?.['url']));
     const series = 'daybook_upstream_requests_total';
@@ -92,7 +92,7 @@ describe('a node with an upstream', () => {
   });
 
   it('stops while requests wait for the upstream', async () => {
-    const silent = await ScriptedNode.start(SAMPLE_CHAIN_ID, () => undefined);
+    const silent = await ScriptedNode.start(DEFAULT_CHAIN_ID, () => undefined);
     const args = ['--upstream', silent.url.href, '--shutdown-timeout-ms', '200'];
     const node = await ServedNode.start(data, args);
     const waiting = submit(node.ready.url).catch(() => 'cut');
