@@ -12,5 +12,7 @@ export function emptyDatabaseBefore() {
 
 export async function buildEmptyDatabase(before) {
   const session = new URL('embedded-session.js', FILE);
+  // A program without an indexer, as in tests of the build.
+  if (!existsSync(session)) return;
   writeFileSync(FILE, before ?? (await (await import(session)).emptyDatabase()));
 }

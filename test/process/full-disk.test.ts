@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { CAFE_HEX } from '../../src/sample/publishers.ts';
 import { killLeftNodes, ServedNode, temporaryFolder } from './command.ts';
 import { SUBMISSION } from './follow-witness.ts';
-import { digestsOf, expectSound, makeSample } from './ledger-contents.ts';
+import { digestsOf, expectSound, makeBulkLedger, makeSample } from './ledger-contents.ts';
 import { canMount, SmallDisk } from './small-disk.ts';
 import { until } from './worker-processes.ts';
 
@@ -93,7 +93,7 @@ describe.skipIf(!canMount)('a full disk (needs the right to mount a file system)
   it('under a node that follows', async () => {
     const folder = temporaryFolder();
     const source = join(folder, 'source');
-    await makeSample(source, 2_500);
+    await makeBulkLedger(source, 5_000);
     const upstream = await ServedNode.start(source);
     const newest = BigInt(upstream.ready.ledger_version);
     disk = new SmallDisk(join(folder, 'disk'), '6m');

@@ -6,7 +6,7 @@ import { parsePostgresUrl } from '../../src/store/postgres/location.ts';
 import { openPostgresReader } from '../../src/store/postgres/postgres-store.ts';
 import { giveToServers, NO_POSTGRES, PostgresServer } from '../postgres/cluster.ts';
 import { killLeftNodes, runCommand, ServedNode, temporaryFolder } from './command.ts';
-import { digestsOf, digestsOfStore, makeSample } from './ledger-contents.ts';
+import { digestsOf, digestsOfStore, makeBulkLedger } from './ledger-contents.ts';
 import { canMount, SmallDisk } from './small-disk.ts';
 import { until } from './worker-processes.ts';
 
@@ -83,7 +83,7 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a node that writes into Postg
 
   it.skipIf(!canMount)('waits while the disk of its server is full (needs a mount)', async () => {
     const source = join(folder, 'source');
-    await makeSample(source, 2_500);
+    await makeBulkLedger(source, 5_000);
     const upstream = await ServedNode.start(source);
     const newest = BigInt(upstream.ready.ledger_version);
     const disk = new SmallDisk(join(folder, 'disk'), '16m');

@@ -36,21 +36,21 @@ const CLIENTS = Array.from({ length: 20 }, (_, index) => `127.0.0.${index + 1}`)
 const [USUAL = '', HTTP2 = '', GREEDY = '', WAITING = ''] = CLIENTS;
 
 const ENCODE = '/v1/transactions/encode_submission';
-const STORE = `0x1::coin::CoinStore<${COIN}>`;
+const BOOK = `${PUBLISHER}::market::Book<${COIN},${PUBLISHER}::moon_coin::MoonCoin>`;
 /** Type names as clients send them: plain, partly and wholly encoded, and encoded twice, which is another name. */
-const STORES = [
-  STORE,
-  STORE.replace('<', '%3C').replace('>', '%3E'),
-  encodeURIComponent(STORE),
-  encodeURIComponent(STORE).replaceAll(/%../g, (code) => code.toLowerCase()),
-  encodeURIComponent(encodeURIComponent(STORE)),
+const BOOKS = [
+  BOOK,
+  BOOK.replace('<', '%3C').replace('>', '%3E'),
+  encodeURIComponent(BOOK),
+  encodeURIComponent(BOOK).replaceAll(/%../g, (code) => code.toLowerCase()),
+  encodeURIComponent(encodeURIComponent(BOOK)),
 ];
 
 const READS: readonly string[] = [
   `/v1/accounts/${PUBLISHER}/balance/${COIN}?ledger_version=1000`,
   `/v1/accounts/${PUBLISHER}/events/2?start=0&limit=100`,
   `/v1/accounts/${PUBLISHER}/module/ticker`,
-  ...STORES.flatMap((type) => [
+  ...BOOKS.flatMap((type) => [
     `/v1/accounts/${PUBLISHER}/events/${type}/deposit_events?limit=3`,
     `/v1/accounts/${PUBLISHER}/resource/${type}`,
   ]),
@@ -151,7 +151,7 @@ describe.skipIf(!isInstalled)(`answers through nginx${skipped}`, () => {
 
   it('are found where names of types are encoded', async () => {
     const statuses = await Promise.all(
-      STORES.map(
+      BOOKS.map(
         async (type) => (await nginx.get(`/v1/accounts/${PUBLISHER}/resource/${type}`)).status,
       ),
     );

@@ -43,8 +43,8 @@ const READS = [
   `/v1/accounts/${PUBLISHER}/events/2?start=0&limit=100`,
   `/v1/accounts/${PUBLISHER}/module/ticker`,
   `/v1/accounts/${PUBLISHER}/resources`,
-  '/v1/transactions?start=2000&limit=100',
-  '/v1/blocks/by_height/40?with_transactions=true',
+  '/v1/transactions?start=900&limit=100',
+  '/v1/blocks/by_height/30?with_transactions=true',
 ];
 
 describe.skipIf(!isInstalled)(`PostgreSQL with standbys${skipped}`, () => {
