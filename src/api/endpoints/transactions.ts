@@ -139,8 +139,8 @@ export const auxiliaryInfoEndpoint = defineRead({
 
 const BY_HASH = 'Get transactions by hash';
 
-/** The transaction at version 3 of the small sample ledger. */
-const SAMPLE_HASH = '0xb3619b08ac12a51abcbf4408ada324ac71e61c7cf00374ed5cad3413f10f826f';
+/** The transaction at version 39 of the small sample ledger. */
+const SAMPLE_HASH = '0xa7544971993fb40b6fe8053d4a9c5711e3fc901e1fd5effa434861e6b0472cb4';
 
 const byHash = {
   tag: 'Transactions',
