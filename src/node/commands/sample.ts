@@ -20,8 +20,8 @@ interface SampleFlags {
 export function define(command: Command): void {
   describe(command, {
     about:
-      'Everything is derived from the seed. The transactions are run as on a local network, about a ' +
-      'thousand in a second.',
+      'Everything is derived from the seed. The transactions are run as on a local network, some ' +
+      'hundred in a second.',
     examples: ['sample', 'sample --data ./large --transactions 1000000 --accounts 50000 --seed 7'],
   });
   addSettingOption(
