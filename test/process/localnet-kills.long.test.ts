@@ -14,9 +14,14 @@ import { Random, roundsOf, testSeed } from '../random.ts';
 import { killLeftNodes, runCommand, startCommand, temporaryFolder } from './command.ts';
 
 const ROUNDS = roundsOf('LOCALNET_KILLS', 4, 10_000);
+/** What a kill and what follows it may take. */
+const ROUND_TIMEOUT_MS = 10_000;
 /** When a network is killed, in milliseconds after it has answered, at most. */
 const MAX_LIFE_MS = 700;
-const FREE = ['--listen', '127.0.0.1:0', '--faucet-listen', '127.0.0.1:0', '--ready-listen', ''];
+const FREE = [
+  ...['--listen', '127.0.0.1:0', '--faucet-listen', '127.0.0.1:0'],
+  ...['--ready-listen', '', '--indexer-listen', ''],
+];
 const SINKS = ['0x5111', '0x5222', '0x5333'];
 const COIN = '0x1::aptos_coin::AptosCoin';
 /** No move of the clock comes so far. */
@@ -171,7 +176,9 @@ async function operate(net: Network, model: Model, random: Random): Promise<void
 describe('a local network that is killed', () => {
   afterAll(killLeftNodes);
 
-  it(`has what it had said (${ROUNDS} kills)`, async () => {
+  it(`has what it had said (${ROUNDS} kills)`, {
+    timeout: 180_000 + ROUNDS * ROUND_TIMEOUT_MS,
+  }, async () => {
     const random = new Random(testSeed());
     const data = join(temporaryFolder(), 'chain');
     let net = await Network.start(data);
