@@ -7,20 +7,21 @@ import { ASSETS, addressOf, pickReceiver, type World } from './world.ts';
 
 const MODULE = `${CAFE_HEX}::showcase`;
 
-interface ShownFunction {
+/** @template T what arguments are drawn from */
+interface ShownFunction<T> {
   readonly call: FunctionCall;
-  readonly draw: (world: World) => readonly Argument[];
+  readonly draw: (from: T) => readonly Argument[];
 }
 
-function shown(
+function shown<T>(
   name: string,
-  draw: ShownFunction['draw'],
+  draw: ShownFunction<T>['draw'],
   typeArguments: readonly string[] = [],
-): ShownFunction {
+): ShownFunction<T> {
   return { call: callsOf(`${MODULE}::${name}`, typeArguments), draw };
 }
 
-function wide(random: Random, bits: number): bigint {
+export function wide(random: Random, bits: number): bigint {
   let value = 0n;
   for (let done = 0; done < bits; done += 32) value = (value << 32n) | BigInt(random.u32());
   return BigInt.asUintN(bits, value);
@@ -31,12 +32,9 @@ function signed(random: Random, bits: 8 | 16 | 32 | 64 | 128 | 256): ValueWriter
   return (to) => to.signed(value, bits);
 }
 
-export const SHOWN_FUNCTIONS: readonly ShownFunction[] = [
-  shown('show', ({ random }) => {
-    const number = random.u32();
-    return [(to) => to.u32(number)];
-  }),
-  shown('unsigned_numbers', ({ random }) => {
+/** Functions whose arguments are drawn from random numbers alone; large ledgers of benchmarks call them too. */
+export const DRAWN = {
+  unsignedNumbers: shown('unsigned_numbers', ({ random }: Pick<World, 'random'>) => {
     const small = random.below(256);
     const [u64, u128, u256] = [wide(random, 64), wide(random, 128), wide(random, 256)];
     return [
@@ -48,16 +46,10 @@ export const SHOWN_FUNCTIONS: readonly ShownFunction[] = [
       (to) => to.u256(u256),
     ];
   }),
-  shown('signed_numbers', ({ random }) =>
+  signedNumbers: shown('signed_numbers', ({ random }: Pick<World, 'random'>) =>
     ([8, 16, 32, 64, 128, 256] as const).map((bits) => signed(random, bits)),
   ),
-  shown('plain_values', (world) => {
-    const { random } = world;
-    const yes = random.perMille(500);
-    const raw = Buffer.alloc(random.below(64), random.below(256));
-    return [(to) => to.bool(yes), addressOf(world, pickReceiver(world)), (to) => to.bytes(raw)];
-  }),
-  shown('vectors', ({ random }) => {
+  vectors: shown('vectors', ({ random }: Pick<World, 'random'>) => {
     const numbers = Array.from({ length: random.below(8) }, () => wide(random, 64));
     const rows = Array.from({ length: random.below(4) }, (_, row) =>
       Array.from({ length: row }, () => random.perMille(500)),
@@ -68,7 +60,7 @@ export const SHOWN_FUNCTIONS: readonly ShownFunction[] = [
       (to) => to.vector(rows, (inner, row) => inner.vector(row, (cell, bit) => cell.bool(bit))),
     ];
   }),
-  shown('texts', ({ random }) => {
+  texts: shown('texts', ({ random }: Pick<World, 'random'>) => {
     const text = random.pick(['hello', 'grüß dich', 'こんにちは', '']);
     const small = random.perMille(500) ? random.below(256) : undefined;
     const nested = random.perMille(500) ? [undefined, wide(random, 64)] : undefined;
@@ -82,6 +74,23 @@ export const SHOWN_FUNCTIONS: readonly ShownFunction[] = [
         ),
     ];
   }),
+};
+
+export const SHOWN_FUNCTIONS: readonly ShownFunction<World>[] = [
+  shown('show', ({ random }) => {
+    const number = random.u32();
+    return [(to) => to.u32(number)];
+  }),
+  DRAWN.unsignedNumbers,
+  DRAWN.signedNumbers,
+  shown('plain_values', (world) => {
+    const { random } = world;
+    const yes = random.perMille(500);
+    const raw = Buffer.alloc(random.below(64), random.below(256));
+    return [(to) => to.bool(yes), addressOf(world, pickReceiver(world)), (to) => to.bytes(raw)];
+  }),
+  DRAWN.vectors,
+  DRAWN.texts,
   shown('objects', () => [
     ASSETS.gold,
     (to: BcsWriter) =>

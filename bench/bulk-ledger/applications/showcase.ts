@@ -8,14 +8,10 @@ import type { TransactionPayload } from '../../../src/move/transactions/payload.
 import type { ExecutionStatus } from '../../../src/move/transactions/transaction-info.ts';
 import { ADDRESS_ONE } from '../../../src/move/types/address.ts';
 import { writeBinary } from '../../../src/sample/assembler/binary.ts';
-import {
-  type Argument,
-  callsOf,
-  type FunctionCall,
-  type ValueWriter,
-} from '../../../src/sample/calls.ts';
+import { type Argument, callsOf, type FunctionCall } from '../../../src/sample/calls.ts';
 import { CAFE_HEX } from '../../../src/sample/publishers.ts';
 import type { Random } from '../../../src/sample/random.ts';
+import { DRAWN, wide } from '../../../src/sample/showcase.ts';
 import { eventType } from '../model/events.ts';
 import { type Action, NATIVE_COIN, pickReceiver, pickSender, type World } from '../model/world.ts';
 import { transferNative } from './transfers.ts';
@@ -27,17 +23,6 @@ const MAX_PAYMENT_OCTAS = 1_000;
 
 const together = callsOf(`${MODULE}::together`);
 const coinTransfer = callsOf('0x1::coin::transfer', [NATIVE_COIN]);
-
-function wide(random: Random, bits: number): bigint {
-  let value = 0n;
-  for (let done = 0; done < bits; done += 32) value = (value << 32n) | BigInt(random.u32());
-  return BigInt.asUintN(bits, value);
-}
-
-function signed(random: Random, bits: 8 | 16 | 32 | 64 | 128 | 256): ValueWriter {
-  const value = BigInt.asIntN(bits, wide(random, bits));
-  return (to) => to.signed(value, bits);
-}
 
 interface Point {
   readonly x: number;
@@ -79,52 +64,16 @@ function shown(
 }
 
 const FUNCTIONS: readonly ShowcaseFunction[] = [
-  shown('unsigned_numbers', [], ({ random }) => {
-    const small = random.below(256);
-    const [u64, u128, u256] = [wide(random, 64), wide(random, 128), wide(random, 256)];
-    return [
-      (to) => to.u8(small),
-      (to) => to.u16(small * 255),
-      (to) => to.u32(small * 65_535),
-      u64,
-      (to) => to.u128(u128),
-      (to) => to.u256(u256),
-    ];
-  }),
-  shown('signed_numbers', [], ({ random }) =>
-    ([8, 16, 32, 64, 128, 256] as const).map((bits) => signed(random, bits)),
-  ),
+  DRAWN.unsignedNumbers,
+  DRAWN.signedNumbers,
   shown('plain_values', [], ({ random, accounts }) => {
     const yes = random.perMille(500);
     const who = random.below(accounts.count);
     const raw = Buffer.alloc(random.below(64), random.below(256));
     return [(to) => to.bool(yes), accounts.addressBytes(who), (to) => to.bytes(raw)];
   }),
-  shown('vectors', [], ({ random }) => {
-    const numbers = Array.from({ length: random.below(8) }, () => wide(random, 64));
-    const rows = Array.from({ length: random.below(4) }, (_, row) =>
-      Array.from({ length: row }, () => random.perMille(500)),
-    );
-    return [
-      (to) => to.vector(numbers, (inner, value) => inner.u64(value)),
-      (to) => to.vector(numbers, (inner, value) => inner.string(`no. ${value}`)),
-      (to) => to.vector(rows, (inner, row) => inner.vector(row, (cell, bit) => cell.bool(bit))),
-    ];
-  }),
-  shown('texts', [], ({ random }) => {
-    const text = random.pick(['hello', 'grüß dich', 'こんにちは', '']);
-    const small = random.perMille(500) ? random.below(256) : undefined;
-    const nested = random.perMille(500) ? [undefined, wide(random, 64)] : undefined;
-    return [
-      text,
-      (to) => to.option(small === undefined ? undefined : text, (inner, t) => inner.string(t)),
-      (to) => to.option(small, (inner, value) => inner.u8(value)),
-      (to) =>
-        to.option(nested, (inner, values) =>
-          inner.vector(values, (item, value) => item.option(value, (last, v) => last.u64(v))),
-        ),
-    ];
-  }),
+  DRAWN.vectors,
+  DRAWN.texts,
   shown('objects', [], ({ gold, moon, native }) => [
     gold.metadataBytes,
     (to) => to.vector([moon, native], (inner, asset) => inner.fixed(asset.metadataBytes)),
