@@ -56,6 +56,8 @@ const LIMITS = {
   maxGasAmount: 200_000n,
   gasUnitPrice: BigInt(GAS_UNIT_PRICE),
 };
+/** Of a user's transaction among transactions. */
+const USER_VARIANT = Buffer.of(0);
 const STORAGE_FEE_OCTAS = 40_000;
 const FEE_STATEMENT = eventType('0x1::transaction_fee::FeeStatement');
 const SUCCESS: ExecutionStatus = { kind: 'success' };
@@ -176,7 +178,11 @@ export class BulkHistory {
     const expiration = Math.floor(this.#effects.now / 1_000_000) + lifetime;
     this.#finish(
       header,
-      () => buildTransaction(accounts, call, { ...LIMITS, sequenceNumber, expiration, nonce }),
+      () =>
+        Buffer.concat([
+          USER_VARIANT,
+          buildTransaction(accounts, call, { ...LIMITS, sequenceNumber, expiration, nonce }),
+        ]),
       gasUsed,
       call.status,
     );

@@ -4,8 +4,8 @@
  */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { copiedBytes } from '../cache.ts';
-import { encodeBcs } from '../move/bcs/bcs-writer.ts';
-import { sha3 } from '../move/crypto/hash.ts';
+import { authenticationKey } from '../move/crypto/authentication-key.ts';
+import type { AccountAuthenticator } from '../move/crypto/authenticator.ts';
 import { publisherSecret } from './publishers.ts';
 import { derivedBytes } from './random.ts';
 
@@ -18,18 +18,17 @@ const MULTI_KEYS = 3;
 const MULTI_THRESHOLD = 2;
 const MULTI_SIGNERS = [0, 2];
 /** Bit i, from the left, for key i: 4 bytes in every SDK. */
-export const MULTI_BITMAP = Buffer.of(0xa0, 0, 0, 0);
+const MULTI_BITMAP = Buffer.of(0xa0, 0, 0, 0);
 
-/** Variant of AnyPublicKey and AnySignature. */
-export const ANY_ED25519 = 0;
+const NO_BYTES = Buffer.alloc(0);
 const UNUSED_PUBLIC_KEY = Buffer.alloc(32).toString('base64url');
 
 export interface SampleKey {
   /** Each rotation of an account's key takes the next. */
   readonly generation: number;
   readonly scheme: KeyScheme;
-  /** As the authentication key hashes it: 32 raw bytes, or all keys with what the scheme adds. */
-  readonly publicKey: Buffer;
+  /** 32 bytes each. */
+  readonly publicKeys: readonly Buffer[];
   /** 32 bytes; the address of an account created with this key. */
   readonly authenticationKey: Buffer;
   /** The keys that sign, in order. */
@@ -73,17 +72,12 @@ export class KeyRing {
       ? Array.from({ length: MULTI_KEYS }, (_, part) => keyPair(secret(part)))
       : // Publishers never rotate their keys.
         [keyPair(publisherSecret(account) ?? secret())];
-    const publicKey = copiedBytes(
-      publicKeyBytes(
-        scheme,
-        pairs.map((pair) => pair.publicKey),
-      ),
-    );
-    const schemeByte = Buffer.of(KEY_SCHEMES.indexOf(scheme));
-    const authenticationKey = copiedBytes(sha3(Buffer.concat([publicKey, schemeByte])));
+    const publicKeys = pairs.map((pair) => copiedBytes(pair.publicKey));
     const signers = isMulti ? MULTI_SIGNERS.map((part) => pairs[part]!) : pairs;
     const privateKeys = signers.map(({ privateKey }) => privateKey);
-    return { generation, scheme, publicKey, authenticationKey, privateKeys };
+    const unsigned = authenticatorOf(scheme, publicKeys, [NO_BYTES, NO_BYTES]);
+    const authentication = copiedBytes(authenticationKey(unsigned)!);
+    return { generation, scheme, publicKeys, authenticationKey: authentication, privateKeys };
   }
 }
 
@@ -97,12 +91,26 @@ function keyPair(secret: Buffer): KeyPair {
   return { publicKey: Buffer.from(x!, 'base64url'), privateKey };
 }
 
-function publicKeyBytes(scheme: KeyScheme, keys: readonly Buffer[]): Buffer {
-  if (scheme === 'ed25519') return keys[0]!;
-  if (scheme === 'multiEd25519') return Buffer.concat([...keys, Buffer.of(MULTI_THRESHOLD)]);
-  return encodeBcs((writer) => {
-    if (scheme === 'singleKey') return writer.uleb32(ANY_ED25519).bytes(keys[0]!);
-    writer.vector(keys, (to, key) => to.uleb32(ANY_ED25519).bytes(key));
-    return writer.u8(MULTI_THRESHOLD);
-  });
+/** What an account is authenticated by. @param signatures of the keys that sign, in order */
+export function authenticatorOf(
+  kind: KeyScheme,
+  keys: readonly Buffer[],
+  signatures: readonly Buffer[],
+): AccountAuthenticator {
+  const [publicKey, signature] = [keys[0]!, signatures[0]!];
+  const any = (bytes: Buffer) => ({ kind: 'ed25519', bytes }) as const;
+  switch (kind) {
+    case 'ed25519':
+      return { kind, publicKey, signature };
+    case 'multiEd25519': {
+      const all = { keys, threshold: MULTI_THRESHOLD };
+      return { kind, publicKey: all, signature: { signatures, bitmap: MULTI_BITMAP } };
+    }
+    case 'singleKey':
+      return { kind, publicKey: any(publicKey), signature: any(signature) };
+    case 'multiKey': {
+      const signed = { signatures: signatures.map(any), bitmap: MULTI_BITMAP };
+      return { kind, publicKeys: keys.map(any), signaturesRequired: MULTI_THRESHOLD, ...signed };
+    }
+  }
 }

@@ -197,14 +197,14 @@ export class SampleChain {
     if (account !== undefined) accounts.learnKey(call.sender, account.authenticationKey);
     const seconds = Number(this.#maker.timestampUsecs / 1_000_000n);
     const life = call.form === 'orderless' ? ORDERLESS_EXPIRATION_SECS : EXPIRATION_SECS;
-    const bytes = buildTransaction(accounts, call, {
+    const signed = buildTransaction(accounts, call, {
       ...LIMITS,
       maxGasAmount: MAX_GAS_AMOUNT,
       sequenceNumber: Number(account?.sequenceNumber ?? 0n),
       expiration: seconds + life,
       nonce: (BigInt(random.u32()) << 32n) | BigInt(random.u32()),
     });
-    await this.#submit(bytes.subarray(1));
+    await this.#submit(signed);
   }
 
   /**

@@ -4,14 +4,16 @@
  */
 import { sign } from 'node:crypto';
 import { BcsWriter } from '../move/bcs/bcs-writer.ts';
+import type { TransactionAuthenticator } from '../move/crypto/authenticator.ts';
 import { domainSeed } from '../move/crypto/hash.ts';
 import type { TransactionPayload } from '../move/transactions/payload.ts';
 import {
   ORDERLESS_SEQUENCE_NUMBER,
   RawTransaction,
+  SignedTransaction,
 } from '../move/transactions/user-transaction.ts';
 import type { Address } from '../move/types/address.ts';
-import { ANY_ED25519, KEY_SCHEMES, MULTI_BITMAP, type SampleKey } from './keys.ts';
+import { authenticatorOf, type SampleKey } from './keys.ts';
 
 /** A user's call. */
 export interface Call {
@@ -38,7 +40,6 @@ export interface Signers {
   key(account: number): SampleKey;
 }
 
-const USER_TRANSACTION = 0;
 /** Variants of RawTransactionWithData. */
 const MULTI_AGENT = 0;
 const MULTI_AGENT_WITH_FEE_PAYER = 1;
@@ -60,16 +61,13 @@ interface SubmissionFacts {
   readonly gasUnitPrice: bigint;
 }
 
-const rawWriter = new BcsWriter(2048);
 const messageWriter = new BcsWriter(2048);
 
-/** The BCS of the signed transaction as the ledger holds it, with its leading variant. */
+/** BCS of the SignedTransaction. */
 export function buildTransaction(accounts: Signers, call: Call, facts: SubmissionFacts): Buffer {
   const orderless = call.form === 'orderless';
   const payload = call.payload();
-  rawWriter.reset();
-  rawWriter.uleb32(USER_TRANSACTION);
-  RawTransaction.write(rawWriter, {
+  const raw: RawTransaction = {
     sender: accounts.address(call.sender),
     sequenceNumber: orderless ? ORDERLESS_SEQUENCE_NUMBER : BigInt(facts.sequenceNumber),
     payload: orderless ? withNonce(payload, facts.nonce) : payload,
@@ -77,16 +75,14 @@ export function buildTransaction(accounts: Signers, call: Call, facts: Submissio
     gasUnitPrice: facts.gasUnitPrice,
     expirationTimestampSecs: BigInt(facts.expiration),
     chainId: facts.chainId,
-  });
-  // The message is signed without the variant of Transaction in front.
-  const message = signingMessage(accounts, call, rawWriter.view().subarray(1));
-  writeAuthenticator(accounts, call, message);
-  return rawWriter.toBytes();
+  };
+  const message = signingMessage(accounts, call, RawTransaction.encode(raw));
+  return SignedTransaction.encode({ raw, authenticator: authenticate(accounts, call, message) });
 }
 
 function withNonce(payload: TransactionPayload, nonce: bigint): TransactionPayload {
   if (payload.kind !== 'entryFunction' && payload.kind !== 'script') {
-    throw new Error(`an orderless call of ${payload.kind}`);
+    throw new RangeError(`an orderless call of ${payload.kind}`);
   }
   return {
     kind: 'payload',
@@ -113,53 +109,30 @@ function secondaryAddresses(accounts: Signers, call: Call): Address[] {
   return call.form === 'multiAgent' ? [accounts.address(call.second!)] : [];
 }
 
-/** Variants of TransactionAuthenticator; those of keys are the variants of AccountAuthenticator. */
-const MULTI_AGENT_AUTHENTICATOR = 2;
-const FEE_PAYER_AUTHENTICATOR = 3;
-const SINGLE_SENDER_AUTHENTICATOR = 4;
-
-/** Appends who signs the call, in the form that the call wants, to the unsigned transaction. */
-function writeAuthenticator(accounts: Signers, call: Call, message: Buffer): void {
-  const senderKey = call.signingKey ?? accounts.key(call.sender);
+/** Who signs the call, in the form that the call wants. */
+function authenticate(accounts: Signers, call: Call, message: Buffer): TransactionAuthenticator {
+  const sender = signedBy(call.signingKey ?? accounts.key(call.sender), message);
+  const secondarySignerAddresses = secondaryAddresses(accounts, call);
   switch (call.form) {
-    case 'multiAgent':
-      rawWriter.uleb32(MULTI_AGENT_AUTHENTICATOR);
-      writeSignature(rawWriter, senderKey, message);
-      rawWriter.vector(secondaryAddresses(accounts, call), (to, address) => to.address(address));
-      rawWriter.vector([accounts.key(call.second!)], (to, key) => writeSignature(to, key, message));
-      return;
-    case 'feePayer':
-      rawWriter.uleb32(FEE_PAYER_AUTHENTICATOR);
-      writeSignature(rawWriter, senderKey, message);
-      rawWriter.length32(0).length32(0).address(accounts.address(call.second!));
-      writeSignature(rawWriter, accounts.key(call.second!), message);
-      return;
+    case 'multiAgent': {
+      const secondarySigners = [signedBy(accounts.key(call.second!), message)];
+      return { kind: 'multiAgent', sender, secondarySignerAddresses, secondarySigners };
+    }
+    case 'feePayer': {
+      const feePayerAddress = accounts.address(call.second!);
+      const feePayer = signedBy(accounts.key(call.second!), message);
+      const others = { secondarySignerAddresses, secondarySigners: [] };
+      return { kind: 'feePayer', sender, ...others, feePayerAddress, feePayer };
+    }
     default: {
       const isPlain = call.form === undefined || call.form === 'single';
-      const isOld = senderKey.scheme === 'ed25519' || senderKey.scheme === 'multiEd25519';
-      if (!isPlain || !isOld) rawWriter.uleb32(SINGLE_SENDER_AUTHENTICATOR);
-      writeSignature(rawWriter, senderKey, message);
+      const isOld = sender.kind === 'ed25519' || sender.kind === 'multiEd25519';
+      return isPlain && isOld ? sender : { kind: 'singleSender', sender };
     }
   }
 }
 
-function writeSignature(writer: BcsWriter, key: SampleKey, message: Buffer): void {
-  const { scheme, publicKey, privateKeys } = key;
+function signedBy({ scheme, publicKeys, privateKeys }: SampleKey, message: Buffer) {
   const signatures = privateKeys.map((privateKey) => sign(null, message, privateKey));
-  writer.uleb32(KEY_SCHEMES.indexOf(scheme));
-  switch (scheme) {
-    case 'ed25519':
-      writer.bytes(publicKey).bytes(signatures[0]!);
-      return;
-    case 'multiEd25519':
-      writer.bytes(publicKey).bytes(Buffer.concat([...signatures, MULTI_BITMAP]));
-      return;
-    case 'singleKey':
-      writer.fixed(publicKey).uleb32(ANY_ED25519).bytes(signatures[0]!);
-      return;
-    case 'multiKey':
-      writer.fixed(publicKey);
-      writer.vector(signatures, (to, signature) => to.uleb32(ANY_ED25519).bytes(signature));
-      writer.bytes(MULTI_BITMAP);
-  }
+  return authenticatorOf(scheme, publicKeys, signatures);
 }
