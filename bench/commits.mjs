@@ -5,8 +5,8 @@
 import { randomFillSync } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { temporaryFolder } from './ledgers.mjs';
 import { randomSource } from './random-keys.mjs';
-import { temporaryFolder } from './sample-ledger.mjs';
 
 export const name = 'commits';
 export const title = 'Commits: processor time and written bytes while a store grows';

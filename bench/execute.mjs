@@ -15,7 +15,7 @@ import { openHead } from '../dist/store/columns/head.js';
 import { openView } from '../dist/store/read/view.js';
 import { openSqliteReader } from '../dist/store/sqlite/sqlite-store.js';
 import { Replay } from '../dist/verify/execution/replay.js';
-import { runCommand } from './sample-ledger.mjs';
+import { runCommand } from './ledgers.mjs';
 import { shownSummary, summary } from './statistics.mjs';
 
 export const name = 'execute';

@@ -4,9 +4,9 @@ import { existsSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { storeFileBytes } from '../dist/store/sqlite/files.js';
 import { startChild } from './child.mjs';
+import { generate, PROGRAM, runCommand, TRANSACTIONS, temporaryFolder } from './ledgers.mjs';
 import { GENESIS } from './prepare-ledger.mjs';
 import { anonymousBytes, cpuMs } from './process-figures.mjs';
-import { generate, PROGRAM, runCommand, TRANSACTIONS, temporaryFolder } from './sample-ledger.mjs';
 import { shown, shownSummary, summary } from './statistics.mjs';
 
 export const name = 'ingest';

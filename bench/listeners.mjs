@@ -10,11 +10,11 @@ import { fileURLToPath } from 'node:url';
 import { openHead } from '../dist/store/columns/head.js';
 import { openSqliteReader } from '../dist/store/sqlite/sqlite-store.js';
 import { startChild } from './child.mjs';
+import { PROGRAM, smallSample } from './ledgers.mjs';
 import { load, loadGenerator } from './load.mjs';
 import { anonymousBytes, cpuMs } from './process-figures.mjs';
 import { randomAccounts } from './random-keys.mjs';
 import { balanceRequest } from './requests.mjs';
-import { PROGRAM, producibleLedger } from './sample-ledger.mjs';
 import { ratioSummary, shown, shownSummary, summary } from './statistics.mjs';
 
 export const name = 'listeners';
@@ -157,7 +157,7 @@ async function others(node, requests, { rounds, seconds }) {
 /** @param {{log: (line: string) => void, rounds: number, seconds: number}} options */
 export async function run(options) {
   const { log } = options;
-  const dataFolder = await producibleLedger();
+  const dataFolder = await smallSample();
   const store = openSqliteReader({ directory: dataFolder });
   const requests = (await randomAccounts(store, KEYS)).map(balanceRequest);
   const node = await startChild([

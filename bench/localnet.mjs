@@ -10,8 +10,8 @@ import {
   TransactionAuthenticatorEd25519,
 } from '@aptos-labs/ts-sdk';
 import { startChild } from './child.mjs';
+import { PROGRAM } from './ledgers.mjs';
 import { cpuMs, memoryBytes } from './process-figures.mjs';
-import { PROGRAM } from './sample-ledger.mjs';
 import { shownSummary, summary } from './statistics.mjs';
 
 export const name = 'localnet';

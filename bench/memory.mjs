@@ -3,6 +3,7 @@ import { openHead } from '../dist/store/columns/head.js';
 import { openSqliteReader } from '../dist/store/sqlite/sqlite-store.js';
 import { startChild } from './child.mjs';
 import { gentleLoad } from './gentle-load.mjs';
+import { PROGRAM, smallSample } from './ledgers.mjs';
 import { load, loadGenerator } from './load.mjs';
 import { addMemorySample, logMemory, memoryOf } from './memory-figures.mjs';
 import { withChildren } from './process-figures.mjs';
@@ -15,7 +16,6 @@ import {
   MODULE_REQUEST,
   viewRequest,
 } from './requests.mjs';
-import { PROGRAM, producibleLedger } from './sample-ledger.mjs';
 import { shown, shownSummary, summary } from './statistics.mjs';
 
 export const name = 'memory';
@@ -111,7 +111,7 @@ async function loadFor(origin, requests, seconds) {
 export async function run({ log }) {
   // wrk takes whole seconds.
   const seconds = Math.round(MINUTES * 60);
-  const dataFolder = await producibleLedger();
+  const dataFolder = await smallSample();
   const requests = await mixedRequests(dataFolder);
   const store = openSqliteReader({ directory: dataFolder });
   const before = await openHead(store);

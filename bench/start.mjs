@@ -1,8 +1,8 @@
 // How long `serve` takes on a ledger that is there: from the start of the process to its line that it is ready, and to
 // its first answer; and the processor time of all its processes until then. One worker and two, in turns.
 import { startChild } from './child.mjs';
+import { bulkLedger, PROGRAM } from './ledgers.mjs';
 import { cpuMsOfAll, withChildren } from './process-figures.mjs';
-import { PROGRAM, sampleLedger } from './sample-ledger.mjs';
 import { ratioSummary, shownSummary, summary } from './statistics.mjs';
 
 export const name = 'start';
@@ -36,7 +36,7 @@ async function startOnce(dataFolder, workers) {
 
 /** @param {{rounds: number, log: (line: string) => void}} options */
 export async function run({ rounds, log }) {
-  const dataFolder = await sampleLedger();
+  const dataFolder = await bulkLedger();
   const starts = WORKERS.map(() => []);
   // The first start warms the page cache and this process's HTTP client; it is not counted.
   await startOnce(dataFolder, 1);

@@ -5,9 +5,9 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { startChild } from './child.mjs';
 import { operations } from './http.mjs';
+import { bulkLedger, PROGRAM, runCommand, temporaryFolder } from './ledgers.mjs';
 import { load } from './load.mjs';
 import { cpuMs, cpuMsOfAll, withChildren } from './process-figures.mjs';
-import { PROGRAM, runCommand, sampleLedger, temporaryFolder } from './sample-ledger.mjs';
 import { ratioSummary, shownSummary, summary } from './statistics.mjs';
 
 export const name = 'versus';
@@ -122,7 +122,7 @@ export async function run(options) {
     options.log('left out: set BENCH_OTHER to the folder of another build');
     return { rows: [] };
   }
-  const data = await sampleLedger();
+  const data = await bulkLedger();
   const folders = [data, process.env.BENCH_OTHER_DATA ?? data];
   const programs = [PROGRAM, join(other, 'bin/daybook')];
   const rows = [

@@ -4,7 +4,7 @@
  * recorded. The same settings and changes of the clock always give the same bytes, whatever the requested size, in one
  * run or in several.
  */
-import type { Outcome } from '../../src/chain/recorder.ts';
+import type { TransactionRecord } from '../../src/chain/recorder.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import type { ExecutionStatus } from '../../src/move/transactions/transaction-info.ts';
 import { ADDRESS_ZERO } from '../../src/move/types/address.ts';
@@ -67,7 +67,7 @@ export class BulkHistory {
   readonly #sample: SampleWorld;
   #nextVersion = 1n;
   #round = 0;
-  #outcomes: Outcome[] = [];
+  #outcomes: TransactionRecord[] = [];
   #gasUsed = 0;
   #fees = 0n;
 
@@ -91,7 +91,7 @@ export class BulkHistory {
   }
 
   /** Generates the next block: the results of its transactions, in order. */
-  nextBlock(): readonly Outcome[] {
+  nextBlock(): readonly TransactionRecord[] {
     const header = this.#drawHeader();
     const endsEpoch = this.#sample.chain.epochIsOver(header.timestamp);
     this.#outcomes = [];

@@ -4,12 +4,12 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { shuffled } from '../ledger-contents.mjs';
+import { TRANSACTIONS, temporaryFolder } from '../ledgers.mjs';
 import { CONNECTIONS, load, loadGenerator } from '../load.mjs';
 import { findPostgres } from '../postgres-server.mjs';
 import { anonymousBytes, proportionalBytes } from '../process-figures.mjs';
 import { randomSource } from '../random-keys.mjs';
 import { balanceRequest, eventsRequest, transactionRequest } from '../requests.mjs';
-import { TRANSACTIONS, temporaryFolder } from '../sample-ledger.mjs';
 import { ratioSummary, shown, shownSummary, summary } from '../statistics.mjs';
 import { indexLedger } from './rows.mjs';
 import { daybookSide, postgresSide, sqliteSide } from './sides.mjs';

@@ -5,9 +5,9 @@ import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startChild } from '../child.mjs';
+import { PROGRAM, TRANSACTIONS_PER_ACCOUNT, UNBOUNDED } from '../ledgers.mjs';
 import { startPostgres } from '../postgres-server.mjs';
 import { cpuMsOfAll, withChildren } from '../process-figures.mjs';
-import { PROGRAM, TRANSACTIONS_PER_ACCOUNT, UNBOUNDED } from '../sample-ledger.mjs';
 import { commitChunks } from './commit-chunks.mjs';
 import { TABLES } from './rows.mjs';
 

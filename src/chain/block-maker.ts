@@ -2,7 +2,7 @@
  * Makes blocks as a validator of the reference does: what begins one, transactions of users, what ends it; each is run
  * on the state that the one before has left, and a block is committed as a whole (docs/spec/ledger.md §2.4, §2.5).
  */
-import type { Executable, Executed } from '../execution/execute.ts';
+import type { EncodedTransaction, TransactionOutput } from '../execution/execute.ts';
 import { Executor, type LinkedCode } from '../execution/executor.ts';
 import { ChunkBuilder } from '../ingest/chunk-builder.ts';
 import { Committer, type CommitterOptions } from '../ingest/committer.ts';
@@ -289,7 +289,7 @@ export class BlockMaker {
    * agree on one here, it follows from the block's id. With one, the framework generates keys where an epoch ends;
    * where these are also for decryption, which nobody can do here, the block that ends an epoch has none.
    */
-  async #blockStart(metadata: BlockMetadata): Promise<Executable> {
+  async #blockStart(metadata: BlockMetadata): Promise<EncodedTransaction> {
     const { epoch, round, id, timestampUsecs } = metadata;
     const endsWithoutKeys =
       (await this.#makesDecryptionKeys()) && (await this.#isEpochOver(timestampUsecs));
@@ -322,13 +322,13 @@ export class BlockMaker {
     return !values.includes(undefined);
   }
 
-  async #run(executable: Executable): Promise<Executed> {
+  async #run(executable: EncodedTransaction): Promise<TransactionOutput> {
     const executed = await this.#executor.run(executable, { index: this.#open!.index });
     this.#record(executable.bytes, executed);
     return executed;
   }
 
-  #record(transaction: Buffer, { status, gasUsed, writes, events }: Executed): void {
+  #record(transaction: Buffer, { status, gasUsed, writes, events }: TransactionOutput): void {
     const block = this.#open!;
     const writeSet = WriteSet.encode({ kind: 'v0', writes });
     const encoded = this.#recorder.record({
@@ -349,7 +349,7 @@ export class BlockMaker {
 const NO_BYTES = Buffer.alloc(0);
 
 /** Whether a block or a transaction was the last one of an epoch. */
-function endsEpoch({ events }: Executed): boolean {
+function endsEpoch({ events }: TransactionOutput): boolean {
   return events.some(
     ({ typeTag }) =>
       typeTag.kind === 'struct' &&
@@ -384,12 +384,12 @@ function frameworkKey(tag: StructTag): HashedStateKey {
   return hashedStateKey(resourceStateKey(ADDRESS_ONE, tag));
 }
 
-function executable(transaction: Transaction): Executable {
+function executable(transaction: Transaction): EncodedTransaction {
   return { transaction, bytes: Transaction.encode(transaction) };
 }
 
 /** What validators get of the fee of a transaction: the price above what is burnt, without the storage fee. */
-function distributedFees(price: bigint, { events }: Executed): bigint {
+function distributedFees(price: bigint, { events }: TransactionOutput): bigint {
   if (price <= BURNT_GAS_PRICE) return 0n;
   const statement = events.findLast(
     ({ typeTag }) =>

@@ -1,7 +1,7 @@
 /**
  * Accounts for which nobody has to sign. Their part of a transaction's authenticator becomes the reference's
  * `NoAccountAuthenticator`, so the ledger and the interface say what it is, and no other chain would take it. The check
- * of the key is left out as in a simulation (src/execution/simulate.ts); everything else is checked.
+ * of the key is left out as in a simulation (src/execution/run-user-transaction.ts); everything else is checked.
  */
 import { signatureState } from '../execution/authentication/valid-signatures.ts';
 import { readSubmitted } from '../execution/simulated-transaction.ts';

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { LinkedCode } from '../execution/executor.ts';
-import { ORDERLESS_FLAG } from '../execution/simulate.ts';
+import { ORDERLESS_FLAG } from '../execution/run-user-transaction.ts';
 import { readSubmitted } from '../execution/simulated-transaction.ts';
 import type { CommitterOptions } from '../ingest/committer.ts';
 import { OverrideError } from '../ledger/overrides/override-error.ts';
@@ -22,7 +22,7 @@ import { writesOfEdit } from './chain-edits.ts';
 import type { Impersonation } from './impersonation.ts';
 import { Mempool } from './mempool.ts';
 import { type PendingTransaction, pendingTransaction } from './pending-transaction.ts';
-import type { Replay } from './signed-call.ts';
+import type { ReplayProtection } from './signed-call.ts';
 import { refusedByMachine } from './submit-error.ts';
 
 /** How long transactions are added to a block that nobody has asked for, in milliseconds. */
@@ -202,10 +202,10 @@ export class LocalChain {
    */
   async submitNext(
     sender: Address,
-    signFor: (replay: Replay, expirationTimestampSecs: bigint) => Buffer,
+    signFor: (replay: ReplayProtection, expirationTimestampSecs: bigint) => Buffer,
   ): Promise<PendingTransaction> {
     const pending = await this.#inTurn(async () => {
-      const replay = await this.#nextReplay(sender);
+      const replay = await this.#nextReplayProtection(sender);
       const life = 'nonce' in replay ? OWN_LIFE_SECS : OWN_LONG_LIFE_SECS;
       const signed = signFor(replay, this.#nextTime() / 1_000_000n + life);
       return await this.#take(pendingTransaction(readSubmitted(signed).transaction, signed));
@@ -215,7 +215,7 @@ export class LocalChain {
   }
 
   /** A nonce where the chain takes transactions without sequence numbers: any number of those can wait. */
-  async #nextReplay(sender: Address): Promise<Replay> {
+  async #nextReplayProtection(sender: Address): Promise<ReplayProtection> {
     const isSoon = this.#mining.kind === 'auto';
     if (isSoon && (await this.#maker.executor.isFeatureEnabled(ORDERLESS_FLAG))) {
       return { nonce: randomBytes(8).readBigUInt64BE() };

@@ -16,7 +16,11 @@ import {
 import type { StateTree } from '../move/crypto/state-tree.ts';
 import { auxiliaryInfoHash } from '../move/transactions/auxiliary-info.ts';
 import { contractEventHash } from '../move/transactions/event.ts';
-import { TRANSACTION_KINDS, transactionHash } from '../move/transactions/transaction.ts';
+import {
+  BLOCK_ENDS,
+  TRANSACTION_KINDS,
+  transactionHash,
+} from '../move/transactions/transaction.ts';
 import {
   type ExecutionStatus,
   TransactionInfo,
@@ -28,7 +32,7 @@ import { stateValueHash } from '../move/types/state-value.ts';
 import type { StateWrite } from '../store/write/chunk.ts';
 
 /** One transaction with everything that came of it. */
-export interface Outcome {
+export interface TransactionRecord {
   /** BCS, as the next two. */
   readonly transaction: Buffer;
   readonly events: readonly Buffer[];
@@ -39,9 +43,7 @@ export interface Outcome {
   readonly indexInBlock: number | undefined;
 }
 
-const BLOCK_ENDS = (['stateCheckpoint', 'blockEpilogue'] as const).map((kind) =>
-  TRANSACTION_KINDS.indexOf(kind),
-);
+const BLOCK_END_NUMBERS = BLOCK_ENDS.map((kind) => TRANSACTION_KINDS.indexOf(kind));
 
 export class LedgerRecorder {
   readonly #accumulator: MerkleAccumulator;
@@ -77,20 +79,20 @@ export class LedgerRecorder {
     return this.#accumulator.frozenSubtreeRoots;
   }
 
-  record(outcome: Outcome): EncodedVersion {
+  record(record: TransactionRecord): EncodedVersion {
     const version = this.nextVersion;
-    const { events, transaction, writeSet } = outcome;
+    const { events, transaction, writeSet } = record;
     for (const write of stateWritesOf(writeSet)) {
       this.#written.set(write.key.toString('latin1'), write);
     }
-    const endsBlock = BLOCK_ENDS.includes(transaction[0]!) || endsEpoch(version, events);
-    const info = this.#info(outcome, endsBlock ? this.#stateRoot() : undefined);
+    const endsBlock = BLOCK_END_NUMBERS.includes(transaction[0]!) || endsEpoch(version, events);
+    const info = this.#info(record, endsBlock ? this.#stateRoot() : undefined);
     this.#accumulator.append(transactionInfoHash(info));
     return {
       info,
-      events: outcome.events,
-      writeSet: outcome.writeSet,
-      transaction: this.#keepsTransactions ? this.#onChainData(version, outcome, info) : undefined,
+      events: record.events,
+      writeSet: record.writeSet,
+      transaction: this.#keepsTransactions ? this.#onChainData(version, record, info) : undefined,
     };
   }
 
@@ -103,19 +105,19 @@ export class LedgerRecorder {
     return this.#state.rootHash();
   }
 
-  #info(outcome: Outcome, stateCheckpointHash: Buffer | undefined): Buffer {
+  #info(record: TransactionRecord, stateCheckpointHash: Buffer | undefined): Buffer {
     const writer = this.#writer;
     writer.reset();
     TransactionInfo.write(writer, {
       kind: 'v0',
-      gasUsed: BigInt(outcome.gasUsed),
-      status: outcome.status,
-      transactionHash: transactionHash(outcome.transaction),
-      eventRootHash: eventRoot(outcome.events),
-      stateChangeHash: writeSetHash(outcome.writeSet),
+      gasUsed: BigInt(record.gasUsed),
+      status: record.status,
+      transactionHash: transactionHash(record.transaction),
+      eventRootHash: eventRoot(record.events),
+      stateChangeHash: writeSetHash(record.writeSet),
       stateCheckpointHash,
       auxiliaryInfoHash:
-        outcome.indexInBlock === undefined ? undefined : this.#auxiliaryHash(outcome.indexInBlock),
+        record.indexInBlock === undefined ? undefined : this.#auxiliaryHash(record.indexInBlock),
     });
     return writer.toBytes();
   }
@@ -125,13 +127,13 @@ export class LedgerRecorder {
     return this.#auxiliaryHashes[transactionIndex];
   }
 
-  #onChainData(version: bigint, outcome: Outcome, info: Buffer): Buffer {
+  #onChainData(version: bigint, record: TransactionRecord, info: Buffer): Buffer {
     const writer = this.#writer;
     writer.reset();
-    writer.u64(version).fixed(outcome.transaction).fixed(info);
-    writer.length32(outcome.events.length);
-    for (const event of outcome.events) writer.fixed(event);
-    return writer.fixed(this.#accumulator.rootHash()).fixed(outcome.writeSet).toBytes();
+    writer.u64(version).fixed(record.transaction).fixed(info);
+    writer.length32(record.events.length);
+    for (const event of record.events) writer.fixed(event);
+    return writer.fixed(this.#accumulator.rootHash()).fixed(record.writeSet).toBytes();
   }
 }
 

@@ -11,13 +11,13 @@ import type { Address } from '../move/types/address.ts';
 import { type Ed25519Key, signingKey } from './genesis/genesis-keys.ts';
 
 /** What a transaction is protected by against a second run. */
-export type Replay = { readonly sequenceNumber: bigint } | { readonly nonce: bigint };
+export type ReplayProtection = { readonly sequenceNumber: bigint } | { readonly nonce: bigint };
 
 interface SignedCall {
   readonly sender: Address;
   readonly key: Ed25519Key;
   readonly call: EntryFunction | Script;
-  readonly replay: Replay;
+  readonly replay: ReplayProtection;
   readonly chainId: number;
   /** Gas units. */
   readonly maxGasAmount: bigint;

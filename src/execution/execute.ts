@@ -20,32 +20,37 @@ import { frameworkNative } from '../vm/natives/index.ts';
 import { effectsOf } from '../vm/run-effects.ts';
 import { VmError } from '../vm/status/status.ts';
 import { assertOfTransaction } from './outcome.ts';
-import { type RunPlace, type Simulated, simulate, timeOf } from './simulate.ts';
+import {
+  type RunPlace,
+  runUserTransaction,
+  timeOf,
+  type UserTransactionOutput,
+} from './run-user-transaction.ts';
 import { stateChanges } from './state-changes.ts';
 import { unpaidMetadata, writesOf } from './storage-fees.ts';
 import { systemCallOf } from './system-call.ts';
 import { ViewError } from './view-error.ts';
 
 /** A transaction of any kind, and its BCS, with the leading variant. */
-export interface Executable {
+export interface EncodedTransaction {
   readonly transaction: Transaction;
   readonly bytes: Buffer;
 }
 
-export type Executed = Omit<Simulated, 'message'>;
+export type TransactionOutput = Omit<UserTransactionOutput, 'message'>;
 
 const SUCCESS = { status: { kind: 'success' }, gasUsed: 0n } as const;
-const NOTHING: Executed = { ...SUCCESS, writes: [], events: [] };
+const NOTHING: TransactionOutput = { ...SUCCESS, writes: [], events: [] };
 
 /**
  * Rejects with ViewError for what this node does not execute, with LedgerError; with VmError where a
  * transaction that no user sent fails, which no chain commits.
  */
 export async function execute(
-  { transaction, bytes }: Executable,
+  { transaction, bytes }: EncodedTransaction,
   place: RunPlace,
-): Promise<Executed> {
-  if (transaction.kind === 'user') return simulate(transaction.transaction, place);
+): Promise<TransactionOutput> {
+  if (transaction.kind === 'user') return runUserTransaction(transaction.transaction, place);
   if (transaction.kind === 'genesis') return genesisOf(transaction);
   const { modules, program } = place;
   const hash = storedTransactionHash(bytes, transaction);
@@ -72,7 +77,7 @@ export async function execute(
 type Genesis = Extract<Transaction, { kind: 'genesis' }>;
 
 /** @throws ViewError for a genesis that runs a script: no chain has begun with one */
-function genesisOf({ payload }: Genesis): Executed {
+function genesisOf({ payload }: Genesis): TransactionOutput {
   if (payload.kind === 'script') throw new ViewError('Scripts of genesis are not executed');
   return { ...SUCCESS, writes: payload.writeSet.writes, events: payload.events };
 }
@@ -84,7 +89,7 @@ function genesisOf({ payload }: Genesis): Executed {
  */
 export function infoOf(
   { data, bytes }: EncodedOnChainData,
-  { status, gasUsed, events, writes }: Executed,
+  { status, gasUsed, events, writes }: TransactionOutput,
   index: number | undefined,
 ): TransactionInfo {
   const { transaction, info } = data;
@@ -101,7 +106,7 @@ export function infoOf(
 }
 
 /** A write set of the same form as another one: what follows the writes is taken from that. */
-function writeSetBytes(writes: Executed['writes'], recorded: Buffer): Buffer {
+function writeSetBytes(writes: TransactionOutput['writes'], recorded: Buffer): Buffer {
   const bytes = WriteSet.encode({ kind: 'v0', writes });
   const [variant] = recorded;
   if (variant === 0) return bytes;

@@ -23,11 +23,11 @@ import type { StoreReader } from '../store/store.ts';
 import { Program } from '../vm/program/program.ts';
 import type { StateUsage } from '../vm/world.ts';
 import { YieldBudget } from '../yield-budget.ts';
-import { type Executable, type Executed, execute } from './execute.ts';
+import { type EncodedTransaction, execute, type TransactionOutput } from './execute.ts';
 import { openWorld, type ResourcePlaces, type SeenModules } from './ledger-world.ts';
 import type { Discarded } from './outcome.ts';
 import { RecentState } from './recent-state.ts';
-import { type RunPlace, validate } from './simulate.ts';
+import { type RunPlace, validate } from './run-user-transaction.ts';
 import { type CountedState, stateUsageAt } from './state-usage.ts';
 import { ViewError } from './view-error.ts';
 
@@ -152,7 +152,7 @@ export class Executor {
   }
 
   /** Runs a transaction without going on. Rejects as `execute` does. */
-  async run(transaction: Executable, facts: RunFacts): Promise<Executed> {
+  async run(transaction: EncodedTransaction, facts: RunFacts): Promise<TransactionOutput> {
     return execute(transaction, await this.#place(facts));
   }
 

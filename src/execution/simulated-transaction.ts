@@ -15,7 +15,7 @@ import {
 import { RawTransaction, type SignedTransaction } from '../move/transactions/user-transaction.ts';
 import { LedgerError } from '../state/ledger-error.ts';
 import { signatureState } from './authentication/valid-signatures.ts';
-import type { Simulated } from './simulate.ts';
+import type { UserTransactionOutput } from './run-user-transaction.ts';
 
 /**
  * Largest transaction that is simulated, with its signatures: no chain takes as large a one. It is verified, hashed and
@@ -125,10 +125,10 @@ export interface SimulatedItem {
 export async function simulatedItem(
   { transaction, rawBytes }: Submitted,
   version: bigint,
-  simulate: (transaction: SignedTransaction) => MaybePromise<Simulated>,
+  simulate: (transaction: SignedTransaction) => MaybePromise<UserTransactionOutput>,
 ): Promise<SimulatedItem> {
   if ((await signatureState(transaction, rawBytes)) === 'valid') {
-    const text = 'Simulated transactions must not have a valid signature';
+    const text = 'UserTransactionOutput transactions must not have a valid signature';
     throw new LedgerError('invalid_input', text);
   }
   const { status, message, writes, events, gasUsed } = await simulate(transaction);

@@ -5,8 +5,11 @@ import { largestGasAmount } from '../execution/gas-checks.ts';
 import { gasSchedule, viewPrices } from '../execution/gas-settings.ts';
 import { openWorld, type SeenModules } from '../execution/ledger-world.ts';
 import { worldWithSeed } from '../execution/randomness-seed.ts';
+import {
+  runUserTransaction,
+  type UserTransactionOutput,
+} from '../execution/run-user-transaction.ts';
 import { SharedProgram } from '../execution/shared-program.ts';
-import { type Simulated, simulate } from '../execution/simulate.ts';
 import {
   type GasEstimates,
   readSubmitted,
@@ -77,7 +80,7 @@ export interface LedgerCaches extends ModuleCaches {
 export class LedgerView {
   readonly state: LedgerState;
   /** Whether the ledger never moves. */
-  readonly isPinned: boolean;
+  readonly isFrozen: boolean;
   readonly accounts: Accounts;
   readonly history: History;
   readonly pages: StreamPages;
@@ -101,7 +104,7 @@ export class LedgerView {
   ) {
     const { frozenRoots: _, ...state } = source.head;
     this.state = { chainId, ...state };
-    this.isPinned = source.isPinned;
+    this.isFrozen = source.isFrozen;
     this.#source = source;
     this.#caches = caches;
     this.#guard = guard;
@@ -218,10 +221,10 @@ export class LedgerView {
     version: bigint,
     pace = new YieldBudget(),
     sizeBytes?: number,
-  ): Promise<Simulated> {
+  ): Promise<UserTransactionOutput> {
     pace.hold(LARGE_RUN_BYTES);
     const modules = this.#modulesAt(version);
-    return simulate(transaction, {
+    return runUserTransaction(transaction, {
       modules,
       guard: this.#guard,
       program:

@@ -18,8 +18,8 @@ import { PendingFailure } from './shutdown.ts';
 
 /** How often a producing node makes a block, at most, in milliseconds. */
 const BLOCK_INTERVAL_MS = 250;
-/** Transactions that begin and end a block. */
-const BLOCK_ENDS = 2;
+/** The transactions that begin and end a block. */
+const SYSTEM_TRANSACTIONS_PER_BLOCK = 2;
 
 /** The ledger of `serve` in an empty folder. */
 export const SMALL_SAMPLE: SampleRequest = { transactions: 1_000, accounts: 100, seed: 1n };
@@ -145,8 +145,11 @@ async function produce(
   rate: number,
   signal: AbortSignal,
 ): Promise<never> {
-  const perBlock = Math.max(BLOCK_ENDS + 1, Math.round((rate * BLOCK_INTERVAL_MS) / 1000));
-  const users = Math.min(perBlock - BLOCK_ENDS, MAX_BLOCK_USERS);
+  const perBlock = Math.max(
+    SYSTEM_TRANSACTIONS_PER_BLOCK + 1,
+    Math.round((rate * BLOCK_INTERVAL_MS) / 1000),
+  );
+  const users = Math.min(perBlock - SYSTEM_TRANSACTIONS_PER_BLOCK, MAX_BLOCK_USERS);
   const startedMs = performance.now();
   const { version: firstVersion } = first;
   for (let chain = first; ; ) {

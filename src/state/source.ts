@@ -80,7 +80,7 @@ export interface OverrideReads {
 
 export interface LedgerSource {
   readonly head: Head;
-  readonly isPinned: boolean;
+  readonly isFrozen: boolean;
   readonly state: StateSource;
   readonly events: EventSource;
   readonly history: HistorySource;
@@ -92,5 +92,5 @@ export type OpenSource = (store: StoreReader, head: Head) => LedgerSource;
 
 export const storedSource: OpenSource = (store, head) => {
   const view = new StoreView(store, head);
-  return { head, isPinned: false, state: view, events: view, history: view };
+  return { head, isFrozen: false, state: view, events: view, history: view };
 };

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Ed25519Key, mintKey, signingKey } from '../../src/chain/genesis/genesis-keys.ts';
 import { signatureState } from '../../src/execution/authentication/valid-signatures.ts';
-import { type Executed, execute } from '../../src/execution/execute.ts';
+import { execute, type TransactionOutput } from '../../src/execution/execute.ts';
 import { openWorld, type ResourcePlaces } from '../../src/execution/ledger-world.ts';
 import { Committer } from '../../src/ingest/committer.ts';
 import { readGenesis } from '../../src/ingest/genesis/genesis.ts';
@@ -88,7 +88,7 @@ export class GenesisChain {
   }
 
   /** Executes a transaction after all earlier ones. @param index in its block */
-  async run(transaction: Transaction, index = 0): Promise<Executed> {
+  async run(transaction: Transaction, index = 0): Promise<TransactionOutput> {
     const guard = await this.#guard();
     const modules = new ModuleView(this.#caches, guard, this.#version);
     this.#code ??= { program: new Program(modules.lookup), places: new WeakMap() };
@@ -143,7 +143,7 @@ function structOf(type: string): StructTag {
 
 const APT = structOf('0x1::aptos_coin::AptosCoin');
 
-function isCode(key: Executed['writes'][number]['key']): boolean {
+function isCode(key: TransactionOutput['writes'][number]['key']): boolean {
   return key.kind === 'accessPath' && key.parsed?.kind === 'code';
 }
 

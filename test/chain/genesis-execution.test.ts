@@ -7,7 +7,7 @@ import {
   secretOf,
 } from '../../src/chain/genesis/genesis-keys.ts';
 import { validatorOf } from '../../src/chain/genesis/validator.ts';
-import type { Executed } from '../../src/execution/execute.ts';
+import type { TransactionOutput } from '../../src/execution/execute.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { authenticationKey } from '../../src/move/crypto/authentication-key.ts';
@@ -46,7 +46,7 @@ function block(seconds: number, epoch: bigint): Transaction {
   };
 }
 
-function typesOf({ events }: Executed): string[] {
+function typesOf({ events }: TransactionOutput): string[] {
   return events.map(({ typeTag }) =>
     typeTag.kind === 'struct' ? formatStructTag(typeTag.struct) : typeTag.kind,
   );

@@ -3,7 +3,7 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 import { DerivableAbstractedAccount } from '@aptos-labs/ts-sdk';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { gasPrices } from '../../src/execution/gas-settings.ts';
-import type { Simulated } from '../../src/execution/simulate.ts';
+import type { UserTransactionOutput } from '../../src/execution/run-user-transaction.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { authenticationKey } from '../../src/move/crypto/authentication-key.ts';
@@ -108,7 +108,10 @@ const ofKey = ({ publicKey: key }: KnownAccount): AccountAuthenticator => ({
   signature: Buffer.alloc(64),
 });
 
-function expectDiscarded({ status, gasUsed, writes }: Simulated, name: StatusName): void {
+function expectDiscarded(
+  { status, gasUsed, writes }: UserTransactionOutput,
+  name: StatusName,
+): void {
   expect(status).toEqual({ kind: 'miscellaneousError', statusCode: BigInt(STATUS[name]) });
   expect([gasUsed, writes]).toEqual([0n, []]);
 }
@@ -180,7 +183,7 @@ describe('an account with an authentication function', () => {
     await delegate();
     const transaction = sentBy(delegated());
     const [simulated, executed] = [
-      await chain.simulate(transaction),
+      await chain.runUserTransaction(transaction),
       await chain.execute(transaction),
     ];
     expect(simulated.status).toEqual(SUCCESS);
@@ -309,7 +312,7 @@ describe('a scheme of signatures', () => {
     const { guard, modules } = chain.place();
     const { prices } = await gasPrices(guard, modules.version);
     const gas = async (transaction: SignedTransaction) => {
-      const { status, gasUsed } = await chain.simulate(transaction);
+      const { status, gasUsed } = await chain.runUserTransaction(transaction);
       expect(status).toEqual(SUCCESS);
       return Number(gasUsed);
     };
@@ -330,7 +333,7 @@ describe('a scheme of signatures', () => {
     await setFeatures([], [107n]);
     const gated = byAnyKey(slhDsa(32), slhDsa(7_856));
     expectDiscarded(await chain.execute(gated), 'FEATURE_UNDER_GATING');
-    expect((await chain.simulate(gated)).status).toEqual(SUCCESS);
+    expect((await chain.runUserTransaction(gated)).status).toEqual(SUCCESS);
   });
 });
 
@@ -342,7 +345,7 @@ it('signatures that are not those of a multi-key are refused, also when simulate
     signatures: [],
     bitmap: Buffer.of(0),
   };
-  expectDiscarded(await chain.simulate(sentBy(ofMultiKey)), 'INVALID_SIGNATURE');
+  expectDiscarded(await chain.runUserTransaction(sentBy(ofMultiKey)), 'INVALID_SIGNATURE');
 });
 
 it('as many authenticate as sign', async () => {

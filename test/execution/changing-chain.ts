@@ -3,7 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openWorld } from '../../src/execution/ledger-world.ts';
-import { type RunPlace, type Simulated, simulate } from '../../src/execution/simulate.ts';
+import {
+  type RunPlace,
+  runUserTransaction,
+  type UserTransactionOutput,
+} from '../../src/execution/run-user-transaction.ts';
 import { stateChanges } from '../../src/execution/state-changes.ts';
 import { writesOf } from '../../src/execution/storage-fees.ts';
 import type { SignedTransaction } from '../../src/move/transactions/user-transaction.ts';
@@ -71,12 +75,12 @@ export class ChangingChain {
   }
 
   /** Runs a transaction as one that is committed. */
-  execute(transaction: SignedTransaction): Promise<Simulated> {
-    return simulate(transaction, this.place(0));
+  execute(transaction: SignedTransaction): Promise<UserTransactionOutput> {
+    return runUserTransaction(transaction, this.place(0));
   }
 
-  simulate(transaction: SignedTransaction): Promise<Simulated> {
-    return simulate(transaction, this.place());
+  runUserTransaction(transaction: SignedTransaction): Promise<UserTransactionOutput> {
+    return runUserTransaction(transaction, this.place());
   }
 
   /** Runs a function of the framework, whoever may call it, and leaves what it changes. */

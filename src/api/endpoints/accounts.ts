@@ -70,7 +70,7 @@ export const accountEndpoint = defineRead({
           sequence_number: String(account.sequenceNumber),
           authentication_key: formatHex(account.authenticationKey),
         });
-      return { body: format === 'json' ? json() : account.bytes, pinned: asked !== undefined };
+      return { body: format === 'json' ? json() : account.bytes, isImmutable: asked !== undefined };
     });
   },
 });
@@ -100,7 +100,7 @@ export const resourceEndpoint = defineRead({
     return andThen(view.accounts.resource(address, tag, version), (resource) =>
       andThen<Answer['body'], Answer>(
         format === 'json' ? resource.json() : resource.bytes,
-        (body) => ({ body, pinned: asked !== undefined }),
+        (body) => ({ body, isImmutable: asked !== undefined }),
       ),
     );
   },
@@ -114,7 +114,7 @@ export const balanceEndpoint = defineRead({
   description:
     'Retrieves the balance of a coin, its paired fungible asset included, or of a fungible asset ' +
     'in the primary store of an account. Unknown accounts and assets have 0.',
-  isDecidedByView: 'pinned',
+  isDecidedByView: 'whereFrozen',
   path: '/accounts/{address}/balance/{asset_type}',
   parameters: {
     address: pathParameter(ADDRESS, 'Account whose balance is asked.'),
@@ -128,18 +128,18 @@ export const balanceEndpoint = defineRead({
   },
   answer({ parameters, view, format }) {
     const version = view.resolveVersion(parameters.ledger_version, parameters.address);
-    const pinned = parameters.ledger_version !== undefined;
+    const isImmutable = parameters.ledger_version !== undefined;
     const balance = view.balance(parameters.address, parameters.asset_type, version);
-    return andThen(balance, (found) => answerOf(found, format, pinned));
+    return andThen(balance, (found) => answerOf(found, format, isImmutable));
   },
 });
 
-function answerOf(balance: bigint, format: Format, pinned: boolean): Answer {
+function answerOf(balance: bigint, format: Format, isImmutable: boolean): Answer {
   const text = balance.toString();
   // The number itself is the tag; hashing it would cost more than everything else.
   return format === 'json'
-    ? { body: text, tagCore: text, pinned }
-    : { body: encodeBcs((writer) => writer.u64(balance)), tagCore: `${text}-bcs`, pinned };
+    ? { body: text, tagCore: text, isImmutable }
+    : { body: encodeBcs((writer) => writer.u64(balance)), tagCore: `${text}-bcs`, isImmutable };
 }
 
 export const moduleEndpoint = defineRead({
@@ -168,7 +168,7 @@ export const moduleEndpoint = defineRead({
       const found = bodyOf(module, `${address}::${name}`, format, bodies);
       return asked === undefined
         ? found
-        : andThen(found, (answer) => ({ ...answer, pinned: true }));
+        : andThen(found, (answer) => ({ ...answer, isImmutable: true }));
     });
   },
 });
@@ -236,7 +236,7 @@ function listingEndpoint({ items, list, ...facts }: ListingEndpoint): AnyEndpoin
         andThen<Answer['body'], Answer>(format === 'json' ? page.json() : page.bcs(), (body) => ({
           body,
           cursor: page.cursor,
-          pinned: asked !== undefined,
+          isImmutable: asked !== undefined,
         })),
       );
     },

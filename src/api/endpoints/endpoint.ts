@@ -77,7 +77,7 @@ export interface Answer {
   /** The state of a newer view, if the answer was read from one. */
   readonly state?: LedgerState | undefined;
   /** Asked for at a version, so it never changes. */
-  readonly pinned?: boolean | undefined;
+  readonly isImmutable?: boolean | undefined;
   /** A text that determines the body among all answers to its URL; absent: the body's hash. */
   readonly tagCore?: string | undefined;
   /** Cursor of the next page; absent on the last page and for unpaginated responses. */
@@ -149,10 +149,10 @@ export interface Endpoint<
   /** Statuses that a failure of the operation can have. */
   readonly failures: readonly FailureStatus[];
   /**
-   * Whether responses depend only on URL, format and view: not on the clock, for example. `pinned`: they do, but are
+   * Whether responses depend only on URL, format and view: not on the clock, for example. `whereFrozen`: they do, but are
    * cached only where the ledger never moves and a balance is more than one read.
    */
-  readonly isDecidedByView?: boolean | 'pinned';
+  readonly isDecidedByView?: boolean | 'whereFrozen';
   answer(call: Call<P & L, B>): MaybePromise<Answer>;
   /**
    * Answers a request for server-sent events, an extension; absent: it is answered as any other. Its records are those

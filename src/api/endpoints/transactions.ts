@@ -98,9 +98,9 @@ function transactionAnswer(
   format: Format,
   pace: YieldBudget,
 ): MaybePromise<Answer> {
-  if (format === 'bcs') return { body: transactionBcs(item), pinned: true };
+  if (format === 'bcs') return { body: transactionBcs(item), isImmutable: true };
   return andThen(view.history.renderer.render(item, pace), ({ json, tagCore, isFinal }) =>
-    isFinal ? { body: json, pinned: true, tagCore } : { body: json },
+    isFinal ? { body: json, isImmutable: true, tagCore } : { body: json },
   );
 }
 

@@ -55,7 +55,7 @@ export class RoutedReads implements BatchReads {
   isRemote({ view }: ReadCall): boolean {
     const { ledger } = this.#context;
     // A fork asks its upstream.
-    return view.isPinned || (ledger.waitingReads?.() ?? 0) > 0;
+    return view.isFrozen || (ledger.waitingReads?.() ?? 0) > 0;
   }
 
   /** @throws whatever a request of its own is refused with */

@@ -49,10 +49,10 @@ export class AnswerCache {
       this.#answers.clear();
     }
     const body = flattenForCache(found.body);
-    const { pinned, cursor, state, isReused } = found;
+    const { isImmutable, cursor, state, isReused } = found;
     const tagCore = found.tagCore ?? contentDigest(body);
     // Don't spread: it makes readers megamorphic.
-    const answer = { body, tagCore, pinned, cursor, state, isReused };
+    const answer = { body, tagCore, isImmutable, cursor, state, isReused };
     this.#answers.set(keyOf(format, url), answer, bytesOfAnswer(answer));
     return answer;
   }

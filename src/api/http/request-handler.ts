@@ -262,8 +262,8 @@ export function answerEndpoint(
 function asOverridden(answer: Answer, view: LedgerView | undefined): Answer {
   const { overrides } = view ?? {};
   if (overrides === undefined) return answer;
-  if (!overrides.areOverridden) return { ...answer, pinned: false };
-  return { ...answer, pinned: false, tagCore: undefined, isReused: false };
+  if (!overrides.areOverridden) return { ...answer, isImmutable: false };
+  return { ...answer, isImmutable: false, tagCore: undefined, isReused: false };
 }
 
 /** Opens a view without failing: a failure must come out in its turn, after those of the request. */
@@ -286,7 +286,7 @@ export function cachedOrMade(
 ): MaybePromise<Answer> {
   const { view } = opened;
   const isCached =
-    endpoint.isDecidedByView === 'pinned' ? view?.isPinned : endpoint.isDecidedByView;
+    endpoint.isDecidedByView === 'whereFrozen' ? view?.isFrozen : endpoint.isDecidedByView;
   if (isCached !== true || view === undefined) {
     return makeAnswer(endpoint, asked, body, format, opened, context);
   }
@@ -367,7 +367,7 @@ async function answerByTime(
     isFinal &&= found.isFinal;
   }
   const answer = await endpoint.answer({ ...call, parameters });
-  return isFinal ? answer : { ...answer, pinned: false };
+  return isFinal ? answer : { ...answer, isImmutable: false };
 }
 
 /**

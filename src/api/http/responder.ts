@@ -20,7 +20,7 @@ import type { PageFile } from './page-files.ts';
 import { type HeaderList, headerLines, ResponseWriter } from './response-writing.ts';
 
 /** For answers that name their version: they never change. A year, in seconds. */
-const PINNED_CACHE_CONTROL = 'public, max-age=31536000, immutable';
+const IMMUTABLE_CACHE_CONTROL = 'public, max-age=31536000, immutable';
 const ALLOWED_METHODS = ['GET', 'POST'];
 /** A day: how long a browser may remember a preflight, in seconds. */
 const PREFLIGHT_MAX_AGE_SECS = '86400';
@@ -80,7 +80,7 @@ export class Responder {
         coding,
       );
       headers.push('etag', tag);
-      if (answer.pinned === true) headers.push('cache-control', PINNED_CACHE_CONTROL);
+      if (answer.isImmutable === true) headers.push('cache-control', IMMUTABLE_CACHE_CONTROL);
       if (matchesTag(request.headers['if-none-match'], tag)) {
         this.#write(response, 304, state, headers, undefined);
         return undefined;
@@ -110,7 +110,7 @@ export class Responder {
     const coding = this.#codingFor(response.req, answer);
     const tag = entityTag(file.tagCore, coding);
     // Browsers revalidate the documents and get 304, so an upgraded node shows its own page at once.
-    const caching = file.isImmutable ? PINNED_CACHE_CONTROL : 'no-cache';
+    const caching = file.isImmutable ? IMMUTABLE_CACHE_CONTROL : 'no-cache';
     const headers = ['etag', tag, 'cache-control', caching, 'vary', 'accept-encoding'];
     headers.push(...file.securityHeaders);
     if (matchesTag(response.req.headers['if-none-match'], tag)) {

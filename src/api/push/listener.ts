@@ -140,7 +140,7 @@ export class Listener {
   }
 
   /** Resolves when the client has taken everything so far, or is gone. */
-  async read(): Promise<void> {
+  async drained(): Promise<void> {
     const { socket } = this.#response;
     if (socket === null || socket.destroyed || socket.writableLength === 0) return;
     await new Promise((resolve) => socket.write('', resolve));

@@ -232,7 +232,7 @@ export class PushHub {
   async #follow(listener: Listener, source: RecordSource): Promise<void> {
     let hasJoined = false;
     while (!hasJoined) {
-      await listener.read();
+      await listener.drained();
       if (listener.isOver) return;
       try {
         const turn = this.#reading.then(() => this.#readOn(listener, source));
@@ -268,7 +268,7 @@ export class PushHub {
   /** @param view the listener has its records @returns false if newer records may have been sent */
   #join(listener: Listener, source: RecordSource, view: LedgerView): boolean {
     // A fork never moves.
-    if (listener.isOver || view.isPinned) return true;
+    if (listener.isOver || view.isFrozen) return true;
     if (this.#view !== undefined && view.state.version < this.#view.state.version) return false;
     let channel = this.#channels.get(source.key);
     if (channel === undefined) {

@@ -7,6 +7,7 @@ import { readHash } from '../../move/bcs/fixed-bytes.ts';
 import { accumulatorRoot, MerkleAccumulator } from '../../move/crypto/accumulator.ts';
 import { ContractEvent, contractEventHash } from '../../move/transactions/event.ts';
 import {
+  BLOCK_ENDS,
   type EncodedOnChainData,
   type OnChainDataOf,
   readOnChainData,
@@ -304,8 +305,7 @@ function readGenesisItem(transaction: Buffer): ReturnType<typeof readGenesis> {
 }
 
 function endsBlock({ version, transaction }: ReadItem['data'], { epoch }: EventMarks): boolean {
-  const { kind } = transaction;
-  return kind === 'stateCheckpoint' || kind === 'blockEpilogue' || version === 0n || epoch >= 0;
+  return BLOCK_ENDS.includes(transaction.kind) || version === 0n || epoch >= 0;
 }
 
 function unproved(version: bigint, field: PageField, detail: string): PageError {

@@ -204,8 +204,8 @@ export class StreamPages {
    */
   #unlessBeforeLedger(stream: StreamId, start: bigint): MaybePromise<readonly StoredEvent[]> {
     const { source } = this.#sources;
-    const { head, isPinned, state } = source;
-    if (isPinned || oldestTransaction(head) === 0n) return [];
+    const { head, isFrozen, state } = source;
+    if (isFrozen || oldestTransaction(head) === 0n) return [];
     return andThen(source.events.eventStream(stream).lastSequenceNumber(), async (last) => {
       if (last !== undefined) return [];
       const count = await eventCount(stream, state, head.version);

@@ -28,6 +28,9 @@ export const Transaction = variants('Transaction', {
 export type Transaction = CodecValue<typeof Transaction>;
 export const TRANSACTION_KINDS = Transaction.kinds;
 
+/** Kinds that are the last of a block. A block also ends with the transaction that ends an epoch. */
+export const BLOCK_ENDS: readonly Transaction['kind'][] = ['stateCheckpoint', 'blockEpilogue'];
+
 /** A transaction that changes the state as given, with its variant. @param writes in the order of their keys' BCS */
 export function encodeWriteSetTransaction(
   writes: readonly WriteSetEntry[],

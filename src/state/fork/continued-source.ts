@@ -39,7 +39,7 @@ export function continuedSource(fork: LedgerSource): OpenSource {
     const own = new StoreView(store, head);
     return {
       head,
-      isPinned: false,
+      isFrozen: false,
       state: new ContinuedState(fork, own),
       events: {
         eventStream: (stream, at) =>

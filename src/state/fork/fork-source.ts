@@ -11,7 +11,7 @@ export function forkSource(source: ForkSource): OpenSource {
     const fork = { store, source };
     return {
       head,
-      isPinned: true,
+      isFrozen: true,
       state: new ForkState(fork),
       events: { eventStream: (stream) => new ForkEventStream(fork, head.version, stream) },
       history: new ForkHistory(fork, head),

@@ -42,7 +42,7 @@ const WORKER_URL = new URL('./commit-worker.js', import.meta.url);
 /** A thread that commits to a file, or from source (in tests) this one. */
 export function openCommitThread(path: string): CommitThread {
   if (HAS_THREADS) return new RequestThread<CommitRequest, CommitAnswer>(WORKER_URL, path);
-  const committer = new Committer(path);
+  const committer = new SqliteCommitter(path);
   return {
     async send(request) {
       const answer = committer.answer(request);
@@ -80,7 +80,7 @@ interface Written {
   lastBlob: number;
 }
 
-export class Committer {
+export class SqliteCommitter {
   readonly #database: SqliteDatabase;
   #written: Written | undefined;
 

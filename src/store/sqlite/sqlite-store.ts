@@ -16,10 +16,10 @@ import {
   type CommitAnswer,
   type CommitFailure,
   type CommitThread,
-  Committer,
   copyFile,
   copyHere,
   openCommitThread,
+  SqliteCommitter,
 } from './committer.ts';
 import {
   makeFolders,
@@ -212,7 +212,7 @@ function createStoreFile(path: string, { format }: StoreLayout): void {
   const database = new SqliteDatabase(path, { readOnly: false });
   database.create();
   database.close();
-  const committer = new Committer(path);
+  const committer = new SqliteCommitter(path);
   const batch = new Batch();
   FORMAT.put(batch, undefined, format);
   committer.commit(packBatch(batch));

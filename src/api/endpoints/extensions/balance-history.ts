@@ -69,7 +69,7 @@ export const balanceHistoryEndpoint = defineRead({
     return andThen(view.balanceHistory(request), ({ changes, next, isFinal }) => ({
       body: format === 'json' ? changesJson(changes) : changesBcs(changes),
       cursor: next?.toString(),
-      pinned: isFinal && from !== undefined && to !== undefined,
+      isImmutable: isFinal && from !== undefined && to !== undefined,
     }));
   },
 });

@@ -53,7 +53,7 @@ export const balancesEndpoint = defineRead({
     return andThen(page, ({ balances, next }) => ({
       body: format === 'json' ? JSON.stringify(balances.map(heldJson)) : heldBcs(balances),
       cursor: next && formatAddress(next),
-      pinned: asked !== undefined,
+      isImmutable: asked !== undefined,
     }));
   },
 });

@@ -63,11 +63,11 @@ export const eventsByTypeEndpoint = defineRead({
     const cursor = next && `${next.version}:${next.index}`;
     // Without a start, a page begins where pruning has come to.
     const isFixed = asked !== undefined && start !== undefined;
-    if (format === 'bcs') return { body: typedEventsBcs(events), cursor, pinned: isFixed };
+    if (format === 'bcs') return { body: typedEventsBcs(events), cursor, isImmutable: isFixed };
     const rendered = await view.typedEvents.render(events, pace);
     const areFinal = rendered.every(({ isFinal }) => isFinal);
     const answer = await joinedAnswer(typedEventsJson(rendered), pace);
-    return { ...answer, cursor, pinned: isFixed && areFinal };
+    return { ...answer, cursor, isImmutable: isFixed && areFinal };
   },
   stream({ parameters, headers, view, settings }) {
     const { type, start, ledger_version: asked } = parameters;

@@ -34,7 +34,7 @@ export const versionByTimestampEndpoint = defineRead({
           : encodeBcs((writer) =>
               writer.u64(version).u64(timestampUsecs).u64(blockHeight).u64(epoch),
             );
-      return { body, pinned: isFinal };
+      return { body, isImmutable: isFinal };
     });
   },
 });

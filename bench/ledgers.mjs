@@ -71,7 +71,7 @@ export function generate(data, transactions = TRANSACTIONS) {
 }
 
 /** A copy of a ledger that a node can produce on: its transactions were run, so it is smaller. @returns its folder */
-export async function producibleLedger() {
+export async function smallSample() {
   const data = join(temporaryFolder(), 'ledger');
   const size = ['--transactions', String(PRODUCIBLE), '--accounts', '500'];
   await runCommand(['sample', '--data', data, ...size]);
@@ -81,7 +81,7 @@ export async function producibleLedger() {
 let made;
 
 /** A ledger to read from: never written by who asks for it. @returns {Promise<string>} its data folder */
-export function sampleLedger() {
+export function bulkLedger() {
   made ??= makeOnce();
   return made;
 }

@@ -29,7 +29,6 @@ import { checkSchemes, pricedSchemes } from './authentication/schemes.ts';
 import { signaturePairs } from './authentication/valid-signatures.ts';
 import { type ChangeSet, chargeChanges, type GasUsed, gasUsed, type Terms } from './charges.ts';
 import { loadEntryCall } from './entry-call.ts';
-import { callOf, type Executed, factsOf, isUnsigned, nonceOf } from './executed-call.ts';
 import { gasFailure, intrinsicGas } from './gas-checks.ts';
 import { gasPrices } from './gas-settings.ts';
 import type { ResourcePlaces, SeenModules } from './ledger-world.ts';
@@ -45,6 +44,7 @@ import { type Published, publishRequested } from './publish.ts';
 import { type UserPart, userSession } from './sessions.ts';
 import { stateChanges } from './state-changes.ts';
 import { type StorageFees, unpaidMetadata, writesOf } from './storage-fees.ts';
+import { callOf, factsOf, isUnsigned, nonceOf, type UserCall } from './user-call.ts';
 import {
   accountCreationOf,
   authenticationFailure,
@@ -77,7 +77,7 @@ export interface RunPlace {
   openWorld(modules?: SeenModules): MaybePromise<World>;
 }
 
-export interface Simulated {
+export interface UserTransactionOutput {
   readonly status: ExecutionStatus;
   /** What the machine says of a failure. */
   readonly message: string | undefined;
@@ -88,17 +88,17 @@ export interface Simulated {
 }
 
 /** Rejects with ViewError for what cannot be simulated, with LedgerError. */
-export async function simulate(
+export async function runUserTransaction(
   transaction: SignedTransaction,
   place: RunPlace,
-): Promise<Simulated> {
+): Promise<UserTransactionOutput> {
   const begun = await begin(transaction, place);
   return 'status' in begun ? discarded(begun) : begun.run();
 }
 
 /**
  * Why a transaction would not be committed, from what is checked before its function runs; `undefined` when nothing
- * speaks against it. Rejects as `simulate` does.
+ * speaks against it. Rejects as `runUserTransaction` does.
  */
 export async function validate(
   transaction: SignedTransaction,
@@ -162,11 +162,11 @@ interface Metering {
 /** One transaction from its prologue to its epilogue. */
 class Execution {
   readonly #validated: Validated;
-  readonly #call: Executed;
+  readonly #call: UserCall;
   readonly #place: RunPlace;
   readonly #metering: Metering;
 
-  constructor(validated: Validated, call: Executed, place: RunPlace, metering: Metering) {
+  constructor(validated: Validated, call: UserCall, place: RunPlace, metering: Metering) {
     this.#validated = validated;
     this.#call = call;
     this.#place = place;
@@ -178,7 +178,7 @@ class Execution {
     return this.#validate(this.#firstRun());
   }
 
-  async run(): Promise<Simulated> {
+  async run(): Promise<UserTransactionOutput> {
     const run = this.#firstRun();
     const refusal = await this.#validate(run);
     if (refusal !== undefined) return discarded(refusal);
@@ -229,7 +229,7 @@ class Execution {
   }
 
   /** What is proposed to the account. Where that fails, the account notes it, and the transaction succeeds. */
-  async #runMultisig(run: TransactionRun, call: MultisigCall): Promise<Simulated> {
+  async #runMultisig(run: TransactionRun, call: MultisigCall): Promise<UserTransactionOutput> {
     const { sender } = this.#validated.facts;
     const payload = await nextPayload(run.machine, call);
     const proposed = readNextPayload(payload);
@@ -257,7 +257,9 @@ class Execution {
   }
 
   /** What is left of a transaction that has failed: its fee, and its account. */
-  async #fail(outcome: Pick<Simulated, 'status' | 'message'>): Promise<Simulated> {
+  async #fail(
+    outcome: Pick<UserTransactionOutput, 'status' | 'message'>,
+  ): Promise<UserTransactionOutput> {
     const creation = await accountCreationOf(this.#validated);
     const undone = await this.#begin();
     if ('status' in undone) return discarded(undone);
@@ -310,9 +312,9 @@ class Execution {
   async #finish(
     run: TransactionRun,
     fees: StorageFees,
-    outcome: Pick<Simulated, 'status' | 'message'>,
+    outcome: Pick<UserTransactionOutput, 'status' | 'message'>,
     hasFailed = false,
-  ): Promise<Simulated> {
+  ): Promise<UserTransactionOutput> {
     const { maxGasAmount } = this.#validated.transaction.raw;
     const used = gasUsed(this.#metering.gas, maxGasAmount, hasFailed ? 0n : fees.refund);
     const unpaid = await run.after(used, hasFailed);
@@ -344,7 +346,7 @@ export async function timeOf(world: World): Promise<bigint> {
 }
 
 /** A transaction that would not be committed. */
-function discarded({ status, message }: Discarded): Simulated {
+function discarded({ status, message }: Discarded): UserTransactionOutput {
   const statusCode = BigInt(STATUS[status]);
   const refused = { kind: 'miscellaneousError', statusCode } as const;
   return { status: refused, message, writes: [], events: [], gasUsed: 0n };
@@ -402,7 +404,7 @@ class TransactionRun {
   }
 
   /** Checks the transaction. @returns why it is refused */
-  async before(call: Executed): Promise<Discarded | undefined> {
+  async before(call: UserCall): Promise<Discarded | undefined> {
     try {
       await this.call(await prologueOf(this.#validated, this.signers));
       const { facts } = this.#validated;

@@ -7,10 +7,10 @@ import type { TransactionFacts } from '../vm/world.ts';
 import type { MultisigCall } from './multisig.ts';
 import { ViewError } from './view-error.ts';
 
-export type Executed = EntryFunction | Script | MultisigCall;
+export type UserCall = EntryFunction | Script | MultisigCall;
 
 /** @throws ViewError for payloads that are not simulated */
-export function callOf({ payload }: RawTransaction): Executed {
+export function callOf({ payload }: RawTransaction): UserCall {
   const executable =
     payload.kind === 'payload'
       ? payload.executable
@@ -42,7 +42,7 @@ export function nonceOf({ payload }: RawTransaction): bigint | undefined {
 
 export function factsOf(
   { raw, authenticator }: SignedTransaction,
-  call: Executed,
+  call: UserCall,
   nonce: bigint | undefined,
   index: number | undefined,
 ): TransactionFacts {
