@@ -149,8 +149,8 @@ export interface Endpoint<
   /** Statuses that a failure of the operation can have. */
   readonly failures: readonly FailureStatus[];
   /**
-   * Whether responses depend only on URL, format and view: not on the clock, for example. `whereFrozen`: they do, but are
-   * cached only where the ledger never moves and a balance is more than one read.
+   * Whether responses depend only on URL, format and view, and not on the clock, for example. Where they do and this is
+   * `whereFrozen`, they are cached only where the ledger never moves and a balance is more than one read.
    */
   readonly isDecidedByView?: boolean | 'whereFrozen';
   answer(call: Call<P & L, B>): MaybePromise<Answer>;
