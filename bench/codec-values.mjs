@@ -11,9 +11,9 @@ import {
   U64,
 } from '@aptos-labs/ts-sdk';
 import { bcs } from '@mysten/bcs';
-import { decodeBcs } from '../dist/move/bcs/bcs-reader.js';
-import { encodeBcs } from '../dist/move/bcs/bcs-writer.js';
-import { RawTransaction as OurRawTransaction } from '../dist/move/transactions/user-transaction.js';
+import { decodeBcs } from '../src/move/bcs/bcs-reader.ts';
+import { encodeBcs } from '../src/move/bcs/bcs-writer.ts';
+import { RawTransaction as OurRawTransaction } from '../src/move/transactions/user-transaction.ts';
 
 /**
  * @typedef {{encode: () => Uint8Array, decode: (bytes: Uint8Array) => any, encodeDecoded: (value: any) => Uint8Array}} Side

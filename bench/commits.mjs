@@ -4,9 +4,16 @@
 // another build, whose store grows after this one's.
 import { randomFillSync } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
+import { bundleForNow } from '../scripts/bundle.mjs';
 import { temporaryFolder } from './ledgers.mjs';
 import { randomSource } from './random-keys.mjs';
+
+/** What is used here, then its thread. */
+const STORE_SOURCES = [
+  ...['columns/columns', 'columns/order-key', 'sqlite/sqlite-store', 'sqlite/files', 'batch'],
+  'sqlite/commit-worker',
+];
 
 export const name = 'commits';
 export const title = 'Commits: processor time and written bytes while a store grows';
@@ -69,12 +76,13 @@ function writtenBytes() {
 }
 
 async function grow(build, directory, log) {
-  const load = (path) => import(resolve(build, 'dist/store', path));
-  const columns = await load('columns/columns.js');
-  const orderKey = await load('columns/order-key.js');
-  const { openSqliteStore } = await load('sqlite/sqlite-store.js');
-  const { storeFileBytes } = await load('sqlite/files.js');
-  const { Batch } = await load('batch.js');
+  const fileOf = await bundleForNow(
+    resolve(build),
+    STORE_SOURCES.map((path) => `store/${path}.ts`),
+  );
+  const [columns, orderKey, { openSqliteStore }, { storeFileBytes }, { Batch }] = await Promise.all(
+    STORE_SOURCES.slice(0, -1).map((path) => import(fileOf(basename(path)))),
+  );
   const source = randomSource(5);
   const random = (below) => Math.floor((source() / 2 ** 32) * below);
   const keys = {

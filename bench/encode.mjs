@@ -178,10 +178,10 @@ const SHOWN_WAYS = {
 
 /** @param {{rounds: number, seconds: number, log: (line: string) => void}} options */
 export async function run(options) {
-  const { encodeSubmission: encodeJson } = await import('../dist/submission/encode/index.js');
-  const { encodeSubmission: encodeObject } = await import('../dist/index.js');
-  const { openLedger } = await import('../dist/ledger/open.js');
-  const { openSqliteReader } = await import('../dist/store/sqlite/sqlite-store.js');
+  const { encodeSubmission: encodeJson } = await import('../src/submission/encode/index.ts');
+  const { encodeSubmission: encodeObject } = await import('../src/index.ts');
+  const { openLedger } = await import('../src/ledger/open.ts');
+  const { openSqliteReader } = await import('../src/store/sqlite/sqlite-store.ts');
   const folder = mkdtempSync(join(tmpdir(), 'daybook-bench-'));
   try {
     const store = openSqliteReader({ directory: await prepareLedger(folder) });

@@ -9,12 +9,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { brotliDecompressSync } from 'node:zlib';
-import { BcsReader } from '../dist/move/bcs/bcs-reader.js';
-import { readOnChainData } from '../dist/move/transactions/transaction.js';
-import { openHead } from '../dist/store/columns/head.js';
-import { openView } from '../dist/store/read/view.js';
-import { openSqliteReader } from '../dist/store/sqlite/sqlite-store.js';
-import { Replay } from '../dist/verify/execution/replay.js';
+import { BcsReader } from '../src/move/bcs/bcs-reader.ts';
+import { readOnChainData } from '../src/move/transactions/transaction.ts';
+import { openHead } from '../src/store/columns/head.ts';
+import { openView } from '../src/store/read/view.ts';
+import { openSqliteReader } from '../src/store/sqlite/sqlite-store.ts';
+import { Replay } from '../src/verify/execution/replay.ts';
 import { runCommand } from './ledgers.mjs';
 import { shownSummary, summary } from './statistics.mjs';
 

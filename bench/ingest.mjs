@@ -2,7 +2,7 @@
 // and a real genesis file imported, where there is one. What it costs in time, memory and bytes on disk.
 import { existsSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { storeFileBytes } from '../dist/store/sqlite/files.js';
+import { storeFileBytes } from '../src/store/sqlite/files.ts';
 import { startChild } from './child.mjs';
 import { generate, PROGRAM, runCommand, TRANSACTIONS, temporaryFolder } from './ledgers.mjs';
 import { GENESIS } from './prepare-ledger.mjs';

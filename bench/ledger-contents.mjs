@@ -1,11 +1,11 @@
 // What there is to ask of a ledger, read from its store: accounts, event streams.
 
-import { decodeBcs } from '../dist/move/bcs/bcs-reader.js';
-import { TransactionInfo } from '../dist/move/transactions/transaction-info.js';
-import { parsePhysicalStateKey } from '../dist/move/types/state-key.js';
-import { ACCOUNT_KEYS, EVENTS } from '../dist/store/columns/columns.js';
-import { openView } from '../dist/store/read/view.js';
-import { openSqliteReader } from '../dist/store/sqlite/sqlite-store.js';
+import { decodeBcs } from '../src/move/bcs/bcs-reader.ts';
+import { TransactionInfo } from '../src/move/transactions/transaction-info.ts';
+import { parsePhysicalStateKey } from '../src/move/types/state-key.ts';
+import { ACCOUNT_KEYS, EVENTS } from '../src/store/columns/columns.ts';
+import { openView } from '../src/store/read/view.ts';
+import { openSqliteReader } from '../src/store/sqlite/sqlite-store.ts';
 
 const PAGE = { maxRows: 5_000, maxBytes: 8 * 1024 * 1024 };
 

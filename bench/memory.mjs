@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openHead } from '../dist/store/columns/head.js';
-import { openSqliteReader } from '../dist/store/sqlite/sqlite-store.js';
+import { openHead } from '../src/store/columns/head.ts';
+import { openSqliteReader } from '../src/store/sqlite/sqlite-store.ts';
 import { startChild } from './child.mjs';
 import { gentleLoad } from './gentle-load.mjs';
 import { PROGRAM, smallSample } from './ledgers.mjs';

@@ -2,29 +2,29 @@
 // benchmarks that want many. What it adds is real state, but no transactions that anybody signed: `verify` refuses it,
 // so it is for ledgers that are made for a benchmark and thrown away.
 import { hash } from 'node:crypto';
-import { pairedMetadataAddress, primaryStoreAddress } from '../dist/move/types/derived-address.js';
+import { pairedMetadataAddress, primaryStoreAddress } from '../src/move/types/derived-address.ts';
 import {
   ACCOUNT_TAG,
   APTOS_COIN_TAG,
   FUNGIBLE_STORE_TAG,
   OBJECT_CORE_TAG,
   OBJECT_GROUP_TAG,
-} from '../dist/move/types/framework-tag.js';
-import { encodeResourceGroup } from '../dist/move/types/resource-group.js';
+} from '../src/move/types/framework-tag.ts';
+import { encodeResourceGroup } from '../src/move/types/resource-group.ts';
 import {
   physicalStateKey,
   resourceGroupStateKey,
   resourceStateKey,
-} from '../dist/move/types/state-key.js';
+} from '../src/move/types/state-key.ts';
 import {
   accountCodec,
   fungibleStoreCodec,
   objectCoreCodec,
-} from '../dist/move/values/framework-resource.js';
-import { frozenRootCount } from '../dist/store/columns/head.js';
-import { openView } from '../dist/store/read/view.js';
-import { openSqliteStore } from '../dist/store/sqlite/sqlite-store.js';
-import { LedgerWriter } from '../dist/store/write/writer.js';
+} from '../src/move/values/framework-resource.ts';
+import { frozenRootCount } from '../src/store/columns/head.ts';
+import { openView } from '../src/store/read/view.ts';
+import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+import { LedgerWriter } from '../src/store/write/writer.ts';
 
 const ACCOUNTS_IN_A_VERSION = 500;
 const VERSIONS_IN_A_COMMIT = 20;

@@ -1,6 +1,6 @@
 // Random rows of a ledger of any size: each is found by seeking a random place in its column, so that nothing of the
 // column is held. Keys are hashes or addresses made of hashes, so all parts of a column are equally likely.
-import { ACCOUNT_KEYS, EVENTS } from '../dist/store/columns/columns.js';
+import { ACCOUNT_KEYS, EVENTS } from '../src/store/columns/columns.ts';
 import { accountOf } from './ledger-contents.mjs';
 
 /** A seeded source of numbers below 2^32. */

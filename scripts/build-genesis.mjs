@@ -1,4 +1,5 @@
-/** Makes the default genesis of a local network with the built program: dist/genesis/default.br. */
+/** Makes the default genesis of a local network with the sources of the program: dist/genesis/default.br. */
+import './run-typescript.mjs';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { frameworkFolder, frameworkNotice, readFrameworkModules } from './framework-modules.mjs';
@@ -13,10 +14,9 @@ export async function buildDefaultGenesis() {
     console.warn('@typemove/aptos is not installed, so no default genesis is built: run npm ci');
     return;
   }
-  const built = new URL('chain/genesis/', DIST);
-  const { buildGenesis } = await import(new URL('build-genesis.js', built));
-  const { DEFAULT_CHAIN_ID } = await import(new URL('default-genesis.js', built));
-  const { DEFAULT_SEED, mintKey } = await import(new URL('genesis-keys.js', built));
+  const { buildGenesis } = await import('../src/chain/genesis/build-genesis.ts');
+  const { DEFAULT_CHAIN_ID } = await import('../src/chain/genesis/default-genesis.ts');
+  const { DEFAULT_SEED, mintKey } = await import('../src/chain/genesis/genesis-keys.ts');
   const { transaction } = await buildGenesis({
     modules: readFrameworkModules(folder),
     gasSchedule: readFileSync(GAS_SCHEDULE, 'utf8'),

@@ -1,7 +1,8 @@
-/** Makes the files of an empty database of the indexer with the built program: making them takes seconds. */
+/** Makes the files of an empty database of the indexer with the sources of the program: making them takes seconds. */
+import './run-typescript.mjs';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 
-const FILE = new URL('../dist/indexer/database/prebuilt.tgz', import.meta.url);
+const FILE = new URL('../dist/empty-database.tgz', import.meta.url);
 const PACKAGES = new URL('../package-lock.json', import.meta.url);
 
 /** Those of the build before, if the packages are the same. */
@@ -11,7 +12,7 @@ export function emptyDatabaseBefore() {
 }
 
 export async function buildEmptyDatabase(before) {
-  const session = new URL('embedded-session.js', FILE);
+  const session = new URL('../src/indexer/database/embedded-session.ts', import.meta.url);
   // A program without an indexer, as in tests of the build.
   if (!existsSync(session)) return;
   writeFileSync(FILE, before ?? (await (await import(session)).emptyDatabase()));

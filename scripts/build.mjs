@@ -1,20 +1,12 @@
 /**
- * Builds dist/ if something that the build reads is newer, or if something is missing: the program with Oxc, the page with
- * Vite, which brings Oxc, the default genesis and an empty database with the program itself, and type declarations with tsc where it is
+ * Builds dist/ if something that the build reads is newer, or if something is missing: the program and the page with Vite,
+ * the default genesis and an empty database with the sources of the program, and type declarations with tsc where it is
  * installed (scripts/install-tools.mjs). Types are checked by `npm run typecheck`.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildDefaultGenesis, DEFAULT_GENESIS } from './build-genesis.mjs';
 import { buildEmptyDatabase, emptyDatabaseBefore } from './build-indexer.mjs';
@@ -30,6 +22,17 @@ const SOURCES = [
 ];
 const COMPILER = join(ROOT, 'node_modules/typescript/bin/tsc');
 const DIST = join(ROOT, 'dist');
+/** What commands, applications, threads and processes begin with: one file each, and files for what they share. */
+const ENTRIES = [
+  'cli/main.ts',
+  'encoding.ts',
+  'index.ts',
+  'indexer/database/embedded-thread.ts',
+  'ingest/feed/verifier-worker.ts',
+  'node/execution/execution-worker.ts',
+  'node/serve/cluster/worker.ts',
+  'store/sqlite/commit-worker.ts',
+];
 /** Written last, so that a build that was cut off is not taken for one. */
 const BUILT = join(DIST, 'built');
 const BUILT_TYPES = join(DIST, 'built-types');
@@ -39,22 +42,6 @@ function newestMs(path) {
   const facts = statSync(path);
   if (!facts.isDirectory()) return facts.mtimeMs;
   return Math.max(facts.mtimeMs, ...readdirSync(path).map((name) => newestMs(join(path, name))));
-}
-
-async function buildProgram({ transformWithOxc }) {
-  const options = {
-    sourcemap: false,
-    target: 'es2023',
-    typescript: { rewriteImportExtensions: true },
-  };
-  const names = readdirSync(join(ROOT, 'src'), { recursive: true });
-  for (const name of names.filter((one) => one.endsWith('.ts'))) {
-    const path = join(ROOT, 'src', name);
-    const { code } = await transformWithOxc(readFileSync(path, 'utf8'), path, options);
-    const built = join(DIST, name.replace(/ts$/, 'js'));
-    mkdirSync(dirname(built), { recursive: true });
-    writeFileSync(built, code);
-  }
 }
 
 async function buildTypes() {
@@ -76,12 +63,18 @@ const database = emptyDatabaseBefore();
 if (!isBuilt) rmSync(DIST, { recursive: true, force: true });
 if (existsSync(COMPILER) && isOld(BUILT_TYPES)) work.push(buildTypes());
 if (!isBuilt) {
-  const vite = await import('vite');
-  const program = buildProgram(vite);
+  mkdirSync(DIST, { recursive: true });
+  const { build } = await import('vite');
+  const { bundle } = await import('./bundle.mjs');
   work.push(
-    program.then(buildDefaultGenesis),
-    program.then(() => buildEmptyDatabase(database)),
-    vite.build({ root: join(ROOT, 'web') }),
+    bundle(
+      ROOT,
+      DIST,
+      ENTRIES.map((path) => join(ROOT, 'src', path)),
+    ),
+    buildDefaultGenesis(),
+    buildEmptyDatabase(database),
+    build({ root: join(ROOT, 'web') }),
   );
 } else if (!existsSync(DEFAULT_GENESIS)) {
   // What it is made of was not installed before.

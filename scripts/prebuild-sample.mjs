@@ -2,9 +2,11 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { copyLedger } from '../dist/node/commands/copy.js';
-import { writePrebuiltSample } from '../dist/node/prebuilt-sample.js';
-import { makeSample, SMALL_SAMPLE } from '../dist/node/sample.js';
+import './run-typescript.mjs';
+
+const { copyLedger } = await import('../src/node/commands/copy.ts');
+const { writePrebuiltSample } = await import('../src/node/prebuilt-sample.ts');
+const { makeSample, SMALL_SAMPLE } = await import('../src/node/sample.ts');
 
 rmSync(new URL('../dist/samples', import.meta.url), { recursive: true, force: true });
 const folder = mkdtempSync(join(tmpdir(), 'daybook-prebuilt-'));

@@ -1,13 +1,13 @@
 import { Worker } from 'node:worker_threads';
+import { builtFile } from './built.ts';
 
 /**
- * Threads run compiled code only: Node 20 cannot run TypeScript. From source (in tests) their work is done in place.
+ * Starts a thread of the built program. It gets none of the options of the process: with `--input-type` it would refuse
+ * its file.
+ * @param name of an entry in scripts/build.mjs
  */
-export const HAS_THREADS = import.meta.url.endsWith('.js');
-
-/** Starts a thread without the process's own options: with `--input-type` it would refuse its file. */
-export function startThread(file: URL, workerData?: unknown): Worker {
-  return new Worker(file, { workerData, execArgv: [] });
+export function startThread(name: string, workerData?: unknown): Worker {
+  return new Worker(builtFile(`${name}.js`), { workerData, execArgv: [] });
 }
 
 interface Waiting<Answer> {
@@ -21,8 +21,8 @@ export class RequestThread<Request, Answer> {
   readonly #waiting: Waiting<Answer>[] = [];
   #failure: Error | undefined;
 
-  constructor(file: URL, workerData?: unknown) {
-    this.#worker = startThread(file, workerData);
+  constructor(name: string, workerData?: unknown) {
+    this.#worker = startThread(name, workerData);
     this.#worker.unref();
     this.#worker.on('message', (answer: Answer) => {
       this.#waiting.shift()!.resolve(answer);

@@ -1,5 +1,5 @@
 // node make.mjs FOLDER TRANSACTIONS ACCOUNTS: makes a large ledger in a folder (bulk-ledger.ts).
-import '../../fuzz/run-typescript.mjs';
+import '../../scripts/run-typescript.mjs';
 
 const { Committer } = await import('../../src/ingest/committer.ts');
 const { openSqliteStore } = await import('../../src/store/sqlite/sqlite-store.ts');

@@ -1,9 +1,14 @@
 // Durable commits of a sample ledger to a new store.
-import '../../fuzz/run-typescript.mjs';
-import { openSqliteStore } from '../../dist/store/sqlite/sqlite-store.js';
-import { LedgerWriter } from '../../dist/store/write/writer.js';
+import { fileURLToPath } from 'node:url';
+import { bundleForNow } from '../../scripts/bundle.mjs';
+import { bulkChunks } from '../bulk-ledger/bulk-ledger.ts';
 
-const { bulkChunks } = await import('../bulk-ledger/bulk-ledger.ts');
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const fileOf = await bundleForNow(ROOT, [
+  ...['store/sqlite/sqlite-store.ts', 'store/write/writer.ts', 'store/sqlite/commit-worker.ts'],
+]);
+const { openSqliteStore } = await import(fileOf('sqlite-store'));
+const { LedgerWriter } = await import(fileOf('writer'));
 
 /**
  * Commits a sample ledger to a new store, chunk by chunk, each on disk before the next; only commits are timed.

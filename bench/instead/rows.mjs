@@ -2,7 +2,7 @@
 // the transactions. They are written to files, so that loading them into a database is all that is timed.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { primaryStoreAddress } from '../../dist/move/types/derived-address.js';
+import { primaryStoreAddress } from '../../src/move/types/derived-address.ts';
 
 /** Columns of the tables, with what is in them; the key comes first. */
 export const TABLES = {

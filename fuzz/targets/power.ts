@@ -19,7 +19,7 @@ import { Finding, type OpenTarget, type Target } from '../target.ts';
 
 const WRITER = fileURLToPath(new URL('../child/recorded-writer.ts', import.meta.url));
 const CHECKER = fileURLToPath(new URL('../child/cut-checker.ts', import.meta.url));
-const LOADER = fileURLToPath(new URL('../run-typescript.mjs', import.meta.url));
+const LOADER = fileURLToPath(new URL('../../scripts/run-typescript.mjs', import.meta.url));
 const PARALLEL = 64;
 /** One in so many of the ledgers that are left is continued. */
 const CONTINUED_SHARE = 8;

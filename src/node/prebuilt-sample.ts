@@ -5,6 +5,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { builtFile, IS_BUILT } from '../built.ts';
 import { GENERATOR_VERSION } from '../sample/settings.ts';
 import { STORE_FORMAT_VERSION } from '../store/columns/columns.ts';
 import { NodeError, reasonOf } from './node-error.ts';
@@ -19,8 +20,7 @@ export interface SampleRequest {
   readonly seed: bigint;
 }
 
-/** Only the built program has it: sources may have changed since. */
-const FOLDER = new URL('../samples/', import.meta.url);
+const FOLDER = builtFile('samples/');
 
 /** The same name means the same contents. */
 export function sampleName({ transactions, accounts, seed }: SampleRequest): string {
@@ -34,6 +34,8 @@ function fileOf(request: SampleRequest): URL {
 
 /** The data file of a sample; `undefined` if the package does not bring it. @throws NodeError `damaged` */
 export async function readPrebuiltSample(request: SampleRequest): Promise<Buffer | undefined> {
+  // The build may be older than these sources.
+  if (!IS_BUILT) return undefined;
   const file = fileOf(request);
   let bytes: Buffer;
   try {

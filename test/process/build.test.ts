@@ -20,11 +20,10 @@ const BUNDLER = 'node_modules/vite/index.js';
 
 const BUNDLER_STAND_IN = `
   import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
-  export const transformWithOxc = async (code) => ({ code });
-  export const build = async () => {
+  export const build = async ({ build }) => {
     mkdirSync('dist', { recursive: true });
-    writeFileSync('dist/page.html', '');
-    appendFileSync('steps', 'page ');
+    writeFileSync(build?.ssr ? 'dist/main.js' : 'dist/page.html', '');
+    appendFileSync('steps', build?.ssr ? 'program ' : 'page ');
   };
 `;
 const COMPILER_STAND_IN = `
@@ -66,17 +65,16 @@ describe('the build', () => {
   });
 
   it('makes what is missing or older than its sources, and nothing else', () => {
-    expect(build()).toBe('page types');
-    expect(readFileSync(join(folder, 'dist/deep/one.js'), 'utf8')).toBe('const one = 1;');
+    expect(build()).toBe('page program types');
     expect(build()).toBe('');
     const later = Date.now() / 1_000 + 60;
     utimesSync(source, later, later);
-    expect(build()).toBe('page types');
+    expect(build()).toBe('page program types');
     const longAgo = 1_000_000_000;
     utimesSync(source, longAgo, longAgo);
     expect(build()).toBe('');
     rmSync(join(folder, 'dist'), { recursive: true });
-    expect(build()).toBe('page types');
+    expect(build()).toBe('page program types');
   });
 
   it('leaves nothing of sources that are gone', () => {
@@ -85,7 +83,7 @@ describe('the build', () => {
     expect(readdirSync(join(folder, 'dist')).sort()).toEqual([
       'built',
       'built-types',
-      'deep',
+      'main.js',
       'one.d.ts',
       'page.html',
     ]);
@@ -93,7 +91,7 @@ describe('the build', () => {
 
   it('needs no compiler, and adds the types when there is one', () => {
     rmSync(join(folder, COMPILER));
-    expect(build()).toBe('page');
+    expect(build()).toBe('page program');
     expect(build()).toBe('');
     write(COMPILER, COMPILER_STAND_IN);
     expect(build()).toBe('types');

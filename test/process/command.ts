@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, expect } from 'vitest';
 
 export const PROGRAM = fileURLToPath(new URL('../../bin/daybook', import.meta.url));
-const BUILT = new URL('../../dist/cli/main.js', import.meta.url);
+const BUILT = new URL('../../dist/main.js', import.meta.url);
 
 /** What a command left behind. */
 export interface CommandResult {

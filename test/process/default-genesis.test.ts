@@ -16,12 +16,6 @@ describe('the default genesis of the built program', () => {
     expect(statSync(join(ROOT, 'dist/genesis/default.br')).size).toBeLessThan(220_000);
   });
 
-  it('is read by the program, without the package that its modules come from', async () => {
-    const program = new URL('../../dist/chain/genesis/default-genesis.js', import.meta.url).href;
-    const { readDefaultGenesis: read } = await import(program);
-    expect(read().transaction.equals(readDefaultGenesis().transaction)).toBe(true);
-  });
-
   it('names the package of its modules, with its licence', () => {
     const notice = readFileSync(join(ROOT, 'dist/genesis/NOTICE'), 'utf8');
     expect(notice).toMatch(/^The modules .* @typemove\/aptos 1\.13\.4 \(Apache-2\.0\)\./);

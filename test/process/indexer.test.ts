@@ -3,21 +3,25 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bundleForNow } from '../../scripts/bundle.mjs';
 import { openTables } from '../../src/indexer/service.ts';
 import { allRows } from '../indexer/tables.ts';
 import { Random, roundsOf, testSeed } from '../random.ts';
+import { ROOT } from '../repo/source-tree.ts';
 import { killLeftNodes, runCommand, ServedNode, startCommand, temporaryFolder } from './command.ts';
 import { makeSample } from './ledger-contents.ts';
 
-const built = async <T>(path: string): Promise<T> =>
-  (await import(new URL(`../../dist/${path}.js`, import.meta.url).href)) as T;
-
-const { IndexerService } =
-  await built<typeof import('../../src/indexer/service.ts')>('indexer/service');
-const { openLedger } = await built<typeof import('../../src/ledger/open.ts')>('ledger/open');
-const { openSqliteReader } = await built<typeof import('../../src/store/sqlite/sqlite-store.ts')>(
-  'store/sqlite/sqlite-store',
-);
+const fileOf = await bundleForNow(ROOT, [
+  ...['indexer/service.ts', 'indexer/database/embedded-thread.ts', 'ledger/open.ts'],
+  'store/sqlite/sqlite-store.ts',
+]);
+const { IndexerService } = (await import(
+  fileOf('service')
+)) as typeof import('../../src/indexer/service.ts');
+const { openLedger } = (await import(fileOf('open'))) as typeof import('../../src/ledger/open.ts');
+const { openSqliteReader } = (await import(
+  fileOf('sqlite-store')
+)) as typeof import('../../src/store/sqlite/sqlite-store.ts');
 
 const KILLS = roundsOf('INDEXER_KILLS', 2, 20);
 const MAX_LIFE_MS = 4_000;

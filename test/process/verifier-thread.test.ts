@@ -1,21 +1,27 @@
 /** The thread that verifies pages, as it is built: after a crash another one goes on. */
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
+import { bundleForNow } from '../../scripts/bundle.mjs';
+import { ROOT } from '../repo/source-tree.ts';
 import { killLeftNodes, ServedNode, temporaryFolder } from './command.ts';
 import { makeSample } from './ledger-contents.ts';
 
-const built = async <T>(path: string): Promise<T> =>
-  (await import(new URL(`../../dist/${path}.js`, import.meta.url).href)) as T;
-
-const { Follower } =
-  await built<typeof import('../../src/ingest/feed/follower.ts')>('ingest/feed/follower');
-const { openVerifier } =
-  await built<typeof import('../../src/ingest/feed/verifier.ts')>('ingest/feed/verifier');
-const { openSqliteStore } = await built<typeof import('../../src/store/sqlite/sqlite-store.ts')>(
-  'store/sqlite/sqlite-store',
-);
-const { LedgerWriter } =
-  await built<typeof import('../../src/store/write/writer.ts')>('store/write/writer');
+const fileOf = await bundleForNow(ROOT, [
+  ...['ingest/feed/follower.ts', 'ingest/feed/verifier.ts', 'ingest/feed/verifier-worker.ts'],
+  ...['store/sqlite/sqlite-store.ts', 'store/sqlite/commit-worker.ts', 'store/write/writer.ts'],
+]);
+const { Follower } = (await import(
+  fileOf('follower')
+)) as typeof import('../../src/ingest/feed/follower.ts');
+const { openVerifier } = (await import(
+  fileOf('verifier')
+)) as typeof import('../../src/ingest/feed/verifier.ts');
+const { openSqliteStore } = (await import(
+  fileOf('sqlite-store')
+)) as typeof import('../../src/store/sqlite/sqlite-store.ts');
+const { LedgerWriter } = (await import(
+  fileOf('writer')
+)) as typeof import('../../src/store/write/writer.ts');
 
 afterAll(killLeftNodes);
 

@@ -64,7 +64,13 @@ const WITHIN: Record<string, readonly string[]> = {
   'move/modules': ['.', 'bcs', 'crypto', 'types'],
 };
 /** Files of no folder that every folder may import. */
-const FOR_ALL = ['src/cache.ts', 'src/maybe-promise.ts', 'src/thread.ts', 'src/yield-budget.ts'];
+const FOR_ALL = [
+  'src/built.ts',
+  'src/cache.ts',
+  'src/maybe-promise.ts',
+  'src/thread.ts',
+  'src/yield-budget.ts',
+];
 
 const IMPORT = /(?:from|import)\s*\(?\s*'(\.[^']+)'/g;
 

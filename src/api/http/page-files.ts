@@ -5,6 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { builtFile } from '../../built.ts';
 import { contentDigest } from '../../move/crypto/hash.ts';
 import type { HeaderList } from './response-writing.ts';
 
@@ -51,12 +52,6 @@ export interface PageFile {
   readonly tagCore: string;
 }
 
-/** Where `npm run build` puts the page, seen from the built program and from its sources. */
-function defaultPageFolder(): string {
-  const built = import.meta.url.endsWith('.js');
-  return fileURLToPath(new URL(built ? '../../web/' : '../../../dist/web/', import.meta.url));
-}
-
 /** Where both documents say that they show a sample ledger, if so. */
 const SAMPLE_MARK = '<!-- sample -->';
 const SAMPLE_NOTE =
@@ -69,7 +64,7 @@ const SAMPLE_NOTE =
  * @throws PageFilesError when the page is not built, or the folder contains files that are not part of it
  */
 export function readPageFiles({
-  folder = defaultPageFolder(),
+  folder = fileURLToPath(builtFile('web/')),
   isSample = false,
 }: {
   readonly folder?: string;

@@ -1,12 +1,12 @@
 /** The genesis that the build has made of the default framework (scripts/build-genesis.mjs, docs/spec/genesis.md). */
 import { readFileSync } from 'node:fs';
 import { brotliDecompressSync } from 'node:zlib';
+import { builtFile } from '../../built.ts';
 import { type Ed25519Key, mintKey } from './genesis-keys.ts';
 
 export const DEFAULT_CHAIN_ID = 4;
 
-const FOLDER = import.meta.url.endsWith('.js') ? '../../genesis/' : '../../../dist/genesis/';
-const FILE = new URL(`${FOLDER}default.br`, import.meta.url);
+const FILE = builtFile('genesis/default.br');
 
 interface DefaultGenesis {
   /** As in a genesis file: src/ingest/genesis/ reads it, computes its info and begins a ledger with it. */

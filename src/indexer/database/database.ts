@@ -1,6 +1,7 @@
 /** The PostgreSQL that holds the tables of the indexer: one in this process, or that of a server. */
+import { IS_BUILT } from '../../built.ts';
 import { isPostgresUrl } from '../../store/postgres/location.ts';
-import { HAS_THREADS, RequestThread } from '../../thread.ts';
+import { RequestThread } from '../../thread.ts';
 import {
   answerRequest,
   asError,
@@ -22,7 +23,7 @@ export async function openDatabase(location: string | undefined): Promise<Databa
     const { PostgresDatabase } = await import('./postgres-database.ts');
     return await PostgresDatabase.open(location);
   }
-  if (HAS_THREADS) return await ThreadDatabase.open(location);
+  if (IS_BUILT) return await ThreadDatabase.open(location);
   const { openEmbedded } = await import('./embedded-session.ts');
   return new EmbeddedDatabase(await openEmbedded(location));
 }
@@ -81,7 +82,7 @@ class ThreadDatabase extends OneByOne {
 
   private constructor(location: string | undefined) {
     super();
-    this.#thread = new RequestThread(new URL('embedded-thread.js', import.meta.url), location);
+    this.#thread = new RequestThread('embedded-thread', location);
   }
 
   static async open(location: string | undefined): Promise<ThreadDatabase> {

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
+import { builtFile } from '../../built.ts';
 import { EMBEDDED_SCHEMA, type Row, type Session, type SqlText } from './session.ts';
 
 /** Numbers of the types whose values PGlite would make JavaScript of, and of their arrays. */
@@ -13,7 +14,7 @@ const asText = (value: unknown): string => String(value);
 const AS_TEXT = Object.fromEntries(TYPES.map((type) => [type, asText]));
 
 /** The files of an empty database, which the build makes: that takes four times as long as to unpack them. */
-const PREBUILT = new URL('prebuilt.tgz', import.meta.url);
+const PREBUILT = builtFile('empty-database.tgz');
 /** A file of every database. */
 const MARK = 'PG_VERSION';
 /** Of each database its tables are most of the memory; PostgreSQL's own default is 128 MB. */

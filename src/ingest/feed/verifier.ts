@@ -2,8 +2,9 @@
  * Verifies pages in a second thread, so that decoding and hashing cost nothing in the thread that commits and may be
  * serving requests. Measured: docs/follow.md.
  */
+import { IS_BUILT } from '../../built.ts';
 import { RemoteError } from '../../remote/remote-error.ts';
-import { HAS_THREADS, RequestThread } from '../../thread.ts';
+import { RequestThread } from '../../thread.ts';
 import { PageError } from './page-error.ts';
 import { PageVerifier, type VerifierStart } from './page-verifier.ts';
 import type { VerifiedPage } from './verified-page.ts';
@@ -20,11 +21,9 @@ export interface Verifier {
   close(): Promise<void>;
 }
 
-const WORKER_URL = new URL('./verifier-worker.js', import.meta.url);
-
 /** A verifier in a separate thread, or from source (in tests) in this one. */
 export function openVerifier(): Verifier {
-  return HAS_THREADS ? new ThreadVerifier() : localVerifier();
+  return IS_BUILT ? new ThreadVerifier() : localVerifier();
 }
 
 export function localVerifier(): Verifier {
@@ -43,7 +42,7 @@ class ThreadVerifier implements Verifier {
 
   start(start: VerifierStart): void {
     if (this.#thread === undefined || this.#thread.hasEnded) {
-      this.#thread = new RequestThread(WORKER_URL);
+      this.#thread = new RequestThread('verifier-worker');
     }
     this.#thread.post(start);
   }

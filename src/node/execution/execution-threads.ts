@@ -1,13 +1,12 @@
 /** Threads that run batches of a ledger again, each with a reader of its own. */
 import { once } from 'node:events';
 import type { Worker } from 'node:worker_threads';
+import { IS_BUILT } from '../../built.ts';
 import { openHead } from '../../store/columns/head.ts';
-import { HAS_THREADS, startThread } from '../../thread.ts';
+import { startThread } from '../../thread.ts';
 import { type BatchResult, runBatch, type VersionRange } from '../../verify/execution/batch.ts';
 import { Replay } from '../../verify/execution/replay.ts';
 import { openStoreReader } from '../open-store.ts';
-
-const WORKER_URL = new URL('./execution-worker.js', import.meta.url);
 
 /** What a thread says: how many versions more it has run, or what came of a batch. */
 export type ExecutionAnswer = { readonly versions: number } | { readonly result: BatchResult };
@@ -28,8 +27,8 @@ export async function runBatches(
     const { value, done } = left.next();
     return done === true ? undefined : value;
   };
-  if (!HAS_THREADS) return await runHere(data, next, events);
-  const workers = Array.from({ length: threads }, () => startThread(WORKER_URL, data));
+  if (!IS_BUILT) return await runHere(data, next, events);
+  const workers = Array.from({ length: threads }, () => startThread('execution-worker', data));
   try {
     await Promise.all(workers.map((worker) => runIn(worker, next, events)));
   } finally {

@@ -7,6 +7,7 @@ import {
   type SettingTable,
   type SettingValues,
 } from '../../api/settings.ts';
+import { builtFile } from '../../built.ts';
 import { NodeError, reasonOf } from '../node-error.ts';
 import { allowedText, loadSettings, outsideNames, type SettingSources } from './setting-sources.ts';
 
@@ -165,8 +166,7 @@ export async function nodeSettingsWith(changes: Partial<NodeSettings>): Promise<
 }
 
 export function packageVersion(): string {
-  // src/node/settings/ and dist/node/settings/ are equally deep.
-  const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
+  const text = readFileSync(builtFile('../package.json'), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
 }
 

@@ -3,7 +3,8 @@
  * of its own: a commit writes to the disk and merges runs, which must not delay the answers of this process.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { HAS_THREADS, RequestThread } from '../../thread.ts';
+import { IS_BUILT } from '../../built.ts';
+import { RequestThread } from '../../thread.ts';
 import { STATE } from '../columns/columns.ts';
 import { CLEAR_VERSION, DELETE_RANGE, type PackedOperation, unpackBatch } from './packed-batch.ts';
 import { blobId, encodeBlob, inBlob, inRecord, isShort, recordIndex } from './placed-values.ts';
@@ -37,11 +38,9 @@ export interface CommitThread {
   close(): Promise<void>;
 }
 
-const WORKER_URL = new URL('./commit-worker.js', import.meta.url);
-
 /** A thread that commits to a file, or from source (in tests) this one. */
 export function openCommitThread(path: string): CommitThread {
-  if (HAS_THREADS) return new RequestThread<CommitRequest, CommitAnswer>(WORKER_URL, path);
+  if (IS_BUILT) return new RequestThread<CommitRequest, CommitAnswer>('commit-worker', path);
   const committer = new SqliteCommitter(path);
   return {
     async send(request) {
@@ -56,8 +55,8 @@ export function openCommitThread(path: string): CommitThread {
 
 /** Copies a store as it is now, without free pages, while others read and write it. @returns why it failed */
 export async function copyFile(from: string, to: string): Promise<CommitFailure | undefined> {
-  if (!HAS_THREADS) return copyHere(from, to);
-  const thread = new RequestThread<ThreadRequest, CommitFailure | undefined>(WORKER_URL, from);
+  if (!IS_BUILT) return copyHere(from, to);
+  const thread = new RequestThread<ThreadRequest, CommitFailure | undefined>('commit-worker', from);
   return await thread.send({ copyTo: to }).finally(() => thread.close());
 }
 

@@ -15,6 +15,7 @@ import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
+import { builtFile } from '../../../built.ts';
 import { shownArguments } from '../../locations/shown-location.ts';
 import { NodeError, type NodeErrorCode } from '../../node-error.ts';
 import { listen, parseListenAddress } from '../../settings/listen-address.ts';
@@ -135,7 +136,7 @@ export class WorkerPool {
     this.#logger = logger;
     cluster.schedulingPolicy = cluster.SCHED_NONE;
     cluster.setupPrimary({
-      exec: fileURLToPath(new URL('./worker.js', import.meta.url)),
+      exec: fileURLToPath(builtFile('worker.js')),
       // For people who list processes: settings come in a message.
       args: shownArguments(process.argv.slice(2)),
     });

@@ -1,0 +1,44 @@
+/** Bundles TypeScript for Node: few files load in half the time of many. All are in one folder (src/built.ts). */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { build } from 'vite';
+
+/**
+ * Packages are not bundled: they are found from where the bundle is.
+ * @param root folder of the project
+ * @param outDir its files stay, but those of the same name
+ * @param entries paths of sources; the name of each is that of a file of the bundle
+ */
+export async function bundle(root, outDir, entries) {
+  await build({
+    configFile: false,
+    root,
+    publicDir: false,
+    logLevel: 'warn',
+    build: {
+      ...{ ssr: true, outDir, emptyOutDir: false, target: 'es2023', minify: false },
+      rolldownOptions: {
+        input: Object.fromEntries(entries.map((path) => [basename(path, '.ts'), path])),
+        output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
+      },
+    },
+  });
+}
+
+/**
+ * Bundles sources of a project, as its build does, for as long as this process runs: with threads, which sources do not
+ * start.
+ * @returns {Promise<(name: string) => string>} the URL of an entry's file
+ */
+export async function bundleForNow(root, entries) {
+  // Where the packages of the project are found.
+  const folder = mkdtempSync(join(root, 'node_modules/.bundled-'));
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  await bundle(
+    root,
+    folder,
+    entries.map((path) => join(root, 'src', path)),
+  );
+  return (name) => pathToFileURL(join(folder, `${name}.js`)).href;
+}
