@@ -20,6 +20,7 @@ const BUNDLER = 'node_modules/vite/index.js';
 
 const BUNDLER_STAND_IN = `
   import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+  export const transformWithOxc = undefined;
   export const build = async ({ build }) => {
     mkdirSync('dist', { recursive: true });
     writeFileSync(build?.ssr ? 'dist/main.js' : 'dist/page.html', '');

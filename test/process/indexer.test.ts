@@ -3,15 +3,14 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bundleForNow } from '../../scripts/bundle.mjs';
 import { openTables } from '../../src/indexer/service.ts';
 import { allRows } from '../indexer/tables.ts';
 import { Random, roundsOf, testSeed } from '../random.ts';
-import { ROOT } from '../repo/source-tree.ts';
+import { bundled } from './bundled.ts';
 import { killLeftNodes, runCommand, ServedNode, startCommand, temporaryFolder } from './command.ts';
 import { makeSample } from './ledger-contents.ts';
 
-const fileOf = await bundleForNow(ROOT, [
+const fileOf = await bundled([
   ...['indexer/service.ts', 'indexer/database/embedded-thread.ts', 'ledger/open.ts'],
   'store/sqlite/sqlite-store.ts',
 ]);

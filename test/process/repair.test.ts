@@ -7,7 +7,6 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bundleForNow } from '../../scripts/bundle.mjs';
 import { Batch } from '../../src/store/batch.ts';
 import {
   MODULE_EVENTS,
@@ -18,7 +17,7 @@ import {
 import { encodeBucketKey } from '../../src/store/columns/order-key.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { randomSource, roundsOf, testSeed } from '../random.ts';
-import { ROOT } from '../repo/source-tree.ts';
+import { bundled } from './bundled.ts';
 import {
   expectFailure,
   killLeftNodes,
@@ -38,9 +37,7 @@ const SCRIPT = `
   const say = ({ what, done }) => what === 'repaired versions' && process.stdout.write(done + '\\n');
   await repairFolder(process.argv[2], process.argv[3], say, 1);
 `;
-const fileOf = await bundleForNow(ROOT, [
-  ...['node/commands/repair.ts', 'store/sqlite/commit-worker.ts'],
-]);
+const fileOf = await bundled([...['node/commands/repair.ts', 'store/sqlite/commit-worker.ts']]);
 const REPAIR = fileOf('repair');
 
 const folder = temporaryFolder();

@@ -1,12 +1,11 @@
 /** The thread that verifies pages, as it is built: after a crash another one goes on. */
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { bundleForNow } from '../../scripts/bundle.mjs';
-import { ROOT } from '../repo/source-tree.ts';
+import { bundled } from './bundled.ts';
 import { killLeftNodes, ServedNode, temporaryFolder } from './command.ts';
 import { makeSample } from './ledger-contents.ts';
 
-const fileOf = await bundleForNow(ROOT, [
+const fileOf = await bundled([
   ...['ingest/feed/follower.ts', 'ingest/feed/verifier.ts', 'ingest/feed/verifier-worker.ts'],
   ...['store/sqlite/sqlite-store.ts', 'store/sqlite/commit-worker.ts', 'store/write/writer.ts'],
 ]);
