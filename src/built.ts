@@ -1,6 +1,8 @@
 /** The files that the build makes beside the program: bundled threads and workers, the page, the default genesis. */
 
-/** Whether this is the built program. Node 20 runs no TypeScript, so its sources, in tests, start no thread of their own. */
+/**
+ * Whether this is the built program. Node 20 runs no TypeScript, so sources, in tests, start no thread of their own.
+ */
 export const IS_BUILT = import.meta.url.endsWith('.js');
 
 const DIST = new URL(IS_BUILT ? './' : '../dist/', import.meta.url);
