@@ -9,7 +9,7 @@ import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { addressBytes, addressFromBytes, padAddress } from '../../src/move/types/address.ts';
 import { primaryStoreOf } from '../../src/move/types/derived-address.ts';
 import { coinStoreCodec } from '../../src/move/values/framework-resource.ts';
-import type { Localnet } from '../../src/node/localnet/localnet.ts';
+import { type Localnet, MAX_SNAPSHOTS } from '../../src/node/localnet/localnet.ts';
 import { startLocalnet } from '../../src/node/localnet/start-localnet.ts';
 import { startEmbeddedNode } from '../../src/node/serve/embedded.ts';
 import { Client, proveLedger, transfer, withNet } from './localnet-client.ts';
@@ -230,6 +230,20 @@ describe('a revert', () => {
       const next = await net.snapshot();
       await net.revert(next);
       expect(await client.balance(RICH)).toBe(11n);
+    });
+  });
+
+  it.each([-1, 0, 1])('is possible to as many snapshots as the limit says: %i', async (excess) => {
+    const mining = { kind: 'manual' } as const;
+    await withNet({ accounts: 0, mining }, async (_, net) => {
+      const take = async (count: number) => {
+        for (let at = 0; at < count; at += 1) await net.snapshot();
+      };
+      const taken = take(MAX_SNAPSHOTS + excess);
+      if (excess <= 0) return await taken;
+      await expect(taken).rejects.toMatchObject({ code: 'bad_input' });
+      await net.revert(MAX_SNAPSHOTS);
+      expect(await net.snapshot()).toBe(MAX_SNAPSHOTS + 1);
     });
   });
 

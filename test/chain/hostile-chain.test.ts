@@ -10,6 +10,7 @@ import { ADDRESS_ONE, addressBytes } from '../../src/move/types/address.ts';
 import type { LocalAccount } from '../../src/node/localnet/branch.ts';
 import { startLocalnet } from '../../src/node/localnet/start-localnet.ts';
 import { openStoreWriter } from '../../src/node/open-store.ts';
+import { roundsOf } from '../random.ts';
 import { Client, nowSecs, transfer, withNet } from './localnet-client.ts';
 
 function signed(from: LocalAccount, sequenceNumber: bigint, call: EntryFunction | Script): Buffer {
@@ -64,6 +65,32 @@ describe('a local network', () => {
       expect(await run(9, 1n)).toMatch(/VALUE_SERIALIZATION_ERROR|3022/);
       const { status } = await client.submit(transfer(accounts[1]!, { sequenceNumber: 0n }));
       expect(status).toBe(202);
+    });
+  });
+
+  it('takes 100 of the many that an account sends before there is a block', async () => {
+    const count = roundsOf('LOCALNET_PENDING', 300, 10_000);
+    await withNet({ accounts: 2, mining: { kind: 'manual' } }, async (client, net) => {
+      const [eager, other] = net.accounts;
+      const statuses = new Map<number, number>();
+      for (let at = 0; at < count; at += 1) {
+        const expiration = nowSecs() + 600n;
+        const signed = transfer(eager!, { sequenceNumber: BigInt(at), expiration });
+        const { status, body } = await client.submit(signed);
+        if (status !== 202) expect(body).toMatchObject({ error_code: 'mempool_is_full' });
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      }
+      expect(statuses).toEqual(
+        new Map([
+          [202, 100],
+          [507, count - 100],
+        ]),
+      );
+      const { status } = await client.submit(transfer(other!, { sequenceNumber: 0n }));
+      expect(status).toBe(202);
+      await net.mine();
+      expect(await net.pending()).toEqual([]);
+      expect(await client.balance('0xbeef')).toBe(101_000n);
     });
   });
 

@@ -196,9 +196,9 @@ describe('a local network', () => {
   });
 
   it('goes on where it was', async () => {
-    await withNet({ data, accounts: 4 }, async (again) => {
+    await withNet({ data, accounts: 4 }, async (again, { accounts }) => {
       expect(await again.balance('0xcafe')).toBe(77n);
-      const [, sender] = again.net.accounts;
+      const [, sender] = accounts;
       const { body } = await again.submit(transfer(sender!, { sequenceNumber: 1n }));
       expect((await again.wait(body.hash)).body['success']).toBe(true);
     });

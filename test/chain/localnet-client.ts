@@ -47,17 +47,17 @@ export function transfer(from: LocalAccount, facts: TransferFacts): Buffer {
   });
 }
 
-/** A client of a local network. */
+/** A client of a local network, or of a node that goes on with its ledger. */
 export class Client {
-  readonly net: Localnet;
+  readonly #node: { readonly url: string };
 
-  constructor(net: Localnet) {
-    this.net = net;
+  constructor(node: { readonly url: string }) {
+    this.#node = node;
   }
 
   async post(path: string, body: Buffer | string, headers: Record<string, string> = {}) {
     const contentType = typeof body === 'string' ? 'application/json' : SIGNED;
-    const response = await fetch(`${this.net.url}${path}`, {
+    const response = await fetch(`${this.#node.url}${path}`, {
       method: 'POST',
       headers: { 'content-type': contentType, ...headers },
       body,
@@ -72,7 +72,7 @@ export class Client {
   }
 
   async get(path: string) {
-    const response = await fetch(`${this.net.url}${path}`);
+    const response = await fetch(`${this.#node.url}${path}`);
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
   }
 
@@ -81,7 +81,7 @@ export class Client {
   }
 
   async balance(account: string): Promise<bigint> {
-    const response = await fetch(`${this.net.url}/accounts/${account}/balance/${COIN}`);
+    const response = await fetch(`${this.#node.url}/accounts/${account}/balance/${COIN}`);
     return BigInt(await response.text());
   }
 }

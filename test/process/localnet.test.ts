@@ -1,8 +1,18 @@
 /** `daybook localnet` with the real program. */
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { expectFailure, runCommand, startCommand, temporaryFolder } from './command.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { ed25519Key } from '../../src/chain/genesis/genesis-keys.ts';
+import { parseAddress } from '../../src/move/types/address.ts';
+import { Client, transfer } from '../chain/localnet-client.ts';
+import {
+  expectFailure,
+  killLeftNodes,
+  runCommand,
+  ServedNode,
+  startCommand,
+  temporaryFolder,
+} from './command.ts';
 
 const FREE = [
   ...['--listen', '127.0.0.1:0', '--faucet-listen', '127.0.0.1:0'],
@@ -20,16 +30,16 @@ interface Ready {
 }
 
 /** Starts a network; resolves with what it prints when it answers. */
-async function started(args: readonly string[]) {
-  const child = startCommand(['localnet', ...FREE, '--json', ...args]);
+async function started(args: readonly string[], environment = {}) {
+  const child = startCommand(['localnet', ...FREE, '--json', ...args], { environment });
   let text = '';
   for await (const part of child.stdout!) {
     text += part;
     if (text.endsWith('}\n')) break;
   }
-  const stop = async () => {
+  const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
     const ended = new Promise((resolve) => child.once('exit', resolve));
-    child.kill('SIGTERM');
+    child.kill(signal);
     return await ended;
   };
   return { ready: JSON.parse(text) as Ready, stop };
@@ -45,6 +55,7 @@ async function fund({ faucet_url: faucet, url }: Ready, address: string): Promis
 
 describe('daybook localnet', () => {
   const folder = temporaryFolder();
+  afterAll(killLeftNodes);
 
   it('runs a command with the network, and ends as the command does', async () => {
     const { code, stdout, stderr } = await runCommand([
@@ -75,6 +86,37 @@ describe('daybook localnet', () => {
     expect(JSON.parse(proof.stdout)).toMatchObject({ holds: true, different: 0, not_executed: 0 });
   });
 
+  it('is gone on with by a node that serves its ledger, whose workers pass on to one process', async () => {
+    const data = join(folder, 'served');
+    const net = await started(['--data', data, '--accounts', '1']);
+    await net.stop();
+    const { address, private_key: key } = net.ready.accounts[0]!;
+    const sender = {
+      address: parseAddress(address),
+      key: ed25519Key(Buffer.from(key.slice(2), 'hex')),
+    };
+    const node = await ServedNode.start(data, ['--workers', '2']);
+    const client = new Client(node.ready);
+    const sent = await Promise.all(
+      Array.from({ length: 20 }, (_, at) =>
+        client.submit(transfer(sender, { sequenceNumber: BigInt(at) })),
+      ),
+    );
+    for (const { status, body } of sent) {
+      expect(status).toBe(202);
+      let waited: Record<string, unknown> = {};
+      while (waited['type'] !== 'user_transaction') waited = (await client.wait(body.hash)).body;
+      expect(waited).toMatchObject({ success: true });
+    }
+    expect(await client.balance('0xbeef')).toBe(20_000n);
+    const again = await client.submit(transfer(sender, { sequenceNumber: 0n }));
+    expect(again).toMatchObject({ status: 400, body: { vm_error_code: 3 } });
+    expect(node.complaints).toEqual([]);
+    expect((await node.stop()).code).toBe(0);
+    const proof = await runCommand(['verify', '--execute', '--data', data, '--json']);
+    expect(JSON.parse(proof.stdout)).toMatchObject({ holds: true, different: 0, not_executed: 0 });
+  });
+
   it('begins with a dump', async () => {
     const first = await started(['--accounts', '1']);
     await fund(first.ready, '0x98');
@@ -98,6 +140,26 @@ describe('daybook localnet', () => {
     const environment = { TMPDIR: tmp };
     const { code } = await runCommand(['localnet', ...FREE, '--exec', 'true'], { environment });
     expect(code).toBe(0);
+    expect(readdirSync(tmp)).toEqual([]);
+  });
+
+  it('removes what one has left that was killed, and nothing of one that lives', async () => {
+    const tmp = join(folder, 'tmp');
+    const environment = { TMPDIR: tmp };
+    const [killed, alive] = [await started([], environment), await started([], environment)];
+    await killed.stop('SIGKILL');
+    const [left, ...more] = readdirSync(tmp);
+    expect(more).toHaveLength(1);
+    const hourAgo = Date.now() / 1_000 - 3_600;
+    for (const name of [left!, ...more]) utimesSync(join(tmp, name), hourAgo, hourAgo);
+    const next = await started([], environment);
+    const { url } = alive.ready;
+    const control = (name: string) => fetch(`${url}/-/${name}`, { method: 'POST', body: '{}' });
+    const { id } = (await (await control('snapshot')).json()) as { id: number };
+    expect(id).toBe(1);
+    expect((await control('mine')).status).toBe(200);
+    expect(readdirSync(tmp)).toHaveLength(2);
+    await Promise.all([alive.stop(), next.stop()]);
     expect(readdirSync(tmp)).toEqual([]);
   });
 

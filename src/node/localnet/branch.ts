@@ -16,23 +16,21 @@ import {
   secretOf,
 } from '../../chain/genesis/genesis-keys.ts';
 import type { Impersonation } from '../../chain/impersonation.ts';
-import { type ChainMemory, LocalChain, type Mining } from '../../chain/local-chain.ts';
+import type { ChainMemory, LocalChain, Mining } from '../../chain/local-chain.ts';
 import { CoinAsset } from '../../ledger/balances/balance.ts';
 import { type LedgerReader, newCaches, openLedger } from '../../ledger/open.ts';
 import { balanceEdit } from '../../ledger/overrides/state-edits.ts';
 import { authenticationKey } from '../../move/crypto/authentication-key.ts';
 import { type Address, addressFromBytes } from '../../move/types/address.ts';
 import { parseStructTag } from '../../move/types/type-parser.ts';
-import { storedSource } from '../../state/source.ts';
 import { LEDGER_IDENTITY } from '../../store/columns/identity-column.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { LedgerWriter } from '../../store/write/writer.ts';
-import { waitInTrouble } from '../commit-trouble.ts';
+import { openLocalChain, submissionsTo } from '../local-chain.ts';
 import { openStoreWriter } from '../open-store.ts';
 import { openInterface } from '../serve/http-interface.ts';
 import { type NodeSettings, packageVersion } from '../settings/settings.ts';
 import { StopList } from '../shutdown.ts';
-import { chainSubmissions } from './chain-submissions.ts';
 import type { LedgerPlace } from './forked-ledger.ts';
 
 export interface LocalAccount {
@@ -73,41 +71,28 @@ const FUNDER_OCTAS = 10_000_000_000_000_000n;
 
 export async function openBranch(options: BranchOptions): Promise<Branch> {
   const { settings, logger, place, accounts, seed, server } = options;
-  const { openSource = storedSource, firstVersion } = place;
+  const { openSource, firstVersion } = place;
   const stopList = new StopList();
   try {
     const store = await openStoreWriter(place.folder);
     stopList.add('the store', () => store.close());
     const writer = await LedgerWriter.open(store);
-    const isNew = writer.head!.version + 1n === (firstVersion ?? 1n);
-    const ended = new AbortController();
-    const chain = await LocalChain.open(writer, {
-      ...options,
-      ...waitInTrouble('the chain', logger, ended.signal),
-      ...{ openSource, firstVersion },
-      onFault: (err, { hash }) =>
-        logger.error({ err, hash: hash.toString('hex') }, 'a transaction cannot be executed here'),
-    });
-    stopList.add('the chain', () => chain.stop());
-    stopList.add('waiting for the disk', () => ended.abort());
+    const onPlace = { ...options, openSource, firstVersion };
+    const chain = await openLocalChain(writer, onPlace, logger, stopList);
     const { chainId } = (await LEDGER_IDENTITY.get(store))!;
     const faucet = new Faucet(chain, chainId, await funderOf(chain, seed));
-    // The first block of a chain begins its first epoch.
-    if (isNew && firstVersion === undefined) await chain.mine();
     if (options.memory === undefined)
       await fund(faucet, chain, await poorOf(store, place, accounts));
-    // Nothing is immutable: a revert makes other versions of the same numbers.
-    const openChanging = (...at: Parameters<typeof storedSource>) => ({
-      ...openSource(...at),
-      overrides: { areOverridden: false },
-    });
-    const ledger = openLedger(store, newCaches(), openChanging);
-    const served = {
-      ...{ store, openSource: openChanging, ledger },
-      chain: chainSubmissions(chain),
-      gitHash: `daybook-${packageVersion()}`,
-    };
-    const { api } = await openInterface(served, settings, logger, stopList, undefined, server);
+    const gitHash = `daybook-${packageVersion()}`;
+    const served = { store, openSource, chain: submissionsTo(chain), gitHash };
+    const { api, ledger } = await openInterface(
+      served,
+      settings,
+      logger,
+      stopList,
+      undefined,
+      server,
+    );
     return { chain, chainId, faucet, api, ledger, close: () => stopList.stop() };
   } catch (error) {
     await stopList.stop();

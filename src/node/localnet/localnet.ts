@@ -1,7 +1,6 @@
 /** A whole local network in this process, and everything that tests may do to it (docs/localnet.md, Control). */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   type FeatureChange,
@@ -26,6 +25,10 @@ import { packedStore, unpackedStore } from '../packed-store.ts';
 import { PendingFailure, type StopList } from '../shutdown.ts';
 import { APT, type Branch, type BranchOptions, type LocalAccount, openBranch } from './branch.ts';
 
+/** In the folder of the ledger. */
+const SNAPSHOT_FOLDER = 'snapshots';
+/** Each is a copy of the ledger's file. */
+export const MAX_SNAPSHOTS = 256;
 /** Requests that a branch has begun to answer have this long to end, in milliseconds. */
 const MAX_ANSWER_MS = 1_500;
 /** Bytes of the ledger in a dump, which is in memory. */
@@ -83,9 +86,13 @@ export class Localnet {
   }
 
   static async open(parts: LocalnetParts, mining: Mining, stopList: StopList): Promise<Localnet> {
-    const folder = mkdtempSync(join(tmpdir(), 'daybook-snapshots-'));
-    stopList.add('the snapshots', () => rmSync(folder, { recursive: true, force: true }));
     const branch = await openBranch({ ...parts, mining });
+    const folder = join(parts.settings.data, SNAPSHOT_FOLDER);
+    const remove = () => rmSync(folder, { recursive: true, force: true });
+    stopList.add('the snapshots', remove);
+    // Those of a process that was killed.
+    remove();
+    mkdirSync(folder);
     return new Localnet(parts, branch, folder, stopList);
   }
 
@@ -253,6 +260,10 @@ export class Localnet {
   /** Notes the whole chain with what waits for a block and with its clock. @returns what `revert` takes, once */
   snapshot(): Promise<number> {
     return this.#inTurn(async () => {
+      if (this.#snapshots.size >= MAX_SNAPSHOTS) {
+        const message = `there are ${MAX_SNAPSHOTS} snapshots already: revert to one, which removes it and later ones`;
+        throw new NodeError('bad_input', message);
+      }
       const id = this.#lastSnapshot + 1;
       this.#snapshots.set(id, await this.#copy(join(this.#folder, `${id}.db`)));
       this.#lastSnapshot = id;

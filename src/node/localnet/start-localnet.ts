@@ -2,7 +2,7 @@
  * A whole local network in this process: a ledger, the chain that writes it, the interface over it, and a faucet
  * (docs/localnet.md).
  */
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { Server as SocketServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,9 @@ import { Committer } from '../../ingest/committer.ts';
 import { readGenesis } from '../../ingest/genesis/genesis.ts';
 import { chunkOfGenesis, computeGenesisHashes } from '../../ingest/genesis/genesis-waypoint.ts';
 import { isPostgresUrl } from '../../store/postgres/location.ts';
+import { PROCESS_FILE, WriterLock } from '../../store/sqlite/writer-lock.ts';
 import { initLedger } from '../init.ts';
+import { isLocalLedger, markLocalLedger } from '../local-ledger.ts';
 import { shownLocation } from '../locations/shown-location.ts';
 import { createLogger } from '../log.ts';
 import { NodeError } from '../node-error.ts';
@@ -63,8 +65,10 @@ export interface LocalnetOptions {
 
 /** Bytes of the file of a dump. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
-/** A file beside the ledger of a local network, so that no other one is written by mistake. */
-const MARK = 'localnet';
+/** How the name of a folder begins that nobody has named. */
+const TEMPORARY = 'daybook-localnet-';
+/** How long such a folder may be there without its lock, in milliseconds. */
+const UNLOCKED_MS = 60_000;
 const INDEXER_FOLDER = 'indexer';
 const ANY_PORT = '127.0.0.1:0';
 const DEFAULT_ACCOUNTS = 10;
@@ -99,11 +103,10 @@ async function start(options: LocalnetOptions, stopList: StopList): Promise<Loca
   const place: LedgerPlace = isFork
     ? await openForkedLedger(data, settings, stopList, logger)
     : { folder: data, makeLedger: (folder: string) => makeLedger(folder, options) };
-  const mark = join(data, MARK);
   if (!(await hasStore(place.folder))) {
     await place.makeLedger(place.folder);
-    writeFileSync(mark, '');
-  } else if (!existsSync(mark)) {
+    markLocalLedger(data);
+  } else if (!isLocalLedger(data)) {
     const message =
       `the ledger in ${shownLocation(data)} is not that of a local network, which would add blocks of its own to it: ` +
       'give another folder';
@@ -141,9 +144,38 @@ async function serveInterface(
 }
 
 function temporaryFolder(stopList: StopList): string {
-  const folder = mkdtempSync(join(tmpdir(), 'daybook-localnet-'));
-  stopList.add('the temporary folder', () => rmSync(folder, { recursive: true, force: true }));
+  removeLeftFolders();
+  const folder = mkdtempSync(join(tmpdir(), TEMPORARY));
+  const lock = new WriterLock(folder);
+  stopList.add('the temporary folder', () => {
+    lock.release();
+    rmSync(folder, { recursive: true, force: true });
+  });
   return join(folder, 'ledger');
+}
+
+/** Removes folders of processes that were killed: one that lives has the lock of its own, soon after it was made. */
+function removeLeftFolders(): void {
+  for (const name of readdirSync(tmpdir()).filter((one) => one.startsWith(TEMPORARY))) {
+    const folder = join(tmpdir(), name);
+    try {
+      if (Date.now() - statSync(folder).mtimeMs < UNLOCKED_MS || isOwnerAlive(folder)) continue;
+      // The process may be one that cannot be seen from here.
+      new WriterLock(folder).release();
+      rmSync(folder, { recursive: true, force: true });
+    } catch {
+      // It lives, or is another user's.
+    }
+  }
+}
+
+function isOwnerAlive(folder: string): boolean {
+  const pid = Number(readFileSync(join(folder, PROCESS_FILE), 'utf8'));
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }
 
 async function makeLedger(data: string, { genesis: file, load }: LocalnetOptions): Promise<void> {

@@ -8,8 +8,9 @@ import { readPageFiles } from '../../api/http/page-files.ts';
 import { type Api, buildApi, damageWatch } from '../../api/http/server.ts';
 import { Admission, WORK_KINDS } from '../../api/load/admission.ts';
 import { API_CONSTANTS } from '../../api/settings.ts';
-import type { Submissions } from '../../api/submissions.ts';
 import { newCaches, openLedger } from '../../ledger/open.ts';
+import { type OpenSource, storedSource } from '../../state/source.ts';
+import { isLocalLedger } from '../local-ledger.ts';
 import { isSampleLedger } from '../sample-resource.ts';
 import { type ListenAddress, listen, parseListenAddress } from '../settings/listen-address.ts';
 import type { NodeSettings } from '../settings/settings.ts';
@@ -27,10 +28,9 @@ const OVERLOAD_INTERVAL_MS = 5_000;
 const LOCALHOST = 'localhost';
 
 type ServedLedger = Pick<ReturnType<typeof openLedger>, 'view' | 'cacheSizes' | 'waitingReads'>;
-type Served = Pick<NodeStore, 'store' | 'openSource'> & {
+type Served = Pick<NodeStore, 'store' | 'openSource' | 'chain'> & {
   /** Absent: that of the store. */
   readonly ledger?: ServedLedger | undefined;
-  readonly chain?: Submissions | undefined;
   /** What the ledger info says of the program, for clients that insist on it. */
   readonly gitHash?: string;
 };
@@ -57,19 +57,14 @@ export async function startInterface(
 
 /** The same without listening. @param server one that has served another store before; absent: a new one */
 export async function openInterface(
-  {
-    store,
-    openSource,
-    chain,
-    gitHash = API_CONSTANTS.gitHash,
-    ledger = openLedger(store, newCaches(), openSource),
-  }: Served,
+  { store, openSource, chain, gitHash = API_CONSTANTS.gitHash, ledger: given }: Served,
   settings: NodeSettings,
   logger: Logger,
   stopList: StopList,
   metrics?: ProcessMetrics,
   server?: Server,
 ) {
+  const ledger = given ?? openLedger(store, newCaches(), sourceOf(settings.data, openSource));
   const { state } = await ledger.view();
   const isSample = openSource === undefined && (await isSampleLedger(store));
   const admission = new Admission(settings, () => ledger.waitingReads());
@@ -96,7 +91,13 @@ export async function openInterface(
   const cacheSizes = () => ledger.cacheSizes();
   metrics?.watch({ admission, damage, upstream, store, listeners, cacheSizes });
   stopList.add('the watch on overload', watchOverload(admission, logger));
-  return { api, state };
+  return { api, state, ledger };
+}
+
+/** Nothing is immutable in the ledger of a local network: a revert makes other versions of the same numbers. */
+function sourceOf(data: string, openSource: OpenSource = storedSource): OpenSource {
+  if (!isLocalLedger(data)) return openSource;
+  return (...at) => ({ ...openSource(...at), overrides: { areOverridden: false } });
 }
 
 async function openUpstream(

@@ -3,11 +3,13 @@
  * background writers.
  */
 import type { Logger } from 'pino';
+import type { Submissions } from '../../api/submissions.ts';
 import type { OpenSource } from '../../state/source.ts';
 import { readHead } from '../../store/columns/head.ts';
-import type { StoreReader } from '../../store/store.ts';
+import type { Store, StoreReader } from '../../store/store.ts';
 import { LedgerWriter } from '../../store/write/writer.ts';
 import type { Following } from '../follow.ts';
+import { isLocalLedger } from '../local-ledger.ts';
 import { shownLocation } from '../locations/shown-location.ts';
 import { NodeError } from '../node-error.ts';
 import {
@@ -26,7 +28,9 @@ export interface NodeStore {
   readonly store: StoreReader;
   readonly following?: Following;
   /** How a fork is read; absent: the store is that of a ledger. */
-  readonly openSource?: OpenSource;
+  readonly openSource?: OpenSource | undefined;
+  /** Takes transactions; absent: the ledger is not that of a local network, or others write it. */
+  readonly chain?: Submissions | undefined;
   /** Rejects when this process cannot write the ledger any more. Never resolves; absent: it does not write. */
   readonly lost?: Promise<never>;
 }
@@ -63,9 +67,11 @@ export async function openNodeStore(
     await makeSmallSample(data, logger);
   }
   const opened =
-    produce === 0 && follow === ''
-      ? await openForReading(settings, stopList, logger)
-      : await openForWriting(settings, stopList, logger);
+    produce > 0 || follow !== ''
+      ? await openForWriting(settings, stopList, logger)
+      : isLocalLedger(data) && settings.upstream === ''
+        ? await openToGoOn(settings, stopList, logger)
+        : await openForReading(settings, stopList, logger);
   if ((await readHead(opened.store)) === undefined) {
     throw opened.following?.now.failure ?? emptyStoreError(data);
   }
@@ -128,6 +134,43 @@ async function openForReading(
   return { store };
 }
 
+/** Goes on with the ledger of a local network, as that does; reads it where another process writes it. */
+async function openToGoOn(
+  settings: NodeSettings,
+  stopList: StopList,
+  logger: Logger,
+): Promise<NodeStore> {
+  // Most nodes have no such ledger.
+  const [{ openLocalChain, submissionsTo }, { Impersonation }, { openToWrite }] = await Promise.all(
+    [import('../local-chain.ts'), import('../../chain/impersonation.ts'), import('../follow.ts')],
+  );
+  let store: Store;
+  try {
+    store = await openToWrite(settings.data, settings.standby, logger);
+  } catch (error) {
+    if (!(error instanceof NodeError && error.code === 'data_not_usable')) throw error;
+    logger.warn({ reason: error.message }, 'no transactions are taken: the ledger is only read');
+    return await openForReading(settings, stopList, logger);
+  }
+  stopList.add('the store', () => store.close());
+  const writer = await openToPrune(store, settings, stopList, logger);
+  const options = { mining: { kind: 'auto' } as const, impersonation: new Impersonation() };
+  const chain = await openLocalChain(writer, options, logger, stopList);
+  return { store, chain: submissionsTo(chain), lost: chain.lost };
+}
+
+async function openToPrune(
+  store: Store,
+  settings: NodeSettings,
+  stopList: StopList,
+  logger: Logger,
+): Promise<LedgerWriter> {
+  const writer = await LedgerWriter.open(store);
+  const { startPruning } = await import('../prune.ts');
+  stopList.add('the pruner', await startPruning(writer, settings, logger));
+  return writer;
+}
+
 /** Begins to prune, and to follow or to produce. A follower's ledger exists then, unless following has failed. */
 async function openForWriting(
   settings: NodeSettings,
@@ -141,9 +184,7 @@ async function openForWriting(
   const { openToWrite, startFollowing } = await import('../follow.ts');
   const store = await openToWrite(settings.data, standby, logger);
   stopList.add('the store', () => store.close());
-  const writer = await LedgerWriter.open(store);
-  const { startPruning } = await import('../prune.ts');
-  stopList.add('the pruner', await startPruning(writer, settings, logger));
+  const writer = await openToPrune(store, settings, stopList, logger);
   if (from === '') {
     const { startProducing } = await import('../sample.ts');
     const producing = await startProducing(writer, produce, logger);

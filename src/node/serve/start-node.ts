@@ -80,13 +80,7 @@ async function start(
   const isFork = settings.fork !== '' || settings.offline;
   const wanted = settings.workers === 0 && !isFork ? availableParallelism() : settings.workers;
   const count = Math.max(1, wanted);
-  let workers: WorkerPool | undefined;
-  if (count > 1) {
-    const { WorkerPool } = await import('./cluster/worker-pool.ts');
-    const pool = new WorkerPool(settings, count, logger);
-    stopList.add('the workers', () => pool.stop());
-    workers = pool;
-  }
+  const workers = count > 1 ? await startWorkers(settings, count, logger, stopList) : undefined;
   // Before a sample is made that nobody could ask for.
   await checkFree(address);
   // Loaded while the workers load their modules.
@@ -100,15 +94,18 @@ async function start(
     metrics = await startMetrics(settings, nodeStore, logger, stopList, ofWorkers);
   }
   const listen = async () => {
-    if (workers !== undefined) {
-      // From now on they are the first to stop.
-      stopList.add('the workers', () => workers.stop());
-      return await workers.listen();
-    }
-    const { startInterface } = await import('./http-interface.ts');
-    const served = { ...nodeStore, ledger: overrides };
-    const { port, state } = await startInterface(served, settings, logger, stopList, metrics);
-    return { port, ...state };
+    const serve = async (at: NodeSettings, counts: ProcessMetrics | undefined) => {
+      const { startInterface } = await import('./http-interface.ts');
+      const served = { ...nodeStore, ledger: overrides };
+      const { port, state } = await startInterface(served, at, logger, stopList, counts);
+      return { port, ...state };
+    };
+    if (workers === undefined) return await serve(settings, metrics);
+    // The workers pass on what the chain of this process takes.
+    const chain = nodeStore.chain && (await serve(forWorkers(settings), undefined));
+    // From now on they are the first to stop.
+    stopList.add('the workers', () => workers.stop());
+    return await workers.listen(chain && `http://127.0.0.1:${chain.port}`);
   };
   const { port, chainId, version } = await listen();
   const indexerUrl = await serveIndexer(settings, nodeStore, logger, stopList);
@@ -134,6 +131,23 @@ async function start(
   const failed = Promise.race([workers?.failed ?? never, nodeStore.lost ?? never]);
   failed.catch(() => undefined);
   return { ready, logger, overrides, failed, stop: () => stopList.stop() };
+}
+
+async function startWorkers(
+  settings: NodeSettings,
+  count: number,
+  logger: Logger,
+  stopList: StopList,
+): Promise<WorkerPool> {
+  const { WorkerPool } = await import('./cluster/worker-pool.ts');
+  const workers = new WorkerPool(settings, count, logger);
+  stopList.add('the workers', () => workers.stop());
+  return workers;
+}
+
+/** An interface that only this node's workers know. Their requests are logged where they come from clients. */
+function forWorkers(settings: NodeSettings): NodeSettings {
+  return { ...settings, listen: '127.0.0.1:0', accessLog: 'off' };
 }
 
 /** @returns the URL of the indexer's GraphQL, if it is asked for */

@@ -121,6 +121,7 @@ class Slot {
 export class WorkerPool {
   readonly #settings: NodeSettings;
   readonly #logger: Logger;
+  #upstream = '';
   readonly #slots: readonly Slot[];
   readonly #failure = new PendingFailure();
   #started: { ready(message: ReadyMessage): void; failed(error: NodeError): void } | undefined;
@@ -151,10 +152,12 @@ export class WorkerPool {
 
   /**
    * Has them listen at the address of the settings; resolves when all answer, with the message of the last one.
+   * @param upstream in place of that of the settings
    * @throws NodeError `listen_failed`, `worker_failed`
    */
-  async listen(): Promise<ReadyMessage> {
+  async listen(upstream = this.#settings.upstream): Promise<ReadyMessage> {
     const { listen: address } = this.#settings;
+    this.#upstream = upstream;
     const { host, port } = parseListenAddress(address);
     for (let portsTried = 1; ; portsTried += 1) {
       // All workers must use the same port, also one that starts after all others have exited.
@@ -242,7 +245,7 @@ export class WorkerPool {
   #tellToListen(slot: Slot, address: string): void {
     slot.isLoaded = false;
     slot.listen = address;
-    const settings = { ...this.#settings, listen: address };
+    const settings = { ...this.#settings, listen: address, upstream: this.#upstream };
     slot.send({ kind: 'start', settings, number: slot.number });
     slot.startTimeout = setTimeout(() => slot.worker?.process.kill('SIGKILL'), START_TIMEOUT_MS);
   }
