@@ -11,7 +11,7 @@ interface Transaction {
   readonly type: string;
   readonly sender?: string;
   readonly changes: readonly { readonly type: string }[];
-  readonly payload?: { readonly function?: string };
+  readonly payload?: { readonly function?: string; readonly arguments?: readonly unknown[] };
 }
 
 describePage('page: explorer', ({ node, open, go }) => {
@@ -35,17 +35,81 @@ describePage('page: explorer', ({ node, open, go }) => {
     await page.keyboard.press('Enter');
   };
 
-  it('transactions: newest first, live, with older pages', async () => {
-    const page = await open('/#/transactions');
-    expect(await versions(page)).toEqual(descending(await head(), 25));
+  /** The newest versions below one that users' transactions have. */
+  const ofUsers = async (before: number, count: number): Promise<number[]> => {
+    const start = Math.max(0, before - 100);
+    const list = await json<Transaction[]>(
+      `/v1/transactions?start=${start}&limit=${before - start}`,
+    );
+    const users = list.filter(({ type }) => type === 'user_transaction');
+    return users
+      .map(({ version }) => Number(version))
+      .reverse()
+      .slice(0, count);
+  };
+
+  it('transactions: of users, newest first, live, with older pages, all kinds on request', async () => {
+    const page = await open('/transactions');
+    const first = await ofUsers((await head()) + 1, 25);
+    expect(await versions(page)).toEqual(first);
+    await page.getByRole('button', { name: 'Pause' }).click();
     await node().grow();
-    const newest = await head();
-    await page.getByRole('link', { name: grouped(String(newest)), exact: true }).waitFor();
-    expect(await versions(page)).toEqual(descending(newest, 25));
+    const grown = await ofUsers((await head()) + 1, 25);
+    expect(grown).not.toEqual(first);
+    expect(await versions(page)).toEqual(first);
+    await page.getByRole('button', { name: 'Follow again' }).click();
+    await page.getByRole('link', { name: grouped(String(grown[0])), exact: true }).waitFor();
+    expect(await versions(page)).toEqual(grown);
     await page.getByRole('link', { name: 'Older', exact: true }).click();
-    await page.getByRole('link', { name: 'Newer' }).waitFor();
-    await page.getByRole('link', { name: grouped(String(newest - 25)), exact: true }).waitFor();
-    expect(await versions(page)).toEqual(descending(newest - 25, 25));
+    await page.getByRole('link', { name: 'Newest' }).waitFor();
+    const older = await ofUsers(grown.at(-1)!, 25);
+    await page.getByRole('link', { name: grouped(String(older[0])), exact: true }).waitFor();
+    expect(await versions(page)).toEqual(older);
+    await go(page, '#/transactions?kind=all');
+    await page.getByRole('link', { name: grouped(String(await head())), exact: true }).waitFor();
+    expect(await versions(page)).toEqual(descending(await head(), 25));
+  });
+
+  it('transactions: filtered by function, from a version or a time on', async () => {
+    const page = await open('/transactions?kind=all');
+    await page.getByLabel('Function').fill('TICKER::tick');
+    await page.getByLabel('Up to version or time').fill('1,000');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.waitForURL(/before=1001/);
+    const list = await json<Transaction[]>('/v1/transactions?start=901&limit=100');
+    const ticks = list.filter(({ payload }) => payload?.function?.endsWith('::ticker::tick'));
+    await page.getByRole('link', { name: ticks.at(-1)!.version, exact: true }).waitFor();
+    const found = (await versions(page)).filter((version) => version > 900);
+    const wanted = ticks.map(({ version }) => Number(version)).reverse();
+    expect(found).toEqual(wanted.slice(0, found.length));
+    const { timestamp } = await json<{ timestamp: string }>('/v1/transactions/by_version/500');
+    const time = new Date(Number(timestamp) / 1000).toISOString();
+    const at = `/v1/versions/by_timestamp/${Date.parse(time) * 1000}`;
+    const { version } = await json<{ version: string }>(at);
+    await page.getByLabel('At version').fill(time);
+    await page.getByLabel('At version').press('Enter');
+    await page.waitForURL(new RegExp(`version=${version}$`));
+  });
+
+  it('has the paths of the public explorer', async () => {
+    const { hash, sender } = await json<Transaction>('/v1/transactions/by_version/400');
+    const page = await open(`/txn/${hash}?network=mainnet`);
+    await page.locator('dt').getByText('Sender', { exact: true }).waitFor();
+    await page.locator('main').getByRole('link', { name: sender!, exact: true }).first().click();
+    await page.waitForURL(new RegExp(`/account/${sender}$`));
+    await page.locator('h1:focus').getByText('Account').waitFor();
+    await page.goBack();
+    await page.locator('h1').getByText('Transaction').waitFor();
+    for (const [path, ready] of [
+      ['/txn/400/changes', 'section[aria-label=Changes] article'],
+      ['/block/3?network=testnet', 'table.transactions time'],
+      ['/account/0x1/modules/code/coin/transfer', 'article.revealed'],
+      ['/coin/0x1::aptos_coin::AptosCoin', 'text=Aptos Coin'],
+      ['/object/0xa', 'text=an asset'],
+    ] as const) {
+      await page.goto(node().origin + path);
+      await page.locator(ready).first().waitFor();
+    }
   });
 
   it('a transaction: who, what, how it ended, and its changes as before and after', async () => {
@@ -56,13 +120,20 @@ describePage('page: explorer', ({ node, open, go }) => {
     const page = await open(`/#/transaction?id=${version}`);
     const main = page.locator('main');
     await main.getByText('success: Executed successfully').waitFor();
+    const called = payload!.function!.split('::').slice(1).join('::');
+    await page.locator('.headline').getByText(`::${called}`).waitFor();
     expect(await page.title()).toBe(`Transaction ${version} · Daybook`);
     for (const text of [hash, sender!]) {
       await main.getByText(text, { exact: true }).first().waitFor();
     }
     const [, module, name] = payload!.function!.split('::');
-    await main.getByRole('link', { name: new RegExp(`::${module}::${name}$`) }).waitFor();
+    await main
+      .getByRole('link', { name: new RegExp(`::${module}::${name}$`) })
+      .last()
+      .waitFor();
     await main.getByText(/^Argument 1: \w+/).waitFor();
+    await page.getByRole('link', { name: /^Changes/ }).click();
+    await page.locator('section[aria-label=Changes] h2').waitFor();
     expect(await page.locator('section[aria-label=Changes] article').count()).toBe(changes.length);
     const path = `/v1/accounts/${sender}/resource/0x1::account::Account?ledger_version=`;
     const number = async (at: number) =>
@@ -79,6 +150,9 @@ describePage('page: explorer', ({ node, open, go }) => {
     const page = await open('/');
     for (const version of kinds.values()) {
       await go(page, `#/transaction?id=${version}`);
+      await page.locator('h1').getByText(`Transaction ${version}`, { exact: true }).waitFor();
+      await page.getByText('State change hash').waitFor();
+      await page.getByRole('link', { name: /^Changes/ }).click();
       await page.locator('section[aria-label=Changes] h2').waitFor();
       expect(await page.getByRole('alert').count()).toBe(0);
     }
@@ -102,7 +176,7 @@ describePage('page: explorer', ({ node, open, go }) => {
   });
 
   it('an account: assets with symbols, streams by name, modules, what it sent', async () => {
-    const page = await open(`/#/account?address=${CAFE_HEX}`);
+    const page = await open(`/#/account?address=${CAFE_HEX}&show=assets`);
     const coin = page.locator('table.assets tr', { has: page.getByText(NATIVE_COIN) });
     await coin.getByText(/^[\d,.]+ APT$/).waitFor();
     await page.getByRole('link', { name: 'Event streams' }).click();
@@ -110,10 +184,44 @@ describePage('page: explorer', ({ node, open, go }) => {
     await page.locator('.stream-name').getByText('ticks').waitFor();
     await go(page, `#/account?address=${CAFE_HEX}&show=modules`);
     await page.locator('.links').getByRole('link', { name: 'ticker' }).waitFor();
-    await go(page, `#/account?address=${CAFE_HEX}&show=transactions`);
-    const path = `/v1/accounts/${CAFE_HEX}/transaction_summaries?limit=25`;
-    const sent = (await json<{ version: string }[]>(path)).map(({ version }) => Number(version));
-    expect(await versions(page)).toEqual(sent.reverse());
+  });
+
+  it('an account: its balance first, and what it did in both directions', async () => {
+    const list = await json<Transaction[]>('/v1/transactions?start=1000&limit=100');
+    const transfer = list.find((one) => one.payload?.function === '0x1::aptos_account::transfer')!;
+    const [receiver] = transfer.payload!.arguments as [string];
+    const page = await open(`/account/${receiver}`);
+    const { text } = await node().get(`/v1/accounts/${receiver}/balance/${NATIVE_COIN}`);
+    await page
+      .locator('.main-balance')
+      .getByTitle(`${grouped(text)} in the smallest unit`)
+      .waitFor();
+    const sent = await json<{ version: string }[]>(
+      `/v1/accounts/${receiver}/transaction_summaries?limit=25`,
+    );
+    const held = await json<{ asset_type: string }[]>(`/v1/accounts/${receiver}/balances`);
+    const all = new Set(sent.map(({ version }) => Number(version)));
+    for (const { asset_type } of held) {
+      const path = `/v1/accounts/${receiver}/balance/${asset_type}/history?order=desc&limit=25`;
+      for (const { version } of await json<{ version: string }[]>(path)) all.add(Number(version));
+    }
+    const newest = [...all].sort((a, b) => b - a).slice(0, 25);
+    expect(newest).not.toEqual(sent.map(({ version }) => Number(version)).reverse());
+    expect(await versions(page)).toEqual(newest);
+    await page.goto(`${node().origin}/account/${receiver}?before=${Number(transfer.version) + 1}`);
+    const row = page.locator('tr', {
+      has: page.getByText(grouped(transfer.version), { exact: true }),
+    });
+    await row.locator('.gain').waitFor();
+    await row.getByTitle(transfer.sender!).first().waitFor();
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export CSV' }).click();
+    const lines = readFileSync(await (await saved).path(), 'utf8')
+      .trimEnd()
+      .split('\r\n');
+    const line = lines.find((one) => one.startsWith(`${transfer.version},`))!.split(',');
+    const [, amount] = transfer.payload!.arguments as [string, string];
+    expect(line.slice(7)).toEqual(['0xa', 'APT', expect.any(String), amount, transfer.sender]);
   });
 
   it('an account: every asset that the node lists, in its unit', async () => {
@@ -121,7 +229,7 @@ describePage('page: explorer', ({ node, open, go }) => {
       `/v1/accounts/${CAFE_HEX}/balances`,
     );
     expect(held.length).toBeGreaterThan(1);
-    const page = await open(`/#/account?address=${CAFE_HEX}`);
+    const page = await open(`/#/account?address=${CAFE_HEX}&show=assets`);
     await page.locator('table.assets tbody tr').last().waitFor();
     const shown = await page.locator('table.assets td:nth-child(2)').allTextContents();
     expect(shown.map((text) => text.split(' ')[1])).toEqual(held.map(({ symbol }) => symbol));
@@ -158,7 +266,7 @@ describePage('page: explorer', ({ node, open, go }) => {
     for (const { version, at, change } of writes) {
       const old = await before(version, change);
       if (old === undefined || old === change.value) continue;
-      const page = await open(`/#/transaction?id=${version}`);
+      const page = await open(`/txn/${version}/changes`);
       const article = page.locator('section[aria-label=Changes] article').nth(at);
       const cells = article.locator('.difference td');
       await cells.first().waitFor();
@@ -227,10 +335,10 @@ describePage('page: explorer', ({ node, open, go }) => {
     const page = await open('/');
     const { hash } = await transaction(100);
     await search(page, hash);
-    await page.waitForURL(new RegExp(`#/transaction\\?id=${hash}`));
+    await page.waitForURL(new RegExp(`/txn/${hash}$`));
     await page.getByText('State change hash').waitFor();
     await search(page, CAFE_HEX.slice(2));
-    await page.waitForURL(new RegExp(`#/account\\?address=${CAFE_HEX}`));
+    await page.waitForURL(new RegExp(`/account/${CAFE_HEX}$`));
     await page.locator('h1:focus').getByText('Account').waitFor();
     const { block_hash } = await json<{ block_hash: string }>('/v1/blocks/by_height/3');
     await search(page, block_hash);
@@ -329,7 +437,7 @@ describePage('page: explorer', ({ node, open, go }) => {
     const core = writes.find(({ data }) => data?.type === '0x1::object::ObjectCore')!;
     const page = await open('/');
     await search(page, core.address);
-    await page.waitForURL(new RegExp(`#/account\\?address=${core.address}`));
+    await page.waitForURL(new RegExp(`/account/${core.address}$`));
     await page.locator('dt').getByText('Object', { exact: true }).waitFor();
     expect(await page.getByRole('alert').count()).toBe(0);
   });
@@ -339,7 +447,7 @@ describePage('page: explorer', ({ node, open, go }) => {
     const resource = page.locator('details.resource', { hasText: '0x1::account::Account' });
     await resource.locator('summary').first().click();
     await resource.getByRole('link', { name: CAFE_HEX, exact: true }).first().click();
-    await page.waitForURL(new RegExp(`#/account\\?address=${CAFE_HEX}$`));
+    await page.waitForURL(new RegExp(`/account/${CAFE_HEX}$`));
   });
 
   it('a view function is called with the values of its form', async () => {

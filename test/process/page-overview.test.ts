@@ -70,7 +70,7 @@ describePage('page: overview', ({ node, open }) => {
     );
     await search.fill('0x1::coin::CoinStore');
     await search.press('Enter');
-    await page.waitForURL(/#\/module\?account=0x1&name=coin&item=CoinStore$/);
+    await page.waitForURL(/\/account\/0x1\/modules\/code\/coin\/CoinStore$/);
     await page.locator('h1').getByText('Module 0x1::coin').waitFor();
     expect(await page.title()).toBe('Module 0x1::coin · Daybook');
   });

@@ -18,7 +18,7 @@ export interface PageSuite {
   node(): PageNode;
   /** Opens a page; it may not complain in the console or ask anybody but the node. */
   open(path: string, reader?: Reader): Promise<Page>;
-  /** Goes to a hash in the page as a link would. */
+  /** Goes to a hash in the page, as an old link would, without a new document. */
   go(page: Page, hash: string): Promise<void>;
 }
 
@@ -54,7 +54,7 @@ export function describePage(
         return opened.page;
       },
       go: async (page, hash) => {
-        await page.goto(`${node.origin}/${hash}`);
+        await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
       },
     });
   });

@@ -1,6 +1,5 @@
 /**
- * The page's parts that need no browser: exact JSON, shell commands, routes, numbers, declarations,
- * forms.
+ * The page's parts that need no browser: exact JSON, shell commands, numbers, declarations, forms.
  */
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
@@ -36,11 +35,10 @@ import {
   type ApiRequest,
   balanceRequest,
   curlCommand,
-  pathSegment,
   shellWord,
   withQuery,
 } from '../../web/src/requests.ts';
-import { parseRoute, readSearch, routeHash } from '../../web/src/route.ts';
+import { pathSegment } from '../../web/src/route.ts';
 import { propertySeed } from '../random.ts';
 
 describe('exact JSON', () => {
@@ -153,54 +151,6 @@ describe('curl commands', () => {
     );
     expect(decodeURIComponent(pathSegment('\ud800'))).toBe('\ufffd');
     expect(withQuery('/p', { start: undefined, limit: 25 })).toBe('/p?limit=25');
-  });
-});
-
-describe('routes', () => {
-  it('come back from their hash', () => {
-    const text = fc.string({ minLength: 1, unit: 'grapheme' });
-    fc.assert(
-      fc.property(text, text, (account, asset) => {
-        const route = parseRoute(routeHash('balance', { account, asset, version: '' }));
-        expect(route?.view).toBe('balance');
-        expect([...route!.parameters]).toEqual([
-          ['account', account],
-          ['asset', asset],
-        ]);
-      }),
-      propertySeed(),
-    );
-  });
-
-  it.each([
-    ['', 'overview'],
-    ['#', 'overview'],
-    ['#/module?account=0x1', 'module'],
-    ['#/nothing', undefined],
-    ['#/__proto__', undefined],
-  ])('reads %j as %s', (hash, view) => {
-    expect(parseRoute(hash)?.view).toBe(view);
-  });
-
-  const HASH = 'ab'.repeat(32);
-  const place = (hash: string) => ({ kind: 'place', hash });
-
-  it.each([
-    ['5044', { kind: 'number', digits: '5044' }],
-    [' 5,044 ', { kind: 'number', digits: '5044' }],
-    ['0x1', { kind: 'hex', hex: '0x1', isHash: false }],
-    [' 0xA55 ', { kind: 'hex', hex: '0xa55', isHash: false }],
-    [HASH, { kind: 'hex', hex: `0x${HASH}`, isHash: true }],
-    [`0X${HASH.toUpperCase()}`, { kind: 'hex', hex: `0x${HASH}`, isHash: true }],
-    ['0x1::coin', place('#/module?account=0x1&name=coin')],
-    ['0x1::coin::transfer', place('#/module?account=0x1&name=coin&item=transfer')],
-    ['0x1::coin::Coin<u8>', place('#/module?account=0x1&name=coin&item=Coin')],
-    ['0x1/2', place('#/events?account=0x1&stream=2')],
-    ['hello', undefined],
-    [`0x${HASH}0`, undefined],
-    ['', undefined],
-  ])('a search for %j is read as %j', (text, term) => {
-    expect(readSearch(text)).toEqual(term);
   });
 });
 

@@ -44,6 +44,10 @@ const FILLED: readonly Look[] = [
   ['#/transactions?version=1000', 'Transactions', 'table time'],
   ['#/transaction?id=2', 'Transaction 2', 'text=State change hash'],
   ['#/transaction?id=400', 'Transaction 400', 'text=State change hash'],
+  ['#/transaction?id=401&show=events', 'Transaction 401', 'section[aria-label=Events] article'],
+  ['#/transaction?id=402&show=changes', 'Transaction 402', 'section[aria-label=Changes] article'],
+  ['#/transaction?id=403&show=payload', 'Transaction 403', 'section[aria-label=Signature] dl'],
+  ['#/asset?asset=0x1::aptos_coin::AptosCoin', 'Asset AptosCoin', 'text=Coin type'],
   ['#/blocks', 'Blocks', 'table time'],
   ['#/block?height=20', 'Block 20', 'table time'],
   [account('assets'), `Account ${CAFE}`, 'text=/[0-9] APT$/'],
@@ -63,6 +67,9 @@ const FILLED: readonly Look[] = [
 /** Views that ask nothing until the reader has said what to show. */
 const FORMS: readonly Look[] = [
   ['#/account', 'Account', 'main input'],
+  ['#/asset', 'Assets', 'main input'],
+  ['#/collection', 'Collection', 'main input'],
+  ['#/token', 'Token', 'main input'],
   ['#/module', 'Module', 'main input'],
   ['#/events', 'Event stream', 'main input'],
   ['#/balance', 'Balance', 'main input'],
@@ -71,7 +78,9 @@ const FORMS: readonly Look[] = [
 
 const EMPTY: readonly Look[] = [
   ['#/account?address=0x77', 'Account 0x77', 'text=no account and no object at this address'],
-  ['#/account?address=0xa&show=transactions', 'Account 0xa', 'text=has sent nothing'],
+  ['#/account?address=0xa&show=transactions', 'Account 0xa', 'text=no transactions of it'],
+  ['#/collection?address=0x77', 'Collection 0x77', 'text=no collection at this address'],
+  ['#/token?address=0x77', 'Token 0x77', 'text=no token at this address'],
   ['#/account?address=0xa&show=modules', 'Account 0xa', 'text=has published none'],
   ['#/account?address=0xa&show=objects', 'Account 0xa', 'text=None seen there'],
   ['#/events?account=0x77', 'Event stream', 'text=No resource of this account'],
@@ -82,7 +91,7 @@ const EMPTY: readonly Look[] = [
 
 const GENESIS: readonly Look[] = [
   ['#/overview', 'Ledger', 'table >> text=genesis'],
-  ['#/transactions', 'Transactions', 'table >> text=genesis'],
+  ['#/transactions?kind=all', 'Transactions', 'table >> text=genesis'],
   ['#/transaction?id=0', 'Transaction 0', 'text=State change hash'],
   ['#/blocks', 'Blocks', 'table >> text=genesis'],
   ['#/block?height=0', 'Block 0', 'table >> text=genesis'],
@@ -95,7 +104,7 @@ const REFUSED: readonly Look[] = [
   ['#/overview?version=x', 'Ledger', 'page_error'],
   ['#/overview?version=99999999', 'Ledger', 'version_not_found'],
   ['#/transactions?version=x', 'Transactions', 'page_error'],
-  ['#/transactions?start=99999999', 'Transactions', 'invalid_input'],
+  ['#/asset?asset=0x77', 'Asset 0x77', 'resource_not_found'],
   ['#/transaction?id=99999999', 'Transaction 99,999,999', 'transaction_not_found'],
   ['#/transaction?id=0x12', 'Transaction 0x12', 'web_framework_error'],
   ['#/blocks?version=99999999', 'Blocks', 'version_not_found'],
@@ -119,7 +128,7 @@ const REFUSED: readonly Look[] = [
 /** What a pruned ledger still has. */
 const PRUNED: readonly Look[] = [
   ['#/overview', 'Ledger', 'text=/^from version 9/'],
-  ['#/transactions?start=1000', 'Transactions', 'table time'],
+  ['#/transactions?before=1000', 'Transactions', 'table time'],
   [`#/balance?account=${CAFE_HEX}&from=0`, `Balance of ${CAFE}`, 'text=nothing is claimed'],
   ['#/search?q=5', 'Search for 5', 'text=has been pruned'],
 ];
@@ -127,7 +136,7 @@ const PRUNED: readonly Look[] = [
 const GONE: readonly Look[] = [
   ['#/overview?version=5', 'Ledger', 'version_pruned'],
   ['#/transactions?version=5', 'Transactions', 'version_pruned'],
-  ['#/transactions?start=5', 'Transactions', 'version_pruned'],
+  ['#/transactions?before=5', 'Transactions', 'version_pruned'],
   ['#/transaction?id=5', 'Transaction 5', 'version_pruned'],
   ['#/blocks?version=5', 'Blocks', 'version_pruned'],
   ['#/block?height=1', 'Block 1', 'block_pruned'],

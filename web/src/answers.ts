@@ -102,6 +102,8 @@ export interface Resource {
 /** One of `GET /v1/accounts/{address}/balances`, an extension (docs/extensions.md). */
 export interface HeldBalance {
   readonly asset_type: string;
+  /** The address of the fungible asset, also of one that is a coin. */
+  readonly metadata: string;
   readonly amount: string;
   readonly name?: string;
   readonly symbol?: string;

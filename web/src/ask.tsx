@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { type ApiAnswer, send } from './api-client.ts';
 import { type Json, parseJson } from './exact-json.ts';
+import { useRecoveries } from './live-ledger.ts';
 import { Failure, Section, Waiting } from './parts.tsx';
 import type { ApiRequest } from './requests.ts';
 
@@ -20,6 +21,7 @@ export interface Asked<T = Json> {
 export function useAnswer<T = Json>(request: ApiRequest | undefined, refresh?: unknown): Asked<T> {
   const key = request && `${request.method} ${request.path} ${request.body ?? ''}`;
   const [known, setKnown] = useState<Asked<T> & { readonly key: string | undefined }>();
+  const recoveries = useRecoveries();
   useEffect(() => {
     if (request === undefined) return;
     const run = new AbortController();
@@ -35,7 +37,7 @@ export function useAnswer<T = Json>(request: ApiRequest | undefined, refresh?: u
       .then((answer) => hold({ answer, json: parseJson<T>(answer.text) }))
       .catch((failure: unknown) => hold({ failure }));
     return () => run.abort();
-  }, [key, refresh]);
+  }, [key, refresh, recoveries]);
   return known?.key === key && known !== undefined ? known : { request, refreshes: 0 };
 }
 

@@ -4,6 +4,7 @@ import { csvText, type EventRecord, jsonLines } from './event-file.ts';
 import { LARGEST_PAGE_SIZE, readOlderEvents, type StreamName } from './event-stream.ts';
 import { counted, groupDigits } from './number-text.ts';
 import { announce, Failure } from './parts.tsx';
+import { saveFile } from './save-file.ts';
 
 /** Most events in a file; those before them are left out. */
 const MAX_EXPORTED_EVENTS = 10_000;
@@ -29,7 +30,7 @@ export function ExportButtons({ stream, last }: ExportProps) {
     try {
       const { events, note } = await collect(stream, last! + 1n, run.current.signal, setProgress);
       const name = `events-${stream.account.slice(0, 18)}-${stream.creationNumber}.${ending}`;
-      download(new Blob([write(events)], { type }), name);
+      saveFile(write(events), type, name);
       setProgress(`${counted(events.length, 'event')} saved as ${name}${note}`);
       announce(`${counted(events.length, 'event')} saved`);
     } catch (error) {
@@ -74,12 +75,4 @@ async function collect(
     }
   }
   return { events: events.slice(-MAX_EXPORTED_EVENTS), note };
-}
-
-function download(content: Blob, name: string): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(content);
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(link.href);
 }

@@ -16,6 +16,18 @@ export function jsonLines(events: readonly EventRecord[]): string {
   return events.map((event) => `${line(event)}\n`).join('');
 }
 
+/** What a spreadsheet would take for a formula. */
+const FORMULA = /^(?:[=+@\t\r]|-(?!\d))/;
+
+/** Lines of texts as RFC 4180 says; a text that a spreadsheet would run begins with an apostrophe. */
+export function csvLines(lines: readonly (readonly string[])[]): string {
+  const cell = (text: string): string => {
+    const safe = FORMULA.test(text) ? `'${text}` : text;
+    return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  };
+  return lines.map((line) => `${line.map(cell).join(',')}\r\n`).join('');
+}
+
 /** With a line of names first, as RFC 4180 says; data as JSON. */
 export function csvText(events: readonly EventRecord[]): string {
   const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;

@@ -1,6 +1,7 @@
 /** Identifiers that lead to what they name and can be copied, and times as dates. */
 import type { ComponentChildren } from 'preact';
-import { groupDigits, readU64, shortHex, timeText } from './number-text.ts';
+import { useNow } from './now.ts';
+import { agoText, briefHex, groupDigits, readU64, shortHex, timeText } from './number-text.ts';
 import { CopyButton } from './parts.tsx';
 import { linkTo } from './route.ts';
 
@@ -30,19 +31,31 @@ interface HexProps {
   /** Not shortened. */
   readonly full?: boolean;
   readonly href?: string;
+  /** Within a sentence: without a button that copies. */
+  readonly isPlain?: boolean;
+  /** In a table with many of them. */
+  readonly isBrief?: boolean;
 }
 
 /** A hash, which leads nowhere by itself. */
-export function Hex({ hex, full, href }: HexProps) {
+export function Hex({ hex, full, href, isBrief }: HexProps) {
+  const short = isBrief ? briefHex(hex) : shortHex(hex);
   return (
     <Copied text={hex} href={href}>
-      <code>{full ? hex : shortHex(hex)}</code>
+      <code>{full ? hex : short}</code>
     </Copied>
   );
 }
 
 /** An account or an object. */
 export function AccountId(props: HexProps) {
+  if (props.isPlain) {
+    return (
+      <a href={linkTo('account', { address: props.hex })} title={props.hex}>
+        <code>{shortHex(props.hex)}</code>
+      </a>
+    );
+  }
   return <Hex {...props} href={linkTo('account', { address: props.hex })} />;
 }
 
@@ -65,22 +78,50 @@ export function HeightId({ height }: { height: string }) {
 }
 
 /** `0x1::coin::transfer`, which leads to the declaration; shortened, and `shown` where another text is better. */
-export function DeclaredName({ name, shown }: { name: string; shown?: string }) {
+export function DeclaredName(props: {
+  name: string;
+  shown?: string;
+  isPlain?: boolean;
+  isBrief?: boolean;
+}) {
+  const { name, shown, isPlain, isBrief } = props;
   const [account = '', module, item] = name.split('::');
+  const href = linkTo('module', { account, name: module, item });
+  const text = (
+    <code>
+      {shown ??
+        [isBrief ? briefHex(account) : shortHex(account), module, item].filter(Boolean).join('::')}
+    </code>
+  );
+  if (isPlain) {
+    return (
+      <a href={href} title={name}>
+        {text}
+      </a>
+    );
+  }
   return (
-    <Copied text={name} href={linkTo('module', { account, name: module, item })}>
-      <code>{shown ?? [shortHex(account), module, item].filter(Boolean).join('::')}</code>
+    <Copied text={name} href={href}>
+      {text}
     </Copied>
   );
 }
 
+interface TimeProps {
+  readonly usecs: string | undefined;
+  /** `3 minutes ago`, with the date on hover. */
+  readonly isRelative?: boolean;
+}
+
 /** Microseconds since 1970 as a date; the exact value on hover. */
-export function Time({ usecs }: { usecs: string | undefined }) {
+export function Time({ usecs, isRelative = false }: TimeProps) {
+  const nowMs = useNow();
   const value = readU64(usecs ?? '');
   if (value === undefined) return null;
   if (value === 0n) return <span>genesis</span>;
   const text = timeText(value);
-  return (
-    <time title={`${text}: ${value} µs after 1970`}>{text.replace(/\.\d+ UTC$/, ' UTC')}</time>
-  );
+  const shown = isRelative
+    ? agoText(Number(value / 1000n), nowMs)
+    : text.replace(/\.\d+ UTC$/, ' UTC');
+  return <time title={`${text}: ${value} µs after 1970`}>{shown}</time>;
 }

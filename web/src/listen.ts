@@ -10,6 +10,13 @@ const RETRY_MS = 2_000;
 /** Longest wait; it doubles from RETRY_MS. */
 const MAX_RETRY_MS = 30_000;
 
+const again = new EventTarget();
+
+/** Connects at once whatever listens. */
+export function listenAgain(): void {
+  again.dispatchEvent(new Event('again'));
+}
+
 interface Listening {
   /** What to listen to from now on; a page with the same path says why a stream is refused. */
   request(): ApiRequest;
@@ -67,6 +74,7 @@ export function listen(listening: Listening, signal: AbortSignal): void {
     };
   };
   document.addEventListener('visibilitychange', open, { signal });
+  again.addEventListener('again', open, { signal });
   signal.addEventListener('abort', close);
   open();
 }

@@ -5,7 +5,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { LedgerInfo } from './answers.ts';
 import { ApiFailure } from './api-client.ts';
 import { parseJson } from './exact-json.ts';
-import { listen } from './listen.ts';
+import { listen, listenAgain } from './listen.ts';
 import { readU64 } from './number-text.ts';
 import { HEADS_REQUEST } from './requests.ts';
 
@@ -29,8 +29,13 @@ let state: LiveState = { status: 'connecting' };
 const listeners = new Set<(state: LiveState) => void>();
 let measurements: { readonly timeMs: number; readonly version: number }[] = [];
 
+/** How often the node has come back, or the reader has asked to try again. */
+let recoveries = 0;
+
 function tell(change: Partial<LiveState>): void {
+  const wasGone = state.status === 'unreachable';
   state = { ...state, ...change };
+  if (wasGone && (state.status === 'live' || state.status === 'idle')) recoveries += 1;
   for (const listener of listeners) listener(state);
 }
 
@@ -81,6 +86,48 @@ export function useLive(): LiveState {
     return () => void listeners.delete(setShown);
   }, []);
   return shown;
+}
+
+/** Counts up when what could not be asked can be asked again. */
+export function useRecoveries(): number {
+  const [count, setCount] = useState(recoveries);
+  useEffect(() => {
+    const look = () => setCount(recoveries);
+    look();
+    listeners.add(look);
+    return () => void listeners.delete(look);
+  }, []);
+  return count;
+}
+
+/** Asks the node at once, and whatever it has not answered. */
+export function tryAgain(): void {
+  recoveries += 1;
+  listenAgain();
+  tell({});
+}
+
+/** The newest state above a version, as soon as it is there. Rejects with the signal's reason. */
+export function headAbove(version: bigint, signal: AbortSignal): Promise<LedgerInfo> {
+  return new Promise((resolve, reject) => {
+    const end = (): void => {
+      listeners.delete(look);
+      signal.removeEventListener('abort', abort);
+    };
+    const look = ({ info }: LiveState): void => {
+      if (info === undefined || BigInt(info.ledger_version) <= version) return;
+      end();
+      resolve(info);
+    };
+    const abort = (): void => {
+      end();
+      reject(signal.reason);
+    };
+    signal.throwIfAborted();
+    listeners.add(look);
+    signal.addEventListener('abort', abort);
+    look(state);
+  });
 }
 
 function measure(version: number): number | undefined {

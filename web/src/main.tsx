@@ -3,6 +3,7 @@ import './styles/parts.css';
 import './styles/encode.css';
 import './styles/views.css';
 import './styles/explorer.css';
+import './styles/lists.css';
 import './styles/frame.css';
 import { type ComponentType, render } from 'preact';
 import {
@@ -14,20 +15,21 @@ import {
   useState,
 } from 'preact/hooks';
 import { startListening, useLive } from './live-ledger.ts';
-import { go } from './navigation.ts';
+import { go, onArrival, startNavigation } from './navigation.ts';
 import { groupDigits, ledgerAgeText, readU64, shortHex, timeText } from './number-text.ts';
 import { announce, Failure } from './parts.tsx';
 import {
-  arriveAt,
   chosenVersion,
+  currentRoute,
   linkTo,
   parameter,
-  parseRoute,
   readSearch,
-  routeHash,
+  routePath,
   type ViewName,
 } from './route.ts';
+import { readVersion, VERSION_HINT } from './version-text.ts';
 import { AccountView } from './views/account-view.tsx';
+import { AssetView } from './views/asset-view.tsx';
 import { BalanceView } from './views/balance-view.tsx';
 import { BlockView } from './views/block-view.tsx';
 import { BlocksView } from './views/blocks-view.tsx';
@@ -36,10 +38,17 @@ import { EventsView } from './views/events-view.tsx';
 import { ModuleView } from './views/module-view.tsx';
 import { OverviewView } from './views/overview-view.tsx';
 import { SEARCH_HINT, SearchView } from './views/search-view.tsx';
+import { CollectionView, TokenView } from './views/token-view.tsx';
 import { TransactionView } from './views/transaction-view.tsx';
 import { TransactionsView } from './views/transactions-view.tsx';
 
 /** What is shown, in words: a name, followed by what it is of when the reader has said so. */
+function assetTitle(): string {
+  const asset = parameter('asset');
+  if (asset === '') return 'Assets';
+  return `Asset ${asset.includes('::') ? asset.split('::').at(-1) : shortHex(asset)}`;
+}
+
 function titled(name: string, empty: string, ...parameters: string[]) {
   return (): string => {
     const values = parameters.map((one) => parameter(one));
@@ -66,6 +75,9 @@ const VIEWS: Readonly<Record<ViewName, readonly [title: () => string, show: Comp
   account: [titled('Account', 'Account', 'address'), AccountView],
   module: [titled('Module', 'Module', 'account', 'name'), ModuleView],
   events: [eventsTitle, EventsView],
+  asset: [assetTitle, AssetView],
+  collection: [titled('Collection', 'Collection', 'address'), CollectionView],
+  token: [titled('Token', 'Token', 'address'), TokenView],
   balance: [titled('Balance of', 'Balance', 'account'), BalanceView],
   encode: [() => 'Encode a transaction', EncodeView],
   search: [titled('Search for', 'Search', 'q'), SearchView],
@@ -77,6 +89,7 @@ const NAVIGATION: readonly (readonly [ViewName, string, ...ViewName[]])[] = [
   ['transactions', 'Transactions', 'transaction'],
   ['blocks', 'Blocks', 'block'],
   ['account', 'Account'],
+  ['asset', 'Assets', 'collection', 'token'],
   ['balance', 'Balance'],
   ['events', 'Events'],
   ['module', 'Module'],
@@ -84,18 +97,17 @@ const NAVIGATION: readonly (readonly [ViewName, string, ...ViewName[]])[] = [
 ];
 
 function Page() {
-  /** Counts arrivals, so that going to the present hash shows its view again. */
+  /** Counts arrivals, so that going to the present path shows its view again. */
   const [arrivals, setArrivals] = useState(0);
   const [defect, setDefect] = useState<unknown>();
   // Before the first paint: who clicks or types at once is heard.
   useLayoutEffect(() => {
-    window.addEventListener('hashchange', () => setArrivals((count) => count + 1));
+    onArrival(() => setArrivals((count) => count + 1));
     // A defect must be seen by the reader too, not only in the console.
     window.addEventListener('unhandledrejection', ({ reason }) => setDefect(reason));
     document.addEventListener('keydown', handleKey);
   }, []);
-  const { hash } = location;
-  const view = arriveAt(hash)?.view;
+  const view = currentRoute()?.view;
   const heading = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => {
     announce('');
@@ -104,7 +116,7 @@ function Page() {
     heading.current?.focus({ preventScroll: true });
   }, [view]);
   const [readTitle, Shown] = (view && VIEWS[view]) ?? [() => 'Unknown view'];
-  const refusal = refusalOf(hash);
+  const refusal = refusalOf();
   const title = readTitle();
   useLayoutEffect(() => {
     document.title = `${title} · Daybook`;
@@ -139,9 +151,12 @@ function Page() {
 }
 
 /** Why no view can show this; undefined when one can try. */
-function refusalOf(hash: string): Error | undefined {
+function refusalOf(): Error | undefined {
   const version = chosenVersion();
-  if (parseRoute(hash) === undefined) return new Error(`There is no view for ${hash}.`);
+  if (currentRoute() === undefined) {
+    const { pathname, hash } = location;
+    return new Error(`There is no view for ${pathname}${hash}.`);
+  }
   if (version === undefined || readU64(version) !== undefined) return undefined;
   return new RangeError(`A version is a whole number below 2^64, not “${version}”.`);
 }
@@ -149,10 +164,7 @@ function refusalOf(hash: string): Error | undefined {
 /** A view; what breaks in it is said in its place, until the reader goes on. */
 function Guarded({ Shown }: { Shown: ComponentType }) {
   const [error, reset] = useErrorBoundary();
-  useEffect(() => {
-    window.addEventListener('hashchange', reset);
-    return () => window.removeEventListener('hashchange', reset);
-  }, [reset]);
+  useEffect(() => onArrival(reset), [reset]);
   return error === undefined ? (
     <Shown />
   ) : (
@@ -177,7 +189,6 @@ function handleKey(event: KeyboardEvent): void {
   document.querySelector<HTMLInputElement>('search input')!.select();
 }
 
-/** Its target is an element, not a route: a hash link would leave the view. */
 function SkipLink() {
   const skip = (event: Event): void => {
     event.preventDefault();
@@ -236,8 +247,7 @@ function Search() {
       input.setCustomValidity(`This is none of these. ${SEARCH_HINT}`);
       input.reportValidity();
     } else if (term.kind === 'place') {
-      const { view, parameters } = parseRoute(term.hash)!;
-      go(linkTo(view, Object.fromEntries(parameters)));
+      go(linkTo(term.view, term.parameters));
     } else go(linkTo('search', { q }));
   };
   return (
@@ -270,10 +280,17 @@ function TimeMachine() {
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
   const version = chosenVersion() ?? '';
-  const choose = (chosen: string): void => {
-    const route = parseRoute(location.hash);
-    const parameters = Object.fromEntries(route?.parameters ?? []);
-    go(routeHash(route?.view ?? 'overview', { ...parameters, version: chosen }));
+  const choose = async (text: string): Promise<void> => {
+    let chosen = '';
+    try {
+      if (text.trim() !== '') chosen = await readVersion(text, new AbortController().signal);
+    } catch (error) {
+      input.current!.setCustomValidity(error instanceof Error ? error.message : String(error));
+      input.current!.reportValidity();
+      return;
+    }
+    const { view = 'overview', parameters = [] } = currentRoute() ?? {};
+    go(routePath(view, { ...Object.fromEntries(parameters), version: chosen }));
   };
   // The field follows the address bar, and is the reader's otherwise.
   useLayoutEffect(() => {
@@ -285,7 +302,7 @@ function TimeMachine() {
       aria-label="Time machine"
       onSubmit={(event) => {
         event.preventDefault();
-        choose(input.current!.value.replaceAll(',', '').trim());
+        void choose(input.current!.value);
       }}
     >
       <label for={id}>At version</label>
@@ -293,14 +310,13 @@ function TimeMachine() {
         id={id}
         ref={input}
         type="text"
-        inputMode="numeric"
-        pattern="\s*[0-9,]*\s*"
         autocomplete="off"
         placeholder="latest"
-        title="A version, such as 5,010: everything on this page is shown as of it; empty for the latest"
+        title={`${VERSION_HINT}: everything on this page is shown as of it; empty for the latest`}
+        onInput={(event) => event.currentTarget.setCustomValidity('')}
       />
       {version !== '' && (
-        <button type="button" class="quiet" onClick={() => choose('')}>
+        <button type="button" class="quiet" onClick={() => void choose('')}>
           Back to latest
         </button>
       )}
@@ -327,7 +343,11 @@ function Strip() {
     wasGone.current = isGone;
   }, [isGone]);
   const facts: (readonly [name: string, value: string, title?: string])[] = [];
-  if (info !== undefined) {
+  const version = chosenVersion();
+  if (version !== undefined && readU64(version) !== undefined) {
+    // Figures of now have no place beside those of another version.
+    facts.push(['all of this page is as of version', groupDigits(version)]);
+  } else if (info !== undefined) {
     const usecs = BigInt(info.ledger_timestamp);
     facts.push(
       ['chain', String(info.chain_id)],
@@ -355,4 +375,5 @@ function Strip() {
 }
 
 startListening();
+startNavigation();
 render(<Page />, document.getElementById('page')!);

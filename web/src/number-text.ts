@@ -29,6 +29,23 @@ export function timeText(usecs: bigint): string {
   return `${iso.slice(0, iso.indexOf('.')).replace('T', ' ')}.${fraction} UTC`;
 }
 
+const DATE =
+  /^\d{4}-\d{2}-\d{2}(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?)?\s*(Z|UTC|[+-]\d{2}:?\d{2})?$/i;
+
+/** Microseconds since 1970 of `2026-01-31 12:00`, which is UTC without a zone; undefined for what is no time. */
+export function readTime(text: string): bigint | undefined {
+  const trimmed = text.trim().replace(/^@/, '');
+  const [, zone] = DATE.exec(trimmed) ?? [];
+  if (!DATE.test(trimmed)) return undefined;
+  const place = trimmed.slice(0, trimmed.length - (zone?.length ?? 0)).trim();
+  const [day, hour = '00:00'] = place.split(/[T ]/);
+  const [whole = '', fraction = ''] = hour.split('.');
+  const zoned = zone === undefined || /utc/i.test(zone) ? 'Z' : zone.toUpperCase();
+  const ms = Date.parse(`${day}T${whole.padStart(5, '0')}${zoned}`);
+  if (Number.isNaN(ms) || ms < 0) return undefined;
+  return BigInt(ms) * 1000n + BigInt(fraction.padEnd(6, '0'));
+}
+
 const UNITS: readonly (readonly [string, number])[] = [
   ['year', 31_557_600],
   ['day', 86_400],
@@ -80,6 +97,11 @@ export function shortHex(hex: string): string {
   return hex.length > 24 ? `${hex.slice(0, 10)}…${hex.slice(-8)}` : hex;
 }
 
+/** `0xcafe…691b`, where there are many of them; the whole is on hover. */
+export function briefHex(hex: string): string {
+  return hex.length > 14 ? `${hex.slice(0, 6)}…${hex.slice(-4)}` : hex;
+}
+
 /** The smaller of two. */
 export function lesser(a: bigint, b: bigint): bigint {
   if (a < b) return a;
@@ -90,4 +112,11 @@ export function lesser(a: bigint, b: bigint): bigint {
 export function greater(a: bigint, b: bigint): bigint {
   if (a > b) return a;
   return b;
+}
+
+/** `12.34 %`, rounded down; what is not 0 is never shown as 0. */
+export function shareText(part: bigint, whole: bigint): string {
+  const hundredths = (part * 10_000n) / whole;
+  if (hundredths === 0n && part > 0n) return '< 0.01 %';
+  return `${amountText(hundredths, 2)} %`;
 }

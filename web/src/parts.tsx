@@ -3,6 +3,7 @@ import type { ComponentChildren, TargetedSubmitEvent } from 'preact';
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { MoveError } from '../../src/move/errors.ts';
 import { ApiFailure } from './api-client.ts';
+import { tryAgain } from './live-ledger.ts';
 import { go } from './navigation.ts';
 import { groupDigits } from './number-text.ts';
 import { linkTo, parameter, type ViewName } from './route.ts';
@@ -99,6 +100,40 @@ export function Some<T>(props: {
   );
 }
 
+/** Stops a list that follows the ledger, so that it can be read. */
+export function PauseButton(props: { isPaused: boolean; onChange: (isPaused: boolean) => void }) {
+  const { isPaused, onChange } = props;
+  return (
+    <button type="button" class="quiet" aria-pressed={isPaused} onClick={() => onChange(!isPaused)}>
+      {isPaused ? 'Follow again' : 'Pause'}
+    </button>
+  );
+}
+
+interface Tab {
+  readonly text: string;
+  readonly count?: number | undefined;
+  readonly href: string;
+  readonly isShown: boolean;
+}
+
+/** Links to the parts of what is shown, one of which is there. */
+export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
+  return (
+    <nav class="tabs" aria-label={label}>
+      <ul>
+        {tabs.map(({ text, count, href, isShown }) => (
+          <li key={text}>
+            <a href={href} aria-current={isShown ? 'true' : undefined}>
+              {text} {count !== undefined && <span class="tally">{groupDigits(count)}</span>}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
 /** Links to the neighbours of what is shown; those without an address are left out. */
 export function Pager({
   label,
@@ -125,10 +160,20 @@ export function Pager({
 export function Failure({ title, error }: { title: string; error: unknown }) {
   const isKnown = error instanceof ApiFailure || error instanceof MoveError;
   const status = error instanceof ApiFailure && error.status !== 0 && String(error.status);
+  const isSilence = error instanceof ApiFailure && ['no_answer', 'timeout'].includes(error.code);
+  const heading = isSilence ? 'The node is not reachable' : title;
   return (
-    <section class="failure" role="alert" aria-label={title}>
-      <h2>{title}</h2>
+    <section class="failure" role="alert" aria-label={heading}>
+      <h2>{heading}</h2>
       <p class="message">{error instanceof Error ? error.message : String(error)}</p>
+      {isSilence && (
+        <p>
+          This page comes back by itself.{' '}
+          <button type="button" class="quiet" onClick={tryAgain}>
+            Try again now
+          </button>
+        </p>
+      )}
       <Facts
         style="facts compact"
         rows={[
@@ -210,8 +255,9 @@ interface FieldOptions {
   readonly label: string;
   readonly name: string;
   readonly value?: string | undefined;
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   readonly placeholder?: string;
+  readonly title?: string;
   readonly required?: boolean;
   /** Texts offered while typing. */
   readonly suggestions?: readonly string[];
@@ -224,7 +270,7 @@ interface FieldOptions {
 
 /** A single-line field. */
 export function TextField(options: FieldOptions) {
-  const { label, name, value, hint, placeholder, required, suggestions, onInput } = options;
+  const { label, name, value, hint, placeholder, required, suggestions, onInput, title } = options;
   const id = useId();
   const [draft, setDraft] = useState<string>();
   const input = useRef<HTMLInputElement>(null);
@@ -236,7 +282,7 @@ export function TextField(options: FieldOptions) {
     <div class={options.wide ? 'field wide' : 'field'}>
       <label for={id}>{label}</label>
       <input
-        {...{ id, name, placeholder, required, ...NO_PROSE }}
+        {...{ id, name, placeholder, required, title, ...NO_PROSE }}
         type="text"
         ref={input}
         value={draft ?? value ?? ''}
@@ -290,20 +336,25 @@ export function TextArea({ label, onInput, ...attributes }: AreaOptions) {
 interface QueryFormProps {
   readonly label: string;
   readonly submit: string;
+  readonly style?: string;
   readonly children: ComponentChildren;
   /** Gets the fields by name, trimmed, once the required ones are filled. */
   readonly onSubmit: (fields: Record<string, string>) => void;
 }
 
 /** A form with a submit button. */
-export function QueryForm({ label, submit, children, onSubmit }: QueryFormProps) {
+export function QueryForm({ label, submit, style, children, onSubmit }: QueryFormProps) {
   const read = (event: TargetedSubmitEvent<HTMLFormElement>): void => {
     event.preventDefault();
     const entries = [...new FormData(event.currentTarget)];
     onSubmit(Object.fromEntries(entries.map(([name, text]) => [name, String(text).trim()])));
   };
   return (
-    <form class="query" aria-label={label} onSubmit={read}>
+    <form
+      class={style === undefined ? 'query' : `query ${style}`}
+      aria-label={label}
+      onSubmit={read}
+    >
       {children}
       <div class="actions">
         <button type="submit" class="primary">

@@ -1,5 +1,5 @@
 /** The requests that this page makes, each built in one place (docs/spec/http.md §1), and as shell commands. */
-import { chosenVersion, type Parameters } from './route.ts';
+import { chosenVersion, type Parameters, pathSegment } from './route.ts';
 
 /** A request as the page makes it and as curl repeats it. */
 export interface ApiRequest {
@@ -12,17 +12,6 @@ export interface ApiRequest {
   readonly isRaw?: boolean;
   /** It is listened to. */
   readonly isStream?: boolean;
-}
-
-/**
- * One path segment. Colons and commas stay readable: they need no encoding in a path. Browsers fold `.` and `..` away
- * however they are encoded, so `send` refuses them.
- */
-export function pathSegment(text: string): string {
-  // Half of a surrogate pair cannot be percent-encoded.
-  return encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\ufffd'))
-    .replaceAll('%3A', ':')
-    .replaceAll('%2C', ',');
 }
 
 /** `path` with the query fields that have a value. */
@@ -100,9 +89,9 @@ export function listingRequest(
 }
 
 /** The newest of what an account has sent. */
-export function summariesRequest(account: string, limit: number): ApiRequest {
+export function summariesRequest(account: string, limit: number, end = chosenVersion()) {
   const path = `/accounts/${pathSegment(account)}/transaction_summaries`;
-  return get(path, { end_version: chosenVersion(), limit });
+  return get(path, { end_version: end, limit });
 }
 
 /** Transactions in ascending order; without `start` the newest. */
@@ -113,6 +102,11 @@ export function transactionsRequest(page: Parameters): ApiRequest {
 /** A transaction by its version (digits) or its hash. */
 export function transactionRequest(id: string): ApiRequest {
   return get(`/transactions/${/^\d+$/.test(id) ? 'by_version' : 'by_hash'}/${pathSegment(id)}`);
+}
+
+/** The last version at a time in microseconds since 1970. */
+export function versionAtRequest(usecs: bigint): ApiRequest {
+  return get(`/versions/by_timestamp/${usecs}`);
 }
 
 /** A block by its height, or the one that contains a version. */
@@ -134,8 +128,8 @@ export function decodeRequest(hex: string): ApiRequest {
   return post('/transactions/decode_submission', JSON.stringify(hex));
 }
 
-export function viewRequest(body: string): ApiRequest {
-  return post('/view', body, { ledger_version: chosenVersion() });
+export function viewRequest(body: string, version = chosenVersion()): ApiRequest {
+  return post('/view', body, { ledger_version: version });
 }
 
 /** The bytes of a table's item, by those of its key. */
@@ -165,5 +159,6 @@ export function curlCommand({ path, body, isStream }: ApiRequest, origin: string
     words.push('--header', shellWord('Content-Type: application/json'));
     words.push('--data-raw', shellWord(body));
   }
-  return [...words, shellWord(origin + path)].join(' ');
+  const url = path.startsWith('/') ? origin + path : path;
+  return [...words, shellWord(url)].join(' ');
 }

@@ -1,23 +1,10 @@
 /**
- * Hash routes: `#/balance?account=0x1&asset=0xa`. Every view can be linked to and reloaded. `version` has one meaning
- * in all of them: what is shown is the ledger as of that version.
+ * Routes: the path of a view with its parameters (src/api/http/page-paths.ts). Every view can be linked to and reloaded.
+ * `version` has one meaning in all of them: what is shown is the ledger as of that version.
  */
+import { PAGE_PATHS, type ViewName } from '../../src/api/http/page-paths.ts';
 
-/** The views, by their name in the route. */
-const VIEW_NAMES = [
-  'overview',
-  'transactions',
-  'transaction',
-  'blocks',
-  'block',
-  'account',
-  'module',
-  'events',
-  'balance',
-  'encode',
-  'search',
-] as const;
-export type ViewName = (typeof VIEW_NAMES)[number];
+export type { ViewName } from '../../src/api/http/page-paths.ts';
 
 export type Parameters = Readonly<Record<string, bigint | number | string | undefined>>;
 
@@ -26,29 +13,128 @@ export interface Route {
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-/** Reads a hash; an unknown view is undefined, an empty hash is the overview. */
-export function parseRoute(hash: string): Route | undefined {
-  const [, name, query = ''] = /^#?\/?([^?]*)\??(.*)$/s.exec(hash)!;
-  const view = name === '' ? 'overview' : VIEW_NAMES.find((known) => known === name);
-  if (view === undefined) return undefined;
-  return { view, parameters: new Map(new URLSearchParams(query)) };
+/** Of links to the public explorer, which shows several networks. */
+const NETWORK = 'network';
+
+function piecesOf(path: string): string[] {
+  return path.split('/').slice(1);
 }
 
-/** The hash for a view; parameters that are empty or undefined are left out. */
-export function routeHash(view: ViewName, parameters: Parameters = {}): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(parameters)) {
-    if (value !== undefined && value !== '') query.set(name, String(value));
+/** The parameters of a path that fits; undefined where it does not. */
+function fitted(pattern: string, pieces: readonly string[]): Map<string, string> | undefined {
+  const wanted = piecesOf(pattern);
+  const found = new Map<string, string>();
+  if (pieces.length > wanted.length) return undefined;
+  for (const [at, want] of wanted.entries()) {
+    const piece = pieces[at];
+    if (piece === undefined) return want.endsWith('?}') ? found : undefined;
+    if (!want.startsWith('{')) {
+      if (want !== piece) return undefined;
+    } else found.set(want.replaceAll(/[{?}]/g, ''), piece);
   }
-  const text = query.toString().replaceAll('%3A', ':');
-  return text === '' ? `#/${view}` : `#/${view}?${text}`;
+  return found;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Reads a path with its query; an unknown one is undefined. */
+export function parseRoute(target: string): Route | undefined {
+  const [, path = '', query = ''] = /^([^?#]*)\??([^#]*)/s.exec(target)!;
+  const pieces = piecesOf(path).map(decoded);
+  if (pieces.length > 1 && pieces.at(-1) === '') pieces.pop();
+  const fields = new Map(new URLSearchParams(query));
+  fields.delete(NETWORK);
+  for (const [view, patterns] of Object.entries(PAGE_PATHS)) {
+    for (const pattern of patterns) {
+      const found = fitted(pattern, pieces);
+      if (found !== undefined) {
+        return { view: view as ViewName, parameters: new Map([...found, ...fields]) };
+      }
+    }
+  }
+  return undefined;
+}
+
+/** Reads what the page linked to before it had paths: `#/block?height=3`. */
+function parseHash(hash: string): Route | undefined {
+  const [, name = '', query = ''] = /^#\/?([^?]*)\??(.*)$/s.exec(hash) ?? [];
+  if (name === '') return parseRoute('/');
+  if (!Object.hasOwn(PAGE_PATHS, name)) return undefined;
+  return { view: name as ViewName, parameters: new Map(new URLSearchParams(query)) };
+}
+
+/** Browsers fold dots away, and an empty part would be another path. */
+function isSendable(text: string): boolean {
+  return !['', '.', '..'].includes(text);
+}
+
+/** The path of a view, or undefined where a parameter that it needs is not given. @param left loses what is in the path */
+function filled(pattern: string, left: Map<string, string>): string | undefined {
+  let path = '';
+  for (const piece of piecesOf(pattern)) {
+    if (!piece.startsWith('{')) path += `/${piece}`;
+    else {
+      const name = piece.replaceAll(/[{?}]/g, '');
+      const value = left.get(name) ?? '';
+      if (!isSendable(value)) return piece.endsWith('?}') ? path : undefined;
+      left.delete(name);
+      path += `/${pathSegment(value)}`;
+    }
+  }
+  return path;
+}
+
+/**
+ * One path segment. Colons and commas stay readable: they need no encoding in a path. Browsers fold `.` and `..` away
+ * however they are encoded, so nothing that is sent has them.
+ */
+export function pathSegment(text: string): string {
+  // Half of a surrogate pair cannot be percent-encoded.
+  return encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\ufffd'))
+    .replaceAll('%3A', ':')
+    .replaceAll('%2C', ',');
+}
+
+/** The path of a view; parameters that are empty or undefined are left out. */
+export function routePath(view: ViewName, parameters: Parameters = {}): string {
+  const given = Object.entries(parameters)
+    .filter(([, value]) => value !== undefined && value !== '')
+    .map(([name, value]) => [name, String(value)] as const);
+  const patterns: readonly string[] = PAGE_PATHS[view];
+  for (const pattern of [patterns[0]!, patterns.at(-1)!]) {
+    const left = new Map(given);
+    const path = filled(pattern, left);
+    if (path === undefined) continue;
+    const query = new URLSearchParams([...left]).toString().replaceAll('%3A', ':');
+    return query === '' ? path : `${path}?${query}`;
+  }
+  throw new RangeError(`no path of ${view} goes without parameters`);
 }
 
 let current: Route | undefined;
 
-/** Notes the hash in the address bar. */
-export function arriveAt(hash: string): Route | undefined {
-  current = parseRoute(hash);
+interface Place {
+  readonly pathname: string;
+  readonly search: string;
+  readonly hash: string;
+}
+
+/** Notes what is in the address bar. @returns the path that it should be, if it is known */
+export function arriveAt({ pathname, search, hash }: Place): string | undefined {
+  current = hash.startsWith('#/') ? parseHash(hash) : parseRoute(pathname + search);
+  return current && hash.startsWith('#/')
+    ? routePath(current.view, Object.fromEntries(current.parameters))
+    : undefined;
+}
+
+/** What is in the address bar; undefined where no view has this path. */
+export function currentRoute(): Route | undefined {
   return current;
 }
 
@@ -62,15 +148,19 @@ export function chosenVersion(): string | undefined {
   return parameter('version') || undefined;
 }
 
-/** The hash for a view that stays at the version in the address bar. */
+/** The path of a view that stays at the version in the address bar. */
 export function linkTo(view: ViewName, parameters: Parameters = {}): string {
-  return routeHash(view, { ...parameters, version: chosenVersion() });
+  return routePath(view, { version: chosenVersion(), ...parameters });
 }
 
 /** What a search text may be. */
 type SearchTerm =
   /** Where it leads is known without asking: a module, an item of one, a stream. */
-  | { readonly kind: 'place'; readonly hash: string }
+  | {
+      readonly kind: 'place';
+      readonly view: ViewName;
+      readonly parameters: Parameters;
+    }
   /** A version or a height. */
   | { readonly kind: 'number'; readonly digits: string }
   /** An account or an object; `isHash` when it has 32 bytes, as hashes have. */
@@ -86,11 +176,12 @@ export function readSearch(text: string): SearchTerm | undefined {
   const digits = trimmed.replaceAll(/[,_\s]/g, '');
   if (/^[0-9]{1,20}$/.test(digits)) return { kind: 'number', digits };
   const [, account, stream] = STREAM.exec(trimmed) ?? [];
-  if (stream !== undefined)
-    return { kind: 'place', hash: routeHash('events', { account, stream }) };
+  if (stream !== undefined) {
+    return { kind: 'place', view: 'events', parameters: { account, stream } };
+  }
   const [, address, name, item] = ITEM.exec(trimmed) ?? [];
   if (name !== undefined) {
-    return { kind: 'place', hash: routeHash('module', { account: address, name, item }) };
+    return { kind: 'place', view: 'module', parameters: { account: address, name, item } };
   }
   if (!new RegExp(`^${HEX}$`, 'i').test(trimmed)) return undefined;
   const hex = `0x${trimmed.replace(/^0x/i, '').toLowerCase()}`;

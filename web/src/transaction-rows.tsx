@@ -1,80 +1,148 @@
-/** Transactions in a table: what each did, in one line. */
+/** Transactions in a table: what each did, from whom, to whom, how much. */
+import { Amount, Summary } from './amounts.tsx';
 import type { Transaction } from './answers.ts';
 import { useAnswer } from './ask.tsx';
 import { AccountId, DeclaredName, Time, VersionId } from './ids.tsx';
-import { groupDigits } from './number-text.ts';
+import { feeOf, NATIVE_ASSET, netChangesOf, shortAddress } from './movements.ts';
+import { counted, shortHex } from './number-text.ts';
 import { Table } from './parts.tsx';
 import { transactionRequest } from './requests.ts';
+import { calledFunction, kindText, summaryOf, type Transfer, transfersOf } from './summary.ts';
 
-/** `block metadata` for what is not a user's. */
-export function kindText({ type }: Transaction): string {
-  return type.replaceAll('_', ' ').replace(' transaction', '');
-}
-
-/** The function that a transaction calls, also through a multisig account. */
-export function calledFunction({ payload }: Transaction): string | undefined {
-  const inner = payload?.['transaction_payload'] as typeof payload;
-  return payload?.function ?? inner?.function;
-}
-
-const COLUMNS = ['#Version', 'What', 'Sender', 'Time', 'Status', '#Gas used'];
+const COLUMNS = ['#Version', 'When', 'What', 'From', 'To', '#Amount', '#Fee'];
 
 interface RowsProps {
   /** A version is asked for by its row. */
   readonly rows: readonly (Transaction | string)[];
   readonly caption: string;
+  /** The account whose balances the amounts are about; absent: what moved at all. */
+  readonly account?: string;
 }
 
-export function TransactionRows({ rows, caption }: RowsProps) {
+export function TransactionRows({ rows, caption, account }: RowsProps) {
+  const of = account === undefined ? {} : { account: shortAddress(account) };
   return (
     <Table style="transactions cards" caption={caption} columns={COLUMNS}>
       {rows.map((row) =>
         typeof row === 'string' ? (
-          <AskedRow key={row} version={row} />
+          <AskedRow key={row} version={row} {...of} />
         ) : (
-          <Row key={row.version} transaction={row} />
+          <Row key={row.version} transaction={row} {...of} />
         ),
       )}
     </Table>
   );
 }
 
-function AskedRow({ version }: { version: string }) {
+function AskedRow({ version, ...of }: { version: string; account?: string }) {
   const { json } = useAnswer<Transaction>(transactionRequest(version));
-  if (json !== undefined) return <Row transaction={json} />;
+  if (json !== undefined) return <Row transaction={json} {...of} />;
   return (
     <tr>
       <td class="number">
         <VersionId version={version} />
       </td>
-      <td colSpan={5} aria-busy="true" />
+      <td colSpan={COLUMNS.length - 1} aria-busy="true" />
     </tr>
   );
 }
 
-function Row({ transaction }: { transaction: Transaction }) {
-  const { version = '', timestamp, gas_used = '', payload, type, sender, proposer } = transaction;
-  const called = calledFunction(transaction);
-  const kind = payload?.type.replace('_payload', '').replaceAll('_', ' ');
-  const account = sender ?? proposer;
+interface RowProps {
+  readonly transaction: Transaction;
+  readonly account?: string;
+}
+
+function Row({ transaction, account }: RowProps) {
+  const { version = '', timestamp, sender, proposer } = transaction;
+  const from = sender ?? proposer;
+  const fee = feeOf(transaction);
+  const transfers = transfersOf(transaction);
   return (
     <tr>
       <td class="number">
         <VersionId version={version} />
       </td>
-      <td>
-        {called && <DeclaredName name={called} />}
-        {!called && (type === 'user_transaction' ? (kind ?? 'user') : kindText(transaction))}
-      </td>
-      <td>{account && <AccountId hex={account} />}</td>
       <td class="when">
-        <Time usecs={timestamp} />
+        <Time usecs={timestamp} isRelative />
       </td>
-      <td>
-        <Status transaction={transaction} />
+      <td class="what">
+        <What transaction={transaction} isTransfer={transfers.length > 0} />
       </td>
-      <td class="number">{groupDigits(gas_used)}</td>
+      <td class="from">{from && <AccountId hex={from} isBrief />}</td>
+      <td class="to">
+        <Recipients transfers={transfers} sender={shortAddress(from ?? '')} />
+      </td>
+      <td class="number sums">
+        {account === undefined ? (
+          <Moved transfers={transfers} />
+        ) : (
+          <Changed {...{ transaction, account }} />
+        )}
+      </td>
+      <td class="number fee">{fee && <Amount asset={NATIVE_ASSET} amount={fee.octas} />}</td>
     </tr>
+  );
+}
+
+/** The function that it called; where that does not say it, what it did. */
+function What({ transaction, isTransfer }: { transaction: Transaction; isTransfer: boolean }) {
+  const called = calledFunction(transaction);
+  const { type, success, payload } = transaction;
+  const pieces = summaryOf(transaction);
+  const isSaid =
+    success !== false &&
+    (isTransfer || pieces.some((one) => typeof one === 'object' && 'call' in one));
+  const kind = payload?.type.replace('_payload', '').replaceAll('_', ' ');
+  return (
+    <>
+      {called ? (
+        <DeclaredName name={called} isBrief />
+      ) : (
+        <span>{type === 'user_transaction' ? (kind ?? 'user') : kindText(transaction)}</span>
+      )}
+      {!isSaid && (
+        <span class={success === false ? 'outcome bad' : 'hint'}>
+          <Summary pieces={pieces} />
+        </span>
+      )}
+    </>
+  );
+}
+
+function Recipients({ transfers, sender }: { transfers: readonly Transfer[]; sender: string }) {
+  const all = new Set(transfers.flatMap(({ to }) => to));
+  const others = [...all].filter((owner) => owner !== sender);
+  const [first = [...all][0]] = others;
+  if (first === undefined) return null;
+  if (others.length > 1) {
+    return <span title={others.map(shortHex).join(', ')}>{counted(others.length, 'account')}</span>;
+  }
+  return <AccountId hex={first} isBrief />;
+}
+
+/** The first asset that moved. */
+function Moved({ transfers }: { transfers: readonly Transfer[] }) {
+  const [first] = transfers;
+  if (first === undefined) return null;
+  return (
+    <>
+      <Amount asset={first.asset} amount={first.amount} />
+      {transfers.length > 1 && <span class="hint"> +{transfers.length - 1}</span>}
+    </>
+  );
+}
+
+/** What the account got or gave, fee included. */
+function Changed({ transaction, account }: Required<RowProps>) {
+  const changes = netChangesOf(transaction).filter(({ owner }) => owner === account);
+  return (
+    <>
+      {changes.map(({ asset, amount }) => (
+        <span key={asset} class="line-of-sum">
+          <Amount asset={asset} amount={amount} isChange />
+        </span>
+      ))}
+    </>
   );
 }
 

@@ -4,15 +4,18 @@ import { ApiError } from '../error-table.ts';
 import { BASE_PATH, decodePathParameter } from '../request-target.ts';
 import type { SnapshotOffer } from '../snapshot-offer.ts';
 import type { PageFile } from './page-files.ts';
+import { pageRoutes } from './page-paths.ts';
 import type { Responder } from './responder.ts';
 import type { RouteRow } from './routes.ts';
 
 /** Methods that are refused where a file of the page is; all others are unknown there. */
 const REFUSED_METHODS = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-export function pageFileRow(file: PageFile, responder: Responder): RouteRow {
-  return {
-    path: file.path,
+/** The routes of a file; the page's document has all paths of its views. */
+export function pageFileRows(file: PageFile, responder: Responder): RouteRow[] {
+  const paths = file.path === '/' ? pageRoutes() : [file.path];
+  return paths.map((path) => ({
+    path,
     method: 'GET',
     route: {
       operationId: '',
@@ -20,7 +23,7 @@ export function pageFileRow(file: PageFile, responder: Responder): RouteRow {
       answer: ({ response }) => responder.sendFile(response, file),
     },
     refusedMethods: REFUSED_METHODS,
-  };
+  }));
 }
 
 const METADATA = 'metadata';

@@ -21,7 +21,7 @@ import type { Upstream } from '../upstream.ts';
 import { RoutedReads } from './batch-reads.ts';
 import { ApiCaches } from './caches.ts';
 import { ENDPOINTS } from './endpoint-list.ts';
-import { pageFileRow, snapshotFileRows } from './file-rows.ts';
+import { pageFileRows, snapshotFileRows } from './file-rows.ts';
 import type { RequestObserver } from './observers.ts';
 import { documentRows } from './openapi.ts';
 import type { PageFile } from './page-files.ts';
@@ -111,7 +111,7 @@ export function buildApi(
   const rows = [
     ...ENDPOINTS.flatMap((endpoint) => endpointRows(endpoint, context, hub)),
     ...documentRows(ENDPOINTS, context),
-    ...pageFiles.map((file) => pageFileRow(file, responder)),
+    ...pageFiles.flatMap((file) => pageFileRows(file, responder)),
     ...(snapshots === undefined ? [] : snapshotFileRows(snapshots, responder)),
   ];
   const routes = new RouteTable(rows, preflightRoute(context));

@@ -1,36 +1,34 @@
-/** An account or an object: what it has, what it sent, what it published, what it emits. */
+/** An account or an object: what it has, what it did, what it owns, what it published, what it emits. */
 import { useState } from 'preact/hooks';
-import { OBJECT_CORE, useAccountFacts } from '../account-facts.ts';
-import type { HeldBalance, ModuleAnswer, Resource, Transaction } from '../answers.ts';
-import { send } from '../api-client.ts';
-import { Answered, Listed, useAnswer, useListing, useWork } from '../ask.tsx';
-import { parseJson } from '../exact-json.ts';
-import { AccountId, DeclaredName } from '../ids.tsx';
-import { useLive } from '../live-ledger.ts';
+import { Activity } from '../account/activity.tsx';
+import { Assets, MainBalance, useBalances } from '../account/assets-tab.tsx';
+import { Owned } from '../account/owned.tsx';
+import { type ObjectKind, useAccountFacts } from '../account-facts.ts';
+import type { ModuleAnswer, Resource } from '../answers.ts';
+import { Listed, useAnswer, useListing } from '../ask.tsx';
+import { AccountId } from '../ids.tsx';
 import { JsonView, TypeText } from '../move-text.tsx';
-import { amountText, counted, groupDigits } from '../number-text.ts';
-import { Facts, Failure, LookUp, Pager, Section, Table, TextField, Waiting } from '../parts.tsx';
+import { counted, groupDigits } from '../number-text.ts';
+import { Facts, Failure, LookUp, Tabs, TextField } from '../parts.tsx';
 import { RequestPanel } from '../request-panel.tsx';
-import {
-  accountRequest,
-  listingRequest,
-  resourceRequest,
-  summariesRequest,
-  transactionRequest,
-} from '../requests.ts';
-import { chosenVersion, linkTo, parameter, routeHash } from '../route.ts';
+import { accountRequest, listingRequest } from '../requests.ts';
+import { chosenVersion, linkTo, parameter } from '../route.ts';
 import { StreamTable, streamsIn, useResources } from '../streams.tsx';
-import { TransactionRows } from '../transaction-rows.tsx';
 
 const TABS = {
+  transactions: ['Transactions', Activity],
   assets: ['Assets', Assets],
-  transactions: ['Transactions', Transactions],
+  objects: ['Owned', Owned],
   resources: ['Resources', Resources],
   modules: ['Modules', Modules],
   events: ['Event streams', Streams],
-  objects: ['Objects', Objects],
 } as const;
-const TRANSACTIONS_AT_ONCE = 25;
+/** What links to the public explorer call them. */
+const OTHER_NAMES: Readonly<Record<string, keyof typeof TABS>> = {
+  coins: 'assets',
+  tokens: 'objects',
+  info: 'resources',
+};
 const MODULES_PAGE_SIZE = 25;
 /** As many resources as these are shown opened. */
 const OPEN_RESOURCES = 5;
@@ -60,19 +58,23 @@ interface AccountAnswer {
 function Account({ address }: TabProps) {
   const asked = useAnswer<AccountAnswer>(accountRequest(address));
   const facts = useAccountFacts(address);
+  const balances = useBalances(address);
   const version = chosenVersion();
   const { sequence_number, authentication_key: key } = asked.json ?? {};
   const failure = asked.failure ?? facts.failure;
   const isNothing = facts.isAccount === false && facts.isObject === false;
+  const isObject = facts.isObject === true && facts.isAccount !== true;
   return (
     <>
       {failure !== undefined && <Failure title="No account" error={failure} />}
+      {!isObject && !isNothing && failure === undefined && (
+        <MainBalance address={address} listing={balances} />
+      )}
       <Facts
         rows={[
-          [
-            facts.isObject && !facts.isAccount ? 'Object' : 'Address',
-            <AccountId key={address} hex={address} full />,
-          ],
+          [isObject ? 'Object' : 'Address', <AccountId key={address} hex={address} full />],
+          ['It is', facts.kind && <Kind key="kind" address={address} kind={facts.kind} />],
+          ['Owner', facts.owner && <AccountId key={address} hex={facts.owner} full />],
           ['Sequence number', facts.isAccount && sequence_number && groupDigits(sequence_number)],
           [
             'Authentication key',
@@ -87,133 +89,41 @@ function Account({ address }: TabProps) {
           module, no transaction, no balance.
         </p>
       )}
-      {!isNothing && facts.failure === undefined && <Tabs address={address} />}
-      <RequestPanel asked={asked} />
+      {!isNothing && facts.failure === undefined && (
+        <Parts address={address} first={isObject ? 'resources' : 'transactions'} />
+      )}
+      <RequestPanel asked={asked} title="Request of the account" />
     </>
   );
 }
 
-function Tabs({ address }: TabProps) {
+/** Of an object that has a page of its own. */
+function Kind({ address, kind }: TabProps & { kind: ObjectKind }) {
+  const link = {
+    asset: ['an asset', linkTo('asset', { asset: address })],
+    collection: ['a collection', linkTo('collection', { address })],
+    token: ['a token', linkTo('token', { address })],
+  } as const;
+  const [text, href] = link[kind];
+  return <a href={href}>{text}</a>;
+}
+
+function Parts({ address, first }: TabProps & { first: keyof typeof TABS }) {
   const asked = parameter('show');
-  const shown = asked in TABS ? (asked as keyof typeof TABS) : 'assets';
+  const shown = asked in TABS ? (asked as keyof typeof TABS) : (OTHER_NAMES[asked] ?? first);
   const [, Shown] = TABS[shown];
   return (
     <>
-      <nav class="tabs" aria-label="Parts of the account">
-        <ul>
-          {Object.entries(TABS).map(([name, [text]]) => (
-            <li key={name}>
-              <a
-                href={linkTo('account', { address, show: name })}
-                aria-current={name === shown ? 'true' : undefined}
-              >
-                {text}
-              </a>
-            </li>
-          ))}
-        </ul>
-      </nav>
+      <Tabs
+        label="Parts of the account"
+        tabs={Object.entries(TABS).map(([name, [text]]) => ({
+          text,
+          href: linkTo('account', { address, show: name }),
+          isShown: name === shown,
+        }))}
+      />
       <Shown key={`${shown} ${chosenVersion()}`} address={address} />
     </>
-  );
-}
-
-function Assets({ address }: TabProps) {
-  const listing = useListing<HeldBalance>((start) =>
-    listingRequest(address, 'balances', { start }),
-  );
-  return (
-    <Listed
-      listing={listing}
-      title="Assets"
-      none="It has nothing in coin stores or primary stores."
-    >
-      {(balances) => (
-        <Table
-          style="assets cards"
-          caption="Balances of the account"
-          columns={['Asset', '#Balance', 'History']}
-        >
-          {balances.map((held) => (
-            <AssetRow key={held.asset_type} address={address} {...held} />
-          ))}
-        </Table>
-      )}
-    </Listed>
-  );
-}
-
-function AssetRow({ address, asset_type, amount, name, symbol, decimals }: TabProps & HeldBalance) {
-  const isCoin = asset_type.includes('::');
-  return (
-    <tr>
-      <td>
-        {isCoin ? (
-          <DeclaredName name={asset_type} shown={asset_type} />
-        ) : (
-          <AccountId hex={asset_type} />
-        )}
-        {name && <span class="hint"> {name}</span>}
-      </td>
-      <td class="number">
-        <span title={`${groupDigits(amount)} in the smallest unit`}>
-          {amountText(BigInt(amount), decimals ?? 0)} {symbol ?? 'in the smallest unit'}
-        </span>
-      </td>
-      <td>
-        <a href={linkTo('balance', { account: address, asset: asset_type })}>
-          Chart<span class="visually-hidden"> of {asset_type}</span>
-        </a>
-      </td>
-    </tr>
-  );
-}
-
-/** The latest that the account has sent, ascending. */
-function useSummaries(address: string) {
-  const request = summariesRequest(address, TRANSACTIONS_AT_ONCE);
-  return useAnswer<readonly { readonly version: string }[]>(request);
-}
-
-function Transactions({ address }: TabProps) {
-  const firstKept = useLive().info?.oldest_ledger_version ?? '0';
-  return (
-    <Answered asked={useSummaries(address)} title="No transactions">
-      {(summaries) => {
-        const versions = summaries.map(({ version }) => version).reverse();
-        const oldest = BigInt(versions.at(-1) ?? 0);
-        const hasOlder = versions.length === TRANSACTIONS_AT_ONCE && oldest > 0n;
-        const older = { address, show: 'transactions', version: oldest - 1n };
-        return (
-          <Section title="Transactions sent">
-            {versions.length === 0 ? (
-              <p class="hint">It has sent nothing that is here.</p>
-            ) : (
-              <TransactionRows
-                rows={versions}
-                caption="Transactions that the account sent, newest first"
-              />
-            )}
-            {hasOlder && (
-              <Pager
-                label="Pages"
-                links={[
-                  [
-                    `Older: the account as of version ${groupDigits(older.version)}`,
-                    routeHash('account', older),
-                  ],
-                ]}
-              />
-            )}
-            {!hasOlder && firstKept !== '0' && (
-              <p class="hint">
-                This node has no transactions before version {groupDigits(firstKept)}.
-              </p>
-            )}
-          </Section>
-        );
-      }}
-    </Answered>
   );
 }
 
@@ -283,77 +193,5 @@ function Streams({ address }: TabProps) {
     >
       {(shown) => <StreamTable streams={shown} />}
     </Listed>
-  );
-}
-
-/** Objects that belonged to the account according to the changes of its latest transactions, with their resources. */
-function useSeenObjects(address: string): ReadonlyMap<string, readonly string[]> | undefined {
-  const { json: sent } = useSummaries(address);
-  const versions = sent?.map(({ version }) => version);
-  const [objects, setObjects] = useState<ReadonlyMap<string, readonly string[]>>();
-  useWork(
-    async (signal) => {
-      if (versions === undefined) return;
-      const found = new Map<string, string[]>();
-      for (const version of versions) {
-        const { text } = await send(transactionRequest(version), signal);
-        const { changes = [] } = parseJson<Transaction>(text);
-        for (const { address: object, data } of changes) {
-          const { type, data: core } = (data ?? {}) as Partial<Resource>;
-          if (type !== OBJECT_CORE || object === undefined || core?.['owner'] !== address) continue;
-          const ofObject = changes.filter((change) => change.address === object);
-          found.set(
-            object,
-            ofObject.map((change) => String(change.data?.['type'])),
-          );
-        }
-      }
-      setObjects(found);
-    },
-    [versions?.join()],
-  );
-  return objects;
-}
-
-function Objects({ address }: TabProps) {
-  const objects = useSeenObjects(address);
-  return (
-    <Section title="Objects" count={objects?.size}>
-      <p class="hint">
-        Seen in the changes of the account’s latest {TRANSACTIONS_AT_ONCE} transactions, and looked
-        up again. This node has no index of owners: objects that were not touched there, or that
-        others gave to the account, are not known here.
-      </p>
-      {objects === undefined && <Waiting />}
-      {objects?.size === 0 && <p class="hint">None seen there.</p>}
-      {[...(objects ?? [])].map(([object, types]) => (
-        <SeenObject key={object} {...{ address, object, types }} />
-      ))}
-    </Section>
-  );
-}
-
-interface SeenObjectProps extends TabProps {
-  readonly object: string;
-  readonly types: readonly string[];
-}
-
-function SeenObject({ address, object, types }: SeenObjectProps) {
-  const { json, failure } = useAnswer<Resource>(resourceRequest(object, OBJECT_CORE));
-  const owner = json && String(json.data['owner']);
-  return (
-    <article class="item">
-      <AccountId hex={object} full />
-      <p class="hint">{types.join(', ')}</p>
-      <p>
-        {failure instanceof Error && failure.message}
-        {owner === address && 'The account owns it.'}
-        {owner !== undefined && owner !== address && (
-          <>
-            It belongs to <AccountId hex={owner} /> now.
-          </>
-        )}
-      </p>
-    </article>
   );
 }

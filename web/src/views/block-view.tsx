@@ -69,7 +69,9 @@ function Shown({ block }: { block: Block }) {
         {transactions.length > MAX_ROWS && (
           <p class="table-foot">
             The first {MAX_ROWS} are shown.{' '}
-            <a href={linkTo('transactions', { start: last_version })}>The last ones</a>
+            <a href={linkTo('transactions', { kind: 'all', before: BigInt(last_version) + 1n })}>
+              The last ones
+            </a>
           </p>
         )}
       </Section>

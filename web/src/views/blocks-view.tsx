@@ -1,10 +1,11 @@
 /** Blocks, newest first. Every block is asked for once. */
+import { useState } from 'preact/hooks';
 import type { Block } from '../answers.ts';
 import { Answered, type Asked, useAnswer } from '../ask.tsx';
 import { HeightId, Hex, Time, VersionId } from '../ids.tsx';
 import { useLive } from '../live-ledger.ts';
 import { counted, groupDigits, lesser, readU64 } from '../number-text.ts';
-import { Failure, Pager, Table, Waiting } from '../parts.tsx';
+import { Failure, Pager, PauseButton, Table, Waiting } from '../parts.tsx';
 import { RequestPanel } from '../request-panel.tsx';
 import { blockRequest } from '../requests.ts';
 import { chosenVersion, linkTo, parameter } from '../route.ts';
@@ -27,8 +28,11 @@ export function BlocksView() {
   return info === undefined ? <Waiting /> : <Blocks newest={BigInt(info.block_height)} />;
 }
 
-function Blocks({ newest }: { newest: bigint }) {
+function Blocks({ newest: known }: { newest: bigint }) {
   const { info } = useLive();
+  const [paused, setPaused] = useState<bigint>();
+  const newest = paused ?? known;
+  const isLive = chosenVersion() === undefined && parameter('top') === '';
   const oldest = readU64(info?.oldest_block_height ?? '') ?? 0n;
   const top = lesser(readU64(parameter('top')) ?? newest, newest);
   const first = useAnswer<Block>(blockRequest(String(top)));
@@ -37,10 +41,18 @@ function Blocks({ newest }: { newest: bigint }) {
   if (first.failure !== undefined) return <Failure title="No blocks" error={first.failure} />;
   return (
     <>
+      {isLive && (
+        <div class="list-head">
+          <PauseButton
+            isPaused={paused !== undefined}
+            onChange={(isPaused) => setPaused(isPaused ? known : undefined)}
+          />
+        </div>
+      )}
       <Table
         style="blocks cards"
         caption="Blocks, newest first"
-        columns={['#Height', 'Time', '#Versions', 'Hash']}
+        columns={['#Height', 'When', '#Versions', 'Hash']}
       >
         <BlockRow height={String(top)} asked={first} />
         {others
@@ -77,7 +89,7 @@ function BlockRow({ height, asked }: { height: string; asked: Asked<Block> }) {
       </td>
       <td class="when">
         {failure instanceof Error && failure.message}
-        <Time usecs={json?.block_timestamp} />
+        <Time usecs={json?.block_timestamp} isRelative />
       </td>
       <td class="number">
         {json && (

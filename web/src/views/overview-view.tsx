@@ -1,15 +1,17 @@
 /** Overview: the ledger's state and places to begin. */
-import type { Block, LedgerInfo, Transaction } from '../answers.ts';
-import { useAnswer } from '../ask.tsx';
+import { useState } from 'preact/hooks';
+import type { Block, LedgerInfo } from '../answers.ts';
+import { Answered, useAnswer } from '../ask.tsx';
 import { SAMPLE_PUBLISHER } from '../encode-request.ts';
 import { HeightId, Time, VersionId } from '../ids.tsx';
 import { useLive } from '../live-ledger.ts';
 import { groupDigits, ledgerAgeText, readU64, timeText } from '../number-text.ts';
-import { Facts, Failure, Waiting } from '../parts.tsx';
+import { Facts, Failure, PauseButton, Waiting } from '../parts.tsx';
 import { RequestPanel } from '../request-panel.tsx';
-import { blockRequest, HEADS_REQUEST, transactionsRequest } from '../requests.ts';
+import { blockRequest, HEADS_REQUEST, versionAtRequest } from '../requests.ts';
 import { chosenVersion, linkTo } from '../route.ts';
 import { TransactionRows } from '../transaction-rows.tsx';
+import { useScan } from '../transaction-scan.ts';
 
 /** Places that every ledger of this kind has, and two of the sample ledger. */
 function startingPoints(): readonly (readonly [text: string, hash: string])[] {
@@ -27,20 +29,19 @@ function startingPoints(): readonly (readonly [text: string, hash: string])[] {
 export function OverviewView() {
   const { info, failure, versionsPerSecond } = useLive();
   const version = chosenVersion();
-  const title =
-    info === undefined
-      ? 'The ledger’s state is not known'
-      : 'The node does not answer; the figures below are the last known';
   const asked = { request: HEADS_REQUEST, refreshes: 0, ...(failure && { failure }) };
   return (
     <>
       <div class="ledger-state">
-        {failure !== undefined && <Failure title={title} error={failure} />}
-        {info !== undefined && <State info={info} growth={growthText(versionsPerSecond)} />}
+        {failure !== undefined && <Failure title="The node does not answer" error={failure} />}
+        {version === undefined ? (
+          info !== undefined && <State info={info} growth={growthText(versionsPerSecond)} />
+        ) : (
+          <ChosenVersion version={version} />
+        )}
         {info === undefined && failure === undefined && <Waiting />}
       </div>
-      {version !== undefined && <ChosenVersion version={version} />}
-      <Latest newest={readU64(version ?? info?.ledger_version ?? '')} />
+      <Latest />
       <section aria-labelledby="starting-points">
         <h2 id="starting-points">Where to begin</h2>
         <ul class="links">
@@ -56,50 +57,61 @@ export function OverviewView() {
   );
 }
 
-const LATEST_TRANSACTIONS = 8n;
+const LATEST_TRANSACTIONS = 8;
 
-/** What the time machine is set to; the figures above stay those of now. */
+interface VersionFacts {
+  readonly epoch: string;
+}
+
+/** What the ledger was at the version that the time machine is set to. */
 function ChosenVersion({ version }: { version: string }) {
-  const { json, failure } = useAnswer<Block>(blockRequest(version, 'version'));
-  if (failure !== undefined) return <Failure title="No such version" error={failure} />;
+  const asked = useAnswer<Block>(blockRequest(version, 'version'));
+  const { json: block } = asked;
+  const at = block && readU64(block.block_timestamp);
+  const facts = useAnswer<VersionFacts>(at === undefined ? undefined : versionAtRequest(at));
   return (
-    <p class="note" role="status">
-      You look at the ledger as of version {groupDigits(version)}
-      {json && (
+    <Answered asked={asked} title="No such version">
+      {({ block_height, block_timestamp }) => (
         <>
-          , in block <HeightId height={json.block_height} /> of{' '}
-          <Time usecs={json.block_timestamp} />
+          <p class="note" role="status">
+            You look at the ledger as of version {groupDigits(version)}.
+          </p>
+          <Facts
+            style="figures"
+            rows={[
+              ['Version', <VersionId key="version" version={version} />],
+              ['Block', <HeightId key="block" height={block_height} />],
+              ['Epoch', facts.json && groupDigits(facts.json.epoch)],
+            ]}
+          />
+          <Facts rows={[['Ledger time', <Time key="time" usecs={block_timestamp} />]]} />
         </>
       )}
-      . The figures above are those of now.
-    </p>
+    </Answered>
   );
 }
 
-/** The newest transactions; while the node does not answer, those known before. */
-function Latest({ newest }: { newest: bigint | undefined }) {
-  const version = chosenVersion();
-  const first =
-    newest !== undefined && newest >= LATEST_TRANSACTIONS ? newest - LATEST_TRANSACTIONS + 1n : 0n;
-  const request = transactionsRequest({
-    ...(version !== undefined && { start: first }),
-    limit: LATEST_TRANSACTIONS,
+/** The newest transactions of users; while the node does not answer, those known before. */
+function Latest() {
+  const version = readU64(chosenVersion() ?? '');
+  const [isPaused, setPaused] = useState(false);
+  const { rows, isWorking } = useScan({
+    before: version === undefined ? undefined : version + 1n,
+    ...{ wanted: LATEST_TRANSACTIONS, isPaused, filter: 'user' },
+    isWanted: ({ type }) => type === 'user_transaction' || type === 'genesis_transaction',
   });
-  const { json, failure } = useAnswer<readonly Transaction[]>(
-    newest === undefined ? undefined : request,
-    newest,
-  );
-  if (json === undefined) return newest === undefined || failure !== undefined ? null : <Waiting />;
-  const isWanted = (one: Transaction) => version === undefined || BigInt(one.version!) <= newest!;
   return (
     <section aria-labelledby="latest">
-      <h2 id="latest">Latest transactions</h2>
-      <TransactionRows
-        rows={json.filter(isWanted).reverse()}
-        caption="Latest transactions, newest first"
-      />
+      <div class="section-head">
+        <h2 id="latest">Latest transactions of users</h2>
+        {version === undefined && <PauseButton isPaused={isPaused} onChange={setPaused} />}
+      </div>
+      {rows.length > 0 && (
+        <TransactionRows rows={rows} caption="Latest transactions of users, newest first" />
+      )}
+      {rows.length === 0 && (isWorking ? <Waiting /> : <p class="hint">None lately.</p>)}
       <p class="table-foot">
-        <a href={linkTo('transactions')}>All transactions</a>,{' '}
+        <a href={linkTo('transactions')}>More transactions</a>,{' '}
         <a href={linkTo('blocks')}>all blocks</a>
       </p>
     </section>

@@ -4,11 +4,12 @@ import { useAccountFacts } from '../account-facts.ts';
 import type { Block, Transaction } from '../answers.ts';
 import { ApiFailure } from '../api-client.ts';
 import { type Asked, useAnswer } from '../ask.tsx';
+import { replaceWith } from '../navigation.ts';
 import { groupDigits, timeText } from '../number-text.ts';
 import { announce, Failure, Waiting } from '../parts.tsx';
 import { blockRequest, transactionRequest } from '../requests.ts';
 import { linkTo, parameter, readSearch } from '../route.ts';
-import { calledFunction, kindText } from '../transaction-rows.tsx';
+import { calledFunction, kindText } from '../summary.ts';
 
 export const SEARCH_HINT =
   'A version or a height (5044), an address or a hash (0x…), a module (0x1::coin), an item of one ' +
@@ -22,7 +23,7 @@ export function SearchView() {
     const place = {
       name: 'Place',
       state: 'exists',
-      href: term.hash,
+      href: linkTo(term.view, term.parameters),
       said: parameter('q'),
     } as const;
     return <Hits hits={[place]} />;
@@ -133,7 +134,7 @@ function Hexes({ hex, isHash }: { hex: string; isHash: boolean }) {
   const isDone = hits.every(({ state }) => state === 'exists' || state === 'absent');
   const target = isDone && found.length === 1 ? found[0]!.href : undefined;
   useEffect(() => {
-    if (target !== undefined) location.replace(target);
+    if (target !== undefined) replaceWith(target);
   }, [target]);
   const note = 'Block: not known, this node cannot look blocks up by hash';
   return <Hits hits={hits} {...(isHash && { note })} />;

@@ -1,61 +1,152 @@
-/** Transactions, newest first; the newest page follows the ledger. */
+/** Transactions, newest first; the newest page follows the ledger. Users' transactions only, unless all are asked for. */
+import { useState } from 'preact/hooks';
 import type { Transaction } from '../answers.ts';
-import { Answered, useAnswer } from '../ask.tsx';
 import { useLive } from '../live-ledger.ts';
-import { greater, groupDigits, lesser, readU64 } from '../number-text.ts';
-import { Pager } from '../parts.tsx';
+import { shortAddress } from '../movements.ts';
+import { go } from '../navigation.ts';
+import { groupDigits, readU64 } from '../number-text.ts';
+import { Failure, Pager, PauseButton, QueryForm, TextField, Waiting } from '../parts.tsx';
 import { RequestPanel } from '../request-panel.tsx';
-import { transactionsRequest } from '../requests.ts';
 import { chosenVersion, linkTo, parameter } from '../route.ts';
+import { calledFunction } from '../summary.ts';
 import { TransactionRows } from '../transaction-rows.tsx';
+import { type ScanOptions, useScan } from '../transaction-scan.ts';
+import { readVersion, VERSION_HINT } from '../version-text.ts';
 
-const PAGE_SIZE = 25n;
+const PAGE_ROWS = 25;
+/** Parameters that filter; they stay from page to page. */
+const FILTERS = ['kind', 'function', 'sender', 'outcome'] as const;
+
+/** Whether a transaction is in the list, by what stands in the address bar. */
+function wantedOf(filters: Readonly<Record<string, string>>): (one: Transaction) => boolean {
+  const { kind, function: name = '', outcome, sender = '' } = filters;
+  const isName = name.toLowerCase();
+  const from = sender && shortAddress(sender.toLowerCase());
+  return (one) => {
+    if (kind !== 'all' && one.type !== 'user_transaction') return false;
+    if (isName && !calledFunction(one)?.toLowerCase().includes(isName)) return false;
+    if (from && shortAddress(one.sender ?? '') !== from) return false;
+    return outcome !== 'failed' || one.success === false;
+  };
+}
+
+function givenFilters(): Record<string, string> {
+  return Object.fromEntries(FILTERS.map((name) => [name, parameter(name)]));
+}
 
 export function TransactionsView() {
-  const { info } = useLive();
-  const version = chosenVersion();
-  const newest = readU64(version ?? info?.ledger_version ?? '');
-  const start =
-    readU64(parameter('start')) ??
-    (version === undefined ? undefined : pageBefore((newest ?? 0n) + 1n));
-  // Up to the chosen version, or the whole page.
-  const end = start === undefined ? undefined : lesser(start + PAGE_SIZE, (newest ?? start) + 1n);
-  const limit = start === undefined || end === undefined ? PAGE_SIZE : greater(end - start, 1n);
-  const isReady = version === undefined || newest !== undefined;
-  const asked = useAnswer<readonly Transaction[]>(
-    isReady ? transactionsRequest({ start, limit }) : undefined,
-    start === undefined ? info?.ledger_version : undefined,
-  );
-  const first = start ?? pageBefore((newest ?? 0n) + 1n);
-  const oldest = readU64(info?.oldest_ledger_version ?? '') ?? 0n;
-  const isNewest = start === undefined || newest === undefined || start + PAGE_SIZE > newest;
-  const pageAt = (at: bigint) => linkTo('transactions', { start: at });
+  const filters = givenFilters();
+  const version = readU64(chosenVersion() ?? '');
+  const before = readU64(parameter('before')) ?? (version === undefined ? undefined : version + 1n);
+  const [isPaused, setPaused] = useState(false);
+  const options: ScanOptions = {
+    ...{ before, isPaused, wanted: PAGE_ROWS },
+    isWanted: wantedOf(filters),
+    filter: JSON.stringify(filters),
+  };
+  const scan = useScan(options);
+  const { rows, asked, isWorking, lowest, isAll } = scan;
+  const isLive = before === undefined;
   return (
     <>
-      <Answered asked={asked} title="No transactions">
-        {(rows) =>
-          rows.length === 0 ? (
-            <p>No transaction here.</p>
-          ) : (
-            <TransactionRows rows={[...rows].reverse()} caption="Transactions, newest first" />
-          )
-        }
-      </Answered>
-      <Pager
-        label="Pages"
-        links={[
-          ['Newest', !isNewest && linkTo('transactions')],
-          ['Newer', !isNewest && pageAt(first + PAGE_SIZE)],
-          ['Older', first > oldest && pageAt(greater(pageBefore(first), oldest))],
-          [`Oldest kept, version ${groupDigits(oldest)}`, first > oldest && pageAt(oldest)],
-        ]}
-      />
+      <div class="list-head">
+        <FilterForm filters={filters} />
+        {isLive && <PauseButton isPaused={isPaused} onChange={setPaused} />}
+      </div>
+      {asked.failure !== undefined && <Failure title="No transactions" error={asked.failure} />}
+      {rows.length > 0 && <TransactionRows rows={rows} caption="Transactions, newest first" />}
+      {isWorking && <Waiting />}
+      {!isWorking && rows.length === 0 && asked.failure === undefined && (
+        <p class="hint">
+          No such transaction {lowest !== undefined && `from version ${groupDigits(lowest)} on`}.
+        </p>
+      )}
+      <Pages {...{ filters, lowest, isAll, isLive }} isFull={rows.length >= PAGE_ROWS} />
       <RequestPanel asked={asked} also={[[asked.refreshes, 'to follow the ledger']]} />
     </>
   );
 }
 
-/** Where the page begins that ends before `version`. */
-function pageBefore(version: bigint): bigint {
-  return version > PAGE_SIZE ? version - PAGE_SIZE : 0n;
+interface PagesProps {
+  readonly filters: Record<string, string>;
+  readonly lowest: bigint | undefined;
+  readonly isAll: boolean;
+  readonly isLive: boolean;
+  readonly isFull: boolean;
+}
+
+function Pages({ filters, lowest, isAll, isLive, isFull }: PagesProps) {
+  const oldest = useLive().info?.oldest_ledger_version ?? '0';
+  const older =
+    !isAll && lowest !== undefined && linkTo('transactions', { ...filters, before: lowest });
+  return (
+    <>
+      <Pager
+        label="Pages"
+        links={[
+          ['Newest', !isLive && linkTo('transactions', { ...filters, version: undefined })],
+          [isFull ? 'Older' : 'Look further back', older],
+        ]}
+      />
+      {isAll && oldest !== '0' && (
+        <p class="hint">This node has no transactions before version {groupDigits(oldest)}.</p>
+      )}
+    </>
+  );
+}
+
+function FilterForm({ filters }: { filters: Record<string, string> }) {
+  const [problem, setProblem] = useState<string>();
+  const apply = async ({ at = '', ...chosen }: Record<string, string>): Promise<void> => {
+    setProblem(undefined);
+    try {
+      const version = at === '' ? undefined : await readVersion(at, new AbortController().signal);
+      const before = version === undefined ? undefined : BigInt(version) + 1n;
+      go(linkTo('transactions', { ...chosen, before }));
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+  };
+  const chosen = (name: string, value: string) => filters[name] === value;
+  return (
+    <QueryForm
+      label="Filter"
+      submit="Show"
+      style="filters"
+      onSubmit={(fields) => void apply(fields)}
+    >
+      <label class="field">
+        Kind
+        <select name="kind">
+          <option value="">of users</option>
+          <option value="all" selected={chosen('kind', 'all')}>
+            all kinds
+          </option>
+        </select>
+      </label>
+      <label class="field">
+        Outcome
+        <select name="outcome">
+          <option value="">any</option>
+          <option value="failed" selected={chosen('outcome', 'failed')}>
+            failed
+          </option>
+        </select>
+      </label>
+      <TextField
+        label="Function"
+        name="function"
+        value={filters['function']}
+        placeholder="coin::transfer"
+      />
+      <TextField label="Sender" name="sender" value={filters['sender']} placeholder="0x…" />
+      <TextField
+        label="Up to version or time"
+        name="at"
+        placeholder="newest"
+        hint={problem ?? undefined}
+        title={VERSION_HINT}
+      />
+    </QueryForm>
+  );
 }

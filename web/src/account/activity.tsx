@@ -1,0 +1,107 @@
+/** An account's transactions in both directions, with counterparties and what each changed, and as a file. */
+import { useState } from 'preact/hooks';
+import { type ActivityPage, readActivity } from '../account-activity.ts';
+import { ApiFailure } from '../api-client.ts';
+import { type Asked, useWork } from '../ask.tsx';
+import { headAbove, useLive, useRecoveries } from '../live-ledger.ts';
+import { greater, groupDigits, lesser, readU64 } from '../number-text.ts';
+import { Failure, Pager, Section, Waiting } from '../parts.tsx';
+import { RequestPanel } from '../request-panel.tsx';
+import { chosenVersion, linkTo, parameter } from '../route.ts';
+import { TransactionRows } from '../transaction-rows.tsx';
+import { ActivityExport } from './activity-export.tsx';
+
+const PAGE_ROWS = 25;
+/** The newest page is made again this often at most. */
+const FOLLOW_INTERVAL_MS = 3_000;
+
+const SOURCES = {
+  indexer: undefined,
+  balances:
+    'What the account sent, and what changed its balances of the assets that it holds. This node has no indexer: what ' +
+    'else others did to the account is not known here.',
+  sent: 'What the account sent. This node has neither an indexer nor a history of balances.',
+} as const;
+
+/** Above which nothing is shown: the page before, or the version that is looked at. */
+export function activityEnd(): bigint | undefined {
+  const before = readU64(parameter('before'));
+  const version = readU64(chosenVersion() ?? '');
+  if (version === undefined) return before;
+  return before === undefined ? version + 1n : lesser(before, version + 1n);
+}
+
+export function Activity({ address }: { address: string }) {
+  const before = activityEnd();
+  const { page, asked } = useActivity(address, before);
+  const note = page && SOURCES[page.source];
+  return (
+    <>
+      <Section title="Transactions">
+        <div class="section-head">
+          <p class="hint">{note ?? 'All transactions that the account had to do with.'}</p>
+          <ActivityExport address={address} before={before} />
+        </div>
+        {asked.failure !== undefined && <Failure title="No transactions" error={asked.failure} />}
+        {page === undefined && asked.failure === undefined && <Waiting />}
+        {page?.versions.length === 0 && <p class="hint">There are no transactions of it here.</p>}
+        {page !== undefined && page.versions.length > 0 && (
+          <TransactionRows
+            rows={page.versions}
+            caption="Transactions of the account, newest first"
+            account={address}
+          />
+        )}
+        {page && <Pages address={address} page={page} />}
+      </Section>
+      <RequestPanel asked={asked} />
+    </>
+  );
+}
+
+function Pages({ address, page }: { address: string; page: ActivityPage }) {
+  const oldest = useLive().info?.oldest_ledger_version ?? '0';
+  const place = { address, show: 'transactions' };
+  return (
+    <>
+      <Pager
+        label="Pages"
+        links={[
+          ['Newest', parameter('before') !== '' && linkTo('account', place)],
+          ['Older', page.next !== undefined && linkTo('account', { ...place, before: page.next })],
+        ]}
+      />
+      {page.next === undefined && oldest !== '0' && (
+        <p class="hint">This node has no transactions before version {groupDigits(oldest)}.</p>
+      )}
+    </>
+  );
+}
+
+/** The newest page follows the ledger, a page at a time. */
+function useActivity(address: string, before: bigint | undefined) {
+  const [known, setKnown] = useState<{ page?: ActivityPage; asked: Asked<unknown> }>();
+  const recoveries = useRecoveries();
+  useWork(
+    async (signal) => {
+      let version = -1n;
+      for (;;) {
+        const head = await headAbove(version, signal);
+        const oldest = greater(BigInt(head.oldest_ledger_version), 0n);
+        version = BigInt(head.ledger_version);
+        try {
+          const page = await readActivity({ address, before, limit: PAGE_ROWS, oldest }, signal);
+          setKnown({ page, asked: { request: page.request, refreshes: 0 } });
+        } catch (failure) {
+          signal.throwIfAborted();
+          const request = failure instanceof ApiFailure ? failure.request : undefined;
+          setKnown({ asked: { request, failure, refreshes: 0 } });
+        }
+        if (before !== undefined) return;
+        await new Promise((resolve) => setTimeout(resolve, FOLLOW_INTERVAL_MS));
+      }
+    },
+    [address, before, recoveries],
+  );
+  return known ?? { asked: { request: undefined, refreshes: 0 } };
+}
