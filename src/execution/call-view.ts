@@ -9,6 +9,7 @@ import { renderInTurns, renderValue } from '../move/values/value-json.ts';
 import { conversionError } from '../state/ledger-error.ts';
 import type { ModuleView } from '../state/module-view.ts';
 import type { InstructionPrices } from '../vm/gas/instruction-prices.ts';
+import type { RunObserver } from '../vm/observer.ts';
 import type { Program } from '../vm/program/program.ts';
 import { VmError } from '../vm/status/status.ts';
 import type { World } from '../vm/world.ts';
@@ -38,6 +39,7 @@ interface ViewPlace {
   readonly modules: ModuleView;
   readonly program: Program;
   readonly pace: YieldBudget;
+  readonly observer?: RunObserver | undefined;
   /** Rejects with LedgerError where the version is pruned. */
   openWorld(): MaybePromise<World>;
   /** Absent without a gas schedule. */
@@ -71,7 +73,7 @@ export function callView(
 
 function valuesOf(
   call: ViewCall,
-  { modules, program, pace, openWorld, gasPrices }: ViewPlace,
+  { modules, program, pace, observer, openWorld, gasPrices }: ViewPlace,
 ): MaybePromise<ViewAnswer> {
   const { module, args } = call;
   return andThen(loadView(call, program), (view) =>
@@ -79,7 +81,7 @@ function valuesOf(
       andThen(checkArguments(view.parameters, args, module, world), () =>
         andThen(gasPrices(), (prices) =>
           andThen(
-            runView({ program, world, turns: pace }, view, args, prices),
+            runView({ program, world, turns: pace, observer }, view, args, prices),
             (results) => new FoundValues(results, view.layouts!.resultTypes, { modules, pace }),
           ),
         ),

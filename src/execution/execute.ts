@@ -59,7 +59,9 @@ export async function execute(
     if (ran === undefined) return NOTHING;
     const world = await place.openWorld();
     const parts = { program, world, natives: frameworkNative, limits: VIEW_LIMITS };
-    const machine = new Machine({ ...parts, session: ran.session, turns: place.pace });
+    const { observer, pace: turns } = place;
+    const machine = new Machine({ ...parts, session: ran.session, turns, observer });
+    observer?.begin?.('function', machine.gas);
     await runIn(machine, ran.call);
     const effects = await effectsOf(machine);
     const changes = await stateChanges(effects, [], place);

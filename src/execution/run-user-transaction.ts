@@ -18,6 +18,7 @@ import type { InstructionPrices } from '../vm/gas/instruction-prices.ts';
 import { Machine } from '../vm/machine/machine.ts';
 import { type Call, runIn, VIEW_LIMITS } from '../vm/machine/run.ts';
 import { frameworkNative } from '../vm/natives/index.ts';
+import type { RunObserver } from '../vm/observer.ts';
 import { Program } from '../vm/program/program.ts';
 import { effectsOf } from '../vm/run-effects.ts';
 import { STATUS, type StatusName, VmError } from '../vm/status/status.ts';
@@ -73,6 +74,7 @@ export interface RunPlace {
   readonly sizeBytes?: number | undefined;
   /** The transaction's index in its block; absent: it is simulated. */
   readonly index?: number | undefined;
+  readonly observer?: RunObserver | undefined;
   /** The state as some modules say where its resources are. Rejects with LedgerError where the version is pruned. */
   openWorld(modules?: SeenModules): MaybePromise<World>;
 }
@@ -214,7 +216,10 @@ class Execution {
     run.begin('transaction', gas, prices);
     const creation = await accountCreationOf(this.#validated);
     if (creation !== undefined) await run.call(creation);
+    const { observer } = this.#place;
+    observer?.begin?.('intrinsic', gas);
     gas.charge(intrinsic);
+    observer?.begin?.('function', gas);
   }
 
   /** Rejects with VmError, ViewError. */
@@ -253,7 +258,12 @@ class Execution {
   /** Charges for what a run has changed. Rejects with VmError, ViewError. */
   async #charge(run: TransactionRun): Promise<StorageFees> {
     const { gas, terms } = this.#metering;
-    return chargeChanges(gas, await changesOf(run, this.#place), terms);
+    const { observer } = this.#place;
+    const changes = await changesOf(run, this.#place);
+    observer?.begin?.('changes', gas);
+    const fees = chargeChanges(gas, changes, terms);
+    observer?.begin?.('epilogue', run.machine.gas);
+    return fees;
   }
 
   /** What is left of a transaction that has failed: its fee, and its account. */
@@ -279,14 +289,16 @@ class Execution {
   /** The run that is charged for the authentication of signers. */
   #firstRun(): TransactionRun {
     const { gas, prices } = this.#metering;
-    const run = new TransactionRun(this.#validated, this.#place.pace);
+    const run = new TransactionRun(this.#validated, this.#place);
     run.begin('prologue', gas, prices);
     return run;
   }
 
   /** Another run after its prologue. */
   async #begin(): Promise<TransactionRun | Discarded> {
-    const run = new TransactionRun(this.#validated, this.#place.pace);
+    const run = new TransactionRun(this.#validated, this.#place);
+    // Its first run is shown.
+    this.#place.observer?.begin?.(undefined, run.machine.gas);
     return (await this.#validate(run)) ?? run;
   }
 
@@ -359,6 +371,14 @@ function gatingOf({ transaction, nonce, world }: Validated): StatusName | undefi
   return isGated ? 'FEATURE_UNDER_GATING' : undefined;
 }
 
+/** What observers are told of the parts of a transaction. */
+const PART_NAMES: Readonly<Record<UserPart, string>> = {
+  prologue: 'prologue',
+  transaction: 'function',
+  failed: 'failed',
+  epilogue: 'epilogue',
+};
+
 /** One machine with what comes before a transaction, the transaction, and what comes after. */
 class TransactionRun {
   readonly machine: Machine;
@@ -366,10 +386,11 @@ class TransactionRun {
   #signers: Signers | undefined;
   readonly #validated: Validated;
 
-  constructor(validated: Validated, turns: YieldBudget) {
+  constructor(validated: Validated, { pace: turns, observer }: RunPlace) {
     const { program, world } = validated;
     const parts = { program, world, natives: frameworkNative, limits: VIEW_LIMITS };
-    this.machine = new Machine({ ...parts, session: validated.sessionOf('prologue'), turns });
+    const session = validated.sessionOf('prologue');
+    this.machine = new Machine({ ...parts, session, turns, observer });
     this.#validated = validated;
   }
 
@@ -382,6 +403,7 @@ class TransactionRun {
   /** Begins the session of a part. Without gas nothing is charged. */
   begin(part: UserPart, gas?: GasMeter, prices?: InstructionPrices): void {
     this.machine.beginSession(this.#validated.sessionOf(part), gas, prices);
+    this.machine.observer?.begin?.(PART_NAMES[part], this.machine.gas);
   }
 
   /** @throws VmError, or rejects with it */

@@ -36,7 +36,12 @@ const MAX_VIEW_GAS = 2_000_000;
 
 /** @throws VmError, ViewError; or rejects with them */
 export function runView(
-  { program, world, turns }: Pick<MachineParts, 'program' | 'world' | 'turns'>,
+  {
+    program,
+    world,
+    turns,
+    observer,
+  }: Pick<MachineParts, 'program' | 'world' | 'turns' | 'observer'>,
   view: LoadedView,
   args: readonly Uint8Array[],
   prices: InstructionPrices | undefined,
@@ -44,9 +49,17 @@ export function runView(
   return andThen(layoutsOf(view, program), ({ parameters, results }) => {
     const { function: target, typeArguments } = view;
     const limits = VIEW_LIMITS;
-    const machine = new Machine({ program, world, natives: frameworkNative, limits, turns });
+    const machine = new Machine({
+      program,
+      world,
+      natives: frameworkNative,
+      limits,
+      turns,
+      observer,
+    });
     const gas = prices && new GasMeter(prices.prices, MAX_VIEW_GAS * scaleOf(prices.prices));
     machine.beginSession(undefined, gas, prices);
+    observer?.begin?.('function', machine.gas);
     machine.chargeModule(target.module);
     const charged = mapInOrder(typeArguments, (type) => machine.chargeTypes(type));
     const given = andThen(charged, () => argumentsOf(machine, view, args, parameters));

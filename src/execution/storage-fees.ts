@@ -101,7 +101,7 @@ export function keySize(key: StateKey): number {
   return key.kind === 'raw' ? key.bytes.length : 3 * ADDRESS_BYTES;
 }
 
-function depositOf(metadata: StateValueMetadata): bigint {
+export function depositOf(metadata: StateValueMetadata): bigint {
   return metadata.kind === 'v0' ? metadata.deposit : metadata.slotDeposit + metadata.bytesDeposit;
 }
 

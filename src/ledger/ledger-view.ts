@@ -37,6 +37,7 @@ import type { LedgerIdentity } from '../store/columns/identity-column.ts';
 import type { EmittedPart } from '../store/read/emitted-events.ts';
 import type { InstructionPrices } from '../vm/gas/instruction-prices.ts';
 import { LARGE_RUN_BYTES } from '../vm/machine/large-runs.ts';
+import type { RunObserver } from '../vm/observer.ts';
 import { Program } from '../vm/program/program.ts';
 import type { World } from '../vm/world.ts';
 import { YieldBudget } from '../yield-budget.ts';
@@ -57,6 +58,7 @@ import { TypedEvents } from './events/typed-events.ts';
 import { type BlockPriceCache, estimateGasPrices, type GasPrices } from './gas-price.ts';
 import { History } from './history.ts';
 import { StateItems } from './state/state-items.ts';
+import { Traces } from './traces.ts';
 import { type TransactionCaches, TransactionRenderer } from './transactions/renderer.ts';
 import { transactionIndexes } from './transactions/transaction-index.ts';
 import { type VersionAtTime, versionAtTime } from './version-times.ts';
@@ -86,6 +88,7 @@ export class LedgerView {
   readonly pages: StreamPages;
   readonly typedEvents: TypedEvents;
   readonly stateItems: StateItems;
+  readonly traces: Traces;
   readonly #source: LedgerSource;
   readonly #caches: LedgerCaches;
   readonly #guard: PruningGuard;
@@ -126,6 +129,7 @@ export class LedgerView {
     });
     this.history = new History(source, keepsTransactions, guard, renderer);
     this.typedEvents = new TypedEvents(source, guard, renderer);
+    this.traces = new Traces({ source, guard, modulesAt, view: this });
   }
 
   /** What has been read of overrides so far; absent where nothing can be overridden. */
@@ -205,14 +209,17 @@ export class LedgerView {
     request: ViewRequest | Uint8Array,
     version: bigint,
     pace = new YieldBudget(),
+    observer?: RunObserver,
   ): MaybePromise<ViewAnswer> {
     pace.hold(LARGE_RUN_BYTES);
     const modules = this.#modulesAt(version);
     const openWorld = () => this.#worldOf(modules);
     const gasPrices = () => this.#viewPricesAt(version);
-    return this.#newestProgram().useAt(modules, (program) =>
-      callView(request, { modules, program, pace, openWorld, gasPrices }),
-    );
+    const call = (program: Program) =>
+      callView(request, { modules, program, pace, observer, openWorld, gasPrices });
+    // With a program of the newest version it may be done twice.
+    if (observer !== undefined) return call(new Program(modules.lookup));
+    return this.#newestProgram().useAt(modules, call);
   }
 
   /** What a transaction would do at a version. Rejects with ViewError, LedgerError. */
@@ -221,6 +228,7 @@ export class LedgerView {
     version: bigint,
     pace = new YieldBudget(),
     sizeBytes?: number,
+    observer?: RunObserver,
   ): Promise<UserTransactionOutput> {
     pace.hold(LARGE_RUN_BYTES);
     const modules = this.#modulesAt(version);
@@ -230,8 +238,7 @@ export class LedgerView {
       program:
         modules === this.#modules ? this.#newestProgram().program : new Program(modules.lookup),
       places: new WeakMap(),
-      pace,
-      sizeBytes,
+      ...{ pace, sizeBytes, observer },
       openWorld: (seen = modules) => andThen(this.#worldOf(seen), worldWithSeed),
     });
   }

@@ -17,6 +17,7 @@ import type { ModuleId } from '../move/types/module-id.ts';
 import type { GasMeter } from './gas/gas-meter.ts';
 import type { ValueSizes } from './gas/value-size.ts';
 import type { Meter } from './meter.ts';
+import type { ObservedRun, RunObserver } from './observer.ts';
 import type { LoadedFunction } from './program/loaded-module.ts';
 import type { Program } from './program/program.ts';
 import type { VmType } from './program/vm-type.ts';
@@ -96,6 +97,9 @@ export interface NativeContext {
   readonly sizes: ValueSizes;
   /** Pays for work that is not constant. */
   readonly meter: Meter;
+  /** Watches the run that this is a part of. */
+  readonly observer?: RunObserver | undefined;
+  readonly run?: ObservedRun;
   /**
    * The place of a resource of an account, the same that code borrows; `undefined` if the resource does not exist.
    * @param type a struct with the ability key

@@ -127,6 +127,8 @@ export interface Endpoint<
   readonly method: 'GET' | 'POST';
   /** In which queue it waits under load (admission.ts): `read` when absent, `none` is never refused. */
   readonly work?: WorkKind | 'none';
+  /** Whether a GET runs code, as what is posted may. */
+  readonly runsCode?: boolean;
   readonly path: string;
   readonly parameters: P;
   readonly laterParameters?: L;

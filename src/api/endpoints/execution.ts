@@ -269,7 +269,7 @@ const OPEN = Buffer.from('[');
 const CLOSE = Buffer.from(']');
 
 /** @throws ApiError 400 for a request that cannot be made a transaction */
-async function signedOf(submission: Submission, view: LedgerView): Promise<Buffer> {
+export async function signedOf(submission: Submission, view: LedgerView): Promise<Buffer> {
   const { chainId } = view.state;
   try {
     return await signedTransactionOf(submission, { chainId, lookupModule: view.lookupModule });

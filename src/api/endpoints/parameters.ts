@@ -23,6 +23,7 @@ import {
   HashSchema,
   IdentifierSchema,
   StructTagSchema,
+  TransactionIdSchema,
   U64Schema,
   VersionSchema,
 } from '../schemas/schemas.ts';
@@ -287,6 +288,13 @@ export const HASH = parameterType('string(HashValue)', HashSchema, (text): Buffe
   if (!HASH_TEXT.test(text)) throw badText('unable to parse HashValue');
   return Buffer.from(text.slice(-64), 'hex');
 });
+
+/** A transaction by its hash, or by its version. */
+export const TRANSACTION = parameterType(
+  'string(HashOrVersion)',
+  TransactionIdSchema,
+  (text): Buffer | bigint => (HASH_TEXT.test(text) ? HASH.parse(text) : parseU64(text)),
+);
 
 /** The cursor of a page: the physical encoding of a state key in hex, without `0x` (docs/spec/ledger.md §1.2). */
 export const CURSOR = parameterType(

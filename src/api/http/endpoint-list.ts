@@ -19,6 +19,11 @@ import { batchEndpoint } from '../endpoints/extensions/batch.ts';
 import { decodeSubmissionEndpoint } from '../endpoints/extensions/decode-submission.ts';
 import { eventsByTypeEndpoint } from '../endpoints/extensions/events-by-type.ts';
 import { headsEndpoint, readyEndpoint, snapshotsEndpoint } from '../endpoints/extensions/node.ts';
+import {
+  traceSimulationEndpoint,
+  traceTransactionEndpoint,
+  traceViewEndpoint,
+} from '../endpoints/extensions/traces.ts';
 import { versionByTimestampEndpoint } from '../endpoints/extensions/versions.ts';
 import { healthyEndpoint, infoEndpoint, ledgerInfoEndpoint } from '../endpoints/health.ts';
 import {
@@ -77,6 +82,9 @@ export const ENDPOINTS: readonly AnyEndpoint[] = [
   rawStateValueEndpoint,
   encodeSubmissionEndpoint,
   decodeSubmissionEndpoint,
+  traceTransactionEndpoint,
+  traceSimulationEndpoint,
+  traceViewEndpoint,
   batchEndpoint,
 ];
 

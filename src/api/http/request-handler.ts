@@ -234,7 +234,7 @@ export function answerEndpoint(
     const { request, response, path, query } = exchange;
     const waiter = context.admission.pending(
       request,
-      endpoint.method === 'POST' ? 'run' : 'listing',
+      endpoint.method === 'POST' || endpoint.runsCode === true ? 'run' : 'listing',
     );
     const asked = { request, response, path, query, waiter };
     const format =

@@ -251,6 +251,13 @@ export const ResourcesSchema = Type.Array(ResourceSchema, {
   description: 'Resources in the order of their state keys; those of a group stand together.',
 });
 
+export const TransactionIdSchema = Type.String({
+  $id: 'HashOrVersion',
+  description: 'The hash of a transaction, 32 bytes in hex; or its version.',
+  pattern: '^(?:(?:0x)?[0-9a-fA-F]{64}|[0-9]{1,20})$',
+  examples: ['4'],
+});
+
 export const HashSchema = Type.String({
   $id: 'HashValue',
   description: '32 bytes in hex, `0x` and 64 digits.',

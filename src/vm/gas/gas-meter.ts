@@ -63,6 +63,8 @@ interface GasTotals {
 
 export class GasMeter {
   readonly prices: GasPrices;
+  /** What there was to use. */
+  #granted: number;
   #balance: number;
   #execution = 0;
   #io = 0;
@@ -78,6 +80,7 @@ export class GasMeter {
   /** @param balance internal gas that may be used */
   constructor(prices: GasPrices, balance: number) {
     this.prices = prices;
+    this.#granted = balance;
     this.#balance = balance;
     const limit = (name: string) =>
       prices.featureVersion < LIMITS_SINCE ? Number.POSITIVE_INFINITY : prices.limit(name);
@@ -88,6 +91,12 @@ export class GasMeter {
 
   get balance(): number {
     return this.#balance;
+  }
+
+  /** All that was charged, in internal gas. */
+  get spent(): number {
+    // Nothing is charged where the balance has no end.
+    return this.#balance === Number.POSITIVE_INFINITY ? 0 : this.#granted - this.#balance;
   }
 
   /** Internal gas of a gas unit. */
@@ -118,6 +127,7 @@ export class GasMeter {
 
   /** Adds internal gas that may be used. */
   add(amount: number): void {
+    this.#granted += amount;
     this.#balance += amount;
   }
 

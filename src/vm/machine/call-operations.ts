@@ -132,6 +132,7 @@ function resourceAt(machine: Machine, address: Value, type: VmType): GlobalResou
   const { globals } = machine;
   const resource = globals.known(address as string, type);
   if (resource === undefined) machine.retryAfter(globals.read(address as string, type));
+  else machine.observer?.resource?.(machine, resource);
   return resource;
 }
 

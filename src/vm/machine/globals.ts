@@ -67,12 +67,12 @@ export class Globals {
     return known;
   }
 
-  /** The same for a native, which charges in its own way. */
-  forNative(address: Address, type: VmType): MaybePromise<NativeResource> {
-    return andThen(this.read(address, type), (resource) => ({
+  /** What a native is told of a resource, for which it charges in its own way. */
+  forNative(resource: GlobalResource): NativeResource {
+    return {
       isThere: resource.place[0] !== undefined,
       loadedBytes: resource.paidIn === this.#session ? undefined : this.#unpaidBytes(resource),
-    }));
+    };
   }
 
   /** Reads a resource. @throws VmError IO_LIMIT_REACHED, FAILED_TO_DESERIALIZE_RESOURCE; or rejects with it */

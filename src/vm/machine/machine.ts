@@ -26,6 +26,7 @@ import {
   type NativeResource,
   type NativeResult,
 } from '../native.ts';
+import type { ObservedRun, RunObserver } from '../observer.ts';
 import {
   type Callee,
   type LoadedFunction,
@@ -75,6 +76,7 @@ export interface MachineParts {
   readonly session?: Session | undefined;
   /** Absent: the run goes on until it is over. */
   readonly turns?: RunTurns | undefined;
+  readonly observer?: RunObserver | undefined;
 }
 
 /** Natives that were looked up, and by whom; they live as long as the function's program. */
@@ -99,6 +101,7 @@ export class Machine {
   prices = UNPRICED;
   session: Session | undefined;
   readonly turns: RunTurns | undefined;
+  readonly observer: RunObserver | undefined;
   readonly globals: Globals;
   readonly stack: Value[] = [];
   readonly extensions = new Extensions();
@@ -118,9 +121,10 @@ export class Machine {
   /** Frames that were not called by their names in code. */
   #dynamicFrames = 0;
 
-  constructor({ program, world, natives, limits, session, turns }: MachineParts) {
+  constructor({ program, world, natives, limits, session, turns, observer }: MachineParts) {
     this.session = session;
     this.turns = turns;
+    this.observer = observer;
     this.program = program;
     this.world = new RunWorld(world, limits.maxReads, turns);
     this.meter = new Meter(limits);
@@ -142,6 +146,7 @@ export class Machine {
   /** Retries the current instruction when the data that it needs has arrived. */
   retryAfter(work: MaybePromise<unknown>): void {
     this.frame!.pc -= 1;
+    this.observer?.retried?.(this);
     // The instruction is charged once, however often it is retried.
     this.meter.refund();
     this.gas.refund(this.frame!.costs.amounts[this.frame!.pc]!);
@@ -173,6 +178,7 @@ export class Machine {
       if (frames.length >= this.#maxFrames) throw new VmError('CALL_STACK_OVERFLOW');
       frames.push(this.frame);
     }
+    this.observer?.entered?.(this, callee, locals);
     this.frame = new Frame(callee, locals, kind, costs);
     if (kind !== 'static') this.#dynamicFrames += 1;
   }
@@ -234,6 +240,7 @@ export class Machine {
   }
 
   return(): void {
+    this.observer?.left?.(this, this.stack);
     if (this.frame!.kind !== 'static') this.#dynamicFrames -= 1;
     this.frame = this.frames.pop();
   }
@@ -270,6 +277,7 @@ export class Machine {
     const { native, price } = this.#nativeOf(target);
     const args = this.take(target.parameters.length);
     if (native === undefined) throw missingNative(target.module.id.name, target.name);
+    this.observer?.entered?.(this, callee, args);
     const result = settle(
       () => {
         const scope = new NativeScope(this, callee);
@@ -302,7 +310,10 @@ export class Machine {
         locationIn(target, 0),
       );
     }
-    if (result instanceof NativeCall) return this.#dispatch(target, result);
+    if (result instanceof NativeCall) {
+      this.observer?.left?.(this, []);
+      return this.#dispatch(target, result);
+    }
     if (result.length !== target.results.length) {
       throw new RangeError(`native ${target.name} has ${result.length} results`);
     }
@@ -310,6 +321,7 @@ export class Machine {
       if (Array.isArray(value)) this.meter.allocate(value.length);
       this.stack.push(value);
     }
+    this.observer?.left?.(this, result);
   }
 
   /** A native has its function called instead of itself: one with the same parameters, but for the last. */
@@ -362,6 +374,14 @@ class NativeScope implements NativeContext {
     return this.#machine.meter;
   }
 
+  get run(): ObservedRun {
+    return this.#machine;
+  }
+
+  get observer(): RunObserver | undefined {
+    return this.#machine.observer;
+  }
+
   get gas(): GasMeter {
     return this.#machine.gas;
   }
@@ -371,7 +391,11 @@ class NativeScope implements NativeContext {
   }
 
   resource(address: Address, type: VmType): MaybePromise<NativeResource> {
-    return this.#machine.globals.forNative(address, type);
+    const { globals, observer } = this.#machine;
+    return andThen(globals.read(address, type), (resource) => {
+      observer?.resource?.(this.#machine, resource);
+      return globals.forNative(resource);
+    });
   }
 
   callers(): readonly LoadedFunction[] {

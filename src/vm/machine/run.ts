@@ -46,6 +46,10 @@ const ALL: Operations<(typeof OPERATIONS)[number]> = {
   ...CALL_OPERATIONS,
 };
 const BY_NUMBER: readonly Operation[] = OPERATIONS.map((name) => ALL[name]);
+const OBSERVED: readonly Operation[] = BY_NUMBER.map((operation) => (machine, operand) => {
+  machine.observer!.instruction?.(machine);
+  operation(machine, operand);
+});
 
 export interface Call {
   readonly function: LoadedFunction;
@@ -140,6 +144,7 @@ function mayGoOn({ frame, waiting }: Machine): boolean {
 function runBatch(machine: Machine): void {
   const { meter, stack } = machine;
   if (machine.frame === undefined || machine.waiting !== undefined) return;
+  const operations = machine.observer === undefined ? BY_NUMBER : OBSERVED;
   const most = Math.min(BATCH, meter.unitsLeft);
   if (most === 0) meter.chargeInTurns(1);
   const enough = meter.unitsLeft - most;
@@ -151,13 +156,16 @@ function runBatch(machine: Machine): void {
     frame.pc = pc + 1;
     meter.beginOperation();
     machine.gas.charge(frame.costs.amounts[pc]!);
-    BY_NUMBER[code.operations[pc]!]!(machine, code.operands[pc]!);
+    operations[code.operations[pc]!]!(machine, code.operands[pc]!);
     if (stack.length > MAX_STACK) throw new VmError('EXECUTION_STACK_OVERFLOW');
     done += 1;
   }
   meter.chargeInTurns(done);
 }
 
-function withLocation({ location }: Machine, error: unknown): unknown {
-  return error instanceof VmError && location !== undefined ? error.at(location) : error;
+function withLocation(machine: Machine, error: unknown): unknown {
+  const { location } = machine;
+  const located = error instanceof VmError && location !== undefined ? error.at(location) : error;
+  machine.observer?.failed?.(machine, located);
+  return located;
 }

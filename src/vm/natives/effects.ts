@@ -22,13 +22,15 @@ function emit(
   value: Value,
   eventOf: (typeTag: TypeTag, data: Buffer) => ContractEvent,
 ): MaybePromise<NativeResult> {
-  const { extensions, meter, program, session, typeArguments } = context;
+  const { extensions, meter, observer, program, run, session, typeArguments } = context;
   const [type] = typeArguments;
   return andThen(program.layout(type!), (layout) => {
     const data = encodeValue(layout, value, meter);
     if (session === undefined) return [];
     if (!hasBytes(type!.tag)) return new NativeAbort(CANNOT_CREATE_EVENT);
-    extensions.of(EmittedEvents).events.push(eventOf(type!.tag, data));
+    const event = eventOf(type!.tag, data);
+    extensions.of(EmittedEvents).events.push(event);
+    observer?.event?.(run!, event);
     return [];
   });
 }

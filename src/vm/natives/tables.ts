@@ -42,12 +42,29 @@ class NewTables {
   count = 0;
 }
 
+/** The place of an item, which observers are shown. */
+function placeOf(
+  context: NativeContext,
+  table: Value,
+  key: Value,
+  keyPrice: string,
+): MaybePromise<Value[]> {
+  const { observer, run, typeArguments } = context;
+  const found = foundPlace(context, table, key, keyPrice);
+  if (observer?.item === undefined) return found;
+  return andThen(found, (place) => {
+    const handle = partsOf(referenced(table))[0] as Address;
+    const [keyType, valueType] = typeArguments as readonly [VmType, VmType];
+    observer.item?.(run!, { handle, key, keyType, valueType, place });
+    return place;
+  });
+}
+
 /**
- * The place of an item.
  * @param table a reference to a table, whose only field is its handle
  * @param keyPrice the price of a byte of the key
  */
-function placeOf(
+function foundPlace(
   context: NativeContext,
   table: Value,
   key: Value,

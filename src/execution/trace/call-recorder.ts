@@ -1,0 +1,325 @@
+/**
+ * Records runs call by call. The first calls are noted with their values. Above the limits, calls of the same function
+ * by the same caller are one entry, so that memory is bounded however long a run is.
+ */
+import type { Instruction } from '../../move/modules/compiled.ts';
+import { OPCODES } from '../../move/modules/opcodes.ts';
+import type { ContractEvent } from '../../move/transactions/event.ts';
+import type { Address } from '../../move/types/address.ts';
+import { GasMeter, NO_PRICES } from '../../vm/gas/gas-meter.ts';
+import { Meter } from '../../vm/meter.ts';
+import type {
+  ObservedItem,
+  ObservedResource,
+  ObservedRun,
+  RunObserver,
+} from '../../vm/observer.ts';
+import type { Callee, LoadedFunction } from '../../vm/program/loaded-module.ts';
+import type { Program } from '../../vm/program/program.ts';
+import type { VmType } from '../../vm/program/vm-type.ts';
+import { VmError } from '../../vm/status/status.ts';
+import { copyValue, Reference, type Value } from '../../vm/value.ts';
+import {
+  type Access,
+  type Caller,
+  type InstructionCount,
+  RecordedCall,
+  RecordedPart,
+  type SeenValue,
+  type Step,
+  type TableTypes,
+} from './call-tree.ts';
+
+export interface TraceLimits {
+  /** Calls, accesses to state and events that have an entry of their own. */
+  readonly maxSteps: number;
+  /** Entries for several calls, besides. */
+  readonly maxMerged: number;
+  /** Memory of all values, in bytes. */
+  readonly maxValueBytes: number;
+  /** Elements of one value; 64 bytes of a vector count as one. */
+  readonly maxValueUnits: number;
+}
+
+export const TRACE_LIMITS: TraceLimits = {
+  maxSteps: 100_000,
+  maxMerged: 10_000,
+  maxValueBytes: 16 * 1024 * 1024,
+  maxValueUnits: 1_024,
+};
+
+/** Kinds of gas besides opcodes: natives, and what is charged outside of calls. */
+const NATIVE = 255;
+const OUTSIDE = 256;
+
+/** Instructions and natives after which the place may hold something else. */
+const CHANGING = new Set([
+  ...['MutBorrowGlobal', 'MutBorrowGlobalGeneric', 'MoveFrom', 'MoveFromGeneric'],
+  ...['MoveTo', 'MoveToGeneric', 'add_box', 'borrow_box_mut', 'remove_box'],
+]);
+/** Those that only ask whether there is something. */
+const ASKING = new Set(['Exists', 'ExistsGeneric', 'exists_at', 'contains_box']);
+
+const NOT_COPIED: SeenValue = { value: undefined };
+const NO_GAS = new GasMeter(NO_PRICES, 0);
+
+/** An access after which the place may hold something else. */
+interface OpenAccess {
+  readonly access: Access;
+  readonly current: () => Value;
+}
+
+export class CallRecorder implements RunObserver {
+  readonly parts: RecordedPart[] = [];
+  /** Steps without an entry, and values that were not copied. */
+  readonly omitted = { steps: 0, values: 0 };
+  readonly tables = new Map<Address, TableTypes>();
+  readonly #meter: Meter;
+  readonly #counts = new Float64Array(OUTSIDE + 1);
+  readonly #gasOf = new Float64Array(OUTSIDE + 1);
+  readonly #open = new Map<readonly Value[], OpenAccess>();
+  #stepsLeft: number;
+  #mergedLeft: number;
+  #gas = NO_GAS;
+  #spent = 0;
+  #charged = NO_GAS;
+  #kind = OUTSIDE;
+  /** The part, then the functions that run and have an entry. */
+  #stack: Caller[] = [];
+  /** Functions that run above them without an entry. */
+  #hidden = 0;
+  #running: LoadedFunction | undefined;
+  #code: readonly Instruction[] = [];
+
+  constructor({ maxSteps, maxMerged, maxValueBytes, maxValueUnits } = TRACE_LIMITS) {
+    this.#stepsLeft = maxSteps;
+    this.#mergedLeft = maxMerged;
+    this.#meter = new Meter({
+      maxUnits: Number.POSITIVE_INFINITY,
+      maxOperationUnits: maxValueUnits,
+      maxAllocatedBytes: maxValueBytes,
+      ...{ maxFrames: 0, maxReads: 0 },
+    });
+  }
+
+  /** What all parts used together. */
+  get charged(): GasMeter {
+    return this.#charged;
+  }
+
+  /** Gas by kind of instruction, the most first. */
+  instructions(): InstructionCount[] {
+    const found: InstructionCount[] = [];
+    for (let kind = 0; kind < OUTSIDE; kind += 1) {
+      const [count, gas] = [this.#counts[kind]!, this.#gasOf[kind]!];
+      if (count > 0) found.push({ name: nameOf(kind), count, gas });
+    }
+    return found.sort((left, right) => right.gas - left.gas || right.count - left.count);
+  }
+
+  /** A part that goes on has one entry. @param name that of no part: what runs is not recorded */
+  begin(name: string | undefined, gas: GasMeter): void {
+    this.end();
+    let part = this.parts.find((one) => one.name === name && one.failure === undefined);
+    if (part === undefined) {
+      part = new RecordedPart(name ?? '');
+      if (name !== undefined) this.parts.push(part);
+    }
+    this.#stack = [part];
+    this.#take(gas);
+  }
+
+  /** Notes what was charged last. */
+  end(): void {
+    this.#kind = OUTSIDE;
+    this.#take(this.#gas);
+    for (const open of this.#open.values()) this.#settle(open);
+    this.#open.clear();
+    this.#hidden = 0;
+  }
+
+  instruction({ gas, frame }: ObservedRun): void {
+    const { function: running, costs, pc } = frame!;
+    if (running !== this.#running) {
+      const { compiled } = running.module;
+      this.#running = running;
+      this.#code = compiled.functionDefinitions[running.definition]!.code!.code;
+    }
+    // What this instruction costs, whatever its values are, has been charged already.
+    this.#take(gas, costs.amounts[pc - 1]!);
+    this.#kind = this.#code[pc - 1]!.opcode;
+    this.#counts[this.#kind]! += 1;
+  }
+
+  retried(): void {
+    this.#counts[this.#kind]! -= 1;
+  }
+
+  entered({ gas, program }: ObservedRun, callee: Callee, args: readonly Value[]): void {
+    this.#take(gas);
+    if (callee.function.isNative) {
+      this.#kind = NATIVE;
+      this.#counts[NATIVE]! += 1;
+    }
+    const call = this.#entryOf(program, callee, args);
+    if (call !== undefined) {
+      this.#stack.push(call);
+      return;
+    }
+    this.#hidden += 1;
+    this.#stack.at(-1)!.hiddenCalls += 1;
+  }
+
+  left({ gas }: ObservedRun, results: readonly Value[]): void {
+    this.#take(gas);
+    if (this.#hidden > 0) {
+      this.#hidden -= 1;
+      return;
+    }
+    const call = this.#stack.pop() as RecordedCall;
+    call.returned += 1;
+    if (call.args === undefined) return;
+    const count = call.callee.function.results.length;
+    call.results = results.slice(results.length - count).map((value) => this.#copy(value));
+  }
+
+  failed({ gas, frame, program }: ObservedRun, error: unknown): void {
+    this.#take(gas);
+    const part = this.#stack[0] as RecordedPart;
+    const place = frame && { function: frame.function, at: frame.pc - 1 };
+    part.failure ??= { program, error, place };
+    this.#stack = [part];
+    this.end();
+  }
+
+  resource({ program }: ObservedRun, { address, type, place }: ObservedResource): void {
+    this.#use(program, { address }, type, place, () => place[0]);
+  }
+
+  item({ program }: ObservedRun, item: ObservedItem): void {
+    const { handle, key, keyType, valueType, place } = item;
+    if (!this.tables.has(handle)) this.tables.set(handle, { program, keyType, valueType });
+    // A key is copied only where it is shown.
+    const where = { handle, key: this.#isFull ? NOT_COPIED : this.#copy(key), keyType };
+    this.#use(program, where, valueType, place, () => (place[0] as Value[] | undefined)?.[0]);
+  }
+
+  event({ program }: ObservedRun, event: ContractEvent): void {
+    if (this.#hasRoom()) this.#add({ kind: 'event', program, event });
+  }
+
+  #use(
+    program: Program,
+    where: Access['place'],
+    type: VmType,
+    place: readonly Value[],
+    current: () => Value,
+  ): void {
+    this.#close(place);
+    if (!this.#hasRoom()) return;
+    const { callee } = this.#stack.at(-1) as RecordedCall;
+    const operation = this.#kind === NATIVE ? callee.function.name : nameOf(this.#kind);
+    const isThere = current() !== undefined;
+    const isSeen = isThere && !ASKING.has(operation);
+    const access: Access = {
+      ...{ kind: 'access', operation, program, type, place: where, isThere },
+      before: isSeen ? this.#copy(current()) : undefined,
+      after: undefined,
+    };
+    this.#add(access);
+    if (CHANGING.has(operation)) this.#open.set(place, { access, current });
+  }
+
+  /** Notes what a place holds after the access before. */
+  #close(place: readonly Value[]): void {
+    const open = this.#open.get(place);
+    if (open === undefined) return;
+    this.#open.delete(place);
+    this.#settle(open);
+  }
+
+  #settle({ access, current }: OpenAccess): void {
+    const value = current();
+    access.after = value === undefined ? 'nothing' : this.#copy(value);
+  }
+
+  /** Whether a step can have no entry of its own. */
+  get #isFull(): boolean {
+    const caller = this.#stack.at(-1);
+    const isMerged = caller instanceof RecordedCall && caller.args === undefined;
+    return this.#stepsLeft <= 0 || this.#hidden > 0 || isMerged;
+  }
+
+  /** Whether a step has an entry; it is omitted otherwise. */
+  #hasRoom(): boolean {
+    if (!this.#isFull) return true;
+    this.omitted.steps += 1;
+    return false;
+  }
+
+  #add(step: Step): void {
+    this.#stepsLeft -= 1;
+    this.#stack.at(-1)!.steps.push(step);
+  }
+
+  /** The entry of a call: one of its own, or one with others; `undefined` where there is no room for either. */
+  #entryOf(program: Program, callee: Callee, args: readonly Value[]): RecordedCall | undefined {
+    if (this.#hasRoom()) {
+      const given = args.slice(0, callee.function.parameters.length);
+      const call = new RecordedCall(
+        program,
+        callee,
+        given.map((value) => this.#copy(value)),
+      );
+      this.#add(call);
+      return call;
+    }
+    if (this.#hidden > 0) return undefined;
+    const caller = this.#stack.at(-1)!;
+    let merged = caller.merged.get(callee);
+    if (merged !== undefined) merged.count += 1;
+    else if (this.#mergedLeft > 0) {
+      this.#mergedLeft -= 1;
+      merged = new RecordedCall(program, callee, undefined);
+      caller.merged.set(callee, merged);
+    }
+    return merged;
+  }
+
+  /** A value as it is now, or the value that a reference is to. */
+  #copy(value: Value): SeenValue {
+    const held = value instanceof Reference ? value.get() : value;
+    this.#meter.beginOperation();
+    try {
+      return { value: copyValue(held, this.#meter) };
+    } catch (error) {
+      if (!(error instanceof VmError)) throw error;
+      this.omitted.values += 1;
+      return { value: undefined };
+    }
+  }
+
+  /**
+   * Gives what was charged since the last time to what has run since then.
+   * @param besides what of it was charged for what comes next
+   */
+  #take(meter: GasMeter, besides = 0): void {
+    const spent = meter.spent - besides;
+    if (meter !== this.#gas) {
+      this.#take(this.#gas);
+      this.#gas = meter;
+      this.#spent = spent;
+      if (meter.prices !== NO_PRICES) this.#charged = meter;
+      return;
+    }
+    const gas = spent - this.#spent;
+    if (gas === 0) return;
+    this.#spent = spent;
+    this.#gasOf[this.#kind]! += gas;
+    this.#stack.at(-1)!.ownGas += gas;
+  }
+}
+
+function nameOf(kind: number): string {
+  return kind === NATIVE ? 'native functions' : OPCODES[kind]!.name;
+}

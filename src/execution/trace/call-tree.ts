@@ -1,0 +1,100 @@
+/** What a run has done, call by call: what a recorder notes and a trace shows (docs/traces.md). */
+import type { ContractEvent } from '../../move/transactions/event.ts';
+import type { Address } from '../../move/types/address.ts';
+import type { Callee, LoadedFunction } from '../../vm/program/loaded-module.ts';
+import type { Program } from '../../vm/program/program.ts';
+import type { VmType } from '../../vm/program/vm-type.ts';
+import type { Value } from '../../vm/value.ts';
+
+/** A copy of a value as it was then; `undefined` where it was too large to copy. */
+export interface SeenValue {
+  readonly value: Value | undefined;
+}
+
+export interface Access {
+  readonly kind: 'access';
+  /** The name of the instruction, or of the native function. */
+  readonly operation: string;
+  readonly program: Program;
+  readonly type: VmType;
+  readonly place:
+    | { readonly address: Address }
+    | { readonly handle: Address; readonly key: SeenValue; readonly keyType: VmType };
+  /** Whether there was something. */
+  readonly isThere: boolean;
+  /** Absent where nothing was there, or the operation does not look at it. */
+  readonly before: SeenValue | undefined;
+  /** What was there when the place was used next, or the run was over; absent where it cannot have changed. */
+  after: SeenValue | 'nothing' | undefined;
+}
+
+interface Emitted {
+  readonly kind: 'event';
+  readonly program: Program;
+  readonly event: ContractEvent;
+}
+
+export type Step = RecordedCall | Access | Emitted;
+
+/** What calls others: a function, or a part of a transaction. */
+export class Caller {
+  /** Internal gas, without that of the functions that it calls. */
+  ownGas = 0;
+  readonly steps: Step[] = [];
+  /** Calls above the limits of a trace: an entry for all of one function. */
+  readonly merged = new Map<Callee, RecordedCall>();
+  /** Calls without an entry, also those below them: their gas is here. */
+  hiddenCalls = 0;
+}
+
+/** A call; or, above the limits of a trace, all calls of one function by the same caller. */
+export class RecordedCall extends Caller {
+  readonly kind = 'call';
+  readonly program: Program;
+  readonly callee: Callee;
+  /** Absent where it is several calls. */
+  readonly args: readonly SeenValue[] | undefined;
+  /** Absent where it is several calls, or has not returned. */
+  results: readonly SeenValue[] | undefined;
+  count = 1;
+  returned = 0;
+
+  constructor(program: Program, callee: Callee, args: readonly SeenValue[] | undefined) {
+    super();
+    this.program = program;
+    this.callee = callee;
+    this.args = args;
+  }
+}
+
+export interface RecordedFailure {
+  readonly program: Program;
+  readonly error: unknown;
+  /** The instruction of the innermost function that is not native. */
+  readonly place: { readonly function: LoadedFunction; readonly at: number } | undefined;
+}
+
+/** A part of a transaction: its prologue, its function, its epilogue. Its gas is what was charged outside of calls. */
+export class RecordedPart extends Caller {
+  readonly name: string;
+  failure: RecordedFailure | undefined;
+
+  constructor(name: string) {
+    super();
+    this.name = name;
+  }
+}
+
+/** Types of the items of a table. */
+export interface TableTypes {
+  readonly program: Program;
+  readonly keyType: VmType;
+  readonly valueType: VmType;
+}
+
+/** How often instructions of a kind were done, and their internal gas. */
+export interface InstructionCount {
+  readonly name: string;
+  readonly count: number;
+  readonly gas: number;
+}

@@ -1,0 +1,283 @@
+/** The parts of a recorded run as JSON (docs/traces.md). */
+import type { SignatureToken } from '../../move/modules/compiled.ts';
+import { ModuleNames } from '../../move/modules/disassembly.ts';
+import { formatAddress } from '../../move/types/address.ts';
+import { formatTypeTag } from '../../move/types/type-tag.ts';
+import type { Callee, LoadedFunction } from '../../vm/program/loaded-module.ts';
+import type { VmType } from '../../vm/program/vm-type.ts';
+import { VmError } from '../../vm/status/status.ts';
+import type { YieldBudget } from '../../yield-budget.ts';
+import { abortInfo } from '../run-view.ts';
+import { isScript } from '../script-module.ts';
+import {
+  type Access,
+  type Caller,
+  RecordedCall,
+  type RecordedFailure,
+  type RecordedPart,
+  type SeenValue,
+  type Step,
+} from './call-tree.ts';
+import { addressJson, member, type ShownValues } from './shown-values.ts';
+
+/** Instructions that are shown before and after the one that failed. */
+const CODE_BEFORE = 10;
+const CODE_AFTER = 5;
+const PIECE_CHARACTERS = 64 * 1024;
+
+/** A list of texts that is sent in pieces. */
+export class Pieces {
+  readonly buffers: Buffer[] = [];
+  readonly #pace: YieldBudget;
+  #texts: string[] = [];
+  #characters = 0;
+
+  constructor(pace: YieldBudget) {
+    this.#pace = pace;
+  }
+
+  /** Resolves when others have had their turn, if much was added. */
+  add(text: string): Promise<void> | undefined {
+    this.#texts.push(text);
+    this.#characters += text.length;
+    if (this.#characters > PIECE_CHARACTERS) this.#flush();
+    return this.#pace.isOver(text.length) ? this.#pace.nextTurn() : undefined;
+  }
+
+  end(): readonly Buffer[] {
+    this.#flush();
+    return this.buffers;
+  }
+
+  #flush(): void {
+    const piece = Buffer.from(this.#texts.join(''));
+    this.#pace.hold(piece.length);
+    this.buffers.push(piece);
+    this.#texts = [];
+    this.#characters = 0;
+  }
+}
+
+/** What is shown of all calls of a function with its type arguments. */
+interface Signature {
+  readonly head: string;
+  readonly parameters: readonly (ShownType | undefined)[];
+  readonly results: readonly (ShownType | undefined)[];
+}
+
+interface ShownType {
+  readonly type: VmType;
+  /** With `&` or `&mut ` before it. */
+  readonly text: string;
+}
+
+export class CallsJson {
+  readonly #values: ShownValues;
+  readonly #signatures = new Map<Callee, Signature>();
+  readonly #events = new Map<Step, string>();
+  readonly #totals = new Map<Caller, number>();
+
+  constructor(values: ShownValues) {
+    this.#values = values;
+  }
+
+  async write(parts: readonly RecordedPart[], to: Pieces): Promise<void> {
+    let before = '[';
+    for (const part of parts) {
+      await this.#prepare(part);
+      const failure = part.failure && (await failureJson(part.failure));
+      const failed = failure === undefined ? '' : `"failure":${failure},`;
+      await to.add(`${before}{"name":"${part.name}","gas":${this.#gas(part)},${failed}"steps":[`);
+      await this.#steps(part, to);
+      await to.add('}');
+      before = ',';
+    }
+    await to.add(parts.length === 0 ? '[]' : ']');
+  }
+
+  /** Looks up all types. */
+  async #prepare(caller: Caller): Promise<void> {
+    const open: Caller[] = [caller];
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      if (next instanceof RecordedCall) await this.#addSignature(next);
+      for (const step of next.steps) {
+        if (step.kind === 'call') open.push(step);
+        else if (step.kind === 'event') {
+          const { event, program } = step;
+          const data = await this.#values.storedJson(event.data, event.typeTag, program);
+          if (data !== undefined) this.#events.set(step, data);
+        } else {
+          await this.#values.add(step.type, step.program);
+          if ('keyType' in step.place) await this.#values.add(step.place.keyType, step.program);
+        }
+      }
+      open.push(...next.merged.values());
+    }
+  }
+
+  async #addSignature(call: RecordedCall): Promise<void> {
+    const { callee, program } = call;
+    if (this.#signatures.has(callee)) return;
+    const { function: target, typeArguments } = callee;
+    const shown = async (tokens: readonly SignatureToken[]) => {
+      const types: (ShownType | undefined)[] = [];
+      for (const token of tokens) {
+        const found = shownType(token, call);
+        if (found !== undefined) await this.#values.add(found.type, program);
+        types.push(found && { ...found, text: found.prefix + this.#values.textOf(found.type) });
+      }
+      return types;
+    };
+    const names = typeArguments.types.map((type) => this.#values.textOf(type));
+    const head =
+      `{"kind":"call","function":"${functionText(target)}"` +
+      (names.length === 0 ? '' : `,"type_arguments":${JSON.stringify(names)}`) +
+      (target.isNative ? ',"is_native":true' : '');
+    const parameters = await shown(target.parameters);
+    this.#signatures.set(callee, { head, parameters, results: await shown(target.results) });
+  }
+
+  /** Steps with those inside them, up to the bracket that ends the list. Calls may be a thousand levels deep. */
+  async #steps(caller: Caller, to: Pieces): Promise<void> {
+    const open = [{ items: itemsOf(caller), at: 0 }];
+    for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
+      const step = top.items[top.at];
+      if (step === undefined) {
+        open.pop();
+        await to.add(open.length === 0 ? ']' : ']}');
+        continue;
+      }
+      const before = top.at === 0 ? '' : ',';
+      top.at += 1;
+      if (step.kind === 'call') {
+        await to.add(before + this.#callHead(step));
+        open.push({ items: itemsOf(step), at: 0 });
+      } else await to.add(before + this.#leaf(step));
+    }
+  }
+
+  #callHead(call: RecordedCall): string {
+    const { head, parameters, results } = this.#signatures.get(call.callee)!;
+    const { args, count, returned, hiddenCalls } = call;
+    return (
+      head +
+      (args === undefined
+        ? `,"calls":${count}`
+        : `,"arguments":${this.#valuesJson(args, parameters)}`) +
+      (call.results === undefined ? '' : `,"results":${this.#valuesJson(call.results, results)}`) +
+      (returned < count ? ',"aborted":true' : '') +
+      (hiddenCalls === 0 ? '' : `,"hidden_calls":${hiddenCalls}`) +
+      `,"gas":${this.#gas(call)},"steps":[`
+    );
+  }
+
+  /** Internal gas with all calls below. Calls nest no deeper than the machine lets them. */
+  totalOf(caller: Caller): number {
+    let total = this.#totals.get(caller);
+    if (total === undefined) {
+      total = caller.ownGas;
+      for (const step of itemsOf(caller)) if (step.kind === 'call') total += this.totalOf(step);
+      this.#totals.set(caller, total);
+    }
+    return total;
+  }
+
+  #gas(caller: Caller): string {
+    return `{"own":${caller.ownGas},"total":${this.totalOf(caller)}}`;
+  }
+
+  #valuesJson(values: readonly SeenValue[], types: readonly (ShownType | undefined)[]): string {
+    const shown = values.map((value, place) => {
+      const type = types[place];
+      if (type === undefined) return '{"type":null}';
+      const json = this.#values.json(value, type.type);
+      return `{"type":${JSON.stringify(type.text)}${member('value', json)}}`;
+    });
+    return `[${shown.join(',')}]`;
+  }
+
+  #leaf(step: Exclude<Step, RecordedCall>): string {
+    if (step.kind === 'access') return this.#accessJson(step);
+    const type = JSON.stringify(formatTypeTag(step.event.typeTag));
+    return `{"kind":"event","type":${type}${member('data', this.#events.get(step))}}`;
+  }
+
+  #accessJson({ operation, type, place, isThere, before, after }: Access): string {
+    const shownOf = (seen: Access['after']) =>
+      seen === undefined || seen === 'nothing' ? undefined : this.#values.json(seen, type);
+    const [was, is] = [shownOf(before), shownOf(after)];
+    const isSame = isThere
+      ? after !== 'nothing' && is !== undefined && is === was
+      : after === 'nothing';
+    const isWrite = after !== undefined && !isSame;
+    const where =
+      'address' in place
+        ? `"address":${addressJson(place.address)}`
+        : `"handle":${addressJson(place.handle)},` +
+          `"key_type":${JSON.stringify(this.#values.textOf(place.keyType))}` +
+          member('key', this.#values.json(place.key, place.keyType));
+    return (
+      `{"kind":"${isWrite ? 'write' : 'read'}","operation":"${operation}",${where},` +
+      `"type":${JSON.stringify(this.#values.textOf(type))},"exists":${isThere}` +
+      member(isWrite ? 'before' : 'value', was) +
+      (isWrite ? member('after', after === 'nothing' ? 'null' : is) : '') +
+      '}'
+    );
+  }
+}
+
+export function itemsOf({ steps, merged }: Caller): readonly Step[] {
+  return merged.size === 0 ? steps : [...steps, ...merged.values()];
+}
+
+export function functionText({ module: { id }, name }: LoadedFunction): string {
+  return isScript(id) ? 'script' : `${formatAddress(id.address)}::${id.name}::${name}`;
+}
+
+/** The type of a parameter or result; `undefined` for one that is above the limits of types. */
+function shownType(
+  token: SignatureToken,
+  { callee, program }: RecordedCall,
+): { readonly type: VmType; readonly prefix: string } | undefined {
+  const isReference = token.kind === 'reference';
+  const { function: target, typeArguments } = callee;
+  try {
+    const held = isReference ? token.to : token;
+    const type = program.typeOfToken(target.module.compiled, held, typeArguments.types);
+    return { type, prefix: isReference ? (token.mutable ? '&mut ' : '&') : '' };
+  } catch (error) {
+    if (!(error instanceof VmError)) throw error;
+    return undefined;
+  }
+}
+
+/** Why a part ended early: the machine's status, the reason of an abort, and the code around the place. */
+async function failureJson({ error, place, program }: RecordedFailure): Promise<string> {
+  if (!(error instanceof VmError)) return '{"status":"UNKNOWN"}';
+  const { status, subStatus, text, location } = error;
+  const info =
+    status === 'ABORTED' && subStatus !== undefined && location !== undefined
+      ? await abortInfo(location.module, subStatus, text, program.modules)
+      : undefined;
+  const facts = {
+    status,
+    ...(subStatus !== undefined && { code: String(subStatus) }),
+    ...(info !== undefined && { reason: info.reasonName, description: info.description }),
+    ...(info === undefined && text !== undefined && { description: text }),
+    ...(place !== undefined && {
+      function: functionText(place.function),
+      offset: place.at,
+      instructions: codeAround(place.function, place.at),
+    }),
+  };
+  return JSON.stringify(facts);
+}
+
+function codeAround({ module: { compiled }, definition }: LoadedFunction, at: number) {
+  const { code } = compiled.functionDefinitions[definition]!.code!;
+  const names = new ModuleNames(compiled);
+  const first = Math.max(0, at - CODE_BEFORE);
+  return code
+    .slice(first, at + CODE_AFTER + 1)
+    .map((one, place) => ({ offset: first + place, text: names.instruction(one) }));
+}

@@ -1,0 +1,107 @@
+/** Values of a trace as JSON, as the API shows them: by their types, whose layouts are looked up first. */
+import { MoveError } from '../../move/errors.ts';
+import { type Address, formatAddress } from '../../move/types/address.ts';
+import { formatTypeTag, type TypeTag } from '../../move/types/type-tag.ts';
+import type { Layout } from '../../move/values/layout.ts';
+import { resolveLayout } from '../../move/values/layout-resolver.ts';
+import { renderValue } from '../../move/values/value-json.ts';
+import { Meter } from '../../vm/meter.ts';
+import type { Program } from '../../vm/program/program.ts';
+import type { VmType } from '../../vm/program/vm-type.ts';
+import { VmError } from '../../vm/status/status.ts';
+import type { Value } from '../../vm/value.ts';
+import { encodeValue } from '../../vm/value-bcs.ts';
+import type { SeenValue } from './call-tree.ts';
+
+/** Largest stored value that is shown, in bytes. */
+const MAX_SHOWN_BYTES = 64 * 1024;
+
+/** Of writing one value: what was recorded is not larger. */
+const LIMITS = {
+  maxUnits: 1_000_000,
+  maxOperationUnits: 1_000_000,
+  maxAllocatedBytes: 16 * 1024 * 1024,
+  ...{ maxFrames: 0, maxReads: 0 },
+};
+
+/** Whose modules declare types. */
+export type CodeOf = Pick<Program, 'modules'>;
+
+interface KnownType {
+  readonly text: string;
+  /** Absent for a type that cannot be laid out. */
+  readonly shown: Layout | undefined;
+  readonly stored: Layout | undefined;
+}
+
+export class ShownValues {
+  readonly #types = new Map<VmType, KnownType>();
+  readonly #layouts = new Map<string, Layout | undefined>();
+
+  /** Looks up what `json` needs. */
+  async add(type: VmType, program: Program): Promise<void> {
+    if (this.#types.has(type)) return;
+    const shown = await this.#layoutOf(type.tag, program);
+    const stored = await orNone(() => program.layout(type));
+    this.#types.set(type, { text: formatTypeTag(type.tag), shown, stored });
+  }
+
+  textOf(type: VmType): string {
+    return this.#types.get(type)?.text ?? formatTypeTag(type.tag);
+  }
+
+  /** `undefined` for what is not shown. */
+  json({ value }: SeenValue, type: VmType): string | undefined {
+    if (value === undefined) return undefined;
+    if (type.tag.kind === 'signer') return addressJson((value as Value[])[0] as Address);
+    const { shown, stored } = this.#types.get(type) ?? {};
+    if (shown === undefined || stored === undefined) return undefined;
+    return orNothing(() => renderValue(shown, encodeValue(stored, value, new Meter(LIMITS))));
+  }
+
+  /** The same of a value in BCS. */
+  async storedJson(bytes: Uint8Array, tag: TypeTag, from: CodeOf): Promise<string | undefined> {
+    if (bytes.length > MAX_SHOWN_BYTES) return undefined;
+    const layout = await this.#layoutOf(tag, from);
+    return layout && orNothing(() => renderValue(layout, bytes));
+  }
+
+  async #layoutOf(tag: TypeTag, { modules }: CodeOf): Promise<Layout | undefined> {
+    const text = formatTypeTag(tag);
+    if (!this.#layouts.has(text)) {
+      this.#layouts.set(text, await orNone(() => resolveLayout(tag, modules)));
+    }
+    return this.#layouts.get(text);
+  }
+}
+
+/** A member behind others; nothing for what is not shown. */
+export function member(name: string, json: string | undefined): string {
+  return json === undefined ? '' : `,"${name}":${json}`;
+}
+
+export function addressJson(address: Address): string {
+  return `"${formatAddress(address)}"`;
+}
+
+function isUnshown(error: unknown): boolean {
+  return error instanceof MoveError || error instanceof VmError;
+}
+
+async function orNone<T>(make: () => T | Promise<T>): Promise<T | undefined> {
+  try {
+    return await make();
+  } catch (error) {
+    if (!isUnshown(error)) throw error;
+    return undefined;
+  }
+}
+
+function orNothing<T>(make: () => T): T | undefined {
+  try {
+    return make();
+  } catch (error) {
+    if (!isUnshown(error)) throw error;
+    return undefined;
+  }
+}

@@ -1,0 +1,87 @@
+/** A whole trace as JSON: what ran, what it cost, and what came of it (docs/traces.md). */
+import { formatHex } from '../../move/bcs/hex.ts';
+import type { HashedStateKey } from '../../move/types/state-key.ts';
+import { hashedStateKey } from '../../move/types/state-key.ts';
+import { formatTypeTag } from '../../move/types/type-tag.ts';
+import type { StateEntry } from '../../store/columns/state-column.ts';
+import type { YieldBudget } from '../../yield-budget.ts';
+import type { Executed } from '../execute.ts';
+import type { CallRecorder } from './call-recorder.ts';
+import { CallsJson, Pieces } from './calls-json.ts';
+import { gasByFunction } from './gas-by-function.ts';
+import { type CodeOf, member, ShownValues } from './shown-values.ts';
+import { writeJson } from './writes-json.ts';
+
+export interface TracedRun {
+  readonly recorder: CallRecorder;
+  /** Of a transaction the version that it has, otherwise that of the state. */
+  readonly version: bigint;
+  /** As the API names it. */
+  readonly type: string;
+  readonly hash?: Buffer | undefined;
+  readonly isSuccess: boolean;
+  readonly statusText: string;
+  /** Whether everything came out as the ledger has it; absent of what no ledger has. */
+  readonly isRecorded?: boolean | undefined;
+  /** Gas units; absent where nothing is charged. */
+  readonly gasUsed: bigint | undefined;
+  readonly writes: Executed['writes'];
+  readonly events: Executed['events'];
+}
+
+interface TracePlace {
+  readonly pace: YieldBudget;
+  /** Those after the run. */
+  readonly modules: CodeOf;
+  /** The value of a key before the run. */
+  before(key: HashedStateKey): Promise<StateEntry | undefined>;
+}
+
+/** The text in pieces. */
+export async function traceJson(run: TracedRun, place: TracePlace): Promise<readonly Buffer[]> {
+  const { recorder, writes, events } = run;
+  const { pace, modules } = place;
+  const to = new Pieces(pace);
+  const values = new ShownValues();
+  const calls = new CallsJson(values);
+  await to.add(`${headJson(run)},"parts":`);
+  await calls.write(recorder.parts, to);
+  await to.add(',"writes":[');
+  let before = '';
+  for (const write of writes) {
+    const entry = await place.before(hashedStateKey(write.key));
+    const { tables } = recorder;
+    for (const json of await writeJson(write, entry, { values, tables, modules })) {
+      await to.add(before + json);
+      before = ',';
+    }
+  }
+  await to.add('],"events":[');
+  before = '';
+  for (const { typeTag, data } of events) {
+    const json = member('data', await values.storedJson(data, typeTag, modules));
+    await to.add(`${before}{"type":${JSON.stringify(formatTypeTag(typeTag))}${json}}`);
+    before = ',';
+  }
+  const functions = gasByFunction(recorder.parts, (caller) => calls.totalOf(caller));
+  const rest = { functions, instructions: recorder.instructions(), omitted: recorder.omitted };
+  await to.add(`],${JSON.stringify(rest).slice(1)}`);
+  return to.end();
+}
+
+/** The beginning of the object, which goes on. */
+function headJson({ recorder, version, hash, ...run }: TracedRun): string {
+  const { totals, scale } = recorder.charged;
+  const { execution, io, storage, storageFeeOctas } = totals;
+  const facts = {
+    version: String(version),
+    ...(hash !== undefined && { hash: formatHex(hash) }),
+    ...{ type: run.type, success: run.isSuccess, vm_status: run.statusText },
+    ...(run.isRecorded !== undefined && { is_recorded: run.isRecorded }),
+    gas: {
+      ...(run.gasUsed !== undefined && { used: String(run.gasUsed) }),
+      ...{ unit: scale, execution, io, storage, storage_fee_octas: String(storageFeeOctas) },
+    },
+  };
+  return JSON.stringify(facts).slice(0, -1);
+}

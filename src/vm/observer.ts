@@ -1,0 +1,64 @@
+/**
+ * What watches runs: nearly none has an observer, and then nothing is done for one. What an observer is shown belongs to
+ * the run and changes with it; it changes nothing itself. All parts are optional.
+ */
+import type { ContractEvent } from '../move/transactions/event.ts';
+import type { Address } from '../move/types/address.ts';
+import type { GasMeter } from './gas/gas-meter.ts';
+import type { CallCosts } from './gas/instruction-prices.ts';
+import type { Callee, LoadedFunction } from './program/loaded-module.ts';
+import type { Program } from './program/program.ts';
+import type { VmType } from './program/vm-type.ts';
+import type { Value } from './value.ts';
+
+interface ObservedFrame {
+  readonly function: LoadedFunction;
+  readonly costs: CallCosts;
+  /** Of the instruction that comes next. */
+  readonly pc: number;
+}
+
+export interface ObservedRun {
+  readonly program: Program;
+  /** Of the part that runs. */
+  readonly gas: GasMeter;
+  readonly frame: ObservedFrame | undefined;
+  /** The callers of the function that runs, the outermost first. */
+  readonly frames: readonly ObservedFrame[];
+}
+
+/** The place of a resource; empty where there is none. */
+export interface ObservedResource {
+  readonly address: Address;
+  readonly type: VmType;
+  readonly place: readonly Value[];
+}
+
+/** The place of an item of a table. */
+export interface ObservedItem {
+  readonly handle: Address;
+  readonly key: Value;
+  readonly keyType: VmType;
+  readonly valueType: VmType;
+  /** It holds a struct whose only field is the value. */
+  readonly place: readonly Value[];
+}
+
+export interface RunObserver {
+  /** What runs and is charged from now on belongs to this part of a transaction; to none, where it is run again. */
+  begin?(part: string | undefined, gas: GasMeter): void;
+  /** Before an instruction, which has been charged for. */
+  instruction?(run: ObservedRun): void;
+  /** The instruction waits for something: it is taken back, and comes again. */
+  retried?(run: ObservedRun): void;
+  /** A function begins, native or not. */
+  entered?(run: ObservedRun, callee: Callee, args: readonly Value[]): void;
+  /** It has returned. @param results the last values are its results */
+  left?(run: ObservedRun, results: readonly Value[]): void;
+  /** The run ends here, with the functions that run. */
+  failed?(run: ObservedRun, error: unknown): void;
+  /** Before a resource is used; where it has to be read first, only afterwards. */
+  resource?(run: ObservedRun, resource: ObservedResource): void;
+  item?(run: ObservedRun, item: ObservedItem): void;
+  event?(run: ObservedRun, event: ContractEvent): void;
+}
