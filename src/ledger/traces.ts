@@ -74,8 +74,8 @@ export class Traces {
   }
 
   /**
-   * The trace of a committed transaction, in pieces of JSON. Rejects with LedgerError where there is no such transaction,
-   * or no state before it; with ViewError for what this node does not execute.
+   * The trace of a committed transaction, in pieces of JSON. Rejects with LedgerError where there is no such
+   * transaction, or no state before it; with ViewError for what this node does not execute.
    * @param asked its version, or its hash of 32 bytes
    */
   async transaction(asked: bigint | Uint8Array, pace: YieldBudget): Promise<readonly Buffer[]> {

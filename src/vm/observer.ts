@@ -1,6 +1,6 @@
 /**
- * What watches runs: nearly none has an observer, and then nothing is done for one. What an observer is shown belongs to
- * the run and changes with it; it changes nothing itself. All parts are optional.
+ * What watches runs. Most have no observer, and then nothing is done for one. What an observer is shown belongs to the
+ * run and changes with it; it changes nothing itself. All parts are optional.
  */
 import type { ContractEvent } from '../move/transactions/event.ts';
 import type { Address } from '../move/types/address.ts';

@@ -16,6 +16,7 @@ const VALUES: Readonly<Record<string, string>> = {
   asset_type: '0xa',
   type: '0x1::transaction_fee::FeeStatement',
   timestamp_usecs: '0',
+  transaction: '4',
 };
 
 function urlOf({ path }: AnyEndpoint): string {

@@ -10,6 +10,7 @@ import { formatStructTag } from '../../src/move/types/type-tag.ts';
 import { run, VIEW_LIMITS } from '../../src/vm/machine/run.ts';
 import { Meter, type RunLimits } from '../../src/vm/meter.ts';
 import type { Native } from '../../src/vm/native.ts';
+import type { RunObserver } from '../../src/vm/observer.ts';
 import { Program } from '../../src/vm/program/program.ts';
 import { VmError } from '../../src/vm/status/status.ts';
 import type { Value } from '../../src/vm/value.ts';
@@ -26,6 +27,7 @@ export interface SmallWorld {
   readonly limits?: Partial<RunLimits>;
   /** Everything is answered later. */
   readonly isSlow?: boolean;
+  readonly observer?: RunObserver;
   /** Counts turns of others. */
   readonly onTurn?: () => void;
 }
@@ -75,7 +77,8 @@ export async function runIn(
   const world = worldOf(program, small);
   const natives = (_: unknown, native: string) => small.natives?.[native];
   const call = { function: target, typeArguments, args };
-  return run({ program, world, natives }, call, { ...VIEW_LIMITS, ...small.limits });
+  const { observer } = small;
+  return run({ program, world, natives, observer }, call, { ...VIEW_LIMITS, ...small.limits });
 }
 
 /** The same for the members of one module. */

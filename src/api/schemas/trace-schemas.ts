@@ -15,6 +15,9 @@ const TextSchema = Type.Optional(Type.String());
 const MaybeValueSchema = Type.Optional(AnyValueSchema);
 const MaybeAddressSchema = Type.Optional(AddressSchema);
 
+/** The function that is called, or that has failed. */
+const FUNCTION = { function: TextSchema };
+
 const CallGasSchema = closedObject('TraceCallGas', 'Gas of a call.', {
   own: InternalGasSchema,
   total: InternalGasSchema,
@@ -35,7 +38,7 @@ const TraceStepSchema = closedObject(
   'A call, an event, or a look at state, told apart by `kind`.',
   {
     kind: Type.Enum(['call', 'event', 'read', 'write']),
-    function: TextSchema,
+    ...FUNCTION,
     type_arguments: Type.Optional(Type.Array(Type.String())),
     is_native: Type.Optional(Type.Boolean()),
     arguments: Type.Optional(Type.Array(TraceValueSchema)),

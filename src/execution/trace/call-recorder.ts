@@ -30,7 +30,7 @@ import {
   type TableTypes,
 } from './call-tree.ts';
 
-export interface TraceLimits {
+interface TraceLimits {
   /** Calls, accesses to state and events that have an entry of their own. */
   readonly maxSteps: number;
   /** Entries for several calls, besides. */

@@ -67,8 +67,7 @@ export function run(
   call: Call,
   limits: RunLimits = VIEW_LIMITS,
 ): MaybePromise<readonly Value[]> {
-  const { program, world, natives, turns } = parts;
-  return runIn(new Machine({ program, world, natives, limits, turns }), call);
+  return runIn(new Machine({ ...parts, limits }), call);
 }
 
 /** The same in a machine in which no run has failed: it has the effects of all its runs afterwards. */
