@@ -1,7 +1,7 @@
 /** What transactions did, call by call: they are run again on the state before them (docs/traces.md). */
 import { execute, infoOf } from '../execution/execute.ts';
 import { openWorld, type SeenModules } from '../execution/ledger-world.ts';
-import type { RunPlace, Simulated } from '../execution/simulate.ts';
+import type { RunPlace, UserTransactionOutput } from '../execution/run-user-transaction.ts';
 import { readSubmitted, simulatedItem } from '../execution/simulated-transaction.ts';
 import { stateUsageAt } from '../execution/state-usage.ts';
 import { CallRecorder } from '../execution/trace/call-recorder.ts';
@@ -62,7 +62,7 @@ interface TraceSources {
       pace: YieldBudget,
       sizeBytes: number,
       observer: RunObserver,
-    ): Promise<Simulated>;
+    ): Promise<UserTransactionOutput>;
   };
 }
 
@@ -109,13 +109,13 @@ export class Traces {
     const { version } = view.state;
     const submitted = readSubmitted(signed);
     const recorder = new CallRecorder();
-    const runs: Simulated[] = [];
+    const runs: UserTransactionOutput[] = [];
     await simulatedItem(submitted, version, async (transaction) => {
       const run = await view.simulate(transaction, version, pace, signed.length, recorder);
       runs.push(run);
       return run;
     });
-    const [run] = runs as [Simulated];
+    const [run] = runs as [UserTransactionOutput];
     const user = { kind: 'user', transaction: submitted.transaction } as const;
     const hash = transactionHash(Transaction.encode(user));
     const outcome = await this.#outcomeOf(run.status, version, run.message);
@@ -184,7 +184,7 @@ export class Traces {
       return decodeBcs(item, readOnChainData).data.changes.writes;
     };
     // A fork would ask its node for every transaction of the epoch.
-    const first = source.isPinned ? version : 0n;
+    const first = source.isFrozen ? version : 0n;
     const stateUsage = () => stateUsageAt(guard, version - 1n, writesOf, first);
     return {
       ...{ modules, guard, program, places: new WeakMap(), pace, index },

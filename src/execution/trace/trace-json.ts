@@ -5,7 +5,7 @@ import { hashedStateKey } from '../../move/types/state-key.ts';
 import { formatTypeTag } from '../../move/types/type-tag.ts';
 import type { StateEntry } from '../../store/columns/state-column.ts';
 import type { YieldBudget } from '../../yield-budget.ts';
-import type { Executed } from '../execute.ts';
+import type { TransactionOutput } from '../execute.ts';
 import type { CallRecorder } from './call-recorder.ts';
 import { CallsJson, Pieces } from './calls-json.ts';
 import { gasByFunction } from './gas-by-function.ts';
@@ -25,8 +25,8 @@ export interface TracedRun {
   readonly isRecorded?: boolean | undefined;
   /** Gas units; absent where nothing is charged. */
   readonly gasUsed: bigint | undefined;
-  readonly writes: Executed['writes'];
-  readonly events: Executed['events'];
+  readonly writes: TransactionOutput['writes'];
+  readonly events: TransactionOutput['events'];
 }
 
 interface TracePlace {
