@@ -30,6 +30,8 @@ const ENTRIES = [
   'indexer/database/embedded-thread.ts',
   'ingest/feed/verifier-worker.ts',
   'node/execution/execution-worker.ts',
+  'node/indexer/indexing-thread.ts',
+  'node/indexer/reading-thread.ts',
   'node/serve/cluster/worker.ts',
   'store/sqlite/commit-worker.ts',
 ];

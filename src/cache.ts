@@ -12,6 +12,8 @@
  *   the threads of `daybook verify --execute`;
  * - the pruner's addresses of primary stores of pinned accounts (src/ledger/balances/pinned-stores.ts, 100 MB): only in
  *   a process that prunes, and a row of the state does not name its owner;
+ * - the types of the tables of the chain (src/indexer/chain-tables.ts, 50,000), some of which are not written yet: only
+ *   where there is an indexer;
  * - what belongs to a cached value and is freed with it, such as the checked code of a module
  *   (src/vm/code/function-code.ts).
  */
@@ -50,6 +52,8 @@ export const CACHE_BUDGETS = {
    * compress takes longer than to make. Owner: src/api/http/caches.ts.
    */
   bodies: 64 * MIB,
+  /** Coins by the assets that they are paired with, and the other way round. Owner: src/indexer/processors/coin-pairs.ts. */
+  indexed_coins: 4 * MIB,
   /** Events as they are sent to listeners that begin at the same place. Owner: src/api/push/push-hub.ts. */
   event_batches: 8 * MIB,
 } as const;

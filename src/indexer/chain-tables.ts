@@ -9,6 +9,7 @@ import { parseTypeTag } from '../move/types/type-parser.ts';
 import { formatTypeTag } from '../move/types/type-tag.ts';
 import type { Layout, LayoutFields } from '../move/values/layout.ts';
 import { renderValue } from '../move/values/value-json.ts';
+import type { Database, Row } from './database/session.ts';
 import {
   type DecodedItem,
   type Fields,
@@ -26,27 +27,85 @@ interface TypeLayouts {
 
 /** Types whose layouts are in memory. */
 const MAX_LAYOUTS = 10_000;
+/** Tables in memory, of which some may not be in the database yet: more than rows wait to be written. */
+export const MAX_TABLES = 50_000;
+const COLUMNS = 'handle, key_type, value_type, owner_address';
 
 export class ChainTables {
+  readonly #maxTables: number;
+  /** The newest ones last. */
   readonly #tables = new Map<string, TableFacts>();
+  /** Whether the database has none that is not in memory. */
+  #isComplete = false;
   /** Until a module is written. */
   readonly #layouts = new Map<string, TypeLayouts | undefined>();
 
-  /** What is known from before. */
-  add(table: TableFacts): void {
-    this.#tables.set(table.handle, table);
+  constructor(maxTables = MAX_TABLES) {
+    this.#maxTables = maxTables;
   }
 
-  /** Finds the tables that a transaction tells of, and decodes the items that it has written. */
-  async decode(view: LedgerView, facts: TransactionFacts): Promise<void> {
-    if (facts.writesModules || this.#layouts.size > MAX_LAYOUTS) this.#layouts.clear();
-    const found: TableFacts[] = [];
-    for (const { type, data, address } of facts.writes) {
-      const layouts = await this.#layoutsOf(view, type);
-      if (layouts?.tagged !== undefined) this.#find(layouts.tagged, data, address, found);
+  /** Reads what earlier transactions have told, if it is not too much. */
+  async learn(database: Database): Promise<void> {
+    const { rows } = await database.query(
+      `SELECT ${COLUMNS} FROM table_metadatas LIMIT ${this.#maxTables + 1}`,
+    );
+    this.#isComplete = rows.length <= this.#maxTables;
+    if (this.#isComplete) for (const row of rows) this.#add(tableIn(row));
+  }
+
+  /** Finds the tables that transactions tell of, and decodes the items that they have written. */
+  async decode(
+    view: LedgerView,
+    database: Database,
+    page: readonly TransactionFacts[],
+  ): Promise<void> {
+    if (this.#layouts.size > MAX_LAYOUTS || page.some(({ writesModules }) => writesModules)) {
+      this.#layouts.clear();
     }
-    facts.tableWrites = await this.#decoded(view, facts.tableWrites, found);
-    facts.newTables = found;
+    for (const facts of page) facts.newTables = await this.#toldBy(view, facts);
+    if (!this.#isComplete) await this.#lookUp(database, page);
+    for (const facts of page) {
+      const found = facts.newTables.filter((table) => this.#addNew(table));
+      facts.tableWrites = await this.#decoded(view, facts.tableWrites, found);
+      facts.newTables = found;
+    }
+  }
+
+  async #toldBy(view: LedgerView, { writes }: TransactionFacts): Promise<TableFacts[]> {
+    const told: TableFacts[] = [];
+    for (const { type, data, address } of writes) {
+      const tagged = (await this.#layoutsOf(view, type))?.tagged;
+      if (tagged !== undefined) eachTable(tagged, data, address, (table) => told.push(table));
+    }
+    return told;
+  }
+
+  async #lookUp(database: Database, page: readonly TransactionFacts[]): Promise<void> {
+    const handles = page.flatMap(({ newTables, tableWrites }) =>
+      [...newTables, ...tableWrites].map(({ handle }) => handle),
+    );
+    const missing = new Set(handles.filter((handle) => !this.#tables.has(handle)));
+    if (missing.size === 0) return;
+    const { rows } = await database.query(
+      `SELECT ${COLUMNS} FROM table_metadatas WHERE handle = ANY($1::text[])`,
+      [[...missing]],
+    );
+    for (const row of rows) this.#add(tableIn(row));
+  }
+
+  #add(table: TableFacts): void {
+    this.#tables.set(table.handle, table);
+    if (this.#tables.size <= this.#maxTables) return;
+    this.#isComplete = false;
+    const [oldest] = this.#tables.keys();
+    this.#tables.delete(oldest!);
+  }
+
+  /** @returns whether nothing has told of it before */
+  #addNew(table: TableFacts): boolean {
+    const isNew = !this.#tables.has(table.handle);
+    if (isNew) this.#add(table);
+    return isNew;
   }
 
   /** A table may be in an item of another one, which may come later: so until nothing is new. */
@@ -86,7 +145,9 @@ export class ChainTables {
       return undefined;
     }
     if (valueLayouts.tagged !== undefined && shownValue !== undefined) {
-      this.#find(valueLayouts.tagged, shownValue, owner, found);
+      eachTable(valueLayouts.tagged, shownValue, owner, (inner) => {
+        if (this.#addNew(inner)) found.push(inner);
+      });
     }
     return { keyType, valueType, key: shownKey, value: shownValue, owner };
   }
@@ -97,16 +158,10 @@ export class ChainTables {
     this.#layouts.set(type, layouts);
     return layouts;
   }
+}
 
-  /** Finds tables in a value. @param found gets those that are new */
-  #find(layout: Layout, value: unknown, owner: string, found: TableFacts[]): void {
-    eachTable(layout, value, (handle, keyType, valueType) => {
-      if (this.#tables.has(handle)) return;
-      const table = { handle, keyType, valueType, owner };
-      this.add(table);
-      found.push(table);
-    });
-  }
+function tableIn({ handle, key_type: keyType, value_type: valueType, owner_address: owner }: Row) {
+  return { handle: handle!, keyType: keyType!, valueType: valueType!, owner: owner! };
 }
 
 /** @returns `undefined` for a type that no module of the newest state has */
@@ -161,34 +216,36 @@ function hasTable(layout: Layout): boolean {
   return false;
 }
 
-type TellTable = (handle: string, keyType: string, valueType: string) => void;
+type TellTable = (table: TableFacts) => void;
 
 /** @param value JSON of a value of the layout */
-function eachTable(layout: Layout, value: unknown, tell: TellTable): void {
-  const table = tableOf(layout);
-  if (table !== undefined) {
-    tell(fullAddress((value as { readonly handle: string }).handle), ...table);
+function eachTable(layout: Layout, value: unknown, owner: string, tell: TellTable): void {
+  const types = tableOf(layout);
+  if (types !== undefined) {
+    const [keyType, valueType] = types;
+    const { handle } = value as { readonly handle: string };
+    tell({ handle: fullAddress(handle), keyType, valueType, owner });
     return;
   }
   switch (layout.kind) {
     case 'vector': {
       // An Option is shown as a struct.
       const items = Array.isArray(value) ? value : ((value as Fields | undefined)?.vec ?? []);
-      for (const item of items as readonly unknown[]) eachTable(layout.element, item, tell);
+      for (const item of items as readonly unknown[]) eachTable(layout.element, item, owner, tell);
       break;
     }
     case 'struct':
-      eachField(layout, value, tell);
+      eachField(layout, value, owner, tell);
       break;
     case 'enum': {
       const { __variant__: name } = value as { readonly __variant__?: string };
       const variant = layout.variants.find((one) => one.name === name);
-      if (variant !== undefined) eachField(variant, value, tell);
+      if (variant !== undefined) eachField(variant, value, owner, tell);
     }
   }
 }
 
-function eachField({ fields }: LayoutFields, value: unknown, tell: TellTable): void {
+function eachField({ fields }: LayoutFields, value: unknown, owner: string, tell: TellTable): void {
   if (typeof value !== 'object' || value === null) return;
-  for (const { name, layout } of fields) eachTable(layout, (value as Fields)[name], tell);
+  for (const { name, layout } of fields) eachTable(layout, (value as Fields)[name], owner, tell);
 }

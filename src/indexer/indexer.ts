@@ -2,11 +2,13 @@
  * Fills the tables from a ledger and follows its commits: in the order of versions, each batch in one transaction of
  * the database, together with how far it has come. So a kill loses nothing and repeats nothing.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { LedgerView } from '../ledger/ledger-view.ts';
 import type { LedgerReader } from '../ledger/open.ts';
 import { oldestTransaction } from '../store/columns/head.ts';
 import { ChainTables } from './chain-tables.ts';
-import type { Database, Statement } from './database/session.ts';
+import { type CopiedRows, type Database, hasMovedOn, type Statement } from './database/session.ts';
+import type { PageReader } from './ledger-pages.ts';
 import { LedgerTransactions } from './ledger-transactions.ts';
 import { CoinPairs } from './processors/coin-pairs.ts';
 import { process } from './processors/index.ts';
@@ -21,8 +23,12 @@ import {
 import { RowBuffer } from './rows/row-buffer.ts';
 import { ANALYZING } from './schema.ts';
 
-/** Rows that are gathered before they are written. */
-const ROWS_PER_COMMIT = 5_000;
+/** Rows that are gathered before they are written. As many wait to be written meanwhile. */
+const ROWS_PER_COMMIT = 20_000;
+/** Fewer versions are read in this thread: another one takes a moment to start. */
+const MIN_VERSIONS_OF_READER = 5_000n;
+/** After this time the tables are looked at again, where another process writes them, too, in milliseconds. */
+const OTHER_WRITER_MS = 200;
 /** Statistics are collected when there are twice as many rows, and each time their number has doubled. */
 const FIRST_ANALYSIS_ROWS = 500;
 
@@ -31,12 +37,14 @@ export interface IndexerOptions {
   readonly database: Database;
   /** The first version to read; absent: the oldest that the ledger has. */
   readonly firstVersion?: bigint | undefined;
+  /** Reads in another thread; absent, or without a result: pages are read in this one. */
+  readonly openReader?: (() => PageReader | undefined) | undefined;
 }
 
 export class Indexer {
   readonly #options: IndexerOptions;
   #progress: Progress | undefined;
-  #pairs = new CoinPairs();
+  readonly #pairs = new CoinPairs();
   #tables = new ChainTables();
   /** The view whose history is known to be the one of the tables. */
   #checked: LedgerView | undefined;
@@ -93,27 +101,33 @@ export class Indexer {
   async #fill(): Promise<void> {
     const view = await this.#options.ledger.view();
     if (view === this.#checked) return;
-    try {
-      this.#progress = await this.#progressFor(view);
-      await this.#fillFrom(view, this.#progress.nextVersion);
-      await this.#analyze();
-    } catch (error) {
-      this.#forget();
-      throw error;
+    while (!this.#isClosed && view !== this.#checked) {
+      try {
+        this.#progress = await this.#progressFor(view);
+        await this.#fillFrom(view, this.#progress.nextVersion);
+        await this.#analyze();
+        if (!this.#isClosed) this.#checked = view;
+      } catch (error) {
+        this.#forget();
+        if (!hasMovedOn(error)) throw error;
+        await delay(OTHER_WRITER_MS);
+      }
     }
-    if (!this.#isClosed) this.#checked = view;
   }
 
   async #fillFrom(view: LedgerView, firstVersion: bigint): Promise<void> {
-    const transactions = new LedgerTransactions(view);
+    const isFar = view.state.version - firstVersion >= MIN_VERSIONS_OF_READER;
+    const reader = isFar ? this.#options.openReader?.() : undefined;
+    const transactions = new LedgerTransactions(view, reader);
     const rows = new RowBuffer();
     let nextVersion = firstVersion;
     let writing: Promise<void> | undefined;
     try {
       while (nextVersion <= view.state.version && !this.#isClosed) {
         const page = await transactions.page(nextVersion);
+        await this.#tables.decode(view, this.database, page);
         for (const facts of page) {
-          await this.#tables.decode(view, facts);
+          await this.#pairs.lookUp(view, facts);
           process(facts, rows, this.#pairs);
         }
         nextVersion += BigInt(page.length);
@@ -128,6 +142,7 @@ export class Indexer {
         writing.catch(() => undefined);
       }
     } finally {
+      await reader?.close();
       await writing;
     }
   }
@@ -136,7 +151,6 @@ export class Indexer {
   #forget(): void {
     this.#progress = undefined;
     this.#checked = undefined;
-    this.#pairs = new CoinPairs();
     this.#tables = new ChainTables();
   }
 
@@ -148,7 +162,7 @@ export class Indexer {
   }
 
   async #write(
-    statements: readonly Statement[],
+    statements: readonly (Statement | CopiedRows)[],
     nextVersion: bigint,
     { timestamp, transaction }: TransactionFacts,
   ): Promise<void> {
@@ -165,9 +179,11 @@ export class Indexer {
     const known = await this.#knownFor(view);
     if (known === undefined) {
       this.#forget();
-      return await makeTables(this.database, view.state.chainId, this.#firstVersionOf(view));
+      const made = await makeTables(this.database, view.state.chainId, this.#firstVersionOf(view));
+      await this.#tables.learn(this.database);
+      return made;
     }
-    if (this.#progress === undefined) await this.#learn();
+    if (this.#progress === undefined) await this.#tables.learn(this.database);
     return known;
   }
 
@@ -191,25 +207,11 @@ export class Indexer {
   async #hasRoot(view: LedgerView, { nextVersion, lastRoot }: Progress): Promise<boolean> {
     if (lastRoot === undefined) return true;
     const last = nextVersion - 1n;
-    if (last > view.state.version) return false;
+    // Another process may be ahead with its ledger. Whether it is the same is seen when this one is there.
+    if (last > view.state.version) return this.database.hasOtherWriters;
     // What is pruned cannot be compared.
     if (last < oldestTransaction(view.state)) return true;
     return (await new LedgerTransactions(view).rootAt(last)) === lastRoot;
-  }
-
-  /** What rows from before say. */
-  async #learn(): Promise<void> {
-    const { rows } = await this.database.query(
-      "SELECT asset_type FROM fungible_asset_metadata WHERE token_standard = 'v1'",
-    );
-    for (const { asset_type: coin } of rows) this.#pairs.learn(coin!);
-    const tables = await this.database.query('SELECT * FROM table_metadatas');
-    for (const { handle, key_type: keyType, value_type: valueType, owner_address } of tables.rows) {
-      this.#tables.add({
-        ...{ handle: handle!, keyType: keyType!, valueType: valueType! },
-        owner: owner_address!,
-      });
-    }
   }
 }
 

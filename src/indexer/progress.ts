@@ -83,8 +83,7 @@ const PUT_STATUS =
 const ALL_PROCESSORS = `{${PROCESSOR_NAMES.join()}}`;
 
 /**
- * Moves the progress on. Where another process has moved it meanwhile, the column's constraint refuses the NULL, and
- * with it all of the transaction.
+ * Moves the progress on, unless another process has done so meanwhile.
  * @param timestamp of the last transaction
  */
 export function progressStatements(
@@ -94,8 +93,14 @@ export function progressStatements(
 ): Statement[] {
   return [
     {
-      text: `UPDATE ${PROGRESS_TABLE} SET next_version = CASE WHEN next_version = $1 THEN $2::bigint END, last_root = $3`,
-      parameters: [String(before.nextVersion), String(nextVersion), lastRoot ?? null],
+      text:
+        `UPDATE ${PROGRESS_TABLE} SET next_version = $2, last_root = $3 ` +
+        'WHERE next_version = $1 AND last_root IS NOT DISTINCT FROM $4 RETURNING next_version',
+      parameters: [
+        ...[String(before.nextVersion), String(nextVersion)],
+        ...[lastRoot ?? null, before.lastRoot ?? null],
+      ],
+      isGuard: true,
     },
     { text: PUT_STATUS, parameters: [String(nextVersion - 1n), timestamp, ALL_PROCESSORS] },
   ];

@@ -8,15 +8,21 @@ import { openDatabase } from './database/database.ts';
 import type { Database } from './database/session.ts';
 import { Indexer, type IndexerOptions } from './indexer.ts';
 
-/** How long a query waits until the tables have what the ledger had when it came, in milliseconds. */
-const MAX_WAIT_MS = 30_000;
-/** With more versions to come, a whole ledger is being filled in, and it waits a moment only. */
+/** With more versions to come, a whole ledger is being filled in, and a query waits a moment only. */
 const MAX_AWAITED_VERSIONS = 20_000n;
-const SHORT_WAIT_MS = 500;
 /** How often a follower looks for new versions, in milliseconds. */
 const LOOK_INTERVAL_MS = 50;
-/** Pause after a failure, in milliseconds. */
-const RETRY_MS = 1_000;
+
+/** In milliseconds. */
+const WAITS = {
+  /** How long a query waits until the tables have what the ledger had when it came. */
+  queryMs: 30_000,
+  /** The same where a whole ledger is being filled in. */
+  shortMs: 500,
+  /** Pause after a failure; after each further one it is twice as long. */
+  retryMs: 1_000,
+  maxRetryMs: 10_000,
+};
 const FILES = 'tables';
 
 interface ServiceOptions extends Omit<IndexerOptions, 'database'> {
@@ -24,6 +30,7 @@ interface ServiceOptions extends Omit<IndexerOptions, 'database'> {
   readonly location: string | undefined;
   /** Called for each failure to open, to fill or to follow; following continues after it. */
   readonly onFailure: (error: unknown) => void;
+  readonly waits?: Partial<typeof WAITS>;
 }
 
 interface Opened {
@@ -35,12 +42,18 @@ export class IndexerService {
   readonly #options: ServiceOptions;
   readonly #ended = new AbortController();
   readonly #following: Promise<void>;
+  readonly #waits: typeof WAITS;
   #opening: Promise<Opened> | undefined;
   #opened: Opened | undefined;
+  /** In a row. */
+  #failures = 0;
+  /** Before this time nothing that has failed is tried again. */
+  #retryAtMs = 0;
 
   /** Begins to open the database, to fill the tables and to follow the ledger. */
   constructor(options: ServiceOptions) {
     this.#options = options;
+    this.#waits = { ...WAITS, ...options.waits };
     this.#following = this.#follow();
   }
 
@@ -53,16 +66,15 @@ export class IndexerService {
     const { signal } = ended;
     const within = <T>(work: Promise<T>, limit: Promise<undefined>): Promise<T | undefined> =>
       Promise.race([work, limit]);
-    const limit = pause(MAX_WAIT_MS, signal);
+    const limit = pause(this.#waits.queryMs, signal);
     try {
       const opened = await within(this.#open(), limit);
       if (opened === undefined) throw new Error("the indexer's database does not open in time");
       const { indexer } = opened;
-      // Who follows reports what fails.
-      const reached = indexer.reachHead().catch(() => undefined);
+      const reached = this.#catchUp(indexer);
       const lag = (await within(indexer.lag(), limit)) ?? 0n;
       const isFar = lag > MAX_AWAITED_VERSIONS;
-      await within(reached, isFar ? pause(SHORT_WAIT_MS, signal) : limit);
+      await within(reached, isFar ? pause(this.#waits.shortMs, signal) : limit);
       return indexer.database;
     } finally {
       ended.abort();
@@ -81,17 +93,35 @@ export class IndexerService {
   async #follow(): Promise<void> {
     const { signal } = this.#ended;
     while (!signal.aborted) {
-      let waitMs = LOOK_INTERVAL_MS;
       try {
         const { indexer } = await this.#open();
-        await indexer.reachHead();
+        await this.#catchUp(indexer);
       } catch (error) {
-        if (signal.aborted) return;
-        this.#options.onFailure(error);
-        waitMs = RETRY_MS;
+        this.#noteFailure(error);
       }
-      await pause(waitMs, signal);
+      await pause(Math.max(LOOK_INTERVAL_MS, this.#retryAtMs - performance.now()), signal);
     }
+  }
+
+  /** Fills the tables. What has failed lately is not tried again for each query. */
+  async #catchUp(indexer: Indexer): Promise<void> {
+    if (performance.now() < this.#retryAtMs) return;
+    try {
+      await indexer.reachHead();
+      this.#failures = 0;
+    } catch (error) {
+      this.#noteFailure(error);
+    }
+  }
+
+  #noteFailure(error: unknown): void {
+    const nowMs = performance.now();
+    // All who wait for the same fill get its failure.
+    if (nowMs < this.#retryAtMs || this.#ended.signal.aborted) return;
+    const { retryMs, maxRetryMs } = this.#waits;
+    this.#retryAtMs = nowMs + Math.min(retryMs * 2 ** this.#failures, maxRetryMs);
+    this.#failures += 1;
+    this.#options.onFailure(error);
   }
 
   /** Tries again where it has failed, or where what was open has ended. */
@@ -103,7 +133,12 @@ export class IndexerService {
       this.#opening = undefined;
     }
     this.#opening ??= this.#begin(ended).catch((error: unknown) => {
-      this.#opening = undefined;
+      this.#noteFailure(error);
+      const waitMs = this.#retryAtMs - performance.now();
+      // Until then each query gets this failure.
+      void pause(waitMs, this.#ended.signal).then(() => {
+        this.#opening = undefined;
+      });
       throw error;
     });
     return this.#opening;
@@ -111,8 +146,10 @@ export class IndexerService {
 
   async #begin(ended: Opened | undefined): Promise<Opened> {
     await ended?.close();
-    const { onFailure, location, ...options } = this.#options;
+    const { onFailure: _, waits: __, location, ...options } = this.#options;
     const { database, close } = await openTables(location);
+    // What failed before was perhaps of what has ended.
+    this.#retryAtMs = 0;
     this.#opened = { indexer: new Indexer({ ...options, database }), close };
     return this.#opened;
   }

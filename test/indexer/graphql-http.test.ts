@@ -8,12 +8,13 @@ import { dirname, join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/indexer/database/session.ts';
+import { answerBody } from '../../src/indexer/graphql/answer.ts';
 import {
   graphqlListener,
   MAX_GRAPHQL_BODY_BYTES,
   MAX_GRAPHQL_REQUESTS,
-} from '../../src/node/graphql-listener.ts';
-import { startIndexerServer } from '../../src/node/indexer-server.ts';
+} from '../../src/node/indexer/graphql-listener.ts';
+import { startIndexerServer } from '../../src/node/indexer/indexer-server.ts';
 import { StopList } from '../../src/node/shutdown.ts';
 import { Random, testSeed } from '../random.ts';
 import { openTables, randomRows } from './dialect/random-rows.ts';
@@ -46,12 +47,13 @@ const failures: unknown[] = [];
 
 beforeAll(async () => {
   database = await openTables(randomRows(new Random(testSeed())));
+  const tables = async (): Promise<Database> => {
+    asked += 1;
+    await gate;
+    return database;
+  };
   const listener = graphqlListener(
-    async () => {
-      asked += 1;
-      await gate;
-      return database;
-    },
+    (body) => answerBody(body, tables),
     (error) => failures.push(error),
   );
   server = createServer(listener).listen(0, '127.0.0.1');
@@ -237,13 +239,12 @@ describe('requests at a time', () => {
 
 it('a request that does not come in time is ended', async () => {
   const stopList = new StopList();
-  const url = await startIndexerServer(
-    {
-      ...{ listen: '127.0.0.1:0', setting: '--indexer-listen', location: undefined },
-      ledger: { view: () => Promise.reject(new Error('there is no ledger')) },
-      ...{ isEager: false, logger: pino({ enabled: false }), requestTimeoutMs: 100 },
-    },
+  const { url } = await startIndexerServer(
+    { indexer: 'memory', indexerListen: '127.0.0.1:0' },
+    () => Promise.reject(new Error('nobody has asked')),
+    pino({ enabled: false }),
     stopList,
+    100,
   );
   try {
     const socket = connect(Number(new URL(url).port), '127.0.0.1');

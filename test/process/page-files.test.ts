@@ -44,6 +44,22 @@ describe('the page over HTTP', () => {
     }
   });
 
+  it('says at which port an indexer answers, and may ask it', async () => {
+    const facts = async (indexerPort: number | undefined) => {
+      const api = withoutLedger({}, readPageFiles({ indexerPort }));
+      const { body, headers } = await api.request('/');
+      await api.close();
+      const port = /<meta name="indexer-port" content="(\d+)">/.exec(body)?.[1];
+      return { port, policy: String(headers['content-security-policy']) };
+    };
+    const { port, policy } = await facts(8090);
+    expect(port).toBe('8090');
+    expect(policy).toContain("connect-src 'self' http://*:8090 https://*:8090");
+    const without = await facts(undefined);
+    expect(without.port).toBe(undefined);
+    expect(without.policy).not.toContain('connect-src');
+  });
+
   it('reads bytes and JSON without anything of Node', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'daybook-page-'));
     const sources = ['signing-message', 'exact-json'].map((name) =>

@@ -31,6 +31,9 @@ const PAGE_POLICY =
   "object-src 'none'";
 /** Swagger UI's own style sheet holds its icons as data URLs. */
 const SPEC_POLICY = `${PAGE_POLICY}; img-src 'self' data:`;
+/** The page asks the indexer at the host by which it was opened, whichever that is. */
+const withIndexer = (port: number): string =>
+  `${PAGE_POLICY}; connect-src 'self' http://*:${port} https://*:${port}`;
 
 export class PageFilesError extends Error {
   readonly code = 'page_files_unreadable';
@@ -57,25 +60,30 @@ const SAMPLE_MARK = '<!-- sample -->';
 const SAMPLE_NOTE =
   '<aside class="sample-note" aria-label="Sample">This is a sample ledger. A generator made its ' +
   'accounts and transactions; nothing here comes from a network.</aside>';
+/** Where the page says at which port an indexer answers, if one does. */
+const INDEXER_MARK = '<!-- indexer -->';
+
+interface DocumentFacts {
+  /** Whether the documents say that they show a sample ledger. */
+  readonly isSample?: boolean;
+  /** The port of the indexer's GraphQL; absent where there is no indexer. */
+  readonly indexerPort?: number | undefined;
+}
 
 /**
  * Reads the page's files.
- * @param isSample whether the documents say that they show a sample ledger
  * @throws PageFilesError when the page is not built, or the folder contains files that are not part of it
  */
 export function readPageFiles({
   folder = fileURLToPath(builtFile('web/')),
-  isSample = false,
-}: {
-  readonly folder?: string;
-  readonly isSample?: boolean;
-} = {}): PageFile[] {
+  ...facts
+}: DocumentFacts & { readonly folder?: string } = {}): PageFile[] {
   const names = listFiles(folder);
   for (const document of DOCUMENT_PATHS.keys()) {
     if (!names.includes(document)) throw new PageFilesError(folder, `${document} is missing`);
   }
   return names.map((name) =>
-    readPageFile(folder, name, DOCUMENT_PATHS.get(name) ?? FILE_PREFIX + name, isSample),
+    readPageFile(folder, name, DOCUMENT_PATHS.get(name) ?? FILE_PREFIX + name, facts),
   );
 }
 
@@ -91,22 +99,19 @@ function listFiles(folder: string): string[] {
   }
 }
 
-function readPageFile(folder: string, name: string, path: string, isSample: boolean): PageFile {
+function readPageFile(folder: string, name: string, path: string, facts: DocumentFacts): PageFile {
   const contentType = CONTENT_TYPES.get(extname(name));
   if (contentType === undefined)
     throw new PageFilesError(folder, `${name} is not part of the page`);
   let bytes = readFileSync(join(folder, name));
-  if (DOCUMENT_PATHS.has(name)) {
-    const note = isSample ? SAMPLE_NOTE : '';
-    bytes = Buffer.from(bytes.toString('utf8').replace(SAMPLE_MARK, note), 'utf8');
-  }
+  if (DOCUMENT_PATHS.has(name)) bytes = Buffer.from(documentText(bytes.toString('utf8'), facts));
   return {
     path,
     contentType,
     isImmutable: path.startsWith(HASHED_PREFIX),
     securityHeaders: [
       'content-security-policy',
-      path === '/v1/spec' ? SPEC_POLICY : PAGE_POLICY,
+      policyOf(path, facts),
       'x-content-type-options',
       'nosniff',
       'referrer-policy',
@@ -115,4 +120,15 @@ function readPageFile(folder: string, name: string, path: string, isSample: bool
     bytes,
     tagCore: contentDigest(bytes),
   };
+}
+
+function documentText(text: string, { isSample = false, indexerPort }: DocumentFacts): string {
+  const indexer =
+    indexerPort === undefined ? '' : `<meta name="indexer-port" content="${indexerPort}">`;
+  return text.replace(SAMPLE_MARK, isSample ? SAMPLE_NOTE : '').replace(INDEXER_MARK, indexer);
+}
+
+function policyOf(path: string, { indexerPort }: DocumentFacts): string {
+  if (path === '/v1/spec') return SPEC_POLICY;
+  return path === '/' && indexerPort !== undefined ? withIndexer(indexerPort) : PAGE_POLICY;
 }

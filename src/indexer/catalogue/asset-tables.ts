@@ -56,6 +56,7 @@ export const ASSET_TABLES = [
   }),
   defineTable('fungible_asset_activities', {
     key: ['transaction_version', 'event_index'],
+    hasNewRowsOnly: true,
     columns: {
       amount: 'numeric?',
       asset_type: 'text?',

@@ -16,6 +16,7 @@ export const STATE_TABLES = [
   }),
   defineTable('table_items', {
     key: ['transaction_version', 'write_set_change_index'],
+    hasNewRowsOnly: true,
     indexes: [['table_handle', 'transaction_version']],
     columns: {
       decoded_key: 'jsonb',

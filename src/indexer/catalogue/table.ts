@@ -42,6 +42,8 @@ export interface Table {
   readonly view: string | undefined;
   /** Columns of each index besides that of the key. */
   readonly indexes: readonly (readonly string[])[];
+  /** Whether a key never comes twice, and no row changes. No column is generated then. */
+  readonly hasNewRowsOnly: boolean;
 }
 
 /** A type, with a question mark if the column may be null. */
@@ -62,6 +64,7 @@ interface TableSpec {
   readonly hidden?: Readonly<Record<string, ColumnSpec>>;
   readonly generated?: Readonly<Record<string, string>>;
   readonly indexes?: readonly (readonly string[])[];
+  readonly hasNewRowsOnly?: boolean;
 }
 
 /** A relation to one row. `columns` maps columns of this table to those of the other. */
@@ -88,6 +91,7 @@ export function defineTable(name: string, spec: TableSpec): Table {
     hasAggregate: spec.hasAggregate ?? false,
     view: spec.view,
     indexes: spec.indexes ?? [],
+    hasNewRowsOnly: spec.hasNewRowsOnly ?? false,
   };
 }
 

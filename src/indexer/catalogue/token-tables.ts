@@ -109,6 +109,7 @@ export const TOKEN_TABLES = [
   }),
   defineTable('token_activities_v2', {
     key: ['transaction_version', 'event_index'],
+    hasNewRowsOnly: true,
     indexes: [['token_data_id', 'transaction_version'], ['from_address'], ['to_address']],
     columns: {
       after_value: 'text?',

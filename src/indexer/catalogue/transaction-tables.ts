@@ -3,6 +3,7 @@ import { defineTable, toMany, toOne } from './table.ts';
 export const TRANSACTION_TABLES = [
   defineTable('account_transactions', {
     key: ['account_address', 'transaction_version'],
+    hasNewRowsOnly: true,
     indexes: [['transaction_version']],
     columns: { account_address: 'text', transaction_version: 'bigint' },
     relations: {
@@ -21,6 +22,7 @@ export const TRANSACTION_TABLES = [
   }),
   defineTable('user_transactions', {
     key: ['version'],
+    hasNewRowsOnly: true,
     indexes: [['sender', 'version']],
     columns: {
       block_height: 'bigint',
@@ -42,6 +44,7 @@ export const TRANSACTION_TABLES = [
   }),
   defineTable('block_metadata_transactions', {
     key: ['version'],
+    hasNewRowsOnly: true,
     columns: {
       block_height: 'bigint',
       epoch: 'bigint',
@@ -56,6 +59,7 @@ export const TRANSACTION_TABLES = [
   }),
   defineTable('signatures', {
     key: ['transaction_version', 'multi_agent_index', 'multi_sig_index', 'is_sender_primary'],
+    hasNewRowsOnly: true,
     columns: {
       is_sender_primary: 'boolean',
       multi_agent_index: 'bigint',
@@ -72,6 +76,7 @@ export const TRANSACTION_TABLES = [
   }),
   defineTable('events', {
     key: ['transaction_version', 'event_index'],
+    hasNewRowsOnly: true,
     indexes: [
       ['account_address', 'creation_number'],
       ['indexed_type', 'transaction_version'],

@@ -10,6 +10,7 @@ import {
 } from './embedded-requests.ts';
 import {
   asTexts,
+  type CopiedRows,
   type Database,
   EMBEDDED_SCHEMA,
   type Row,
@@ -32,6 +33,7 @@ export async function openDatabase(location: string | undefined): Promise<Databa
 abstract class OneByOne implements Database {
   /** PGlite has no timer. */
   readonly stopsSlowQueries = false;
+  readonly hasOtherWriters = false;
   readonly schema = EMBEDDED_SCHEMA;
 
   get hasEnded(): boolean {
@@ -50,7 +52,7 @@ abstract class OneByOne implements Database {
     return { rows: await this.#rows({ kind: 'query', text, parameters: asTexts(parameters) }) };
   }
 
-  async transaction(statements: readonly Statement[]): Promise<void> {
+  async transaction(statements: readonly (Statement | CopiedRows)[]): Promise<void> {
     await this.#rows({ kind: 'transaction', statements });
   }
 

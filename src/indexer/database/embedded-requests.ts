@@ -1,9 +1,16 @@
 /** One embedded session, asked in turn: from its own thread or from another. */
-import { type Row, runTransaction, type Session, type SqlText, type Statement } from './session.ts';
+import {
+  type CopiedRows,
+  type Row,
+  runTransaction,
+  type Session,
+  type SqlText,
+  type Statement,
+} from './session.ts';
 
 export type EmbeddedRequest =
   | { readonly kind: 'query'; readonly text: string; readonly parameters: readonly SqlText[] }
-  | { readonly kind: 'transaction'; readonly statements: readonly Statement[] }
+  | { readonly kind: 'transaction'; readonly statements: readonly (Statement | CopiedRows)[] }
   | { readonly kind: 'close' };
 
 /** An error as a thread can send it: of an Error the message arrives, PostgreSQL's code does not. */

@@ -3,7 +3,13 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { builtFile } from '../../built.ts';
-import { EMBEDDED_SCHEMA, type Row, type Session, type SqlText } from './session.ts';
+import {
+  type CopiedRows,
+  EMBEDDED_SCHEMA,
+  type Row,
+  type Session,
+  type SqlText,
+} from './session.ts';
 
 /** Numbers of the types whose values PGlite would make JavaScript of, and of their arrays. */
 const TYPES = [
@@ -59,6 +65,11 @@ class EmbeddedSession implements Session {
 
   async execute(text: string): Promise<void> {
     await this.#database.exec(text);
+  }
+
+  async copy({ table, lines }: CopiedRows): Promise<void> {
+    const blob = new Blob([lines]);
+    await this.#database.query(`COPY ${table} FROM '/dev/blob'`, [], { blob });
   }
 
   close(): Promise<void> {

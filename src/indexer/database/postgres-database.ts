@@ -2,7 +2,14 @@
 import pg from 'pg';
 import { MAX_SCHEMA_CHARACTERS, parsePostgresUrl } from '../../store/postgres/location.ts';
 import { StoreError } from '../../store/store-error.ts';
-import { asTexts, type Database, type Row, runTransaction, type Statement } from './session.ts';
+import {
+  asTexts,
+  type CopiedRows,
+  type Database,
+  type Row,
+  runTransaction,
+  type Statement,
+} from './session.ts';
 
 const MAX_READERS = 8;
 /** After this time a query is given up, in milliseconds. */
@@ -26,6 +33,7 @@ class Connection extends pg.Client {
 
 export class PostgresDatabase implements Database {
   readonly stopsSlowQueries = true;
+  readonly hasOtherWriters = true;
   /** Connections are replaced. */
   readonly hasEnded = false;
   readonly schema: string;
@@ -82,7 +90,7 @@ export class PostgresDatabase implements Database {
     return { rows };
   }
 
-  async transaction(statements: readonly Statement[]): Promise<void> {
+  async transaction(statements: readonly (Statement | CopiedRows)[]): Promise<void> {
     const client = await this.#writer.connect();
     let failure: Error | undefined;
     try {
@@ -90,6 +98,7 @@ export class PostgresDatabase implements Database {
         {
           query: async (text, parameters) => (await client.query<Row>(text, [...parameters])).rows,
           execute: async (text) => void (await client.query(text)),
+          copy: (rows) => copyIn(client, rows),
         },
         statements,
       );
@@ -104,6 +113,33 @@ export class PostgresDatabase implements Database {
   async close(): Promise<void> {
     await Promise.all([this.#writer.end(), this.#readers.end()]);
   }
+}
+
+/** A statement that takes rows: those of `pg` take none. */
+class Copy extends pg.Query {
+  readonly #lines: string;
+
+  constructor({ table, lines }: CopiedRows, done: (error: Error | undefined) => void) {
+    super(`COPY ${table} FROM STDIN`, done);
+    this.#lines = lines;
+  }
+
+  /** Called by the client. */
+  handleCopyInResponse(connection: CopyConnection): void {
+    connection.sendCopyFromChunk(Buffer.from(this.#lines));
+    connection.endCopyFrom();
+  }
+}
+
+interface CopyConnection {
+  sendCopyFromChunk(chunk: Buffer): void;
+  endCopyFrom(): void;
+}
+
+function copyIn(client: pg.ClientBase, rows: CopiedRows): Promise<void> {
+  return new Promise((resolve, reject) => {
+    client.query(new Copy(rows, (error) => (error ? reject(error) : resolve())));
+  });
 }
 
 /** The schema of the tables of a ledger: ledgers that share a database have one each. */

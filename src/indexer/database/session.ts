@@ -8,7 +8,24 @@ export interface Statement {
   readonly text: string;
   /** Where there are none, the text may be several statements. */
   readonly parameters: readonly SqlText[];
+  /** Whether another process has moved the tables on if no row comes. */
+  readonly isGuard?: true;
 }
+
+/** Rows that are added to a table, in all of its columns. */
+export interface CopiedRows {
+  readonly table: string;
+  /** As PostgreSQL's COPY reads text. */
+  readonly lines: string;
+}
+
+/** Whether a transaction was given up because another process writes the same tables, and has moved them on. */
+export function hasMovedOn(error: unknown): boolean {
+  return (error as { readonly code?: unknown }).code === MOVED_ON;
+}
+
+/** Arrives from other threads, too. */
+const MOVED_ON = 'moved_on';
 
 /** Names of tables without a schema are those of the indexer. Rejects with what PostgreSQL says. */
 export interface Database {
@@ -16,11 +33,13 @@ export interface Database {
   readonly stopsSlowQueries: boolean;
   /** The schema of PostgreSQL that has the tables of the indexer, and nothing else. */
   readonly schema: string;
+  /** Whether other processes may write the tables, too. */
+  readonly hasOtherWriters: boolean;
   /** Whether it can answer nothing any more, and has to be opened again. */
   readonly hasEnded: boolean;
   query(text: string, parameters?: readonly unknown[]): Promise<{ rows: Row[] }>;
   /** All statements or none. */
-  transaction(statements: readonly Statement[]): Promise<void>;
+  transaction(statements: readonly (Statement | CopiedRows)[]): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -32,19 +51,28 @@ export interface Session {
   query(text: string, parameters: readonly SqlText[]): Promise<Row[]>;
   /** Any number of statements. */
   execute(text: string): Promise<void>;
+  copy(rows: CopiedRows): Promise<void>;
   close(): Promise<void>;
 }
 
 /** All statements or none. */
 export async function runTransaction(
-  session: Pick<Session, 'query' | 'execute'>,
-  statements: readonly Statement[],
+  session: Omit<Session, 'close'>,
+  statements: readonly (Statement | CopiedRows)[],
 ): Promise<void> {
   await session.execute('BEGIN');
   try {
-    for (const { text, parameters } of statements) {
+    for (const statement of statements) {
+      if ('lines' in statement) {
+        await session.copy(statement);
+        continue;
+      }
+      const { text, parameters, isGuard } = statement;
       if (parameters.length === 0) await session.execute(text);
-      else await session.query(text, parameters);
+      else if ((await session.query(text, parameters)).length === 0 && isGuard === true) {
+        const message = 'another process has moved the tables on';
+        throw Object.assign(new Error(message), { code: MOVED_ON });
+      }
     }
     await session.execute('COMMIT');
   } catch (error) {

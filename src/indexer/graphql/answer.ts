@@ -1,5 +1,10 @@
 /** The answer to a GraphQL request: one statement of SQL, whose text is the answer. */
-import type { JsonObject, JsonValue } from '../../move/json/json-text.ts';
+import {
+  type JsonObject,
+  JsonSyntaxError,
+  type JsonValue,
+  parseJson,
+} from '../../move/json/json-text.ts';
 import type { Database } from '../database/session.ts';
 import { OperationCompiler } from './compile.ts';
 import { readOperation } from './document.ts';
@@ -18,6 +23,24 @@ interface Statement {
 interface CompiledQuery {
   readonly statement: Statement | undefined;
   readonly members: readonly (readonly [key: string, value: string | number])[];
+}
+
+/**
+ * The body of the answer to that of a request.
+ * @param database waits until the tables show the newest version
+ */
+export async function answerBody(
+  bytes: Buffer,
+  database: () => Promise<Database>,
+): Promise<string> {
+  let body: JsonValue;
+  try {
+    body = parseJson(bytes);
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    return new GraphqlFailure('invalid-json', error.message).toText();
+  }
+  return await answerQuery(body, await database());
 }
 
 /**

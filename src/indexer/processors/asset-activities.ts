@@ -1,11 +1,10 @@
 /** What has moved of coins and fungible assets, and what gas has cost. */
 import type { RowSink } from '../rows/row-buffer.ts';
-import { APT_COIN, type CoinPairs } from './coin-pairs.ts';
-import { COIN_STORE, MAX_TYPE_CHARACTERS, storeFacts } from './fungible-assets.ts';
+import { APT_COIN, type CoinPairs, MAX_TYPE_CHARACTERS } from './coin-pairs.ts';
+import { COIN_STORE, storeFacts } from './fungible-assets.ts';
 import { feePayerOf } from './signers.ts';
 import {
   type ChainEvent,
-  type Fields,
   fullAddress,
   primaryStore,
   type TransactionFacts,
@@ -34,9 +33,40 @@ const GAS_FEE_EVENT = '0x1::aptos_coin::GasFeeEvent';
 const GAS_INDEX = -1;
 const MAX_FUNCTION_CHARACTERS = 1_000;
 
+/** What differs between activities. */
+interface Activity {
+  readonly storage: string;
+  readonly owner: string | null;
+  readonly asset: string | null;
+  readonly standard: 'v1' | 'v2';
+  readonly amount?: string;
+  readonly isFrozen?: boolean;
+}
+
 export function assetActivities(facts: TransactionFacts, rows: RowSink, pairs: CoinPairs): void {
-  const shared = {
+  facts.events.forEach((event, index) => {
+    const activity = FUNGIBLE_EVENTS.has(event.type)
+      ? fungibleActivity(facts, event)
+      : coinActivity(facts, event, pairs);
+    if (activity !== undefined) {
+      rows.put('fungible_asset_activities', rowOf(facts, activity, event.type, index));
+    }
+  });
+  if (facts.isOfUser) putGas(facts, rows, pairs);
+}
+
+function rowOf(facts: TransactionFacts, activity: Activity, type: string, index: number) {
+  const { storage, owner, asset, standard, amount = null, isFrozen = null } = activity;
+  return {
     transaction_version: facts.version,
+    event_index: index,
+    type,
+    storage_id: storage,
+    owner_address: owner,
+    asset_type: asset,
+    token_standard: standard,
+    amount,
+    is_frozen: isFrozen,
     transaction_timestamp: facts.timestamp,
     block_height: facts.blockHeight,
     is_transaction_success: facts.transaction.success,
@@ -44,30 +74,17 @@ export function assetActivities(facts: TransactionFacts, rows: RowSink, pairs: C
     gas_fee_payer_address: null,
     is_gas_fee: false,
     storage_refund_amount: '0',
-    is_frozen: null,
-    amount: null,
   };
-  const put = (row: Fields): void => rows.put('fungible_asset_activities', { ...shared, ...row });
-  facts.events.forEach((event, index) => {
-    const row = FUNGIBLE_EVENTS.has(event.type)
-      ? fungibleActivity(facts, event)
-      : coinActivity(facts, event, pairs);
-    if (row !== undefined) put({ ...row, type: event.type, event_index: index });
-  });
-  if (facts.isOfUser) put(gasActivity(facts, pairs));
 }
 
-function fungibleActivity(facts: TransactionFacts, { guid, type, data }: ChainEvent): Fields {
-  const address = fullAddress(data.store ?? guid.account_address);
-  const store = storeFacts(facts, address);
+function fungibleActivity(facts: TransactionFacts, { guid, type, data }: ChainEvent): Activity {
+  const storage = fullAddress(data.store ?? guid.account_address);
+  const store = storeFacts(facts, storage);
   return {
-    storage_id: address,
-    owner_address: store?.owner ?? null,
-    asset_type: store?.metadata ?? null,
-    token_standard: 'v2',
+    ...{ storage, owner: store?.owner ?? null, asset: store?.metadata ?? null, standard: 'v2' },
     ...(type.startsWith(`${FUNGIBLE}Frozen`)
-      ? { is_frozen: data.frozen }
-      : { amount: data.amount }),
+      ? { isFrozen: data.frozen as boolean }
+      : { amount: data.amount as string }),
   };
 }
 
@@ -75,17 +92,12 @@ function coinActivity(
   facts: TransactionFacts,
   event: ChainEvent,
   pairs: CoinPairs,
-): Fields | undefined {
+): Activity | undefined {
   const moved = movedCoin(facts, event);
   if (moved === undefined || moved.coin.length > MAX_TYPE_CHARACTERS) return undefined;
   const { coin, owner } = moved;
-  return {
-    storage_id: primaryStore(owner, pairs.metadataOf(coin)),
-    owner_address: owner,
-    asset_type: coin,
-    token_standard: 'v1',
-    amount: event.data.amount,
-  };
+  const storage = primaryStore(owner, pairs.metadataOf(coin));
+  return { storage, owner, asset: coin, standard: 'v1', amount: event.data.amount };
 }
 
 function movedCoin(
@@ -107,20 +119,19 @@ function movedCoin(
   return undefined;
 }
 
-function gasActivity(facts: TransactionFacts, pairs: CoinPairs): Fields {
+function putGas(facts: TransactionFacts, rows: RowSink, pairs: CoinPairs): void {
   const { gas_used: used, gas_unit_price: price } = facts.transaction;
   const statement = facts.events.find(({ type }) => type === FEE_STATEMENT);
   const owner = facts.sender!;
-  return {
-    event_index: GAS_INDEX,
-    type: GAS_FEE_EVENT,
-    storage_id: primaryStore(owner, pairs.metadataOf(APT_COIN)),
-    owner_address: owner,
-    asset_type: APT_COIN,
-    token_standard: 'v1',
+  const activity: Activity = {
+    storage: primaryStore(owner, pairs.metadataOf(APT_COIN)),
+    ...{ owner, asset: APT_COIN, standard: 'v1' },
     amount: String(BigInt(used) * BigInt(price!)),
+  };
+  rows.put('fungible_asset_activities', {
+    ...rowOf(facts, activity, GAS_FEE_EVENT, GAS_INDEX),
     is_gas_fee: true,
     gas_fee_payer_address: feePayerOf(facts) ?? null,
     storage_refund_amount: statement?.data.storage_fee_refund_octas ?? '0',
-  };
+  });
 }

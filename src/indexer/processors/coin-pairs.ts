@@ -1,25 +1,51 @@
-/** Which coin a fungible asset is paired with, as far as the chain has said so. */
+/** Which coin a fungible asset is paired with, as the state says. */
+import { Cache } from '../../cache.ts';
+import type { LedgerView } from '../../ledger/ledger-view.ts';
+import { tryParse } from '../../move/errors.ts';
 import { pairedMetadataAddress } from '../../move/types/derived-address.ts';
 import { parseStructTag } from '../../move/types/type-parser.ts';
+import { formatStructTag } from '../../move/types/type-tag.ts';
+import {
+  type Fields,
+  FUNGIBLE_STORE,
+  fullAddress,
+  STORE_DELETION,
+  type TransactionFacts,
+} from './transaction-facts.ts';
 
 export const APT_COIN = '0x1::aptos_coin::AptosCoin';
+/** A part of the metadata of a paired asset. */
+const PAIRED_COIN = parseStructTag('0x1::coin::PairedCoinType');
+/** Of an asset without a coin. */
+const NO_COIN = '';
+/** Coins with longer types are left out. */
+export const MAX_TYPE_CHARACTERS = 1_000;
+const BYTES_PER_CHARACTER = 2;
 
 export class CoinPairs {
-  readonly #metadata = new Map<string, string>();
-  readonly #coins = new Map<string, string>();
+  readonly #metadata = new Cache<string>('indexed_coins');
+  readonly #coins = new Cache<string>('indexed_coins');
 
-  constructor() {
-    this.learn(APT_COIN);
+  /** Looks up the coins of the assets whose stores a transaction has written. An asset never gets another coin. */
+  async lookUp(view: LedgerView, { writes, events }: TransactionFacts): Promise<void> {
+    for (const { type, data } of writes) {
+      if (type === FUNGIBLE_STORE) await this.#lookUp(view, fullAddress(data.metadata.inner));
+    }
+    for (const { type, data } of events) {
+      if (type === STORE_DELETION) await this.#lookUp(view, deletedMetadata(data));
+    }
   }
 
-  /** Notes that there is a coin. */
-  learn(coin: string): void {
-    this.#coins.set(this.metadataOf(coin), coin);
+  async #lookUp(view: LedgerView, metadata: string): Promise<void> {
+    if (this.#coins.get(metadata) !== undefined) return;
+    const coin = await readCoin(view, metadata);
+    this.#coins.set(metadata, coin, coin.length * BYTES_PER_CHARACTER);
   }
 
-  /** The coin of a fungible asset. @param metadata 64 digits behind `0x` */
+  /** The coin of a fungible asset that was looked up. @param metadata 64 digits behind `0x` */
   coinOf(metadata: string): string | undefined {
-    return this.#coins.get(metadata);
+    const coin = this.#coins.get(metadata);
+    return coin === NO_COIN ? undefined : coin;
   }
 
   /** The address of the metadata of the asset that a coin is paired with, whether it is there or not. */
@@ -27,12 +53,35 @@ export class CoinPairs {
     let metadata = this.#metadata.get(coin);
     if (metadata === undefined) {
       metadata = `0x${pairedMetadataAddress(parseStructTag(coin))}`;
-      if (this.#metadata.size >= MAX_REMEMBERED) this.#metadata.clear();
-      this.#metadata.set(coin, metadata);
+      this.#metadata.set(coin, metadata, metadata.length * BYTES_PER_CHARACTER);
     }
     return metadata;
   }
 }
 
-/** Addresses of metadata in memory. */
-const MAX_REMEMBERED = 10_000;
+/** What an event says of the asset of a store that was deleted. */
+export function deletedMetadata({ metadata }: Fields): string {
+  return fullAddress(typeof metadata === 'string' ? metadata : (metadata?.inner ?? '0x0'));
+}
+
+async function readCoin(view: LedgerView, metadata: string): Promise<string> {
+  let text: string;
+  try {
+    const { accounts, state } = view;
+    text = await (await accounts.resource(metadata.slice(2), PAIRED_COIN, state.version)).json();
+  } catch (error) {
+    if ((error as { code?: unknown }).code === 'resource_not_found') return NO_COIN;
+    throw error;
+  }
+  const {
+    account_address: address,
+    module_name: module,
+    struct_name: name,
+  } = JSON.parse(text).data.type as Record<string, string>;
+  const [moduleName, structName] = [module!, name!].map((hex) =>
+    Buffer.from(hex.slice(2), 'hex').toString(),
+  );
+  const tag = tryParse(() => parseStructTag(`${address}::${moduleName}::${structName}`));
+  const coin = tag === undefined ? NO_COIN : formatStructTag(tag);
+  return coin.length > MAX_TYPE_CHARACTERS ? NO_COIN : coin;
+}

@@ -1,29 +1,26 @@
 /** Coins and fungible assets: what they are, and who has how much. What has moved is in asset-activities.ts. */
 import type { RowSink } from '../rows/row-buffer.ts';
-import type { CoinPairs } from './coin-pairs.ts';
+import { type CoinPairs, deletedMetadata, MAX_TYPE_CHARACTERS } from './coin-pairs.ts';
 import {
   type Fields,
+  FUNGIBLE_STORE,
   fullAddress,
   OBJECT_CORE,
   OBJECT_GROUP,
   optional,
   primaryStore,
   type ResourceWrite,
+  STORE_DELETION,
   type TransactionFacts,
   typeArgument,
-  ZERO,
 } from './transaction-facts.ts';
 
 export const METADATA = '0x1::fungible_asset::Metadata';
-export const STORE = '0x1::fungible_asset::FungibleStore';
 const CONCURRENT_BALANCE = '0x1::fungible_asset::ConcurrentFungibleBalance';
 const SUPPLY = '0x1::fungible_asset::Supply';
 const CONCURRENT_SUPPLY = '0x1::fungible_asset::ConcurrentSupply';
-const STORE_DELETION = '0x1::fungible_asset::FungibleAssetStoreDeletion';
 const COIN_INFO = '0x1::coin::CoinInfo';
 export const COIN_STORE = '0x1::coin::CoinStore';
-/** Coins with longer types are left out. */
-export const MAX_TYPE_CHARACTERS = 1_000;
 const MAX_NAME_CHARACTERS = 32;
 const MAX_SYMBOL_CHARACTERS = 10;
 
@@ -32,12 +29,11 @@ export function fungibleAssets(facts: TransactionFacts, rows: RowSink, pairs: Co
     if (write.type === METADATA) putMetadata(facts, write, rows);
     const coin = typeArgument(write.type, COIN_INFO);
     if (coin !== undefined && coin.length <= MAX_TYPE_CHARACTERS) {
-      pairs.learn(coin);
       putCoin(facts, coin, write, rows);
     }
   }
   for (const write of facts.writes) {
-    if (write.type === STORE) putStore(facts, write, rows, pairs);
+    if (write.type === FUNGIBLE_STORE) putStore(facts, write, rows, pairs);
     else putCoinStore(facts, write.address, write.type, write.data, rows, pairs);
   }
   for (const { address, type } of facts.deletions) {
@@ -161,11 +157,7 @@ function deletedStore(
 ): { readonly owner: string; readonly metadata: string } | undefined {
   for (const { type, data } of events) {
     if (type !== STORE_DELETION || fullAddress(data.store) !== address) continue;
-    const { owner, metadata } = data;
-    return {
-      owner: fullAddress(owner),
-      metadata: fullAddress(typeof metadata === 'string' ? metadata : (metadata?.inner ?? ZERO)),
-    };
+    return { owner: fullAddress(data.owner), metadata: deletedMetadata(data) };
   }
   return undefined;
 }
@@ -195,7 +187,7 @@ function putCoinStore(
 
 /** The resource of an object that is a store, with its owner, as far as the transaction tells. */
 export function storeFacts(facts: TransactionFacts, address: string) {
-  const store = facts.resource(address, STORE);
+  const store = facts.resource(address, FUNGIBLE_STORE);
   if (store === undefined) return deletedStore(facts, address);
   const core = facts.resource(address, OBJECT_CORE);
   return {

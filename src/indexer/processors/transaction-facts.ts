@@ -1,6 +1,6 @@
 /** A transaction as the REST interface shows it, with what processors ask of it most. */
 import { formatHex } from '../../move/bcs/hex.ts';
-import { ADDRESS_ZERO, addressBytes, padAddress } from '../../move/types/address.ts';
+import { addressBytes, padAddress } from '../../move/types/address.ts';
 import { primaryStoreOf } from '../../move/types/derived-address.ts';
 
 /** Any JSON object: its members are what the type on chain says. */
@@ -99,6 +99,8 @@ export interface TableFacts {
 
 export const OBJECT_CORE = '0x1::object::ObjectCore';
 export const OBJECT_GROUP = '0x1::object::ObjectGroup';
+export const FUNGIBLE_STORE = '0x1::fungible_asset::FungibleStore';
+export const STORE_DELETION = '0x1::fungible_asset::FungibleAssetStoreDeletion';
 /** The orderless transactions of an account have it in place of a sequence number. */
 const NO_SEQUENCE_NUMBER = '18446744073709551615';
 
@@ -213,8 +215,6 @@ export class TransactionFacts {
 export function fullAddress(shown: string): string {
   return shown.length === 66 ? shown : `0x${padAddress(shown.slice(2).toLowerCase())}`;
 }
-
-export const ZERO = `0x${ADDRESS_ZERO}`;
 
 export function primaryStore(owner: string, metadata: string): string {
   return formatHex(primaryStoreOf(addressBytes(owner.slice(2)), addressBytes(metadata.slice(2))));

@@ -1,6 +1,7 @@
 /** `daybook index`: fills the tables of the indexer from a ledger. */
 import type { Command } from 'commander';
-import { indexerBeside, indexerLocation } from '../indexer-location.ts';
+import { indexerBeside, indexerLocation } from '../indexer/indexer-location.ts';
+import { openPageReader } from '../indexer/page-reader.ts';
 import { withReader } from '../open-store.ts';
 import { countText, withProgress } from '../progress.ts';
 import { addReport, addSettingOption, describe, secondsSince } from './command-line.ts';
@@ -36,9 +37,10 @@ export function define(command: Command): void {
       ]);
       const { database, close } = await openTables(location);
       try {
-        const indexer = new Indexer({ ledger: openLedger(store), database });
+        const ledger = openLedger(store);
+        const indexer = new Indexer({ ledger, database, openReader: () => openPageReader(data) });
         if (remake === true) await indexer.removeTables();
-        const missing = Number(await indexer.lag());
+        const missing = Math.max(0, Number(await indexer.lag()));
         await withProgress((show) => {
           show(() => {
             const { firstVersion = 0n, nextVersion = 0n } = indexer.progress ?? {};

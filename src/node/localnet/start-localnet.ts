@@ -117,11 +117,18 @@ async function start(options: LocalnetOptions, stopList: StopList): Promise<Loca
   }
   const accounts = firstAccounts(seed, options.accounts ?? DEFAULT_ACCOUNTS);
   const impersonation = new Impersonation();
-  const parts = { settings, logger, place, impersonation, accounts, seed };
-  const net = await Localnet.open(parts, mining, stopList);
+  let opening: Promise<Localnet>;
+  const indexer = await startIndexer(() => opening, options, place, logger, stopList);
+  const parts = {
+    ...{ logger, place, impersonation, accounts, seed },
+    settings: { ...settings, ...indexer?.settings },
+  };
+  opening = Localnet.open(parts, mining, stopList);
+  const net = await opening;
+  if (indexer !== undefined) stopList.add('the indexer', indexer.close);
   await serveInterface(net, settings, stopList);
   net.faucetUrl = await startFaucet(net, options.faucetListen ?? ANY_PORT, stopList);
-  net.indexerUrl = await startIndexer(net, options, place, logger, stopList);
+  net.indexerUrl = indexer?.url ?? '';
   await startReadiness(options.readyListen, net.indexerUrl !== '', stopList);
   return net;
 }
@@ -207,24 +214,25 @@ async function startFaucet(net: Localnet, address: string, stopList: StopList): 
 
 /** The tables are filled from the first request on: beside the ledger, or in memory where that has no folder. */
 async function startIndexer(
-  net: Localnet,
+  openNet: () => Promise<Localnet>,
   { indexerListen = '', data }: LocalnetOptions,
   { firstVersion }: LedgerPlace,
   logger: Logger,
   stopList: StopList,
-): Promise<string> {
-  if (indexerListen === '') return '';
+) {
+  if (indexerListen === '') return undefined;
   // Most tests ask for none.
-  const { startIndexerServer } = await import('../indexer-server.ts');
+  const [{ startIndexerServer }, { indexHere }] = await Promise.all([
+    import('../indexer/indexer-server.ts'),
+    import('../indexer/indexing.ts'),
+  ]);
   const location = data === undefined ? undefined : join(data, INDEXER_FOLDER);
-  return await startIndexerServer(
-    {
-      ...{ listen: indexerListen, setting: 'indexer-listen', location, firstVersion, logger },
-      ledger: { view: async () => (await net.branch()).ledger.view() },
-      isEager: false,
-    },
-    stopList,
-  );
+  // In this thread, where a revert is seen at once.
+  const ledger = { view: async () => (await (await openNet()).branch()).ledger.view() };
+  const openIndexing = (onFailure: (error: unknown) => void) =>
+    indexHere({ ledger, location, firstVersion, onFailure });
+  const listening = { indexer: location ?? 'memory', indexerListen };
+  return await startIndexerServer(listening, openIndexing, logger, stopList);
 }
 
 /** What the reference's local network says of itself where the runner of the TypeScript SDK asks. */

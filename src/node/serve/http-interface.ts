@@ -81,7 +81,7 @@ export async function openInterface(
     admission,
     damage,
     observers,
-    pageFiles: readPageFiles({ isSample }),
+    pageFiles: readPageFiles({ isSample, indexerPort: indexerPortOf(settings) }),
     upstream,
     chain,
     snapshots: await openSnapshots(settings),
@@ -98,6 +98,11 @@ export async function openInterface(
 function sourceOf(data: string, openSource: OpenSource = storedSource): OpenSource {
   if (!isLocalLedger(data)) return openSource;
   return (...at) => ({ ...openSource(...at), overrides: { areOverridden: false } });
+}
+
+/** @returns `undefined` where there is no indexer */
+function indexerPortOf({ indexer, indexerListen }: NodeSettings): number | undefined {
+  return indexer === '' ? undefined : parseListenAddress(indexerListen).port;
 }
 
 async function openUpstream(

@@ -66,18 +66,20 @@ export async function startNode(
 }
 
 async function start(
-  settings: NodeSettings,
+  asked: NodeSettings,
   stopList: StopList,
   isOverridable: boolean,
 ): Promise<RunningNode> {
-  const address = parseListenAddress(settings.listen);
-  refuseNoLocation(settings.data);
-  const upstream = upstreamBase(settings);
-  const logger = createLogger(settings.logLevel);
+  const address = parseListenAddress(asked.listen);
+  refuseNoLocation(asked.data);
+  const upstream = upstreamBase(asked);
+  const logger = createLogger(asked.logLevel);
   for (const unknown of unknownVariables(NODE_SETTINGS, process.env)) {
     logger.warn(unknown, 'environment variable ignored: there is no such setting');
   }
-  const isFork = settings.fork !== '' || settings.offline;
+  const isFork = asked.fork !== '' || asked.offline;
+  const indexer = await listenForIndexer(asked, isFork, logger, stopList);
+  const settings = { ...asked, ...indexer?.settings };
   const wanted = settings.workers === 0 && !isFork ? availableParallelism() : settings.workers;
   const count = Math.max(1, wanted);
   const workers = count > 1 ? await startWorkers(settings, count, logger, stopList) : undefined;
@@ -108,14 +110,17 @@ async function start(
     return await workers.listen(chain && `http://127.0.0.1:${chain.port}`);
   };
   const { port, chainId, version } = await listen();
-  const indexerUrl = await serveIndexer(settings, nodeStore, logger, stopList);
+  if (indexer !== undefined) {
+    stopList.add('the indexer', indexer.close);
+    await indexer.open();
+  }
   const ready: ReadyLine = {
     event: 'ready',
     url: interfaceUrl(address.host, port),
     pid: process.pid,
     chain_id: chainId,
     ledger_version: String(version),
-    ...(indexerUrl !== undefined && { indexer_url: indexerUrl }),
+    ...(indexer !== undefined && { indexer_url: indexer.url }),
     ...(isFork && { fork: true as const }),
     ...(!isFork && (await isSampleLedger(nodeStore.store)) && { sample: true as const }),
   };
@@ -150,31 +155,30 @@ function forWorkers(settings: NodeSettings): NodeSettings {
   return { ...settings, listen: '127.0.0.1:0', accessLog: 'off' };
 }
 
-/** @returns the URL of the indexer's GraphQL, if it is asked for */
-async function serveIndexer(
-  { indexer, indexerListen }: NodeSettings,
-  { store, openSource }: NodeStore,
+/** @returns the indexer's GraphQL, if it is asked for */
+async function listenForIndexer(
+  settings: NodeSettings,
+  isFork: boolean,
   logger: Logger,
   stopList: StopList,
-): Promise<string | undefined> {
+) {
+  const { indexer, data } = settings;
   if (indexer === '') return undefined;
-  if (openSource !== undefined) {
+  if (isFork) {
     const message = 'a fork has no transactions to index: --indexer is for a ledger of its own';
     throw new NodeError('bad_setting', message, { exitCode: 2 });
   }
   // Most nodes have none.
-  const [{ startIndexerServer }, { indexerLocation }, { newCaches, openLedger }] =
-    await Promise.all([
-      import('../indexer-server.ts'),
-      import('../indexer-location.ts'),
-      import('../../ledger/open.ts'),
-    ]);
+  const [{ startIndexerServer }, { indexInThread }, { indexerLocation }] = await Promise.all([
+    import('../indexer/indexer-server.ts'),
+    import('../indexer/indexing.ts'),
+    import('../indexer/indexer-location.ts'),
+  ]);
+  const indexed = { data, location: indexerLocation(indexer) };
   return await startIndexerServer(
-    {
-      ...{ listen: indexerListen, setting: 'indexer-listen', logger, isEager: true },
-      ledger: openLedger(store, newCaches()),
-      location: indexerLocation(indexer),
-    },
+    settings,
+    (onFailure) => indexInThread(indexed, onFailure),
+    logger,
     stopList,
   );
 }

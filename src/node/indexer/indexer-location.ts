@@ -1,6 +1,6 @@
 /** Where the tables of an indexer are. */
 import { join } from 'node:path';
-import { isPostgresUrl } from '../store/postgres/location.ts';
+import { isPostgresUrl } from '../../store/postgres/location.ts';
 
 /** Said in place of a folder. */
 const MEMORY = 'memory';

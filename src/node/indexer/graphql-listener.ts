@@ -1,10 +1,8 @@
 /** GraphQL over HTTP, at the path of Hasura (docs/indexer.md). */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { Database } from '../indexer/database/session.ts';
-import { answerQuery } from '../indexer/graphql/answer.ts';
-import { GraphqlFailure } from '../indexer/graphql/failure.ts';
-import { JsonSyntaxError, type JsonValue, parseJson } from '../move/json/json-text.ts';
-import { receivedBytes } from './received-bytes.ts';
+import { GraphqlFailure } from '../../indexer/graphql/failure.ts';
+import { receivedBytes } from '../received-bytes.ts';
+import type { Indexing } from './indexing.ts';
 
 const GRAPHQL_PATH = '/v1/graphql';
 export const MAX_GRAPHQL_BODY_BYTES = 256 * 1024;
@@ -13,12 +11,9 @@ export const MAX_GRAPHQL_REQUESTS = 200;
 /** After this time a client that does not take its answer is disconnected, in milliseconds. */
 const SENDING_TIMEOUT_MS = 60_000;
 
-/**
- * @param database waits until the tables show the newest version
- * @param onFailure of what no request may cause
- */
+/** @param onFailure of what no request may cause */
 export function graphqlListener(
-  database: () => Promise<Database>,
+  answerBody: Indexing['answer'],
   onFailure: (error: unknown) => void = () => undefined,
 ): RequestListener {
   const places: Places = { taken: 0 };
@@ -32,7 +27,7 @@ export function graphqlListener(
       response.setHeader('allow', 'POST, OPTIONS');
       send(response, 405, `POST a query to ${GRAPHQL_PATH}`);
     } else {
-      answer(database, places, request, response).catch((error: unknown) => {
+      answer(answerBody, places, request, response).catch((error: unknown) => {
         // A client that went away is no failure.
         if (request.destroyed && !request.complete) return;
         onFailure(error);
@@ -49,7 +44,7 @@ interface Places {
 }
 
 async function answer(
-  database: () => Promise<Database>,
+  answerBody: Indexing['answer'],
   places: Places,
   request: IncomingMessage,
   response: ServerResponse,
@@ -71,10 +66,7 @@ async function answer(
   places.taken += 1;
   const closed = closing(request, response);
   try {
-    const body = readBody(bytes);
-    const text =
-      body instanceof GraphqlFailure ? body.toText() : await answerQuery(body, await database());
-    send(response, 200, text);
+    send(response, 200, await answerBody(bytes));
   } finally {
     const timer = setTimeout(() => response.destroy(), SENDING_TIMEOUT_MS).unref();
     void closed.then(() => {
@@ -95,15 +87,6 @@ function closing({ socket }: IncomingMessage, response: ServerResponse): Promise
     socket.setMaxListeners(0);
     for (const end of [socket, response]) end.once('close', onClose);
   });
-}
-
-function readBody(bytes: Buffer): JsonValue | GraphqlFailure {
-  try {
-    return parseJson(bytes);
-  } catch (error) {
-    if (error instanceof JsonSyntaxError) return new GraphqlFailure('invalid-json', error.message);
-    throw error;
-  }
 }
 
 function tooMany(): string {

@@ -1,0 +1,71 @@
+/** The indexer's GraphQL over HTTP. Nothing of it is loaded before it is wanted. */
+import { createServer, type Server } from 'node:http';
+import type { Logger } from 'pino';
+import { interfaceUrl, listen, parseListenAddress } from '../settings/listen-address.ts';
+import type { NodeSettings } from '../settings/settings.ts';
+import type { StopList } from '../shutdown.ts';
+import { graphqlListener } from './graphql-listener.ts';
+import type { Indexing } from './indexing.ts';
+
+/** In this time a request must have come, in milliseconds. */
+const REQUEST_TIMEOUT_MS = 10_000;
+/** How often a server looks for those that have not, in milliseconds. */
+const LOOK_INTERVAL_MS = 1_000;
+
+type IndexerSettings = Pick<NodeSettings, 'indexer' | 'indexerListen'>;
+
+interface IndexerServer {
+  readonly url: string;
+  /** With the port at which it listens. */
+  readonly settings: IndexerSettings;
+  /** Begins to follow, before anybody asks. */
+  open(): Promise<unknown>;
+  /** To be called before its ledger is closed. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts listening; an end of that is added to the list.
+ * @param openIndexing called once, for the first request or before
+ */
+export async function startIndexerServer(
+  settings: IndexerSettings,
+  openIndexing: (onFailure: (error: unknown) => void) => Promise<Indexing>,
+  logger: Logger,
+  stopList: StopList,
+  requestTimeoutMs = REQUEST_TIMEOUT_MS,
+): Promise<IndexerServer> {
+  let opened: Promise<Indexing> | undefined;
+  const onFailure = (err: unknown): void => logger.error({ err }, 'the indexer has failed');
+  const open = (): Promise<Indexing> => {
+    opened ??= openIndexing(onFailure).catch((error: unknown) => {
+      opened = undefined;
+      throw error;
+    });
+    return opened;
+  };
+  const timers = {
+    requestTimeout: requestTimeoutMs,
+    connectionsCheckingInterval: LOOK_INTERVAL_MS,
+  };
+  const answer = async (body: Buffer): Promise<string> => await (await open()).answer(body);
+  const server = createServer(timers, graphqlListener(answer, onFailure));
+  const address = parseListenAddress(settings.indexerListen, 'indexer-listen');
+  const port = await listen(server, address);
+  stopList.add('the server of the indexer', () => closeServer(server));
+  const close = async (): Promise<void> => {
+    closeServer(server);
+    await (await opened?.catch(() => undefined))?.close();
+  };
+  return {
+    url: `${interfaceUrl(address.host, port)}/graphql`,
+    settings: { ...settings, indexerListen: settings.indexerListen.replace(/:\d+$/, `:${port}`) },
+    open,
+    close,
+  };
+}
+
+function closeServer(server: Server): void {
+  server.close();
+  server.closeAllConnections();
+}

@@ -1,0 +1,113 @@
+/** An indexer that follows a ledger and answers queries: in a thread of its own, or in this one. */
+import { once } from 'node:events';
+import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads';
+import { IS_BUILT } from '../../built.ts';
+import type { IndexerService } from '../../indexer/service.ts';
+import { startThread } from '../../thread.ts';
+import { openPageReader } from './page-reader.ts';
+
+/** Filling tables and answering take processor time, in which a thread that serves an interface has none. */
+const THREAD = 'indexing-thread';
+/** Pause before a thread that has ended is started again, in milliseconds. */
+const RESTART_MS = 1_000;
+
+export interface Indexing {
+  /** @param body of a request in GraphQL @returns that of the answer; rejects with what no request may cause */
+  answer(body: Buffer): Promise<string>;
+  close(): Promise<void>;
+}
+
+export interface IndexedLedger {
+  /** Folder or `postgres://…` of the ledger. */
+  readonly data: string;
+  /** Of the tables: a folder, `postgres://…`, or absent: in memory. */
+  readonly location: string | undefined;
+}
+
+type OnFailure = (error: unknown) => void;
+type ServiceOptions = ConstructorParameters<typeof IndexerService>[0];
+
+export async function indexHere(options: ServiceOptions): Promise<Indexing> {
+  // Most nodes have none.
+  const [{ IndexerService }, { answerBody }] = await Promise.all([
+    import('../../indexer/service.ts'),
+    import('../../indexer/graphql/answer.ts'),
+  ]);
+  const service = new IndexerService(options);
+  return {
+    answer: (body) => answerBody(body, () => service.database()),
+    close: () => service.close(),
+  };
+}
+
+/** Opens the ledger for an indexer in this thread. */
+export async function indexLedger(
+  { data, location }: IndexedLedger,
+  onFailure: OnFailure,
+): Promise<Indexing> {
+  const [{ openStoreReader }, { newCaches, openLedger }] = await Promise.all([
+    import('../open-store.ts'),
+    import('../../ledger/open.ts'),
+  ]);
+  const store = await openStoreReader(data);
+  const ledger = openLedger(store, newCaches());
+  const openReader = () => openPageReader(data);
+  const indexing = await indexHere({ ledger, location, openReader, onFailure });
+  return { ...indexing, close: () => indexing.close().finally(() => store.close()) };
+}
+
+/** The same in a thread, if there can be one. */
+export async function indexInThread(
+  indexed: IndexedLedger,
+  onFailure: OnFailure,
+): Promise<Indexing> {
+  return IS_BUILT ? new IndexingThread(indexed, onFailure) : indexLedger(indexed, onFailure);
+}
+
+/** What the thread is sent: a request with the port for its answer, or nothing more. */
+export type ThreadRequest = { readonly body: Uint8Array; readonly port: MessagePort } | 'close';
+export type ThreadAnswer = { readonly text: string } | { readonly failure: unknown };
+
+class IndexingThread implements Indexing {
+  readonly #indexed: IndexedLedger;
+  readonly #onFailure: OnFailure;
+  #worker: Worker;
+  #isClosed = false;
+
+  constructor(indexed: IndexedLedger, onFailure: OnFailure) {
+    this.#indexed = indexed;
+    this.#onFailure = onFailure;
+    this.#worker = this.#start();
+  }
+
+  #start(): Worker {
+    const worker = startThread(THREAD, this.#indexed);
+    for (const event of ['message', 'error']) worker.on(event, this.#onFailure);
+    worker.once('exit', () => {
+      if (this.#isClosed) return;
+      setTimeout(() => {
+        if (!this.#isClosed) this.#worker = this.#start();
+      }, RESTART_MS).unref();
+    });
+    return worker;
+  }
+
+  async answer(body: Buffer): Promise<string> {
+    const { port1: own, port2: port } = new MessageChannel();
+    this.#worker.postMessage({ body, port }, [port]);
+    const answered = once(own, 'message') as Promise<[ThreadAnswer]>;
+    const ended = once(own, 'close').then(() => undefined);
+    const [answer] = (await Promise.race([answered, ended])) ?? [];
+    own.close();
+    if (answer === undefined) throw new Error('the thread of the indexer has ended');
+    if ('failure' in answer) throw answer.failure;
+    return answer.text;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const ended = once(this.#worker, 'exit');
+    this.#worker.postMessage('close');
+    await ended;
+  }
+}
