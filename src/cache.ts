@@ -52,7 +52,7 @@ export const CACHE_BUDGETS = {
    * compress takes longer than to make. Owner: src/api/http/caches.ts.
    */
   bodies: 64 * MIB,
-  /** Coins by the assets that they are paired with, and the other way round. Owner: src/indexer/processors/coin-pairs.ts. */
+  /** Coins by the assets that they are paired with, and the other way. Owner: src/indexer/processors/coin-pairs.ts. */
   indexed_coins: 4 * MIB,
   /** Events as they are sent to listeners that begin at the same place. Owner: src/api/push/push-hub.ts. */
   event_batches: 8 * MIB,

@@ -45,7 +45,7 @@ const WITHIN: Record<string, readonly string[]> = {
   node: ['locations', 'settings'],
   'node/locations': ['.'],
   'node/settings': ['.'],
-  'node/serve': ['.', 'settings', 'locations', 'serve'],
+  'node/serve': ['.', 'settings', 'locations', 'indexer', 'serve'],
   api: [],
   'api/schemas': ['.'],
   'api/load': ['.'],

@@ -1,17 +1,20 @@
 /** The indexer's GraphQL over HTTP. Nothing of it is loaded before it is wanted. */
 import { createServer, type Server } from 'node:http';
 import type { Logger } from 'pino';
+import { NodeError } from '../node-error.ts';
 import { interfaceUrl, listen, parseListenAddress } from '../settings/listen-address.ts';
 import type { NodeSettings } from '../settings/settings.ts';
 import type { StopList } from '../shutdown.ts';
 import { graphqlListener } from './graphql-listener.ts';
-import type { Indexing } from './indexing.ts';
+import { indexerLocation } from './indexer-location.ts';
+import { type Indexing, indexInThread } from './indexing.ts';
 
 /** In this time a request must have come, in milliseconds. */
 const REQUEST_TIMEOUT_MS = 10_000;
 /** How often a server looks for those that have not, in milliseconds. */
 const LOOK_INTERVAL_MS = 1_000;
 
+type OnFailure = (error: unknown) => void;
 type IndexerSettings = Pick<NodeSettings, 'indexer' | 'indexerListen'>;
 
 interface IndexerServer {
@@ -19,9 +22,28 @@ interface IndexerServer {
   /** With the port at which it listens. */
   readonly settings: IndexerSettings;
   /** Begins to follow, before anybody asks. */
-  open(): Promise<unknown>;
+  begin(stopList: StopList): Promise<void>;
   /** To be called before its ledger is closed. */
   close(): Promise<void>;
+}
+
+/**
+ * That of a ledger, which an indexer reads in a thread of its own.
+ * @throws NodeError `bad_setting` for a fork
+ */
+export async function startIndexerOf(
+  settings: NodeSettings,
+  logger: Logger,
+  stopList: StopList,
+): Promise<IndexerServer> {
+  const { indexer, data, fork, offline } = settings;
+  if (fork !== '' || offline) {
+    const message = 'a fork has no transactions to index: --indexer is for a ledger of its own';
+    throw new NodeError('bad_setting', message, { exitCode: 2 });
+  }
+  const indexed = { data, location: indexerLocation(indexer) };
+  const open = (onFailure: OnFailure) => indexInThread(indexed, onFailure);
+  return await startIndexerServer(settings, open, logger, stopList);
 }
 
 /**
@@ -30,7 +52,7 @@ interface IndexerServer {
  */
 export async function startIndexerServer(
   settings: IndexerSettings,
-  openIndexing: (onFailure: (error: unknown) => void) => Promise<Indexing>,
+  openIndexing: (onFailure: OnFailure) => Promise<Indexing>,
   logger: Logger,
   stopList: StopList,
   requestTimeoutMs = REQUEST_TIMEOUT_MS,
@@ -57,10 +79,14 @@ export async function startIndexerServer(
     closeServer(server);
     await (await opened?.catch(() => undefined))?.close();
   };
+  const begin = async (stops: StopList): Promise<void> => {
+    stops.add('the indexer', close);
+    await open();
+  };
   return {
     url: `${interfaceUrl(address.host, port)}/graphql`,
     settings: { ...settings, indexerListen: settings.indexerListen.replace(/:\d+$/, `:${port}`) },
-    open,
+    begin,
     close,
   };
 }

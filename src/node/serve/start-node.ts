@@ -6,7 +6,6 @@ import { availableParallelism } from 'node:os';
 import type { Logger } from 'pino';
 import type { OverridableLedger } from '../../ledger/overrides/overrides.ts';
 import { createLogger } from '../log.ts';
-import { NodeError } from '../node-error.ts';
 import { asNodeError, refuseNoLocation } from '../open-store.ts';
 import { isSampleLedger } from '../sample-resource.ts';
 import { checkFree, interfaceUrl, parseListenAddress } from '../settings/listen-address.ts';
@@ -78,7 +77,8 @@ async function start(
     logger.warn(unknown, 'environment variable ignored: there is no such setting');
   }
   const isFork = asked.fork !== '' || asked.offline;
-  const indexer = await listenForIndexer(asked, isFork, logger, stopList);
+  const indexer =
+    asked.indexer === '' ? undefined : await listenForIndexer(asked, logger, stopList);
   const settings = { ...asked, ...indexer?.settings };
   const wanted = settings.workers === 0 && !isFork ? availableParallelism() : settings.workers;
   const count = Math.max(1, wanted);
@@ -110,10 +110,7 @@ async function start(
     return await workers.listen(chain && `http://127.0.0.1:${chain.port}`);
   };
   const { port, chainId, version } = await listen();
-  if (indexer !== undefined) {
-    stopList.add('the indexer', indexer.close);
-    await indexer.open();
-  }
+  await indexer?.begin(stopList);
   const ready: ReadyLine = {
     event: 'ready',
     url: interfaceUrl(address.host, port),
@@ -138,6 +135,13 @@ async function start(
   return { ready, logger, overrides, failed, stop: () => stopList.stop() };
 }
 
+/** The indexer's GraphQL, which answers when the ledger is there. */
+async function listenForIndexer(settings: NodeSettings, logger: Logger, stopList: StopList) {
+  // Most nodes have none.
+  const { startIndexerOf } = await import('../indexer/indexer-server.ts');
+  return await startIndexerOf(settings, logger, stopList);
+}
+
 async function startWorkers(
   settings: NodeSettings,
   count: number,
@@ -153,34 +157,6 @@ async function startWorkers(
 /** An interface that only this node's workers know. Their requests are logged where they come from clients. */
 function forWorkers(settings: NodeSettings): NodeSettings {
   return { ...settings, listen: '127.0.0.1:0', accessLog: 'off' };
-}
-
-/** @returns the indexer's GraphQL, if it is asked for */
-async function listenForIndexer(
-  settings: NodeSettings,
-  isFork: boolean,
-  logger: Logger,
-  stopList: StopList,
-) {
-  const { indexer, data } = settings;
-  if (indexer === '') return undefined;
-  if (isFork) {
-    const message = 'a fork has no transactions to index: --indexer is for a ledger of its own';
-    throw new NodeError('bad_setting', message, { exitCode: 2 });
-  }
-  // Most nodes have none.
-  const [{ startIndexerServer }, { indexInThread }, { indexerLocation }] = await Promise.all([
-    import('../indexer/indexer-server.ts'),
-    import('../indexer/indexing.ts'),
-    import('../indexer/indexer-location.ts'),
-  ]);
-  const indexed = { data, location: indexerLocation(indexer) };
-  return await startIndexerServer(
-    settings,
-    (onFailure) => indexInThread(indexed, onFailure),
-    logger,
-    stopList,
-  );
 }
 
 async function openOverridable({ store, openSource }: NodeStore) {
