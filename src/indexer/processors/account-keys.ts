@@ -95,7 +95,8 @@ function putKeys(
   for (const { publicKey: one, keyType, signature } of keys) {
     rows.put('public_key_auth_keys', {
       ...{ public_key: one, public_key_type: keyType, auth_key: authKey },
-      account_public_key: publicKey,
+      // What can be made of the key itself is not there: clients take each for one of several keys.
+      account_public_key: type.startsWith('multi_') ? publicKey : null,
       signature_type: type,
       last_transaction_version: version,
       // Once used it stays so.

@@ -1,6 +1,6 @@
 /** What has happened to digital assets: minted, burned, changed, given on. */
 import type { RowSink } from '../rows/row-buffer.ts';
-import { burnedFrom, isFungibleToken, ownersBefore, TOKEN } from './tokens.ts';
+import { burnedFrom, ownersBefore, TOKEN } from './tokens.ts';
 import {
   type ChainEvent,
   type Fields,
@@ -49,7 +49,7 @@ export function tokenActivities(facts: TransactionFacts, rows: RowSink): void {
       after_value: null,
       entry_function_id_str: facts.entryFunction ?? null,
       token_standard: 'v2',
-      is_fungible_v2: isFungibleToken(facts, token),
+      is_fungible_v2: null,
       transaction_timestamp: facts.timestamp,
       from_address: null,
       to_address: null,

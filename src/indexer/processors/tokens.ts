@@ -104,7 +104,7 @@ function putToken(facts: TransactionFacts, { address, data }: ResourceWrite, row
   });
 }
 
-export function isFungibleToken(facts: TransactionFacts, token: string): boolean {
+function isFungibleToken(facts: TransactionFacts, token: string): boolean {
   return facts.resource(token, METADATA) !== undefined;
 }
 
