@@ -2,7 +2,8 @@
  * The own end-to-end tests of official SDKs, unchanged, on `daybook localnet` (docs/localnet.md). Their addresses are
  * those of the reference's local network, so each suite has a network namespace to itself.
  *
- * `.ci/install-sdks` compiles them; those that are not there are skipped by name.
+ * `.ci/install-sdks` compiles those of Go and Rust. Those of TypeScript and Python are in no registry: variables name
+ * folders of their repositories, with what they depend on installed. What is not there is skipped by name.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -10,11 +11,14 @@ import { describe, expect, it } from 'vitest';
 import { endOf, PROGRAM } from './command.ts';
 
 interface Suite {
-  readonly name: 'Go' | 'Rust';
-  /** The folder of its compiled tests. */
+  readonly name: 'Go' | 'Rust' | 'TypeScript' | 'Python';
+  /** Of its compiled tests, or of its repository. */
   readonly folder: string | undefined;
-  /** Tests that pass. */
+  /** What runs its tests where that is another Node. */
+  readonly node?: string | undefined;
+  /** Tests that pass, at least. */
   readonly passed: number;
+  /** How names of others begin (docs/localnet.md, SDKs). */
   readonly failed: readonly string[];
 }
 
@@ -42,6 +46,31 @@ const SUITES: readonly Suite[] = [
       'rust e2e::transaction_tests::e2e_script_transfer',
     ],
   },
+  {
+    name: 'TypeScript',
+    folder: process.env['APTOS_TS_SDK'],
+    node: process.env['TEST_SDK_NODE_22'],
+    passed: 311,
+    failed: [
+      // They ask other networks, or services of the vendor.
+      'typescript api/general.test.ts > general api (requires testnet)',
+      'typescript api/keyless.test.ts',
+      'typescript api/verifySignatureAsync.test.ts > verifySignatureAsync > multikey',
+      'typescript client/get.test.ts',
+      'typescript transaction/transactionBuilder.test.ts > transaction builder > generateSignedTransactionForSimulation > it generates a keyless',
+      // A module of tests that the framework of the package lacks.
+      'typescript api/abstraction.test.ts > abstraction api > derivable account abstraction',
+      // It fails where the block is there before it asks.
+      'typescript api/transaction.test.ts > transaction api > returns true when transaction is pending',
+    ],
+  },
+  {
+    name: 'Python',
+    folder: process.env['APTOS_PYTHON_SDK'],
+    passed: 11,
+    // They compile Move with the vendor's command line.
+    failed: ['python test_hello_blockchain', 'python test_multisig', 'python test_your_coin'],
+  },
 ];
 
 const RUNNER = fileURLToPath(new URL('sdk-suites/run-suite.mjs', import.meta.url));
@@ -49,8 +78,8 @@ const LOOPBACK = 'ip link set lo up';
 const hasNamespaces = spawnSync('unshare', ['-n', 'sh', '-c', LOOPBACK]).status === 0;
 
 /** Runs a suite beside a local network that nobody else reaches. */
-async function outcomeOf({ name, folder }: Suite): Promise<Outcome> {
-  const line = [process.execPath, RUNNER, name.toLowerCase(), folder].join(' ');
+async function outcomeOf({ name, folder, node = '' }: Suite): Promise<Outcome> {
+  const line = [process.execPath, RUNNER, name.toLowerCase(), folder, node].join(' ');
   const script = `${LOOPBACK} && exec "$0" localnet --exec "$1"`;
   const result = await endOf(spawn('unshare', ['-n', 'sh', '-c', script, PROGRAM, line]));
   expect(result).toMatchObject({ code: 0 });
@@ -61,14 +90,18 @@ describe('the tests of an SDK on a local network', () => {
   for (const suite of SUITES) {
     const lack =
       suite.folder === undefined
-        ? ' (skipped: not installed)'
+        ? ' (skipped: not there)'
         : hasNamespaces
           ? ''
           : ' (skipped: no network namespaces)';
     it.skipIf(lack !== '')(suite.name + lack, { timeout: 300_000 }, async () => {
       const { passed, failed, outputs } = await outcomeOf(suite);
-      expect(failed, JSON.stringify(outputs)).toEqual(suite.failed);
-      expect(passed).toHaveLength(suite.passed);
+      const isKnown = (test: string) => suite.failed.some((known) => test.startsWith(known));
+      expect(
+        failed.filter((test) => !isKnown(test)),
+        JSON.stringify(outputs),
+      ).toEqual([]);
+      expect(passed.length).toBeGreaterThanOrEqual(suite.passed);
     });
   }
 });

@@ -1,16 +1,16 @@
-// Runs the compiled tests of an SDK against the local network at its usual addresses, and prints what became of each as
-// one JSON object: run-suite.mjs go|rust FOLDER
+// Runs the tests of an SDK against the local network at its usual addresses, and prints what became of each as one JSON
+// object: run-suite.mjs go|rust|typescript|python FOLDER [NODE]
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 
 const NODE = 'http://127.0.0.1:8080/v1';
 const FAUCET = 'http://127.0.0.1:8081';
 /** Blocks that come first: tests ask for lists of 100 transactions. */
 const HISTORY_BLOCKS = 50;
 
-const [sdk, folder] = process.argv.slice(2);
+const [sdk, folder, node = process.execPath] = process.argv.slice(2);
 const SUITES = {
   go: {
     runs: () => goRuns(),
@@ -23,10 +23,27 @@ const SUITES = {
     result: /^test (\S+) \.\.\. (ok|FAILED)/gm,
     read: ([, name, outcome]) => [name, outcome === 'ok'],
   },
+  typescript: {
+    runs: () => {
+      const args = ['node_modules/vitest/vitest.mjs', 'run', 'tests/e2e', '--reporter=tap-flat'];
+      return [run('typescript', node, args, '.')];
+    },
+    result: /^(ok|not ok) \d+ - tests\/e2e\/(.*) # time=/gm,
+    read: ([, outcome, name]) => [name, outcome === 'ok'],
+  },
+  python: {
+    runs: () => {
+      const args = ['-W', 'ignore', '-m', 'unittest', '-b', '-v', 'examples.integration_test'];
+      return [run('python', '.venv/bin/python', args, '.')];
+    },
+    // What a test before has printed may have no end of line.
+    result: /(test_\w+) \(\S+\) \.\.\. (ok|FAIL|ERROR)$/gm,
+    read: ([, name, outcome]) => [name, outcome === 'ok'],
+  },
 };
 
 function run(name, program, args, workingFolder) {
-  return { name, program: join(folder, program), args, cwd: join(folder, workingFolder) };
+  return { name, program: resolve(folder, program), args, cwd: join(folder, workingFolder) };
 }
 
 /** Each package's tests run beside its sources. */
@@ -51,7 +68,9 @@ async function makeHistory() {
 /** What a program prints, whatever its exit code. */
 function outputOf({ program, args, cwd }) {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+    // The Python SDK starts a network of its own unless it is told that there is one.
+    const env = { ...process.env, APTOS_TEST_USE_EXISTING_NETWORK: 'true' };
+    const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
     let text = '';
     child.stdout.setEncoding('utf8').on('data', (part) => (text += part));
     child.stderr.setEncoding('utf8').on('data', (part) => (text += part));
