@@ -136,8 +136,8 @@ describePage('page: events, modules and errors', ({ node, open, go }) => {
     await page.locator('article').first().waitFor();
     const friends = page.locator('.friends, .module > .hint').first();
     for (const friend of abi.friends) expect(await friends.textContent()).toContain(friend);
-    await page.locator('article a.t-type[href*="name=event"]').first().click();
-    await page.waitForURL(/#\/module\?account=0x1&name=event&item=EventHandle/);
+    await page.locator('article a.t-type[href*="/code/event"]').first().click();
+    await page.waitForURL(/\/account\/0x1\/modules\/code\/event\/EventHandle$/);
     await page.locator(':focus h3').getByText('EventHandle').waitFor();
   });
 

@@ -96,6 +96,9 @@ describe('a search', () => {
     ['0x1::coin::transfer', module({ account: '0x1', name: 'coin', item: 'transfer' })],
     ['0x1::coin::Coin<u8>', module({ account: '0x1', name: 'coin', item: 'Coin' })],
     ['0x1/2', { kind: 'place', view: 'events', parameters: { account: '0x1', stream: '2' } }],
+    ['coin::transfer', { kind: 'word', word: 'coin::transfer' }],
+    ['Paper boats', { kind: 'word', word: 'Paper boats' }],
+    ['nonsense!', undefined],
     [`0x${HASH}0`, undefined],
     ['', undefined],
   ])('for %j is read as %j', (text, term) => {

@@ -23,10 +23,10 @@ import {
   currentRoute,
   linkTo,
   parameter,
-  readSearch,
   routePath,
   type ViewName,
 } from './route.ts';
+import { SearchBox } from './search-box.tsx';
 import { readVersion, VERSION_HINT } from './version-text.ts';
 import { AccountView } from './views/account-view.tsx';
 import { AssetView } from './views/asset-view.tsx';
@@ -37,7 +37,8 @@ import { EncodeView } from './views/encode-view.tsx';
 import { EventsView } from './views/events-view.tsx';
 import { ModuleView } from './views/module-view.tsx';
 import { OverviewView } from './views/overview-view.tsx';
-import { SEARCH_HINT, SearchView } from './views/search-view.tsx';
+import { SearchView } from './views/search-view.tsx';
+import { TableView } from './views/table-view.tsx';
 import { CollectionView, TokenView } from './views/token-view.tsx';
 import { TransactionView } from './views/transaction-view.tsx';
 import { TransactionsView } from './views/transactions-view.tsx';
@@ -78,6 +79,7 @@ const VIEWS: Readonly<Record<ViewName, readonly [title: () => string, show: Comp
   asset: [assetTitle, AssetView],
   collection: [titled('Collection', 'Collection', 'address'), CollectionView],
   token: [titled('Token', 'Token', 'address'), TokenView],
+  table: [titled('Table', 'Table', 'handle'), TableView],
   balance: [titled('Balance of', 'Balance', 'account'), BalanceView],
   encode: [() => 'Encode a transaction', EncodeView],
   search: [titled('Search for', 'Search', 'q'), SearchView],
@@ -209,7 +211,7 @@ function Header({ view }: { view: ViewName | undefined }) {
         <a class="name" href={linkTo('overview')}>
           Daybook
         </a>
-        <Search />
+        <SearchBox />
         <TimeMachine />
       </div>
       <nav class="bar" aria-label="Views">
@@ -232,46 +234,6 @@ function Header({ view }: { view: ViewName | undefined }) {
       </nav>
       <Strip />
     </header>
-  );
-}
-
-/** One box for everything. */
-function Search() {
-  const id = useId();
-  const look = (event: Event): void => {
-    event.preventDefault();
-    const input = document.getElementById(id) as HTMLInputElement;
-    const q = input.value.trim();
-    const term = readSearch(q);
-    if (term === undefined) {
-      input.setCustomValidity(`This is none of these. ${SEARCH_HINT}`);
-      input.reportValidity();
-    } else if (term.kind === 'place') {
-      go(linkTo(term.view, term.parameters));
-    } else go(linkTo('search', { q }));
-  };
-  return (
-    <search>
-      <form class="search" aria-label="Search" onSubmit={look}>
-        <label class="visually-hidden" for={id}>
-          Search the ledger
-        </label>
-        <input
-          id={id}
-          type="text"
-          required
-          autocomplete="off"
-          autocapitalize="off"
-          spellcheck={false}
-          placeholder="Version, hash, address, module  ( / )"
-          title={SEARCH_HINT}
-          onInput={(event) => event.currentTarget.setCustomValidity('')}
-        />
-        <button type="submit" class="primary">
-          Search
-        </button>
-      </form>
-    </search>
   );
 }
 

@@ -161,7 +161,7 @@ export function Failure({ title, error }: { title: string; error: unknown }) {
   const isKnown = error instanceof ApiFailure || error instanceof MoveError;
   const status = error instanceof ApiFailure && error.status !== 0 && String(error.status);
   const isSilence = error instanceof ApiFailure && ['no_answer', 'timeout'].includes(error.code);
-  const heading = isSilence ? 'The node is not reachable' : title;
+  const heading = isSilence ? `${title}: the node is not reachable` : title;
   return (
     <section class="failure" role="alert" aria-label={heading}>
       <h2>{heading}</h2>

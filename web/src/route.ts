@@ -164,13 +164,17 @@ type SearchTerm =
   /** A version or a height. */
   | { readonly kind: 'number'; readonly digits: string }
   /** An account or an object; `isHash` when it has 32 bytes, as hashes have. */
-  | { readonly kind: 'hex'; readonly hex: string; readonly isHash: boolean };
+  | { readonly kind: 'hex'; readonly hex: string; readonly isHash: boolean }
+  /** A name, or a part of one. */
+  | { readonly kind: 'word'; readonly word: string };
 
 const HEX = '(?:0x)?[0-9a-fA-F]{1,64}';
 const STREAM = new RegExp(`^(${HEX})\\s*/\\s*([0-9]+)$`);
 const ITEM = new RegExp(`^(${HEX})::([\\w$]+)(?:::([\\w$]+))?(?:<.*>)?$`);
 
-/** Reads `5044`, `0x1`, `0x1::coin`, `0x1::coin::transfer`, `0x1/2` or a hash; undefined for anything else. */
+const WORD = /^[\p{L}\p{N}_$][\p{L}\p{N}_$: .()…-]{1,80}$/u;
+
+/** Reads `5044`, `0x1`, `0x1::coin`, `0x1::coin::transfer`, `0x1/2`, a hash or a name; undefined for anything else. */
 export function readSearch(text: string): SearchTerm | undefined {
   const trimmed = text.trim();
   const digits = trimmed.replaceAll(/[,_\s]/g, '');
@@ -183,7 +187,11 @@ export function readSearch(text: string): SearchTerm | undefined {
   if (name !== undefined) {
     return { kind: 'place', view: 'module', parameters: { account: address, name, item } };
   }
-  if (!new RegExp(`^${HEX}$`, 'i').test(trimmed)) return undefined;
+  if (!new RegExp(`^${HEX}$`, 'i').test(trimmed)) {
+    return WORD.test(trimmed) && !trimmed.startsWith('0x')
+      ? { kind: 'word', word: trimmed }
+      : undefined;
+  }
   const hex = `0x${trimmed.replace(/^0x/i, '').toLowerCase()}`;
   return { kind: 'hex', hex, isHash: hex.length === 66 };
 }

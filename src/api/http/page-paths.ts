@@ -23,6 +23,7 @@ export const PAGE_PATHS = {
   asset: ['/fungible_asset/{asset}/{show?}', '/coin/{asset}/{show?}', '/coins'],
   collection: ['/collection/{address}/{show?}', '/collection'],
   token: ['/token/{address}/{show?}', '/token'],
+  table: ['/table/{handle}', '/table'],
   balance: ['/balance'],
   encode: ['/encode'],
   search: ['/search'],

@@ -33,7 +33,9 @@ export function OverviewView() {
   return (
     <>
       <div class="ledger-state">
-        {failure !== undefined && <Failure title="The node does not answer" error={failure} />}
+        {failure !== undefined && (
+          <Failure title="The figures are the last known" error={failure} />
+        )}
         {version === undefined ? (
           info !== undefined && <State info={info} growth={growthText(versionsPerSecond)} />
         ) : (

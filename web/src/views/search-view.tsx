@@ -1,24 +1,25 @@
 /** Search: what a text may be is looked up, and what exists is shown. */
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { useAccountFacts } from '../account-facts.ts';
 import type { Block, Transaction } from '../answers.ts';
 import { ApiFailure } from '../api-client.ts';
-import { type Asked, useAnswer } from '../ask.tsx';
+import { type Asked, useAnswer, useWork } from '../ask.tsx';
+import { digitsOf, hasIndexer, indexerRequest, useGraph } from '../indexer.ts';
+import { useRecoveries } from '../live-ledger.ts';
+import { findNamed, type Named } from '../names.ts';
 import { replaceWith } from '../navigation.ts';
 import { groupDigits, timeText } from '../number-text.ts';
 import { announce, Failure, Waiting } from '../parts.tsx';
 import { blockRequest, transactionRequest } from '../requests.ts';
 import { linkTo, parameter, readSearch } from '../route.ts';
+import { SEARCH_HINT } from '../search-box.tsx';
 import { calledFunction, kindText } from '../summary.ts';
-
-export const SEARCH_HINT =
-  'A version or a height (5044), an address or a hash (0x…), a module (0x1::coin), an item of one ' +
-  '(0x1::coin::transfer), or an event stream (0x1/2).';
 
 export function SearchView() {
   const term = readSearch(parameter('q'));
   if (term?.kind === 'number') return <Numbers digits={term.digits} />;
   if (term?.kind === 'hex') return <Hexes {...term} />;
+  if (term?.kind === 'word') return <Words word={term.word} />;
   if (term?.kind === 'place') {
     const place = {
       name: 'Place',
@@ -91,6 +92,63 @@ function transactionHit(name: string, id: string, asked: Asked<Transaction>): Hi
   );
 }
 
+/** Goes to the only thing that was found, and leaves the search out of the way back. */
+function useSingle(paths: readonly string[] | undefined): void {
+  const [target] = paths?.length === 1 ? paths : [];
+  useEffect(() => {
+    if (target !== undefined) replaceWith(target);
+  }, [target]);
+}
+
+function Words({ word }: { word: string }) {
+  const [found, setFound] = useState<readonly Named[]>();
+  const [failure, setFailure] = useState<unknown>();
+  const recoveries = useRecoveries();
+  useWork(
+    async (signal) => {
+      setFailure(undefined);
+      try {
+        const named = await findNamed(word, signal);
+        setFound(named);
+      } catch (error) {
+        signal.throwIfAborted();
+        setFailure(error);
+      }
+    },
+    [word, recoveries],
+  );
+  useSingle(found?.map(({ path }) => path));
+  if (failure !== undefined) return <Failure title="No names" error={failure} />;
+  if (found === undefined) return <Waiting />;
+  if (found.length === 0) {
+    return (
+      <p class="note">
+        Nothing that has a name here has this word in it: no module, function or type of the
+        framework{hasIndexer && ', no asset and no collection'}.
+      </p>
+    );
+  }
+  return (
+    <ul class="hits">
+      {found.map(({ name, kind, path }) => (
+        <li key={`${kind} ${name}`} class="hit exists">
+          <a href={path}>{name}</a> <span class="hint">{kind}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const HASH_QUERY = `query Hash($hash: String) {
+  block_metadata_transactions(where: { id: { _eq: $hash } }, limit: 1) { block_height }
+  table_metadatas(where: { handle: { _eq: $hash } }, limit: 1) { key_type value_type }
+}`;
+
+interface HashAnswer {
+  readonly block_metadata_transactions: readonly { readonly block_height: unknown }[];
+  readonly table_metadatas: readonly { readonly key_type: string; readonly value_type: string }[];
+}
+
 function Numbers({ digits }: { digits: string }) {
   const transaction = useAnswer<Transaction>(transactionRequest(digits));
   const block = useAnswer<Block>(blockRequest(digits));
@@ -129,13 +187,23 @@ function Hexes({ hex, isHash }: { hex: string; isHash: boolean }) {
     hit('Object', facts.isObject, 'an object at this address'),
     ...(isHash ? [transactionHit('Transaction', hex, transaction)] : []),
   ];
-  // One thing only: go there, and leave the search out of the way back.
+  const indexed = useGraph<HashAnswer>(
+    isHash ? indexerRequest(HASH_QUERY, { hash: hex }) : undefined,
+  );
+  const height = digitsOf(indexed.data?.block_metadata_transactions[0]?.block_height ?? '');
+  const table = indexed.data?.table_metadatas[0];
+  if (height !== '') {
+    const said = `at height ${groupDigits(height)}`;
+    hits.push({ name: 'Block', state: 'exists', href: linkTo('block', { height }), said });
+  }
+  if (table !== undefined) {
+    const said = `from ${table.key_type} to ${table.value_type}`;
+    hits.push({ name: 'Table', state: 'exists', href: linkTo('table', { handle: hex }), said });
+  }
   const found = hits.filter(({ state }) => state === 'exists');
-  const isDone = hits.every(({ state }) => state === 'exists' || state === 'absent');
-  const target = isDone && found.length === 1 ? found[0]!.href : undefined;
-  useEffect(() => {
-    if (target !== undefined) replaceWith(target);
-  }, [target]);
-  const note = 'Block: not known, this node cannot look blocks up by hash';
-  return <Hits hits={hits} {...(isHash && { note })} />;
+  const isIndexed = !isHash || indexed.isMissing || indexed.data !== undefined;
+  const isDone = isIndexed && hits.every(({ state }) => state === 'exists' || state === 'absent');
+  useSingle(isDone ? found.map(({ href: path }) => path) : undefined);
+  const note = 'Block or table: not known, without an indexer this node cannot look them up';
+  return <Hits hits={hits} {...(isHash && indexed.isMissing && { note })} />;
 }
