@@ -331,6 +331,24 @@ describePage('page: explorer', ({ node, open, go }) => {
     expect(await block.getByRole('link').count()).toBe(0);
   });
 
+  it('search: names are offered, and the only one is gone to', async () => {
+    const page = await open('/');
+    await search(page, 'transfer_to_object_owner_nothing');
+    await page.getByText('Nothing that has a name here').waitFor();
+    await page.getByLabel('Search the ledger').fill('resource_acc');
+    await page.locator('datalist option').first().waitFor({ state: 'attached' });
+    const offered = await page.locator('datalist option').first().getAttribute('value');
+    expect(offered).toBe('0x1::resource_account');
+    await page.keyboard.press('Escape');
+    await search(page, 'coin::deposit');
+    await page
+      .locator('.hits')
+      .getByRole('link', { name: '0x1::coin::deposit', exact: true })
+      .waitFor();
+    await search(page, 'retrieve_resource_account_cap');
+    await page.waitForURL(/\/modules\/code\/resource_account\/retrieve_resource_account_cap$/);
+  });
+
   it('search: 32 bytes are what exists of account, object and transaction', async () => {
     const page = await open('/');
     const { hash } = await transaction(100);
@@ -343,7 +361,7 @@ describePage('page: explorer', ({ node, open, go }) => {
     const { block_hash } = await json<{ block_hash: string }>('/v1/blocks/by_height/3');
     await search(page, block_hash);
     await page.getByText('Nothing on this ledger has this name.').waitFor();
-    await page.getByText('this node cannot look blocks up by hash').waitFor();
+    await page.getByText('without an indexer this node cannot look them up').waitFor();
     expect(await page.locator('.hit.exists').count()).toBe(0);
   });
 
