@@ -117,7 +117,10 @@ function Words({ word }: { word: string }) {
     },
     [word, recoveries],
   );
-  useSingle(found?.map(({ path }) => path));
+  const isNamed = ({ name }: Named) =>
+    name.split('::').at(-1) === word || name.endsWith(`::${word}`);
+  const exact = found?.filter(isNamed) ?? [];
+  useSingle((exact.length === 1 ? exact : found)?.map(({ path }) => path));
   if (failure !== undefined) return <Failure title="No names" error={failure} />;
   if (found === undefined) return <Waiting />;
   if (found.length === 0) {
