@@ -39,6 +39,7 @@ async function takeAll(
     pollIntervalMs: 10,
     pagesInFlight: () => 8,
     onState: () => undefined,
+    onBehind: () => Promise.resolve(),
     ...options,
   };
   const source = new PageSource(client, state, all, limits);

@@ -188,11 +188,11 @@ export class Follower {
   /** From the head to the end or the first fault. Pages verified before a fault are committed. */
   async #session(signal: AbortSignal): Promise<void> {
     const head = await this.#writer.refresh();
-    const { identity, reader } = this.#writer;
+    const { identity } = this.#writer;
     const state = await this.#client.state(signal);
     this.#hasAnswered = true;
     this.#hear(state);
-    if (head !== undefined) await checkHistory(this.#client, reader, head, state, signal);
+    await this.#checkHistory(state, signal);
     const start = head === undefined ? 0n : head.version + 1n;
     const { trustedRoots, waypoint, until, pageTransactions, pollIntervalMs } = this.#options;
     const frozenRoots = head?.frozenRoots ?? [];
@@ -201,6 +201,8 @@ export class Follower {
       ...{ start, until, pageTransactions, pollIntervalMs },
       pagesInFlight: () => this.#pagesInFlight,
       onState: (heard) => this.#hear(heard),
+      // It may lag behind, or have gone back to begin another history.
+      onBehind: (behind) => this.#checkHistory(behind, signal),
     });
     const keepsTransactions = identity?.keepsTransactions ?? this.#options.keepsTransactions;
     const pages = this.#verified(source.events(signal));
@@ -222,6 +224,11 @@ export class Follower {
     } finally {
       await committer.drain();
     }
+  }
+
+  async #checkHistory(state: LedgerState, signal: AbortSignal): Promise<void> {
+    const { head, reader } = this.#writer;
+    if (head !== undefined) await checkHistory(this.#client, reader, head, state, signal);
   }
 
   /** Verifies pages, some of them ahead. After a fault of the source it yields what came before, then throws. */

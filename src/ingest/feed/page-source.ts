@@ -27,6 +27,8 @@ export interface PageSourceOptions {
   readonly pagesInFlight: () => number;
   /** Called with the state in each answer; throws to end the source. */
   readonly onState: (state: LedgerState) => void;
+  /** Called, once all pages are used, with a state that lacks some of them; rejects to end the source. */
+  readonly onBehind: (state: LedgerState) => Promise<void>;
 }
 
 /** A page, or `idle` when the upstream has no more for now. */
@@ -180,6 +182,7 @@ export class PageSource {
     const state = await this.#client.state(signal);
     this.#options.onState(state);
     this.#available = state.ledgerVersion ?? this.#available;
+    if (this.#available + 1n < this.#next) await this.#options.onBehind(state);
   }
 }
 
