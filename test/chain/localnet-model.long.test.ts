@@ -1,19 +1,30 @@
 /**
  * Random sequences of what clients and tests do to a local network. A model that only adds says what sinks have and which
- * numbers senders are at; afterwards the ledger is followed, and all of it is executed again.
+ * numbers senders are at. After each sequence another ledger follows, which is told when the network has gone back; after
+ * the last one of a ledger all of it is executed again. Kills are in test/process/localnet-kills.long.test.ts.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
+import { formatHex } from '../../src/move/bcs/hex.ts';
+import { readOnChainData } from '../../src/move/transactions/transaction.ts';
 import { padAddress } from '../../src/move/types/address.ts';
 import type { LocalAccount } from '../../src/node/localnet/branch.ts';
 import type { Localnet } from '../../src/node/localnet/localnet.ts';
 import { startLocalnet } from '../../src/node/localnet/start-localnet.ts';
+import { readHead } from '../../src/store/columns/head.ts';
+import { openView } from '../../src/store/read/view.ts';
+import { followError, followerOf, NEVER } from '../ingest/feed-following.ts';
 import { Random, roundsOf, testSeed } from '../random.ts';
+import { MemoryStore } from '../store/memory-store.ts';
 import { Client, proveLedger, transfer } from './localnet-client.ts';
 
-const OPERATIONS = 40;
+const SEQUENCES = roundsOf('LOCALNET_SEQUENCES', 4, 10_000);
+/** Sequences that one ledger has. */
+const LEDGER_SEQUENCES = 25;
+const OPERATIONS = 12;
 const SINKS = ['5111', '5222', '5333'].map(padAddress);
 /** Nobody has its key. */
 const KEYLESS = padAddress('4e1e55');
@@ -62,6 +73,10 @@ class Run {
   #model = new Model();
   #snapshots: { readonly id: number; readonly model: Model }[] = [];
   #dump: { readonly bytes: Buffer; readonly model: Model } | undefined;
+  /** What follows the network. */
+  #copy = new MemoryStore();
+  /** Whether the network has gone back since. */
+  #isBack = false;
 
   constructor(data: string, random: Random) {
     this.#data = data;
@@ -76,7 +91,6 @@ class Run {
 
   readonly operations: Readonly<Record<string, () => Promise<void>>> = {
     submit: async () => this.#submit(this.#random.pick(this.#net.accounts)),
-    submitMore: async () => this.#submit(this.#random.pick(this.#net.accounts)),
     impersonate: async () => {
       const key = this.#net.accounts[0]!.key;
       await this.#net.impersonate(KEYLESS);
@@ -108,6 +122,7 @@ class Run {
       const at = this.#random.below(this.#snapshots.length);
       const { id, model } = this.#snapshots[at]!;
       await this.#net.revert(id);
+      this.#isBack = true;
       this.#snapshots.length = at;
       this.#model = model;
     },
@@ -117,9 +132,17 @@ class Run {
     load: async () => {
       if (this.#dump === undefined) return;
       await this.#net.load(this.#dump.bytes);
+      this.#isBack = true;
       this.#model = new Model(this.#dump.model);
       this.#model.waiting = [];
       this.#snapshots = [];
+    },
+    reset: async () => {
+      await this.#net.reset();
+      this.#isBack = true;
+      this.#model = new Model();
+      this.#snapshots = [];
+      await this.#net.setBalance(KEYLESS, RICH_OCTAS);
     },
     restart: async () => {
       await this.#net.stop();
@@ -135,14 +158,48 @@ class Run {
   }
 
   async compare(): Promise<void> {
-    for (const sink of SINKS) {
-      expect(await this.#client.balance(sink)).toBe(this.#model.balances.get(sink) ?? 0n);
+    const senders = [...this.#net.accounts.map(({ address }) => address), KEYLESS];
+    const [balances, numbers, waiting] = await Promise.all([
+      Promise.all(SINKS.map((sink) => this.#client.balance(sink))),
+      Promise.all(senders.map((sender) => this.#client.get(`/accounts/${sender}`))),
+      this.#net.pending(),
+    ]);
+    expect(balances).toEqual(SINKS.map((sink) => this.#model.balances.get(sink) ?? 0n));
+    expect(numbers.map(({ body }) => body['sequence_number'])).toEqual(
+      senders.map((sender) => String(this.#model.numbers.get(sender) ?? 0n)),
+    );
+    expect(waiting).toHaveLength(this.#model.waiting.length);
+  }
+
+  /** @returns whether the follower was told that its ledger is of another history */
+  async follow(): Promise<boolean> {
+    const isOther = !(await this.#hasSameHistory());
+    // Two edits with nothing in between are the same when they are made again.
+    if (!this.#isBack) expect(isOther).toBe(false);
+    this.#isBack = false;
+    const url = this.#net.url.replace(/\/v1$/, '');
+    if (isOther) {
+      const { follower } = await followerOf(url, this.#copy);
+      expect((await followError(follower.run(NEVER))).code).toBe('history_contradicts');
+      this.#copy = new MemoryStore();
     }
-    for (const sender of [...this.#net.accounts.map(({ address }) => address), KEYLESS]) {
-      const { body } = await this.#client.get(`/accounts/${sender}`);
-      expect(body['sequence_number']).toBe(String(this.#model.numbers.get(sender) ?? 0n));
-    }
-    expect(await this.#net.pending()).toHaveLength(this.#model.waiting.length);
+    const { follower, told } = await followerOf(url, this.#copy, { until: this.#net.version });
+    await follower.run(NEVER);
+    expect(told.troubles).toEqual([]);
+    return isOther;
+  }
+
+  /** Compares the newest version that the follower and the network both have. */
+  async #hasSameHistory(): Promise<boolean> {
+    const head = await readHead(this.#copy);
+    if (head === undefined) return true;
+    const { version } = this.#net;
+    let newest = head.version;
+    if (version < newest) newest = version;
+    const [item] = await (await openView(this.#copy)).transactions(newest, 1);
+    const { data } = readOnChainData(new BcsReader(item!));
+    const { body } = await this.#client.get(`/transactions/by_version/${newest}`);
+    return body['accumulator_root_hash'] === formatHex(data.accumulatorRootHash);
   }
 
   async end(): Promise<void> {
@@ -161,27 +218,39 @@ class Run {
   }
 }
 
-it.each(Array.from({ length: roundsOf('LOCALNET_SEQUENCES', 1, 100) }, (_, round) => round))(
-  'a local network and a model agree (sequence %i)',
-  async (round) => {
+/** What is drawn, and how often. What makes a branch costs most. */
+const SHARES: Readonly<Record<string, number>> = {
+  ...{ submit: 8, mine: 6, edit: 4, impersonate: 2, time: 2, drop: 1, snapshot: 2, dump: 1 },
+  ...{ revert: 2, load: 1, reset: 1, restart: 1 },
+};
+const DRAWN = Object.entries(SHARES).flatMap(([name, share]) => Array<string>(share).fill(name));
+
+it(`a local network and a model agree (${SEQUENCES} sequences)`, async () => {
+  const seed = testSeed('local network');
+  let times = 0;
+  for (let at = 0; at < SEQUENCES; at += LEDGER_SEQUENCES) {
     const folder = mkdtempSync(join(tmpdir(), 'daybook-model-'));
-    const random = new Random(testSeed() + round);
+    const random = new Random(seed + at);
     const run = new Run(join(folder, 'ledger'), random);
-    const names = Object.keys(run.operations);
     const done: string[] = [];
     await run.prepare();
     try {
-      for (let at = 0; at < OPERATIONS; at += 1) {
-        const name = random.pick(names);
-        done.push(name);
-        await run.operations[name]!();
-        await run.compare();
+      for (let nth = at; nth < Math.min(at + LEDGER_SEQUENCES, SEQUENCES); nth += 1) {
+        for (let drawn = 0; drawn < OPERATIONS; drawn += 1) {
+          const name = random.pick(DRAWN);
+          done.push(name);
+          await run.operations[name]!();
+          await run.compare();
+        }
+        done.push('follow');
+        if (await run.follow()) times += 1;
       }
+      await run.end();
     } catch (cause) {
-      throw new Error(`after ${done.join(', ')}`, { cause });
+      throw new Error(`SEED=${seed}, sequences from ${at}, after ${done.join(', ')}`, { cause });
     }
-    await run.end();
     rmSync(folder, { recursive: true });
-  },
-  120_000,
-);
+    if (at % 250 === 0) console.log(`SEED=${seed}: ${at + LEDGER_SEQUENCES} sequences begun`);
+  }
+  console.log(`SEED=${seed}: ${SEQUENCES} sequences, the follower was told ${times} times`);
+});

@@ -1,6 +1,7 @@
 /**
- * A local network with a folder is killed in the middle of what it does, again and again. What it had said is there
- * afterwards; of what it was doing either all is there or nothing. At the end the ledger is executed again.
+ * A local network with a folder is killed in the middle of what it does, again and again; now and then it is a node that
+ * serves its ledger. What it had said is there afterwards; of what it was doing either all is there or nothing. At the
+ * end the ledger is executed again.
  */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,10 +19,9 @@ const ROUNDS = roundsOf('LOCALNET_KILLS', 4, 10_000);
 const ROUND_TIMEOUT_MS = 10_000;
 /** When a network is killed, in milliseconds after it has answered, at most. */
 const MAX_LIFE_MS = 700;
-const FREE = [
-  ...['--listen', '127.0.0.1:0', '--faucet-listen', '127.0.0.1:0'],
-  ...['--ready-listen', '', '--indexer-listen', ''],
-];
+const FREE = ['--faucet-listen', '127.0.0.1:0', '--ready-listen', '', '--indexer-listen', ''];
+/** One of so many starts is that of a node that serves the ledger. */
+const SERVED_SHARE = 4;
 const SINKS = ['0x5111', '0x5222', '0x5333'];
 const COIN = '0x1::aptos_coin::AptosCoin';
 /** No move of the clock comes so far. */
@@ -47,24 +47,28 @@ class Network {
   readonly #child: ChildProcess;
   readonly #url: string;
   readonly #sender: Account;
+  readonly isControlled: boolean;
   #isKilled = false;
 
-  private constructor(child: ChildProcess, url: string, sender: Account) {
+  private constructor(child: ChildProcess, url: string, sender: Account, isControlled = true) {
     this.#child = child;
     this.#url = url;
     this.#sender = sender;
+    this.isControlled = isControlled;
   }
 
   static async start(data: string): Promise<Network> {
-    const args = ['localnet', ...FREE, '--json', '--data', data, '--accounts', '1'];
-    const child = startCommand(args);
-    let text = '';
-    for await (const part of child.stdout!) {
-      text += part;
-      if (text.endsWith('}\n')) break;
-    }
-    const { url, accounts } = JSON.parse(text) as { url: string; accounts: Account[] };
-    return new Network(child, url, accounts[0]!);
+    const { child, ready } = await started(
+      ['localnet', ...FREE, '--accounts', '1', '--json'],
+      data,
+    );
+    return new Network(child, ready.url, ready.accounts![0]!);
+  }
+
+  /** A node that goes on where this one was. It is not controlled. */
+  async served(data: string): Promise<Network> {
+    const { child, ready } = await started(['serve'], data);
+    return new Network(child, ready.url, this.#sender, false);
   }
 
   async kill(): Promise<void> {
@@ -95,6 +99,17 @@ class Network {
     return JSON.parse(text) as Record<string, unknown>;
   }
 
+  async dump(): Promise<Buffer> {
+    try {
+      const response = await fetch(`${this.#url}/-/dump`, { method: 'POST' });
+      expect(response.status).toBe(200);
+      return Buffer.from(await response.arrayBuffer());
+    } catch (cause) {
+      if (this.#isKilled) throw new Killed();
+      throw cause;
+    }
+  }
+
   async state(): Promise<State> {
     const balances = await Promise.all(
       SINKS.map(async (sink) => BigInt((await this.ask(`/accounts/${sink}/balance/${COIN}`)).text)),
@@ -119,6 +134,22 @@ class Network {
   }
 }
 
+interface Ready {
+  readonly url: string;
+  /** Absent of a node that serves the ledger. */
+  readonly accounts?: readonly Account[];
+}
+
+async function started(args: readonly string[], data: string) {
+  const child = startCommand([...args, '--data', data, '--listen', '127.0.0.1:0']);
+  let text = '';
+  for await (const part of child.stdout!) {
+    text += part;
+    if (text.endsWith('}\n')) break;
+  }
+  return { child, ready: JSON.parse(text) as Ready };
+}
+
 /** What was said, and what was being done. */
 class Model {
   said: State;
@@ -127,6 +158,7 @@ class Model {
   /** Hashes of transfers that are committed. */
   hashes: readonly string[] = [];
   snapshot: { id: unknown; state: State; hashes: readonly string[] } | undefined;
+  dump: { bytes: Buffer; state: State; hashes: readonly string[] } | undefined;
 
   constructor(state: State) {
     this.said = state;
@@ -148,7 +180,7 @@ async function operate(net: Network, model: Model, random: Random): Promise<void
   const sink = random.below(SINKS.length);
   const octas = BigInt(random.below(1_000) + 1);
   const withBalance = (amount: bigint) => balances.map((one, at) => (at === sink ? amount : one));
-  const kind = random.below(10);
+  const kind = net.isControlled ? random.below(12) : 0;
   if (kind < 5) {
     const paid = withBalance(balances[sink]! + octas);
     model.next = { balances: paid, sequenceNumber: sequenceNumber + 1n };
@@ -159,6 +191,17 @@ async function operate(net: Network, model: Model, random: Random): Promise<void
   } else if (kind === 7) {
     await net.control('move_time', { usecs: String(random.below(2) * 7_200_000_000 + 1_000) });
     await net.control('mine', { blocks: 1 });
+  } else if (kind === 10 || (kind === 11 && model.dump === undefined)) {
+    model.dump = { bytes: await net.dump(), state: model.said, hashes: model.hashes };
+  } else if (kind === 11) {
+    const { bytes, state, hashes } = model.dump!;
+    model.next = state;
+    // What both have: which of them will be there is not known before it is said.
+    model.hashes = hashes.filter((hash) => model.hashes.includes(hash));
+    const { status, text } = await net.ask('/-/load', bytes);
+    expect(status, text).toBe(200);
+    model.hashes = hashes;
+    model.snapshot = undefined;
   } else if (kind === 8 || model.snapshot === undefined) {
     const { id } = await net.control('snapshot');
     model.snapshot = { id, state: model.said, hashes: model.hashes };
@@ -179,7 +222,8 @@ describe('a local network that is killed', () => {
   it(`has what it had said (${ROUNDS} kills)`, {
     timeout: 180_000 + ROUNDS * ROUND_TIMEOUT_MS,
   }, async () => {
-    const random = new Random(testSeed());
+    const seed = testSeed('kills');
+    const random = new Random(seed);
     const data = join(temporaryFolder(), 'chain');
     let net = await Network.start(data);
     await net.control('set_balance', { account: SINKS[0], amount: '1' });
@@ -196,7 +240,7 @@ describe('a local network that is killed', () => {
         if (!(cause instanceof Killed)) throw cause;
       }
       await killed;
-      net = await Network.start(data);
+      net = random.below(SERVED_SHARE) === 0 ? await net.served(data) : await Network.start(data);
       model.accept(await net.state());
       for (const hash of model.hashes) {
         const { text } = await net.ask(`/transactions/by_hash/${hash}`);
@@ -204,7 +248,9 @@ describe('a local network that is killed', () => {
       }
     }
     await net.kill();
-    console.log(`${ROUNDS} kills, ${operations} operations, ${model.hashes.length} transfers`);
+    console.log(
+      `SEED=${seed}: ${ROUNDS} kills, ${operations} operations, ${model.hashes.length} transfers`,
+    );
     const proof = await runCommand(['verify', '--execute', '--data', data, '--json']);
     expect(JSON.parse(proof.stdout)).toMatchObject({ holds: true, different: 0, not_executed: 0 });
   });
