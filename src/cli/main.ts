@@ -31,6 +31,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = {
   encode: () => import('../node/commands/encode.ts'),
   decode: () => import('../node/commands/decode.ts'),
   view: () => import('../node/commands/view.ts'),
+  trace: () => import('../node/commands/trace/trace.ts'),
 };
 
 const SUMMARIES: Readonly<Record<keyof typeof COMMANDS, string>> = {
@@ -50,6 +51,7 @@ const SUMMARIES: Readonly<Record<keyof typeof COMMANDS, string>> = {
   encode: 'Read a transaction request, print the bytes to sign.',
   decode: 'Read bytes to sign (hex), print the request with notes.',
   view: 'Call a view function, print the values it returns.',
+  trace: 'Show what a transaction did, call by call.',
 };
 
 const WITHOUT_OPTIONS: readonly string[] = ['fork', 'help'];

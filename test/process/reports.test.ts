@@ -45,6 +45,7 @@ describe('reports', () => {
       },
     ],
     ['view', () => ['view', '0x1::chain_id::get', '--data', data]],
+    ['trace', () => ['trace', '300', '--data', data]],
     ['copy', () => ['copy', '--data', data, '--to', to('copy')]],
     ['init', () => ['init', '--data', to('init'), '--genesis', genesis]],
     ['sample', () => ['sample', '--data', to('sample'), '--transactions', '10']],

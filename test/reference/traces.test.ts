@@ -1,8 +1,18 @@
 /** Traces of the recorded chain of a reference node: what they add up to is what that node has recorded. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Step, stepsBelow, sum, type Trace } from '../execution/trace-shape.ts';
+import type { Trace, TraceStep } from '../../src/execution/trace/trace-shape.ts';
+import { stepsBelow, sum } from '../execution/trace-steps.ts';
 import { IS_LONG } from '../random.ts';
 import { NEWEST_VERSION, type ReferenceLedger, serveReferenceChain } from './reference-chain.ts';
+import {
+  findAccounts,
+  type KnownAccount,
+  RECEIVER,
+  rawBytes,
+  rawOf,
+  transferTo,
+  zeroSigned,
+} from './simulation-requests.ts';
 
 const MAX_SHOWN_BYTES = 64 * 1024;
 
@@ -77,7 +87,7 @@ function expectSum({ parts, gas, functions, instructions }: Trace, used: string)
   }
 }
 
-const isCall = ({ kind }: Step) => kind === 'call';
+const isCall = ({ kind }: TraceStep) => kind === 'call';
 
 describe('a trace', () => {
   it('of every transaction has the recorded gas, writes and events', async () => {
@@ -116,5 +126,96 @@ describe('a trace', () => {
       places += 1;
     }
     expect(places).toBe(IS_LONG ? 155 : 8);
+  });
+});
+
+describe('a trace of what is not committed', () => {
+  const json = { 'content-type': 'application/json' };
+  let sender: KnownAccount;
+  beforeAll(async () => {
+    [sender] = (await findAccounts(ledger.api)) as [KnownAccount];
+  });
+
+  async function post(url: string, body: Buffer | string, headers: Record<string, string>) {
+    const reply = await ledger.api.request({ method: 'POST', url, headers, body });
+    return { status: reply.statusCode, json: reply.json<Trace & Recorded & { message: string }>() };
+  }
+
+  it('of a simulation has the gas and the events that the simulation has', async () => {
+    const headers = { 'content-type': 'application/x.aptos.signed_transaction+bcs' };
+    for (const [amount, maxGasAmount] of [
+      [1_000n, 200_000n],
+      [sender.balance * 2n, 200_000n],
+      // Enough to begin, and not to end.
+      [1_000n, 60n],
+    ] as const) {
+      const raw = rawOf(sender, { payload: transferTo(RECEIVER, amount), maxGasAmount });
+      const body = Buffer.concat([rawBytes(raw), zeroSigned(sender)]);
+      const simulation = await post('/v1/transactions/simulate', body, headers);
+      const [simulated] = simulation.json as unknown as [Recorded];
+      const { status, json: trace } = await post('/v1/-/simulate/trace', body, headers);
+      expect(status).toBe(200);
+      expect(trace.success).toBe(simulated.success);
+      expect(trace.vm_status).toBe(simulated.vm_status);
+      expect(trace.gas.used).toBe(simulated.gas_used);
+      expectSum(trace, simulated.gas_used);
+      expect(trace.events.map(({ data }) => data)).toEqual(
+        simulated.events!.map(({ data }) => data),
+      );
+      expect(trace.hash).toBe(simulated.hash);
+      const [failure] = trace.parts.flatMap((part) => part.failure ?? []);
+      if (maxGasAmount === 60n) {
+        expect(failure!.status).toBe('OUT_OF_GAS');
+        expect(failure!.instructions!.some((one) => one.offset === failure!.offset)).toBe(true);
+      } else expect(failure === undefined).toBe(simulated.success);
+    }
+  });
+
+  it('of a view function has its values and its gas', async () => {
+    const type = '0x1::aptos_coin::AptosCoin';
+    const args = [`0x${sender.address}`];
+    const body = JSON.stringify({
+      function: '0x1::coin::balance',
+      type_arguments: [type],
+      arguments: args,
+    });
+    const url = '/v1/view?ledger_version=1000';
+    const values = await ledger.api.request({ method: 'POST', url, headers: json, body });
+    const { json: trace } = await post('/v1/-/view/trace?ledger_version=1000', body, json);
+    expect(trace).toMatchObject({ version: '1000', type: 'view', success: true, writes: [] });
+    const [call] = trace.parts[0]!.steps as [TraceStep];
+    expect(call.function).toBe('0x1::coin::balance');
+    expect(call.results!.map(({ value }) => value)).toEqual(values.json());
+    expect(trace.gas.used).toBe(values.headers['x-aptos-gas-used']);
+    expectSum(trace, trace.gas.used!);
+  });
+
+  it('of a view function that fails shows where', async () => {
+    const body = JSON.stringify({
+      function: '0x1::coin::decimals',
+      type_arguments: ['0x1::coin::Coin<u8>'],
+      arguments: [],
+    });
+    const { status, json: trace } = await post('/v1/-/view/trace', body, json);
+    expect([status, trace.success]).toEqual([200, false]);
+    const { failure } = trace.parts[0]!;
+    expect(failure).toMatchObject({ status: 'MISSING_DATA', function: '0x1::coin::decimals' });
+    expect(failure!.instructions!.find((one) => one.offset === failure!.offset)!.text).toContain(
+      'BorrowGlobal',
+    );
+  });
+
+  it('is refused where nothing can run', async () => {
+    const unknown = await ledger.api.request(`/v1/-/transactions/0x${'ab'.repeat(32)}/trace`);
+    expect([unknown.statusCode, unknown.json<{ error_code: string }>().error_code]).toEqual([
+      404,
+      'transaction_not_found',
+    ]);
+    const above = await ledger.api.request(`/v1/-/transactions/${NEWEST_VERSION + 1}/trace`);
+    expect(above.statusCode).toBe(404);
+    const bad = await ledger.api.request('/v1/-/transactions/zz/trace');
+    expect(bad.statusCode).toBe(400);
+    const body = JSON.stringify({ function: '0x1::no::no', type_arguments: [], arguments: [] });
+    expect((await post('/v1/-/view/trace', body, json)).status).toBe(400);
   });
 });

@@ -26,6 +26,8 @@ const CODES: Partial<Record<LedgerErrorCode, NodeErrorCode>> = {
   ledger_unavailable: 'no_ledger',
   version_not_found: 'bad_input',
   version_pruned: 'bad_input',
+  transaction_not_found: 'bad_input',
+  transactions_not_kept: 'bad_input',
 };
 
 /** @throws NodeError `bad_input` with the text that a client gets over HTTP; `no_ledger`, `data_not_usable` */
@@ -33,16 +35,19 @@ export function withLedgerView<T>(
   data: string,
   answer: (view: LedgerView) => Promise<T>,
 ): Promise<T> {
-  return withReader(data, async (store) => {
-    try {
-      return await answer(await openLedger(store).view());
-    } catch (cause) {
-      if (cause instanceof LedgerError) {
-        throw new NodeError(CODES[cause.code] ?? 'data_not_usable', cause.message, { cause });
-      }
-      const isInput = [EncodeError, DecodeError, ViewError].some((kind) => cause instanceof kind);
-      if (!isInput) throw cause;
-      throw new NodeError('bad_input', (cause as Error).message, { cause });
+  return withReader(data, (store) => answerOf(async () => answer(await openLedger(store).view())));
+}
+
+/** @throws NodeError as withLedgerView does */
+export async function answerOf<T>(answer: () => Promise<T>): Promise<T> {
+  try {
+    return await answer();
+  } catch (cause) {
+    if (cause instanceof LedgerError) {
+      throw new NodeError(CODES[cause.code] ?? 'data_not_usable', cause.message, { cause });
     }
-  });
+    const isInput = [EncodeError, DecodeError, ViewError].some((kind) => cause instanceof kind);
+    if (!isInput) throw cause;
+    throw new NodeError('bad_input', (cause as Error).message, { cause });
+  }
 }

@@ -1,26 +1,54 @@
-/** The JSON of traces, as tests look at it (docs/traces.md). */
-export interface Gas {
+/** The JSON of a trace, for those who read it (docs/traces.md). Without imports: a page may read it, too. */
+interface Gas {
   readonly own: number;
   readonly total: number;
 }
 
-export interface Step {
+export interface TraceStep {
   readonly kind: 'call' | 'event' | 'read' | 'write';
   readonly function?: string;
-  readonly arguments?: readonly { readonly type: string; readonly value?: unknown }[];
-  readonly results?: readonly { readonly type: string; readonly value?: unknown }[];
+  readonly type_arguments?: readonly string[];
+  readonly is_native?: true;
+  readonly arguments?: readonly TraceValue[];
+  readonly results?: readonly TraceValue[];
   readonly calls?: number;
   readonly aborted?: true;
   readonly hidden_calls?: number;
   readonly gas?: Gas;
-  readonly steps?: readonly Step[];
+  readonly steps?: readonly TraceStep[];
   readonly operation?: string;
+  readonly address?: string;
+  readonly handle?: string;
+  readonly key_type?: string;
+  readonly key?: unknown;
   readonly type?: string;
   readonly data?: unknown;
   readonly exists?: boolean;
   readonly value?: unknown;
   readonly before?: unknown;
   readonly after?: unknown;
+}
+
+export interface TraceValue {
+  readonly type: string | null;
+  readonly value?: unknown;
+}
+
+export interface TraceFailure {
+  readonly status: string;
+  readonly code?: string;
+  readonly reason?: string;
+  readonly description?: string;
+  readonly function?: string;
+  readonly offset?: number;
+  readonly instructions?: readonly { readonly offset: number; readonly text: string }[];
+}
+
+export interface TracePart {
+  readonly name: string;
+  readonly gas: Gas;
+  readonly failure?: TraceFailure;
+  readonly steps: readonly TraceStep[];
 }
 
 export interface Trace {
@@ -38,25 +66,20 @@ export interface Trace {
     readonly storage: number;
     readonly storage_fee_octas: string;
   };
-  readonly parts: readonly {
-    readonly name: string;
-    readonly gas: Gas;
-    readonly failure?: {
-      readonly status: string;
-      readonly code?: string;
-      readonly reason?: string;
-      readonly function?: string;
-      readonly offset?: number;
-      readonly instructions?: readonly { readonly offset: number; readonly text: string }[];
-    };
-    readonly steps: readonly Step[];
-  }[];
+  readonly parts: readonly TracePart[];
   readonly writes: readonly {
     readonly state_key_hash: string;
     readonly kind: string;
+    readonly address?: string;
     readonly type?: string;
+    readonly group?: string;
+    readonly module?: string;
+    readonly handle?: string;
+    readonly raw_key?: string;
+    readonly key?: unknown;
     readonly before?: unknown;
     readonly after?: unknown;
+    readonly bytes_before?: number;
     readonly bytes_after?: number;
     readonly deposit_octas?: string;
   }[];
@@ -73,16 +96,4 @@ export interface Trace {
     readonly gas: number;
   }[];
   readonly omitted: { readonly steps: number; readonly values: number };
-}
-
-/** All steps below some, themselves included. */
-export function* stepsBelow(steps: readonly Step[]): Generator<Step> {
-  for (const step of steps) {
-    yield step;
-    yield* stepsBelow(step.steps ?? []);
-  }
-}
-
-export function sum(numbers: readonly number[]): number {
-  return numbers.reduce((all, number) => all + number, 0);
 }

@@ -1,0 +1,133 @@
+/** Gas of a trace by stacks of calls: as text that other tools read, and as a picture (docs/traces.md). */
+import type { Trace, TraceStep } from './trace-shape.ts';
+
+/** Gas by stacks: the names of a part and of the functions that run, joined by semicolons. */
+function gasByStack({ parts, gas: all, writes }: Trace): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
+  const add = (stack: string, gas: number, steps: readonly TraceStep[]): void => {
+    if (gas > 0) found.set(stack, (found.get(stack) ?? 0) + gas);
+    for (const step of steps) {
+      if (step.kind !== 'call') continue;
+      add(`${stack};${step.function}`, step.gas!.own, step.steps!);
+    }
+  };
+  for (const { name, gas, steps } of parts) {
+    if (name !== 'changes') add(name, gas.own, steps);
+  }
+  // The price of storage is that of each value that takes more of it.
+  let changes = parts.find(({ name }) => name === 'changes')?.gas.own ?? 0;
+  const feeOctas = Number(all.storage_fee_octas);
+  for (const { kind, type, module, deposit_octas: octas = '0' } of writes) {
+    if (all.storage === 0 || Number(octas) <= 0) continue;
+    const gas = Math.floor((all.storage * Number(octas)) / feeOctas);
+    add(`changes;storage;${type ?? module ?? kind}`, gas, []);
+    changes -= gas;
+  }
+  add('changes', changes, []);
+  return found;
+}
+
+/** Collapsed stacks, `a;b;c N`, a line each: what flamegraph.pl, inferno and speedscope read. N is internal gas. */
+export function collapsedStacks(trace: Trace): string {
+  const lines = [...gasByStack(trace)].map(([stack, gas]) => `${stack} ${gas}\n`);
+  return lines.sort().join('');
+}
+
+const WIDTH = 1_200;
+const ROW = 18;
+const TOP = 30;
+/** Width of a letter, about, and narrowest box that is drawn; in pixels. */
+const LETTER = 6.6;
+const NARROWEST = 0.4;
+
+interface Box {
+  readonly name: string;
+  own: number;
+  total: number;
+  readonly inside: Map<string, Box>;
+}
+
+function boxOf(name: string): Box {
+  return { name, own: 0, total: 0, inside: new Map() };
+}
+
+/** A picture in which the width of a function is its gas, with what it calls below it. */
+export function flameGraph(trace: Trace, title: string): string {
+  const root = boxOf('all');
+  for (const [stack, gas] of gasByStack(trace)) {
+    let box = root;
+    box.total += gas;
+    for (const name of stack.split(';')) {
+      const next = box.inside.get(name) ?? boxOf(name);
+      box.inside.set(name, next);
+      box = next;
+      box.total += gas;
+    }
+    box.own += gas;
+  }
+  const shapes: string[] = [];
+  const scale = root.total === 0 ? 0 : WIDTH / root.total;
+  const rows = draw(root, { left: 0, row: 0, scale, unit: trace.gas.unit }, shapes);
+  const height = TOP + rows * ROW + 10;
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="100%" ` +
+    'font-family="ui-monospace, monospace" font-size="11">\n' +
+    `<rect width="${WIDTH}" height="${height}" fill="#fff"/>\n` +
+    `<text x="4" y="18" font-size="13">${escaped(title)}</text>\n${shapes.join('\n')}\n</svg>\n`
+  );
+}
+
+interface Place {
+  readonly left: number;
+  readonly row: number;
+  readonly scale: number;
+  readonly unit: number;
+}
+
+/** @returns how many rows there are, up to the lowest of it */
+function draw(box: Box, { left, row, scale, unit }: Place, shapes: string[]): number {
+  const width = box.total * scale;
+  if (width < NARROWEST) return row;
+  const top = TOP + row * ROW;
+  const gas = (amount: number) =>
+    (amount / unit).toLocaleString('en', { maximumFractionDigits: 3 });
+  const about = `${box.name}: ${gas(box.total)} gas units, ${gas(box.own)} of its own`;
+  const letters = Math.floor((width - 6) / LETTER);
+  const label =
+    letters < 3
+      ? ''
+      : `<text x="${rounded(left + 3)}" y="${top + 13}">${escaped(shortened(box.name, letters))}</text>`;
+  shapes.push(
+    `<g><title>${escaped(about)}</title><rect x="${rounded(left)}" y="${top}" width="${rounded(width)}" ` +
+      `height="${ROW - 1}" fill="hsl(${hueOf(box.name)} 70% 75%)"/>${label}</g>`,
+  );
+  let lowest = row + 1;
+  let at = left;
+  const byGas = [...box.inside.values()].sort((one, other) => other.total - one.total);
+  for (const inside of byGas) {
+    lowest = Math.max(lowest, draw(inside, { left: at, row: row + 1, scale, unit }, shapes));
+    at += inside.total * scale;
+  }
+  return lowest;
+}
+
+/** The end of a long name says most: the function. */
+function shortened(name: string, letters: number): string {
+  return name.length <= letters ? name : `…${name.slice(1 - letters)}`;
+}
+
+/** Functions of a module have one colour. */
+function hueOf(name: string): number {
+  let hash = 0;
+  for (const letter of name.replace(/::[^:]*$/, ''))
+    hash = (hash * 31 + letter.charCodeAt(0)) % 360;
+  return hash;
+}
+
+function rounded(pixels: number): string {
+  return pixels.toFixed(2);
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

@@ -1,0 +1,66 @@
+/** Gas of two traces by function, side by side. */
+import type { Trace } from '../../../execution/trace/trace-shape.ts';
+import { escapeInvisible } from '../../visible-text.ts';
+
+interface ComparedFunction {
+  readonly function: string;
+  /** Calls, and internal gas without that of other functions, in the first and the second. */
+  readonly calls: readonly [number, number];
+  readonly own: readonly [number, number];
+}
+
+/** Functions that differ, those with the largest difference first. */
+export function comparedGas(first: Trace, second: Trace): ComparedFunction[] {
+  const byName = ({ functions }: Trace) => new Map(functions.map((one) => [one.function, one]));
+  const [before, after] = [byName(first), byName(second)];
+  const names = new Set([...before.keys(), ...after.keys()]);
+  const compared = [...names].map((name): ComparedFunction => {
+    const [one, other] = [before.get(name), after.get(name)];
+    return {
+      function: name,
+      calls: [one?.calls ?? 0, other?.calls ?? 0],
+      own: [one?.own ?? 0, other?.own ?? 0],
+    };
+  });
+  const difference = ({ own }: ComparedFunction) => Math.abs(own[1] - own[0]);
+  return compared
+    .filter((one) => difference(one) > 0 || one.calls[0] !== one.calls[1])
+    .sort((left, right) => difference(right) - difference(left));
+}
+
+export function comparedGasText(first: Trace, second: Trace): string {
+  const { unit } = first.gas;
+  const shown = (amount: number) =>
+    (amount / unit).toLocaleString('en', { maximumFractionDigits: 3 });
+  const rows = comparedGas(first, second).map(({ function: name, calls, own }) => [
+    escapeInvisible(name),
+    `${calls[0]} → ${calls[1]}`,
+    shown(own[0]),
+    shown(own[1]),
+    `${own[1] > own[0] ? '+' : ''}${shown(own[1] - own[0])}`,
+  ]);
+  const parts = [...new Set([...first.parts, ...second.parts].map(({ name }) => name))];
+  const ownOf = ({ parts: all }: Trace, name: string) =>
+    all.find((part) => part.name === name)?.gas.own ?? 0;
+  for (const name of parts) {
+    const [one, other] = [ownOf(first, name), ownOf(second, name)];
+    if (one !== other) rows.push([`(${name})`, '', shown(one), shown(other), shown(other - one)]);
+  }
+  const used = [first, second].map(({ gas }) => Number(gas.used ?? 0));
+  rows.push(['gas used', '', `${used[0]}`, `${used[1]}`, `${used[1]! - used[0]!}`]);
+  return table(['function', 'calls', 'first', 'second', 'difference'], rows);
+}
+
+/** Columns of texts: the first one begins at the left, the others end at the right. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const all = [head, ...rows];
+  const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]!.length)));
+  const line = (row: readonly string[]) =>
+    row
+      .map((text, column) =>
+        column === 0 ? text.padEnd(widths[column]!) : text.padStart(widths[column]!),
+      )
+      .join('  ')
+      .trimEnd();
+  return `${all.map(line).join('\n')}\n`;
+}
