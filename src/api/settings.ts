@@ -17,6 +17,8 @@ export interface Setting {
   readonly maxLength?: number;
   readonly pattern?: string;
   readonly enum?: readonly string[];
+  /** A string of several, separated by commas: in a config file it may be a list. */
+  readonly isList?: true;
 }
 
 export type SettingTable = Readonly<Record<string, Setting>>;
@@ -62,6 +64,7 @@ export const API_SETTINGS = {
   },
   trustedProxies: {
     type: 'string',
+    isList: true,
     description:
       'addresses and networks of proxies, separated by commas, whose header Forwarded names the client; ' +
       'empty: a client is the address of a connection',

@@ -152,6 +152,9 @@ function failureOf(error: unknown): Failure {
 /** Commander's text for a wrong command line, as one line. */
 function usageText(text: string): string {
   // An option that does not exist is repeated with its value.
-  const [what] = shownArguments(text.replace(/^error: /, '').split('\n'));
-  return `${what}; --help shows the options`;
+  const [what, hint] = shownArguments(text.replace(/^error: /, '').split('\n'));
+  const nearest = /^\(Did you mean (.*)\?\)$/.exec(hint ?? '')?.[1];
+  return nearest === undefined
+    ? `${what}; --help shows the options`
+    : `${what}; did you mean ${nearest}?`;
 }

@@ -32,6 +32,19 @@ describe('a node inside another program', () => {
     expect(await runModule(example, cache)).toBe('999999921267200');
   });
 
+  it('refuses options that it does not have', async () => {
+    const caught = '(error) => console.log(error.code, error.message)';
+    const text = `import { startLocalnet, startNode } from 'daybook';
+      await startNode({ prot: 1 }).catch(${caught});
+      await startNode({ settings: { headerPrefx: 'X' } }).catch(${caught});
+      await startLocalnet({ acounts: 1 }).catch(${caught});`;
+    expect((await runModule(text, cache)).split('\n')).toEqual([
+      'bad_setting there is no option "prot"; the nearest is port',
+      'bad_setting there is no setting "headerPrefx"; the nearest is headerPrefix',
+      'bad_setting there is no option "acounts"; the nearest is accounts',
+    ]);
+  });
+
   it('runs the example with the SDK', async () => {
     const text = readFileSync(join(ROOT, 'docs/testing.md'), 'utf8');
     const example = [...text.matchAll(/```ts\n([\s\S]*?)```/g)][1]![1]!;

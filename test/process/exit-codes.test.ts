@@ -1,5 +1,7 @@
 /** The exit codes that docs/operations.md lists. serve.test.ts has those of a serving node that is told to stop. */
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -60,7 +62,14 @@ it.each([
   expect(await endOf(child)).toMatchObject({ code: 0, signal: null, stderr: '' });
 });
 
-it('1: failed', async () => {
+it('1: failed, and the ledger is looked for before the port', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const listen = `127.0.0.1:${(other.address() as AddressInfo).port}`;
+  const args = ['serve', '--data', join(folder, 'none'), '--listen', listen];
+  expect(expectFailure(await runCommand(args), 1)).toContain('there is no ledger');
+  other.close();
+
   const none = await runCommand(['status', '--data', join(folder, 'none')]);
   expect(expectFailure(none, 1)).toContain('there is no ledger');
 });
@@ -85,5 +94,14 @@ describe('2: wrong usage', () => {
     if (content !== undefined) writeFileSync(config, content);
     const file = content === undefined ? {} : { DAYBOOK_CONFIG: config };
     expectFailure(await runCommand(args, { environment: { ...variables, ...file } }), 2);
+  });
+
+  it.each([
+    ['sevre', 'serve'],
+    ['status --dta x', '--data'],
+    ['sample --transactons 5', '--transactions'],
+  ])('%s: names the nearest', async (line, nearest) => {
+    const failed = await runCommand(line.split(' '));
+    expect(expectFailure(failed, 2)).toContain(`; did you mean ${nearest}?`);
   });
 });

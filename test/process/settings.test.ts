@@ -104,6 +104,14 @@ describe('sources', () => {
     await node.stop();
   });
 
+  it('reads lists of a config file as those of a flag', async () => {
+    const config = configFile('keep_accounts:\n  - "0x1"\n  - "0xzz"\n');
+    const result = await runCommand([
+      ...['serve', '--data', data, '--produce', '1', '--config', config],
+    ]);
+    expect(expectFailure(result, 2)).toContain('keep_accounts: "0xzz" is not an address');
+  });
+
   it('all of them from the environment, the config file and the folder too', async () => {
     const config = configFile(
       JSON.stringify({ header_prefix: 'X-Json', compression_enabled: true }),
@@ -137,7 +145,7 @@ describe('what is refused', () => {
   });
 
   it.each<[string, string, RegExp]>([
-    ['an unknown name', 'header_prefx: X', /there is no setting "header_prefx"/],
+    ['an unknown name', 'header_prefx: X', /"header_prefx"; the nearest is header_prefix,/],
     ['a flag’s spelling', 'header-prefix: X', /there is no setting "header-prefix"/],
     ['a name of every object', '__proto__: {data: x}', /there is no setting "__proto__"/],
     ['another one', 'constructor: 1', /there is no setting "constructor"/],
@@ -145,6 +153,10 @@ describe('what is refused', () => {
     ['a number for a text', 'fork: 123', /config file, fork: 123 is not a valid fork/],
     ['nothing for a value', 'fork:', /config file, fork: null/],
     ['no whole number', 'max_lag_seconds: 1.5', /a valid max_lag_seconds: integer/],
+    ['nothing', '', /config-\d+\.yaml is empty/],
+    ['a comment', '# listen: 1', /config-\d+\.yaml is empty/],
+    ['a list for one value', 'fork: [a, b]', /config file, fork: a mapping or list/],
+    ['a list of others', 'keep_accounts: [1]', /config file, keep_accounts: a mapping or list/],
     ['a list', '- a\n- b', /must hold a mapping of settings/],
     ['a text', 'hello', /must hold a mapping of settings/],
     ['broken YAML', 'a: [1', /config file .*config-\d+\.yaml: /],

@@ -26,7 +26,7 @@ import { asNodeError, hasStore, withNewLedger } from '../open-store.ts';
 import { closeApi, listenAll } from '../serve/http-interface.ts';
 import { readInputFile } from '../settings/input.ts';
 import { interfaceUrl, listen, parseListenAddress } from '../settings/listen-address.ts';
-import { type NodeSettings, nodeSettingsWith } from '../settings/settings.ts';
+import { type NodeSettings, nodeSettingsWith, refuseUnknown } from '../settings/settings.ts';
 import { StopList } from '../shutdown.ts';
 import { firstAccounts } from './branch.ts';
 import { controlAnswer } from './control-requests.ts';
@@ -63,6 +63,11 @@ export interface LocalnetOptions {
   readonly settings?: Partial<Omit<NodeSettings, 'data' | 'listen' | 'workers'>> | undefined;
 }
 
+const OPTIONS: Record<keyof LocalnetOptions, true> = {
+  ...{ data: true, accounts: true, seed: true, mining: true, listen: true, faucetListen: true },
+  ...{ indexerListen: true, readyListen: true, fork: true, genesis: true, load: true },
+  settings: true,
+};
 /** Bytes of the file of a dump. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 /** How the name of a folder begins that nobody has named. */
@@ -85,6 +90,7 @@ export async function startLocalnet(options: LocalnetOptions = {}): Promise<Loca
 }
 
 async function start(options: LocalnetOptions, stopList: StopList): Promise<Localnet> {
+  refuseUnknown('option', options, OPTIONS);
   const { mining = { kind: 'auto' }, seed = DEFAULT_SEED } = options;
   const data = options.data ?? temporaryFolder(stopList);
   if (isPostgresUrl(data)) {

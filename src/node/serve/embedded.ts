@@ -9,7 +9,7 @@ import type { Overrides } from '../../ledger/overrides/overrides.ts';
 import { storeFileOf } from '../../store/sqlite/files.ts';
 import { NodeError } from '../node-error.ts';
 import type { SampleRequest } from '../prebuilt-sample.ts';
-import { type NodeSettings, nodeSettingsWith } from '../settings/settings.ts';
+import { type NodeSettings, nodeSettingsWith, refuseUnknown } from '../settings/settings.ts';
 import { startNode } from './start-node.ts';
 import { callView, type ViewFunctionCall } from './view-call.ts';
 
@@ -35,6 +35,10 @@ export interface EmbeddedNodeOptions {
   /** Any settings of `daybook serve`, e.g. `{ headerPrefix: 'X-Aptos' }`. */
   readonly settings?: Partial<Omit<NodeSettings, DecidedSetting>> | undefined;
 }
+
+const OPTIONS: Record<keyof EmbeddedNodeOptions, true> = {
+  ...{ data: true, fork: true, sample: true, cacheFolder: true, port: true, settings: true },
+};
 
 /** What `daybook fork pack` has written; the node is offline. */
 export interface PackedFork {
@@ -69,6 +73,7 @@ type AnyNode = EmbeddedNode & Partial<ForkedNode>;
  * @throws NodeError as `daybook serve` does
  */
 export async function startEmbeddedNode(options: EmbeddedNodeOptions = {}): Promise<AnyNode> {
+  refuseUnknown('option', options, OPTIONS);
   const decided = DECIDED.find((name) => Object.hasOwn(options.settings ?? {}, name));
   if (decided !== undefined) {
     const message = `the setting ${decided} follows from the options data, fork, sample and port`;

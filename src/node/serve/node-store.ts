@@ -36,7 +36,31 @@ export interface NodeStore {
 }
 
 /**
- * Opens the store of a node, which then contains a ledger; closing it and stopping its writers is added to the list.
+ * What can be said before anything is opened or made.
+ * @throws NodeError `no_ledger`, `data_not_usable`, `bad_setting`
+ */
+export async function refuseWithoutLedger(settings: NodeSettings): Promise<void> {
+  const { data, follow, produce, fork, offline } = settings;
+  if (fork !== '' || offline) return;
+  if (produce > 0 && follow !== '') {
+    const message = 'a node produces or follows: --produce and --follow do not go together';
+    throw new NodeError('bad_setting', message, { exitCode: 2 });
+  }
+  if (settings.bootstrap && follow === '') {
+    const message = 'the snapshot is that of a node that is followed: --bootstrap needs --follow';
+    throw new NodeError('bad_setting', message, { exitCode: 2 });
+  }
+  if (settings.execute && follow === '') {
+    const message = 'what is followed is executed: --execute needs --follow';
+    throw new NodeError('bad_setting', message, { exitCode: 2 });
+  }
+  const isMade = follow !== '' || settings.sample;
+  if (!isMade && !(await hasStore(data))) throw await noLedgerError(data);
+}
+
+/**
+ * Opens the store of a node whose settings `refuseWithoutLedger` has accepted. The store then contains a ledger; closing
+ * it and stopping its writers is added to the list.
  * @throws NodeError `no_ledger`, `data_not_usable`, `bad_setting`
  */
 export async function openNodeStore(
@@ -50,22 +74,7 @@ export async function openNodeStore(
     const { openForkStore } = await import('../fork-store.ts');
     return await openForkStore(settings, stopList, logger);
   }
-  if (produce > 0 && follow !== '') {
-    const message = 'a node produces or follows: --produce and --follow do not go together';
-    throw new NodeError('bad_setting', message, { exitCode: 2 });
-  }
-  if (settings.bootstrap && follow === '') {
-    const message = 'the snapshot is that of a node that is followed: --bootstrap needs --follow';
-    throw new NodeError('bad_setting', message, { exitCode: 2 });
-  }
-  if (settings.execute && follow === '') {
-    const message = 'what is followed is executed: --execute needs --follow';
-    throw new NodeError('bad_setting', message, { exitCode: 2 });
-  }
-  if (follow === '' && !(await hasStore(data))) {
-    if (!settings.sample) throw await noLedgerError(data);
-    await makeSmallSample(data, logger);
-  }
+  if (follow === '' && !(await hasStore(data))) await makeSmallSample(data, logger);
   const opened =
     produce > 0 || follow !== ''
       ? await openForWriting(settings, stopList, logger)

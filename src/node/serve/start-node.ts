@@ -83,10 +83,11 @@ async function start(
   const wanted = settings.workers === 0 && !isFork ? availableParallelism() : settings.workers;
   const count = Math.max(1, wanted);
   const workers = count > 1 ? await startWorkers(settings, count, logger, stopList) : undefined;
+  // Loaded while the workers load their modules.
+  const { openNodeStore, refuseWithoutLedger } = await import('./node-store.ts');
+  await refuseWithoutLedger(settings);
   // Before a sample is made that nobody could ask for.
   await checkFree(address);
-  // Loaded while the workers load their modules.
-  const { openNodeStore } = await import('./node-store.ts');
   const nodeStore = await openNodeStore(settings, stopList, logger);
   const overrides = isOverridable ? await openOverridable(nodeStore) : undefined;
   let metrics: ProcessMetrics | undefined;

@@ -57,7 +57,7 @@ export async function loadSettings(
   if (unknown !== undefined) {
     throw badConfigFile(
       `config file ${configFile}: there is no setting ${JSON.stringify(unknown)}; ` +
-        'see daybook serve --help for all',
+        `the nearest is ${nearestName(unknown, [...known])}, daybook serve --help-all shows all`,
     );
   }
   const settings: Record<string, unknown> = {};
@@ -73,7 +73,7 @@ export async function loadSettings(
       value = fromText(setting, environment[variable]);
       source = `environment variable ${variable}`;
     } else if (inFile.has(file)) {
-      value = inFile.get(file);
+      value = fromList(setting, inFile.get(file));
       source = `config file, ${file}`;
     }
     if (!isAllowed(setting, value)) {
@@ -110,12 +110,14 @@ export function unknownVariables(
   const unknown = Object.keys(environment).filter(
     (name) => name.startsWith('DAYBOOK_') && !known.includes(name),
   );
-  return unknown.sort().map((variable) => {
-    const nearest = known.reduce((best, name) =>
-      editDistance(variable, name) < editDistance(variable, best) ? name : best,
-    );
-    return { variable, nearest };
-  });
+  return unknown.sort().map((variable) => ({ variable, nearest: nearestName(variable, known) }));
+}
+
+/** The most similar one of at least one name. */
+export function nearestName(wanted: string, names: readonly string[]): string {
+  return names.reduce((best, name) =>
+    editDistance(wanted, name) < editDistance(wanted, best) ? name : best,
+  );
 }
 
 function editDistance(from: string, to: string): number {
@@ -138,13 +140,15 @@ async function readConfigFile(path: string): Promise<Map<string, unknown>> {
   let content: unknown;
   try {
     // Its warnings would be extra lines on stderr.
-    content = parseYaml(text, { logLevel: 'error' }) ?? {};
+    content = parseYaml(text, { logLevel: 'error' });
   } catch (cause) {
     const isTooDeep = (cause as { code?: unknown }).code === TOO_DEEP_CODE;
     const line = isTooDeep ? 'it is nested too deeply' : reasonOf(cause).split('\n')[0];
     throw badConfigFile(`config file ${path}: ${line}`, cause);
   }
-  if (typeof content !== 'object' || content === null || Array.isArray(content)) {
+  // A mount that failed, or a template that was not filled, would be a node with other settings than somebody wrote.
+  if (content === null) throw badConfigFile(`config file ${path} is empty`);
+  if (typeof content !== 'object' || Array.isArray(content)) {
     throw badConfigFile(`config file ${path} must hold a mapping of settings`);
   }
   return new Map(Object.entries(content));
@@ -153,6 +157,12 @@ async function readConfigFile(path: string): Promise<Map<string, unknown>> {
 /** Wrong usage, like a wrong flag: starting the node again does not mend it. */
 function badConfigFile(message: string, cause?: unknown): NodeError {
   return new NodeError('bad_config_file', message, { cause, exitCode: 2 });
+}
+
+/** A list of a config file has the form that a flag has. */
+function fromList({ isList }: Setting, value: unknown): unknown {
+  const isOfTexts = Array.isArray(value) && value.every((item) => typeof item === 'string');
+  return isList === true && isOfTexts ? value.join(',') : value;
 }
 
 /** Converts the text of a flag or variable to the setting's type; any other text is left for the check to refuse. */

@@ -9,7 +9,13 @@ import {
 } from '../../api/settings.ts';
 import { builtFile } from '../../built.ts';
 import { NodeError, reasonOf } from '../node-error.ts';
-import { allowedText, loadSettings, outsideNames, type SettingSources } from './setting-sources.ts';
+import {
+  allowedText,
+  loadSettings,
+  nearestName,
+  outsideNames,
+  type SettingSources,
+} from './setting-sources.ts';
 
 function text(description: string) {
   return { type: 'string', description, default: '' } as const;
@@ -93,9 +99,12 @@ const OWN_SETTINGS = {
       'only if no response takes that long',
     ...integer(10, 1, 3_600),
   },
-  keepAccounts: text(
-    'addresses of accounts whose full history is retained from now on, separated by commas',
-  ),
+  keepAccounts: {
+    ...text(
+      'addresses of accounts whose full history is retained from now on, separated by commas',
+    ),
+    isList: true,
+  },
   keepAccountsFile: text('file of such addresses, one per line; # starts a comment'),
   workers: {
     description:
@@ -155,13 +164,18 @@ function checkProxies({ trustedProxies }: NodeSettings): void {
   }
 }
 
+/** Callers without types misspell them. @throws NodeError `bad_setting` */
+export function refuseUnknown(what: 'option' | 'setting', given: object, known: object): void {
+  const unknown = Object.keys(given).find((name) => !Object.hasOwn(known, name));
+  if (unknown === undefined) return;
+  const nearest = nearestName(unknown, Object.keys(known));
+  const message = `there is no ${what} ${JSON.stringify(unknown)}; the nearest is ${nearest}`;
+  throw new NodeError('bad_setting', message);
+}
+
 /** The defaults with `changes` over them, for use as a library. @throws NodeError `bad_setting` */
 export async function nodeSettingsWith(changes: Partial<NodeSettings>): Promise<NodeSettings> {
-  const unknown = Object.keys(changes).find((name) => !Object.hasOwn(NODE_SETTINGS, name));
-  if (unknown !== undefined) {
-    const message = `there is no setting ${JSON.stringify(unknown)}; in code they are named like headerPrefix`;
-    throw new NodeError('bad_setting', message);
-  }
+  refuseUnknown('setting', changes, NODE_SETTINGS);
   return await nodeSettings({ flags: changes, environment: {} });
 }
 

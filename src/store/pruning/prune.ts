@@ -160,9 +160,9 @@ async function rest(ms: number, signal: AbortSignal | undefined): Promise<void> 
 }
 
 /**
- * The block that retained history would begin with: the first that begins at or after the bound, as in the reference
- * (docs/spec/ledger.md §5.6); one that begins at the oldest version when there is nothing to prune. The newest block
- * always stays. @throws RangeError for a policy that retains nothing or everything; RowDamagedError
+ * The block that retained history would begin with: with a number of versions the last that begins at or before the
+ * bound, so that no fewer stay; with a time the first from there on. One that begins at the oldest version when there is
+ * nothing to prune. @throws RangeError for a policy that retains nothing or everything; RowDamagedError
  */
 async function pruneTarget(view: StoreView, policy: PrunePolicy): Promise<Block> {
   const { versions, seconds } = policy;
@@ -185,10 +185,12 @@ async function pruneTarget(view: StoreView, policy: PrunePolicy): Promise<Block>
 }
 
 async function blockForVersions(view: StoreView, versions: bigint): Promise<Block> {
-  const first = view.head.version - versions + 1n;
-  const block = await view.blockFromVersion(first < 0n ? 0n : first);
-  // A newest block that is longer than the bound stays whole.
-  return block ?? blockAt(view, view.head.blockHeight);
+  const { blockHeight, oldestBlockHeight, version } = view.head;
+  const first = version - versions + 1n;
+  const next = await view.blockFromVersion(first < 0n ? 0n : first);
+  if (next === undefined) return await blockAt(view, blockHeight);
+  const beginsThere = next.firstVersion <= first || next.height === oldestBlockHeight;
+  return beginsThere ? next : await blockAt(view, next.height - 1n);
 }
 
 async function blockAt(view: StoreView, height: bigint): Promise<Block> {

@@ -311,11 +311,18 @@ export class WorkerPool {
     }
     const delayMs = restartDelayMs(slot.earlyEnds);
     const facts = { worker: slot.number, ended_by: how, restart_in_ms: delayMs };
-    this.#logger.warn(facts, 'a worker ended: starting another');
-    slot.restart = setTimeout(() => {
-      this.#restarts += 1;
-      this.#fork(slot);
-    }, delayMs);
+    const warn = () => this.#logger.warn(facts, 'a worker ended: starting another');
+    // Ctrl-C in a terminal is for all processes: this one will be told in a moment that it stops.
+    const isForAll = how === 'SIGINT';
+    if (!isForAll) warn();
+    slot.restart = setTimeout(
+      () => {
+        if (isForAll) warn();
+        this.#restarts += 1;
+        this.#fork(slot);
+      },
+      isForAll ? Math.max(delayMs, FIRST_RESTART_DELAY_MS) : delayMs,
+    );
   }
 }
 
