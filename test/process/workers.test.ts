@@ -1,4 +1,5 @@
 /** `daybook serve --workers N`: several processes that answer, and one that writes and keeps them running. */
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
@@ -16,6 +17,7 @@ import { smallGenesisFile } from '../api/genesis-small.ts';
 import {
   endOf,
   killLeftNodes,
+  PROGRAM,
   runCommand,
   ServedNode,
   startCommand,
@@ -56,6 +58,18 @@ describe.runIf(process.platform === 'linux')('a node with two workers', () => {
     expect(node.complaints).toEqual([]);
     expect(childrenOf(pidOf(node))).toEqual([]);
   });
+
+  it.each([250, 350, 450])(
+    'is quiet when Ctrl-C ends all its processes after %d ms',
+    async (ms) => {
+      const args = ['serve', '--data', data, '--listen', '127.0.0.1:0', ...TWO];
+      const child = spawn(PROGRAM, args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+      const ended = endOf(child);
+      await delay(ms);
+      process.kill(-child.pid!, 'SIGINT');
+      expect((await ended).stderr).not.toContain('a worker ended');
+    },
+  );
 
   it.each(['[::1]:0', 'localhost:0'])('listens on %s', async (listen) => {
     const node = await ServedNode.start(data, [...TWO, '--listen', listen]);

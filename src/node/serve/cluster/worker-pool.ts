@@ -129,6 +129,8 @@ export class WorkerPool {
   /** Where workers listen, once known; workers that start earlier wait for it. */
   #listen: string | undefined;
   #stopping: Promise<void> | undefined;
+  /** Ctrl-C in a terminal ends all processes, also while the node still starts. */
+  #isInterrupted = false;
   #restarts = 0;
 
   /** Starts the processes, which load what they need and wait for `listen`. */
@@ -143,6 +145,9 @@ export class WorkerPool {
     });
     this.#slots = Array.from({ length: count }, (_, index) => new Slot(index + 1));
     for (const slot of this.#slots) this.#fork(slot);
+    process.once('SIGINT', () => {
+      this.#isInterrupted = true;
+    });
   }
 
   /** Rejects when the workers cannot continue. */
@@ -300,7 +305,7 @@ export class WorkerPool {
     slot.endedFamilies = addLasting(slot.endedFamilies, slot.families);
     slot.families = [];
     slot.onMetrics();
-    if (this.#stopping !== undefined) return;
+    if (this.#stopping !== undefined || this.#isInterrupted) return;
     slot.earlyEnds = wasSteady ? 0 : slot.earlyEnds + 1;
     if (slot.earlyEnds >= MAX_EARLY_ENDS) {
       const message =
@@ -311,18 +316,11 @@ export class WorkerPool {
     }
     const delayMs = restartDelayMs(slot.earlyEnds);
     const facts = { worker: slot.number, ended_by: how, restart_in_ms: delayMs };
-    const warn = () => this.#logger.warn(facts, 'a worker ended: starting another');
-    // Ctrl-C in a terminal is for all processes: this one will be told in a moment that it stops.
-    const isForAll = how === 'SIGINT';
-    if (!isForAll) warn();
-    slot.restart = setTimeout(
-      () => {
-        if (isForAll) warn();
-        this.#restarts += 1;
-        this.#fork(slot);
-      },
-      isForAll ? Math.max(delayMs, FIRST_RESTART_DELAY_MS) : delayMs,
-    );
+    this.#logger.warn(facts, 'a worker ended: starting another');
+    slot.restart = setTimeout(() => {
+      this.#restarts += 1;
+      this.#fork(slot);
+    }, delayMs);
   }
 }
 
