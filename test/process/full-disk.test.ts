@@ -3,6 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
+import { hasStore, restoreStore } from '../../src/node/open-store.ts';
 import { CAFE_HEX } from '../../src/sample/publishers.ts';
 import { killLeftNodes, ServedNode, temporaryFolder } from './command.ts';
 import { SUBMISSION } from './follow-witness.ts';
@@ -64,6 +65,17 @@ describe.skipIf(!canMount)('a full disk (needs the right to mount a file system)
     await sleep(200);
     disk?.unmount();
     disk = undefined;
+  });
+
+  it('under a sample that the package brings', async () => {
+    disk = new SmallDisk(join(temporaryFolder(), 'disk'), '2m');
+    const data = join(disk.folder, 'ledger');
+    const copied = restoreStore(data, Buffer.alloc(4 * 1024 * 1024), async () => undefined);
+    await expect(copied).rejects.toMatchObject({
+      ...{ name: 'NodeError', code: 'data_not_usable', cause: { code: 'store_full' } },
+      message: expect.stringMatching(/^no room for a ledger: \d+ bytes are free .*make room/),
+    });
+    expect(await hasStore(data)).toBe(false);
   });
 
   it('under a node that produces', async () => {

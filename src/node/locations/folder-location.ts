@@ -15,6 +15,7 @@ import {
   openSqliteSnapshot,
   openSqliteStore,
   removeUnfinished,
+  type WriteFile,
 } from '../../store/sqlite/sqlite-store.ts';
 import { standBy } from '../../store/standby.ts';
 import type {
@@ -28,7 +29,6 @@ import { NodeError, reasonOf } from '../node-error.ts';
 import { type LedgerLocation, refusingLedger } from './location.ts';
 
 /** Writes the file that becomes a store. */
-type WriteFile = (path: string) => Promise<void>;
 
 /** The folder may be the root of a volume, so a new ledger's file is moved and not the folder. */
 export class FolderLocation implements LedgerLocation {

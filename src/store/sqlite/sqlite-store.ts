@@ -48,8 +48,12 @@ interface NewStoreOptions extends SqliteStoreOptions {
   /** Whether an earlier attempt is continued, and this one can be continued after a failure. */
   readonly resumes?: boolean | undefined;
   /** Writes the file of the store, which otherwise begins empty; closes it. */
-  readonly writeFile?: ((path: string) => Promise<void>) | undefined;
+  readonly writeFile?: WriteFile | undefined;
 }
+
+export type WriteFile = (path: string) => Promise<void>;
+
+const DISK_IS_FULL = ['ENOSPC', 'EDQUOT'];
 
 /** A disk with less free space than this is called full when a commit fails without a reason. */
 const NEARLY_FULL_BYTES = 16 * 1024 * 1024;
@@ -105,10 +109,7 @@ export async function makeSqliteStore<T>(
     if (path === undefined) {
       path = newStoreFile(directory);
       if (writeFile === undefined) createStoreFile(path, layout);
-      else {
-        await writeFile(path);
-        syncToDisk(path);
-      }
+      else await writeDurably(path, writeFile);
     }
     const store = await openWriting(path, directory, layout);
     const result = await work(store).finally(() => store.close());
@@ -119,6 +120,20 @@ export async function makeSqliteStore<T>(
     throw error;
   } finally {
     lock.release();
+  }
+}
+
+/** @throws StoreError `store_full`; errors of the system */
+async function writeDurably(path: string, writeFile: WriteFile): Promise<void> {
+  try {
+    await writeFile(path);
+    syncToDisk(path);
+  } catch (cause) {
+    if (!DISK_IS_FULL.includes(String((cause as NodeJS.ErrnoException).code))) throw cause;
+    const folder = dirname(path);
+    const freeBytes = freeBytesAt(folder);
+    const message = `no room for a ledger: ${freeBytes} bytes are free where ${folder} lies; make room and try again`;
+    throw new StoreError('store_full', message, { freeBytes });
   }
 }
 
