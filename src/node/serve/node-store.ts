@@ -59,8 +59,8 @@ export async function refuseWithoutLedger(settings: NodeSettings): Promise<void>
 }
 
 /**
- * Opens the store of a node whose settings `refuseWithoutLedger` has accepted. The store then contains a ledger; closing
- * it and stopping its writers is added to the list.
+ * Opens the store of a node whose settings `refuseWithoutLedger` has accepted. The store then contains a ledger;
+ * closing it and stopping its writers is added to the list.
  * @throws NodeError `no_ledger`, `data_not_usable`, `bad_setting`
  */
 export async function openNodeStore(

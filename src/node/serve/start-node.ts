@@ -73,9 +73,7 @@ async function start(
   refuseNoLocation(asked.data);
   const upstream = upstreamBase(asked);
   const logger = createLogger(asked.logLevel);
-  for (const unknown of unknownVariables(NODE_SETTINGS, process.env)) {
-    logger.warn(unknown, 'environment variable ignored: there is no such setting');
-  }
+  warnOfVariables(logger);
   const isFork = asked.fork !== '' || asked.offline;
   const indexer =
     asked.indexer === '' ? undefined : await listenForIndexer(asked, logger, stopList);
@@ -158,6 +156,12 @@ async function startWorkers(
 /** An interface that only this node's workers know. Their requests are logged where they come from clients. */
 function forWorkers(settings: NodeSettings): NodeSettings {
   return { ...settings, listen: '127.0.0.1:0', accessLog: 'off' };
+}
+
+function warnOfVariables(logger: Logger): void {
+  for (const unknown of unknownVariables(NODE_SETTINGS, process.env)) {
+    logger.warn(unknown, 'environment variable ignored: there is no such setting');
+  }
 }
 
 async function openOverridable({ store, openSource }: NodeStore) {

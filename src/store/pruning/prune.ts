@@ -160,9 +160,9 @@ async function rest(ms: number, signal: AbortSignal | undefined): Promise<void> 
 }
 
 /**
- * The block that retained history would begin with: with a number of versions the last that begins at or before the
- * bound, so that no fewer stay; with a time the first from there on. One that begins at the oldest version when there is
- * nothing to prune. @throws RangeError for a policy that retains nothing or everything; RowDamagedError
+ * The block that retained history would begin with. With a number of versions it is the last that begins at or before
+ * the bound, so that no fewer stay; with a time it is the first from there on. When there is nothing to prune, it begins
+ * at the oldest version. @throws RangeError for a policy that retains nothing or everything; RowDamagedError
  */
 async function pruneTarget(view: StoreView, policy: PrunePolicy): Promise<Block> {
   const { versions, seconds } = policy;
