@@ -161,8 +161,9 @@ async function rest(ms: number, signal: AbortSignal | undefined): Promise<void> 
 
 /**
  * The block that retained history would begin with. With a number of versions it is the last that begins at or
- * before the bound, so that no fewer stay; with a time it is the first from there on. When there is nothing to prune, it begins
- * at the oldest version. @throws RangeError for a policy that retains nothing or everything; RowDamagedError
+ * before the bound, so that no fewer stay; with a time it is the first from there on. When there is nothing
+ * to prune, it begins at the oldest version.
+ * @throws RangeError for a policy that retains nothing or everything; RowDamagedError
  */
 async function pruneTarget(view: StoreView, policy: PrunePolicy): Promise<Block> {
   const { versions, seconds } = policy;
