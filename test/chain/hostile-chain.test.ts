@@ -68,6 +68,35 @@ describe('a local network', () => {
     });
   });
 
+  it('refuses bodies that are no transactions, and nothing comes of them', async () => {
+    await withNet({ accounts: 1 }, async (client, { accounts, chain }) => {
+      const { version } = chain;
+      const good = transfer(accounts[0]!, { sequenceNumber: 0n });
+      const unsigned = { sender: '0x1', sequence_number: '0', signature: null };
+      const bodies = [
+        ...['', '{}', '[]', '{', 'null', '"0x00"', JSON.stringify(unsigned)],
+        ...[Buffer.alloc(0), Buffer.of(1), Buffer.alloc(70_000)],
+        ...[good.subarray(0, -1), Buffer.concat([good, Buffer.of(0)])],
+      ];
+      for (const path of ['/transactions', '/transactions/batch', '/transactions/simulate']) {
+        for (const body of bodies) {
+          // An empty batch has nothing that is wrong.
+          if (path.endsWith('batch') && body === '[]') continue;
+          const { status, body: answered } = await client.post(path, body);
+          const { error_code: code } = answered ?? {};
+          expect({ path, body: String(body).slice(0, 80), status }).toMatchObject({ status: 400 });
+          expect(['invalid_input', 'web_framework_error']).toContain(code);
+        }
+        const type = { 'content-type': 'text/plain' };
+        expect((await client.post(path, good, type)).status).toBe(415);
+      }
+      const count = Buffer.from('ffffffff0f', 'hex');
+      expect((await client.post('/transactions/batch', count)).status).toBe(400);
+      expect(chain.version).toBe(version);
+      expect((await client.submit(good)).status).toBe(202);
+    });
+  });
+
   it('takes 100 of the many that an account sends before there is a block', async () => {
     const count = roundsOf('LOCALNET_PENDING', 300, 10_000);
     await withNet({ accounts: 2, mining: { kind: 'manual' } }, async (client, net) => {

@@ -25,6 +25,8 @@ const SEQUENCES = roundsOf('LOCALNET_SEQUENCES', 4, 10_000);
 /** Sequences that one ledger has. */
 const LEDGER_SEQUENCES = 25;
 const OPERATIONS = 12;
+/** What one may take. */
+const SEQUENCE_TIMEOUT_MS = 10_000;
 const SINKS = ['5111', '5222', '5333'].map(padAddress);
 /** Nobody has its key. */
 const KEYLESS = padAddress('4e1e55');
@@ -225,7 +227,9 @@ const SHARES: Readonly<Record<string, number>> = {
 };
 const DRAWN = Object.entries(SHARES).flatMap(([name, share]) => Array<string>(share).fill(name));
 
-it(`a local network and a model agree (${SEQUENCES} sequences)`, async () => {
+it(`a local network and a model agree (${SEQUENCES} sequences)`, {
+  timeout: 60_000 + SEQUENCES * SEQUENCE_TIMEOUT_MS,
+}, async () => {
   const seed = testSeed('local network');
   let times = 0;
   for (let at = 0; at < SEQUENCES; at += LEDGER_SEQUENCES) {
@@ -250,7 +254,6 @@ it(`a local network and a model agree (${SEQUENCES} sequences)`, async () => {
       throw new Error(`SEED=${seed}, sequences from ${at}, after ${done.join(', ')}`, { cause });
     }
     rmSync(folder, { recursive: true });
-    if (at % 250 === 0) console.log(`SEED=${seed}: ${at + LEDGER_SEQUENCES} sequences begun`);
   }
   console.log(`SEED=${seed}: ${SEQUENCES} sequences, the follower was told ${times} times`);
 });
