@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildDefaultGenesis, DEFAULT_GENESIS } from './build-genesis.mjs';
 import { buildEmptyDatabase, emptyDatabaseBefore } from './build-indexer.mjs';
+import { copyCommonJsTypes } from './commonjs-types.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const SOURCES = [
@@ -22,11 +23,12 @@ const SOURCES = [
 ];
 const COMPILER = join(ROOT, 'node_modules/typescript/bin/tsc');
 const DIST = join(ROOT, 'dist');
+/** What applications import. */
+const LIBRARY = ['encoding.ts', 'index.ts'];
 /** What commands, applications, threads and processes begin with: one file each, and files for what they share. */
 const ENTRIES = [
+  ...LIBRARY,
   'cli/main.ts',
-  'encoding.ts',
-  'index.ts',
   'indexer/database/embedded-thread.ts',
   'ingest/feed/verifier-worker.ts',
   'node/execution/execution-worker.ts',
@@ -53,6 +55,7 @@ async function buildTypes() {
     'exit',
   );
   if (code !== 0) throw new Error('tsc failed');
+  copyCommonJsTypes(DIST, LIBRARY);
   writeFileSync(BUILT_TYPES, '');
 }
 
@@ -67,13 +70,10 @@ if (existsSync(COMPILER) && isOld(BUILT_TYPES)) work.push(buildTypes());
 if (!isBuilt) {
   mkdirSync(DIST, { recursive: true });
   const { build } = await import('vite');
-  const { bundle } = await import('./bundle.mjs');
+  const { bundle, bundleCommonJs } = await import('./bundle.mjs');
   work.push(
-    bundle(
-      ROOT,
-      DIST,
-      ENTRIES.map((path) => join(ROOT, 'src', path)),
-    ),
+    bundle(ROOT, DIST, ENTRIES),
+    bundleCommonJs(ROOT, DIST, LIBRARY),
     buildDefaultGenesis(),
     buildEmptyDatabase(database),
     build({ root: join(ROOT, 'web') }),

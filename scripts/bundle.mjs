@@ -8,22 +8,48 @@ import { build } from 'vite';
  * Packages are not bundled: they are found from where the bundle is.
  * @param root folder of the project
  * @param outDir its files stay, but those of the same name
- * @param entries paths of sources; the name of each is that of a file of the bundle
+ * @param entries paths below `src`; the name of each is that of a file of the bundle
  */
 export async function bundle(root, outDir, entries) {
+  await build(configuration(root, outDir, entries, 'js', {}));
+}
+
+/**
+ * The same as CommonJS, `NAME.cjs`, for programs that cannot load modules, such as tests of Jest. Packages that are
+ * modules only are bundled: that is why there is no `import` in it, and `commonjs-licenses.md` beside it.
+ */
+export async function bundleCommonJs(root, outDir, entries) {
+  const output = { format: 'cjs', dynamicImportInCjs: false };
+  const common = configuration(root, outDir, entries, 'cjs', output);
   await build({
+    ...common,
+    ssr: { noExternal: [/^@noble\//] },
+    build: { ...common.build, license: { fileName: 'commonjs-licenses.md' } },
+  });
+}
+
+function configuration(root, outDir, entries, extension, output) {
+  return {
     configFile: false,
     root,
     publicDir: false,
-    logLevel: 'warn',
+    logLevel: 'error',
     build: {
       ...{ ssr: true, outDir, emptyOutDir: false, target: 'es2023', minify: false },
       rolldownOptions: {
-        input: Object.fromEntries(entries.map((path) => [basename(path, '.ts'), path])),
-        output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
+        input: Object.fromEntries(
+          entries.map((path) => [basename(path, '.ts'), join(root, 'src', path)]),
+        ),
+        // An entry exports what its source exports, and nothing for other files.
+        preserveEntrySignatures: 'strict',
+        output: {
+          entryFileNames: `[name].${extension}`,
+          chunkFileNames: `[name]-[hash].${extension}`,
+          ...output,
+        },
       },
     },
-  });
+  };
 }
 
 /**
@@ -35,10 +61,6 @@ export async function bundleForNow(root, entries) {
   // Where the packages of the project are found.
   const folder = mkdtempSync(join(root, 'node_modules/.bundled-'));
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-  await bundle(
-    root,
-    folder,
-    entries.map((path) => join(root, 'src', path)),
-  );
+  await bundle(root, folder, entries);
   return (name) => pathToFileURL(join(folder, `${name}.js`)).href;
 }

@@ -23,14 +23,19 @@ const BUNDLER_STAND_IN = `
   export const transformWithOxc = undefined;
   export const build = async ({ build }) => {
     mkdirSync('dist', { recursive: true });
-    writeFileSync(build?.ssr ? 'dist/main.js' : 'dist/page.html', '');
-    appendFileSync('steps', build?.ssr ? 'program ' : 'page ');
+    const { format = 'es' } = build?.rolldownOptions.output ?? {};
+    const made = build?.ssr ? { es: 'main.js', cjs: 'index.cjs' }[format] : 'page.html';
+    writeFileSync('dist/' + made, '');
+    appendFileSync('steps', made + ' ');
   };
 `;
 const COMPILER_STAND_IN = `
   const { appendFileSync, mkdirSync, writeFileSync } = require('node:fs');
   mkdirSync('dist', { recursive: true });
-  writeFileSync('dist/one.d.ts', '');
+  writeFileSync('dist/encoding.d.ts', '');
+  writeFileSync('dist/index.d.ts', "import type { One } from './deep/one.ts';");
+  mkdirSync('dist/deep', { recursive: true });
+  writeFileSync('dist/deep/one.d.ts', 'export type One = 1;');
   appendFileSync('steps', 'types ');
 `;
 
@@ -66,16 +71,16 @@ describe('the build', () => {
   });
 
   it('makes what is missing or older than its sources, and nothing else', () => {
-    expect(build()).toBe('page program types');
+    expect(build()).toBe('index.cjs main.js page.html types');
     expect(build()).toBe('');
     const later = Date.now() / 1_000 + 60;
     utimesSync(source, later, later);
-    expect(build()).toBe('page program types');
+    expect(build()).toBe('index.cjs main.js page.html types');
     const longAgo = 1_000_000_000;
     utimesSync(source, longAgo, longAgo);
     expect(build()).toBe('');
     rmSync(join(folder, 'dist'), { recursive: true });
-    expect(build()).toBe('page program types');
+    expect(build()).toBe('index.cjs main.js page.html types');
   });
 
   it('leaves nothing of sources that are gone', () => {
@@ -84,15 +89,19 @@ describe('the build', () => {
     expect(readdirSync(join(folder, 'dist')).sort()).toEqual([
       'built',
       'built-types',
+      'commonjs',
+      'deep',
+      'encoding.d.ts',
+      'index.cjs',
+      'index.d.ts',
       'main.js',
-      'one.d.ts',
       'page.html',
     ]);
   });
 
   it('needs no compiler, and adds the types when there is one', () => {
     rmSync(join(folder, COMPILER));
-    expect(build()).toBe('page program');
+    expect(build()).toBe('index.cjs main.js page.html');
     expect(build()).toBe('');
     write(COMPILER, COMPILER_STAND_IN);
     expect(build()).toBe('types');
@@ -108,8 +117,8 @@ describe('the build', () => {
     expect(() => build()).toThrow();
     expect(() => build()).toThrow();
     write(program, good);
-    expect(build()).toContain('page');
-    expect(existsSync(join(folder, 'dist/one.d.ts'))).toBe(true);
+    expect(build()).toContain('page.html');
+    expect(existsSync(join(folder, 'dist/commonjs/deep/one.d.ts'))).toBe(true);
     expect(build()).toBe('');
   });
 });

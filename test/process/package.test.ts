@@ -30,7 +30,9 @@ interface Manifest {
   readonly private?: boolean;
   readonly scripts: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
-  readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
+  readonly exports: Readonly<Record<string, unknown>>;
+  readonly main: string;
+  readonly types: string;
 }
 
 /** A project without a module type, with the package in it. */
@@ -126,8 +128,10 @@ describe('every export', () => {
 
   it('has its files', () => {
     expect(Object.keys(manifest.exports)).toEqual(['.', './encoding', './package.json']);
-    const files = Object.values(manifest.exports).flatMap((target) => Object.values(target));
-    for (const file of files.filter((one) => one.length > 1)) {
+    const text = JSON.stringify([manifest.exports, manifest.main, manifest.types]);
+    const files = [...text.matchAll(/"(\.\/dist[^"]*)"/g)].map(([, file]) => file!);
+    expect(files).toHaveLength(10);
+    for (const file of files) {
       expect(existsSync(join(installed, file)), file).toBe(true);
     }
   });
@@ -141,9 +145,26 @@ describe('every export', () => {
     expect(await printed('required.cjs', required)).toBe(names.join());
   });
 
+  it('runs where no module can be loaded, as in tests of Jest', async () => {
+    const text = `require('daybook').startNode().then(async (node) => {
+      console.log((await fetch(node.url)).status);
+      await node.stop();
+    });`;
+    writeFileSync(join(project, 'started.cjs'), text);
+    const options = { cwd: project };
+    const args = ['--no-experimental-require-module', 'started.cjs'];
+    expect((await run(process.execPath, args, options)).stdout).toBe('200\n');
+    const files = readdirSync(join(installed, 'dist')).filter((name) => name.endsWith('.cjs'));
+    expect(files.length).toBeGreaterThan(2);
+    for (const file of files) {
+      expect(readFileSync(join(installed, 'dist', file), 'utf8'), file).not.toMatch(/\bimport\(/);
+    }
+  });
+
   it.each([
     ['nodenext', 'nodenext', 'mts'],
     ['nodenext', 'nodenext', 'cts'],
+    ['node16', 'node16', 'cts'],
     ['esnext', 'bundler', 'ts'],
     ['preserve', 'bundler', 'ts'],
   ])('has types: module %s, resolution %s, in a .%s file', async (module, resolution, ending) => {

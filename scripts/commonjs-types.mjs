@@ -1,0 +1,22 @@
+/** Declarations for programs that TypeScript compiles to CommonJS: it takes those of the package for a module's. */
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+
+const IMPORTED = /(?:from|import\()\s*'(\.[^']+)\.[jt]s'/g;
+
+/** Copies declarations, and all that they import, to a folder where they are CommonJS. @param dist folder of the build */
+export function copyCommonJsTypes(dist, entries) {
+  const folder = join(dist, 'commonjs');
+  rmSync(folder, { recursive: true, force: true });
+  const paths = new Set(entries.map((path) => path.replace(/\.ts$/, '.d.ts')));
+  // Grows while it is walked.
+  for (const path of paths) {
+    const text = readFileSync(join(dist, path), 'utf8');
+    for (const [, imported] of text.matchAll(IMPORTED)) {
+      paths.add(`${normalize(join(dirname(path), imported))}.d.ts`);
+    }
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    cpSync(join(dist, path), join(folder, path));
+  }
+  writeFileSync(join(folder, 'package.json'), '{ "type": "commonjs" }\n');
+}
