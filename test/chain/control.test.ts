@@ -1,14 +1,22 @@
 /** What tests may do to a local network: its state, its clock, its accounts, and going back. */
+import { createPublicKey, verify } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { signingKey } from '../../src/chain/genesis/genesis-keys.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
-import { addressBytes, addressFromBytes, padAddress } from '../../src/move/types/address.ts';
+import {
+  addressBytes,
+  addressFromBytes,
+  formatAddress,
+  padAddress,
+} from '../../src/move/types/address.ts';
 import { primaryStoreOf } from '../../src/move/types/derived-address.ts';
 import { coinStoreCodec } from '../../src/move/values/framework-resource.ts';
+import type { LocalAccount } from '../../src/node/localnet/branch.ts';
 import { type Localnet, MAX_SNAPSHOTS } from '../../src/node/localnet/localnet.ts';
 import { startLocalnet } from '../../src/node/localnet/start-localnet.ts';
 import { startEmbeddedNode } from '../../src/node/serve/embedded.ts';
@@ -362,6 +370,15 @@ describe('control over HTTP', () => {
       await done('set_module', { bytecode: signer['bytecode'] });
       await done('impersonate', { account: RICH });
       await done('stop_impersonating');
+      const [{ address, key }] = net.accounts as [LocalAccount];
+      expect(await done('accounts')).toEqual([{ address: formatAddress(address) }]);
+      const signed = await done('sign', { account: formatAddress(address), message: '0x0102' });
+      expect(signed['public_key']).toBe(`0x${key.publicKey.toString('hex')}`);
+      const signature = Buffer.from(String(signed['signature']).slice(2), 'hex');
+      const message = Buffer.of(1, 2);
+      expect(verify(null, message, createPublicKey(signingKey(key)), signature)).toBe(true);
+      const other = await control(net, 'sign', { account: RICH, message: '0x0102' });
+      expect(other).toMatchObject({ status: 400, body: { error_code: 'invalid_input' } });
       const { hash } = await done('fund', { account: '0x5', amount: 3 });
       expect(await done('pending')).toMatchObject([{ hash, sender: `0x${net.mint.address}` }]);
       expect(await done('drop', { hash })).toEqual({ dropped: 1 });

@@ -11,6 +11,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type PageFile, PageFilesError, readPageFiles } from '../../src/api/http/page-files.ts';
+import { pageRoutes } from '../../src/api/http/page-paths.ts';
 import type { TestApi } from '../api/client.ts';
 import { withoutLedger } from '../api/error-answers.ts';
 
@@ -58,6 +59,22 @@ describe('the page over HTTP', () => {
     const without = await facts(undefined);
     expect(without.port).toBe(undefined);
     expect(without.policy).not.toContain('connect-src');
+  });
+
+  it('says what the node is, and answers at every path of its views', async () => {
+    const node = { isControlled: true, fork: { host: 'a"<&.example', version: '5' } };
+    const api = withoutLedger({}, readPageFiles({ node }));
+    const { body } = await api.request('/');
+    const [, content] = /<meta name="node" content="([^"]*)">/.exec(body)!;
+    const text = content!.replaceAll('&quot;', '"').replaceAll('&amp;', '&');
+    expect(JSON.parse(text)).toEqual(node);
+    for (const path of pageRoutes()) {
+      const filled = path.replaceAll(/\{\w+\}/g, '0x1%3Cu8%3E');
+      const answer = await api.request(`${filled}?network=mainnet`);
+      expect([answer.statusCode, answer.body === body], path).toEqual([200, true]);
+      expect((await api.request(`/v1${path}`)).body).not.toBe(body);
+    }
+    await api.close();
   });
 
   it('reads bytes and JSON without anything of Node', async () => {

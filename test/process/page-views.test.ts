@@ -2,12 +2,11 @@
  * Every view in every state, in both themes and at every width: filled, empty, refused, pruned, loading, and without
  * a node. The answers are a real node's, early or late.
  */
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { errors, type Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { CAFE_HEX } from '../../src/sample/publishers.ts';
 import { IS_LONG } from '../random.ts';
+import { axeViolations } from './page-axe.ts';
 import { SIDEWAYS_OVERFLOW } from './page-measures.ts';
 import { describePage } from './page-suite.ts';
 
@@ -150,22 +149,6 @@ const GONE: readonly Look[] = [
 const NO_VERDICT = 'text=not known (the node could not be reached';
 const ALERT = '[role=alert]';
 const PATIENCE_MS = 60_000;
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-/** WCAG 2.2 AA and good practice; of what a theme changes, contrast alone. */
-const RULES = {
-  dark: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
-  light: { type: 'rule', values: ['color-contrast'] },
-} as const;
-
-/** What axe-core finds, as `rule: element`. */
-async function axeViolations(page: Page, colorScheme: 'dark' | 'light'): Promise<string[]> {
-  await page.emulateMedia({ colorScheme });
-  if (await page.evaluate('window.axe === undefined')) await page.evaluate(AXE);
-  const options = JSON.stringify({ runOnly: RULES[colorScheme], resultTypes: ['violations'] });
-  return page.evaluate(`axe.run(document, ${options}).then(({ violations }) =>
-    violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html.slice(0, 160))))`);
-}
 
 /** Every kind of element in the page: what it is, in what it is, and with which roles and states. */
 const KINDS = `[...new Set([...document.querySelectorAll('body, body *')].map((element) => {

@@ -16,6 +16,7 @@ import {
 } from 'preact/hooks';
 import { startListening, useLive } from './live-ledger.ts';
 import { go, onArrival, startNavigation } from './navigation.ts';
+import { NODE } from './node-facts.ts';
 import { groupDigits, ledgerAgeText, readU64, shortHex, timeText } from './number-text.ts';
 import { announce, Failure } from './parts.tsx';
 import {
@@ -35,6 +36,7 @@ import { BlockView } from './views/block-view.tsx';
 import { BlocksView } from './views/blocks-view.tsx';
 import { EncodeView } from './views/encode-view.tsx';
 import { EventsView } from './views/events-view.tsx';
+import { LocalView } from './views/local-view.tsx';
 import { ModuleView } from './views/module-view.tsx';
 import { OverviewView } from './views/overview-view.tsx';
 import { SearchView } from './views/search-view.tsx';
@@ -82,6 +84,7 @@ const VIEWS: Readonly<Record<ViewName, readonly [title: () => string, show: Comp
   table: [titled('Table', 'Table', 'handle'), TableView],
   balance: [titled('Balance of', 'Balance', 'account'), BalanceView],
   encode: [() => 'Encode a transaction', EncodeView],
+  local: [() => 'Local network', LocalView],
   search: [titled('Search for', 'Search', 'q'), SearchView],
 };
 
@@ -96,6 +99,7 @@ const NAVIGATION: readonly (readonly [ViewName, string, ...ViewName[]])[] = [
   ['events', 'Events'],
   ['module', 'Module'],
   ['encode', 'Encode'],
+  ...(NODE.isControlled ? [['local', 'Local network'] as const] : []),
 ];
 
 function Page() {
@@ -286,6 +290,31 @@ function TimeMachine() {
   );
 }
 
+/** What is to be known of the node before its figures are read. */
+function Badges() {
+  const oldest = useLive().info?.oldest_ledger_version ?? '0';
+  const { isControlled, isStandby, fork } = NODE;
+  const badges: (readonly [text: string, title: string])[] = [];
+  if (isControlled) badges.push(['local network', 'A chain on this machine, which tests control']);
+  if (fork) {
+    const text = `fork of ${fork.host} at ${groupDigits(fork.version)}`;
+    badges.push([text, 'The ledger of another node, pinned at this version']);
+  }
+  if (isStandby) badges.push(['standby', 'Writes when the process that writes now has ended']);
+  if (oldest !== '0') {
+    badges.push([`pruned below ${groupDigits(oldest)}`, 'Older versions are not here']);
+  }
+  return (
+    <>
+      {badges.map(([text, title]) => (
+        <span key={text} class="badge" title={title}>
+          {text}
+        </span>
+      ))}
+    </>
+  );
+}
+
 const STATUS_TEXTS = {
   connecting: 'Connecting…',
   live: 'Live',
@@ -325,6 +354,7 @@ function Strip() {
       <span class="status" data-status={status}>
         {STATUS_TEXTS[status]}
       </span>
+      <Badges />
       <span class="strip-facts">
         {facts.map(([name, value, title]) => (
           <span key={name} class="strip-fact" title={title}>

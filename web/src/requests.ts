@@ -143,6 +143,21 @@ export function itemRequest(handle: string, body: string, version: string): ApiR
   return post(`/tables/${pathSegment(handle)}/item`, body, { ledger_version: version });
 }
 
+/** Control of a local network (docs/localnet.md). */
+export function controlRequest(name: string, body: object = {}): ApiRequest {
+  return post(`/-/${name}`, JSON.stringify(body));
+}
+
+/** A signed transaction. */
+export function submitRequest(body: string): ApiRequest {
+  return post('/transactions', body);
+}
+
+/** Answers when the transaction is committed, or after a while. */
+export function waitRequest(hash: string): ApiRequest {
+  return get(`/transactions/wait_by_hash/${pathSegment(hash)}`);
+}
+
 /** Quotes any text without NUL as one word for a POSIX shell. */
 export function shellWord(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;

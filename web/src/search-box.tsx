@@ -41,11 +41,15 @@ export function SearchBox() {
     const q = input.value.trim();
     const chosen = offered.find(({ name }) => name === q);
     const term = readSearch(q);
-    if (chosen !== undefined) go(chosen.path);
-    else if (term === undefined) {
+    if (chosen === undefined && term === undefined) {
       input.setCustomValidity(`This is none of these. ${SEARCH_HINT}`);
       input.reportValidity();
-    } else if (term.kind === 'place') go(linkTo(term.view, term.parameters));
+      return;
+    }
+    // The next / begins another search.
+    input.blur();
+    if (chosen !== undefined) go(chosen.path);
+    else if (term!.kind === 'place') go(linkTo(term!.view, term!.parameters));
     else go(linkTo('search', { q }));
   };
   return (

@@ -14,33 +14,47 @@ import { QueryForm, TextField } from './parts.tsx';
 import { RequestPanel } from './request-panel.tsx';
 import { viewRequest } from './requests.ts';
 
-/** Fields for type arguments and arguments; the answer, one value per result. `name` is the full one. */
+/** Fields for the type arguments and arguments of a function. */
+export function CallFields({ declared }: { declared: AbiFunction }) {
+  return (
+    <>
+      {declared.generic_type_params.map((_, at) => (
+        <TextField key={at} label={`Type argument T${at}`} name={`type-${at}`} required wide />
+      ))}
+      {argumentTypes(declared.params).map((type, at) => (
+        <TextField
+          key={at}
+          label={`Argument ${at + 1}: ${type}`}
+          name={`argument-${at}`}
+          placeholder={argumentText(placeholderValue(type), type)}
+          wide
+        />
+      ))}
+    </>
+  );
+}
+
+/** What the fields say. `name` is the full one. */
+export function readCall(name: string, declared: AbiFunction, fields: Record<string, string>) {
+  const typeArguments = declared.generic_type_params.map((_, at) => fields[`type-${at}`] ?? '');
+  const values = argumentTypes(declared.params).map((type, at) =>
+    argumentValue(fields[`argument-${at}`] ?? '', substituteTypes(type, typeArguments)),
+  );
+  return { function: name, type_arguments: typeArguments, arguments: values };
+}
+
+/** A form for a view function; the answer, one value per result. `name` is the full one. */
 export function ViewForm({ name, declared }: { name: string; declared: AbiFunction }) {
   const [body, setBody] = useState<string>();
-  const types = argumentTypes(declared.params);
-  const call = (fields: Record<string, string>): void => {
-    const typeArguments = declared.generic_type_params.map((_, at) => fields[`type-${at}`] ?? '');
-    const values = types.map((type, at) =>
-      argumentValue(fields[`argument-${at}`] ?? '', substituteTypes(type, typeArguments)),
-    );
-    setBody(formatJson({ function: name, type_arguments: typeArguments, arguments: values }));
-  };
   return (
     <details class="call">
       <summary>Call this view function</summary>
-      <QueryForm label={`Call ${declared.name}`} submit="Call" onSubmit={call}>
-        {declared.generic_type_params.map((_, at) => (
-          <TextField key={at} label={`Type argument T${at}`} name={`type-${at}`} required wide />
-        ))}
-        {types.map((type, at) => (
-          <TextField
-            key={at}
-            label={`Argument ${at + 1}: ${type}`}
-            name={`argument-${at}`}
-            placeholder={argumentText(placeholderValue(type), type)}
-            wide
-          />
-        ))}
+      <QueryForm
+        label={`Call ${declared.name}`}
+        submit="Call"
+        onSubmit={(fields) => setBody(formatJson(readCall(name, declared, fields)))}
+      >
+        <CallFields declared={declared} />
       </QueryForm>
       {body !== undefined && <Result body={body} results={declared.return} />}
     </details>

@@ -7,6 +7,7 @@ import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { builtFile } from '../../built.ts';
 import { contentDigest } from '../../move/crypto/hash.ts';
+import type { NodeFacts } from './node-facts.ts';
 import type { HeaderList } from './response-writing.ts';
 
 /** Files are under this path; `/` and `/v1/spec` are the two documents. */
@@ -60,14 +61,16 @@ const SAMPLE_MARK = '<!-- sample -->';
 const SAMPLE_NOTE =
   '<aside class="sample-note" aria-label="Sample">This is a sample ledger. A generator made its ' +
   'accounts and transactions; nothing here comes from a network.</aside>';
-/** Where the page says at which port an indexer answers, if one does. */
+/** Where the page says at which port an indexer answers, if one does, and what the node is. */
 const INDEXER_MARK = '<!-- indexer -->';
+const NODE_MARK = '<!-- node -->';
 
 interface DocumentFacts {
   /** Whether the documents say that they show a sample ledger. */
   readonly isSample?: boolean;
   /** The port of the indexer's GraphQL; absent where there is no indexer. */
   readonly indexerPort?: number | undefined;
+  readonly node?: NodeFacts;
 }
 
 /**
@@ -122,10 +125,17 @@ function readPageFile(folder: string, name: string, path: string, facts: Documen
   };
 }
 
-function documentText(text: string, { isSample = false, indexerPort }: DocumentFacts): string {
+function documentText(
+  text: string,
+  { isSample = false, indexerPort, node = {} }: DocumentFacts,
+): string {
   const indexer =
     indexerPort === undefined ? '' : `<meta name="indexer-port" content="${indexerPort}">`;
-  return text.replace(SAMPLE_MARK, isSample ? SAMPLE_NOTE : '').replace(INDEXER_MARK, indexer);
+  const facts = JSON.stringify(node).replaceAll('&', '&amp;').replaceAll('"', '&quot;');
+  return text
+    .replace(SAMPLE_MARK, isSample ? SAMPLE_NOTE : '')
+    .replace(INDEXER_MARK, indexer)
+    .replace(NODE_MARK, () => `<meta name="node" content="${facts}">`);
 }
 
 function policyOf(path: string, { indexerPort }: DocumentFacts): string {

@@ -26,6 +26,7 @@ export const PAGE_PATHS = {
   table: ['/table/{handle}', '/table'],
   balance: ['/balance'],
   encode: ['/encode'],
+  local: ['/local'],
   search: ['/search'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 

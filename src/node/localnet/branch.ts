@@ -84,7 +84,8 @@ export async function openBranch(options: BranchOptions): Promise<Branch> {
     if (options.memory === undefined)
       await fund(faucet, chain, await poorOf(store, place, accounts));
     const gitHash = `daybook-${packageVersion()}`;
-    const served = { store, openSource, chain: submissionsTo(chain), gitHash };
+    const facts = { isControlled: true, firstVersion };
+    const served = { store, openSource, chain: submissionsTo(chain), gitHash, ...facts };
     const { api, ledger } = await openInterface(
       served,
       settings,

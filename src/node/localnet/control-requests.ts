@@ -6,7 +6,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Mining } from '../../chain/local-chain.ts';
 import { SubmitError } from '../../chain/submit-error.ts';
 import { OverrideError } from '../../ledger/overrides/override-error.ts';
+import { formatHex } from '../../move/bcs/hex.ts';
 import { MoveError } from '../../move/errors.ts';
+import { formatAddress } from '../../move/types/address.ts';
 import { NodeError } from '../node-error.ts';
 import { receivedBytes } from '../received-bytes.ts';
 import type { Localnet } from './localnet.ts';
@@ -37,6 +39,11 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       ...(sequenceNumber !== undefined && { sequence_number: String(sequenceNumber) }),
       ...(nonce !== undefined && { replay_protection_nonce: String(nonce) }),
     })),
+  accounts: async (net) => net.accounts.map(({ address }) => ({ address: formatAddress(address) })),
+  sign: async (net, { account, message }) => {
+    const signed = net.sign(text(account, 'account'), hex(message, 'message'));
+    return { public_key: formatHex(signed.publicKey), signature: formatHex(signed.signature) };
+  },
   drop: async (net, { hash }) => ({ dropped: await net.drop(givenText(hash, 'hash')) }),
   fund: async (net, { account, amount }) => ({
     hash: await net.fund(text(account, 'account'), integer(amount, 'amount')),

@@ -1,4 +1,5 @@
 /** A whole local network in this process, and everything that tests may do to it (docs/localnet.md, Control). */
+import { sign } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { join } from 'node:path';
@@ -8,6 +9,7 @@ import {
   gasEdit,
   tableItemEdit,
 } from '../../chain/chain-edits.ts';
+import { signingKey } from '../../chain/genesis/genesis-keys.ts';
 import type { ChainMemory, LocalChain, Mining } from '../../chain/local-chain.ts';
 import {
   balanceEdit,
@@ -116,6 +118,15 @@ export class Localnet {
   /** The accounts with known keys and coins. */
   get accounts(): readonly LocalAccount[] {
     return this.#parts.accounts;
+  }
+
+  /** Signs bytes with the key of one of the accounts, which everybody knows. */
+  sign(account: string, message: Uint8Array): { publicKey: Buffer; signature: Buffer } {
+    const address = parseAddress(account);
+    const key = this.accounts.find((one) => one.address === address)?.key;
+    if (key === undefined)
+      throw new NodeError('bad_input', `${account} is not one of its accounts`);
+    return { publicKey: key.publicKey, signature: sign(null, message, signingKey(key)) };
   }
 
   /** The account that pays for the coins that the faucet gives. */

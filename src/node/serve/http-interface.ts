@@ -3,6 +3,7 @@ import { lookup } from 'node:dns/promises';
 import type { Server } from 'node:http';
 import { type AddressInfo, createServer, type Server as SocketServer } from 'node:net';
 import type { Logger } from 'pino';
+import type { NodeFacts } from '../../api/http/node-facts.ts';
 import type { RequestObserver } from '../../api/http/observers.ts';
 import { readPageFiles } from '../../api/http/page-files.ts';
 import { type Api, buildApi, damageWatch } from '../../api/http/server.ts';
@@ -33,6 +34,10 @@ type Served = Pick<NodeStore, 'store' | 'openSource' | 'chain'> & {
   readonly ledger?: ServedLedger | undefined;
   /** What the ledger info says of the program, for clients that insist on it. */
   readonly gitHash?: string;
+  /** Whether requests may control it (src/node/localnet/control-requests.ts). */
+  readonly isControlled?: boolean;
+  /** Of a network on top of a fork: what it has made itself begins here. */
+  readonly firstVersion?: bigint | undefined;
 };
 
 /**
@@ -57,13 +62,14 @@ export async function startInterface(
 
 /** The same without listening. @param server one that has served another store before; absent: a new one */
 export async function openInterface(
-  { store, openSource, chain, gitHash = API_CONSTANTS.gitHash, ledger: given }: Served,
+  served: Served,
   settings: NodeSettings,
   logger: Logger,
   stopList: StopList,
   metrics?: ProcessMetrics,
   server?: Server,
 ) {
+  const { store, openSource, chain, gitHash = API_CONSTANTS.gitHash, ledger: given } = served;
   const ledger = given ?? openLedger(store, newCaches(), sourceOf(settings.data, openSource));
   const { state } = await ledger.view();
   const isSample = openSource === undefined && (await isSampleLedger(store));
@@ -81,7 +87,11 @@ export async function openInterface(
     admission,
     damage,
     observers,
-    pageFiles: readPageFiles({ isSample, indexerPort: indexerPortOf(settings) }),
+    pageFiles: readPageFiles({
+      isSample,
+      indexerPort: indexerPortOf(settings),
+      node: nodeFacts(served, settings, state.version),
+    }),
     upstream,
     chain,
     snapshots: await openSnapshots(settings),
@@ -92,6 +102,21 @@ export async function openInterface(
   metrics?.watch({ admission, damage, upstream, store, listeners, cacheSizes });
   stopList.add('the watch on overload', watchOverload(admission, logger));
   return { api, state, ledger };
+}
+
+/** What the page says of the node. */
+function nodeFacts(
+  { openSource, isControlled = false, firstVersion }: Served,
+  { fork, standby }: NodeSettings,
+  version: bigint,
+): NodeFacts {
+  const forked = firstVersion === undefined ? version : firstVersion - 1n;
+  const host = URL.parse(fork.replace(/@\d+$/, ''))?.host ?? 'a recording';
+  return {
+    isControlled,
+    isStandby: standby,
+    ...(openSource !== undefined && { fork: { host, version: String(forked) } }),
+  };
 }
 
 /** Nothing is immutable in the ledger of a local network: a revert makes other versions of the same numbers. */

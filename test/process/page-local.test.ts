@@ -1,0 +1,131 @@
+/** The page of a local network with an indexer: control, and what only the indexer knows. */
+import { createServer } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Localnet } from '../../src/node/localnet/localnet.ts';
+import { startLocalnet } from '../../src/node/localnet/start-localnet.ts';
+import { axeViolations } from './page-axe.ts';
+import { hasBrowser, launchBrowser, type WatchedPage, WatchingBrowser } from './page-browser.ts';
+import { SIDEWAYS_OVERFLOW } from './page-measures.ts';
+
+/** A port that nobody has: the document names it before the indexer listens. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+describe.skipIf(!hasBrowser)('page: local network (skipped without Chromium)', () => {
+  let net: Localnet;
+  let browser: WatchingBrowser;
+  let watched: WatchedPage;
+  let indexer: string;
+
+  beforeAll(async () => {
+    indexer = `127.0.0.1:${await freePort()}`;
+    [net, browser] = await Promise.all([
+      startLocalnet({ accounts: 2, mining: { kind: 'auto' }, indexerListen: indexer }),
+      launchBrowser().then((launched) => launched),
+    ]).then(([started, launched]) => [
+      started,
+      new WatchingBrowser(launched, started.url.replace(/\/v1$/, '')),
+    ]);
+    watched = await browser.open('/local');
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await net?.stop();
+  });
+
+  const main = () => watched.page.locator('main');
+  const said = (text: RegExp | string) => main().locator('.hint').getByText(text).first().waitFor();
+  const press = (name: RegExp | string) => main().getByRole('button', { name }).first().click();
+
+  it('gives coins, and sends a call that an account signs', async () => {
+    const { page } = watched;
+    const { address } = net.accounts[0]!;
+    await page.locator('.strip').getByText('local network').waitFor();
+    await press(/^Give 100 APT to/);
+    await said('The faucet sends 100 APT');
+    await page.locator('table.accounts').getByText('10,100').waitFor();
+    await page.getByLabel('Argument 1: address').fill('0xbeef');
+    await page.getByLabel('Argument 2: u64').fill('12345');
+    await press('Sign and send');
+    await said('It was executed.');
+    await main()
+      .getByRole('link', { name: /^Transaction 0x/ })
+      .click();
+    await page
+      .locator('.headline')
+      .getByText(/^0.00012345 APT from/)
+      .waitFor();
+    const body = await fetch(`${net.url}/accounts/0xbeef/balance/0xa`);
+    expect(await body.text()).toBe('12345');
+    expect(address.endsWith(await senderOf())).toBe(true);
+  });
+
+  const senderOf = async (): Promise<string> => {
+    const response = await fetch(`${net.url}/transactions/by_version/${net.version - 1n}`);
+    const { sender } = (await response.json()) as { sender: string };
+    return sender.replace(/^0x0*/, '');
+  };
+
+  it('takes a snapshot, makes blocks, goes back; drops what waits', async () => {
+    const { page } = watched;
+    await page.locator('nav a[data-view=local]').click();
+    await press('Take a snapshot');
+    await said('Snapshot 1 taken');
+    const { version } = net;
+    await press('Make 10 blocks');
+    await said('10 blocks made');
+    expect(net.version).toBeGreaterThan(version + 10n);
+    await press('Go back to 1');
+    await said('as it was at snapshot 1');
+    expect(net.version).toBe(version);
+    await page.getByRole('combobox', { name: 'Blocks are made' }).selectOption('manual');
+    await press(/^Set$/);
+    await said('Blocks are made on request.');
+    await press(/^Give 100 APT to/);
+    await said('The faucet sends');
+    await press('Look again');
+    await page.locator('table.pending tbody tr').waitFor();
+    await press(/^Drop/);
+    await said('It was dropped.');
+    await said('Nothing waits for a block.');
+    await page.getByLabel('Time of the next block').fill('2001-01-01');
+    await press('Set the time');
+    await page.getByRole('alert').getByText('later than that of the one before').waitFor();
+    expect(await axeViolations(page, 'light')).toEqual([]);
+    expect(await axeViolations(page, 'dark')).toEqual([]);
+  });
+
+  it('asks the indexer for activity, holders and transfers', async () => {
+    const { page } = watched;
+    const origin = net.url.replace(/\/v1$/, '');
+    const views: readonly (readonly [path: string, ready: string])[] = [
+      ['/account/0xbeef', 'text=All transactions that the account had to do with'],
+      ['/account/0xbeef', '.gain:has-text("0.00012345")'],
+      ['/account/0xbeef/objects', 'section[aria-label=Objects] a'],
+      ['/fungible_asset/0xa/holders', 'table.holders tr:has-text("0xbeef")'],
+      ['/fungible_asset/0xa/transactions', 'table.transfers tr:has-text("0xbeef")'],
+      ['/coins', 'table.assets td:has-text("APT")'],
+    ];
+    for (const [path, ready] of views) {
+      await page.goto(origin + path);
+      await page.locator(ready).first().waitFor();
+      expect(await axeViolations(page, 'light'), path).toEqual([]);
+      await page.setViewportSize({ width: 320, height: 900 });
+      expect(await page.evaluate(SIDEWAYS_OVERFLOW), path).toEqual([]);
+      await page.setViewportSize({ width: 1280, height: 900 });
+    }
+    const block = await fetch(`${net.url}/blocks/by_height/2`);
+    const { block_hash } = (await block.json()) as { block_hash: string };
+    await page.goto(`${origin}/search?q=${block_hash}`);
+    await page.waitForURL(/\/block\/2$/);
+    await page.goto(`${origin}/search?q=Aptos%20Coin`);
+    await page.locator('.hits').getByRole('link', { name: 'Aptos Coin (APT)' }).first().waitFor();
+    const asked = watched.offences.filter((one) => !one.startsWith(`asked http://${indexer}/`));
+    expect(asked).toEqual([]);
+  });
+});

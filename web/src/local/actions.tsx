@@ -1,0 +1,61 @@
+/** Requests that change a local network, and what became of them. */
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { send } from '../api-client.ts';
+import { type Json, parseJson } from '../exact-json.ts';
+import { announce, Failure } from '../parts.tsx';
+import { type ApiRequest, controlRequest } from '../requests.ts';
+
+/** Sends a request. @throws ApiFailure */
+export async function ask<T = Json>(request: ApiRequest, signal: AbortSignal): Promise<T> {
+  return parseJson<T>((await send(request, signal)).text);
+}
+
+export function control<T = Json>(name: string, body: object, signal: AbortSignal): Promise<T> {
+  return ask<T>(controlRequest(name, body), signal);
+}
+
+/** Runs one thing at a time; says what it did, or why not. */
+export function useAction() {
+  const [said, setSaid] = useState<ComponentChildren>();
+  const [failure, setFailure] = useState<unknown>();
+  const [isBusy, setBusy] = useState(false);
+  const run = useRef(new AbortController());
+  useEffect(() => () => run.current.abort(), []);
+  const act = async (work: (signal: AbortSignal) => Promise<string>): Promise<void> => {
+    const { signal } = run.current;
+    setBusy(true);
+    setFailure(undefined);
+    setSaid(undefined);
+    try {
+      const text = await work(signal);
+      setSaid(text);
+      announce(text);
+    } catch (error) {
+      if (!signal.aborted) setFailure(error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  const outcome = (
+    <>
+      {said !== undefined && <p class="hint">{said}</p>}
+      {failure !== undefined && <Failure title="It was refused" error={failure} />}
+    </>
+  );
+  return { act, isBusy, outcome };
+}
+
+export function ActionButton(props: {
+  children: ComponentChildren;
+  isBusy: boolean;
+  label?: string;
+  onClick: () => void;
+}) {
+  const { children, isBusy, label, onClick } = props;
+  return (
+    <button type="button" class="quiet" disabled={isBusy} aria-label={label} onClick={onClick}>
+      {children}
+    </button>
+  );
+}
