@@ -241,15 +241,11 @@ describe('a revert', () => {
     });
   });
 
-  it.each([-1, 0, 1])('is possible to as many snapshots as the limit says: %i', async (excess) => {
+  it('is possible to as many snapshots as the limit says', async () => {
     const mining = { kind: 'manual' } as const;
     await withNet({ accounts: 0, mining }, async (_, net) => {
-      const take = async (count: number) => {
-        for (let at = 0; at < count; at += 1) await net.snapshot();
-      };
-      const taken = take(MAX_SNAPSHOTS + excess);
-      if (excess <= 0) return await taken;
-      await expect(taken).rejects.toMatchObject({ code: 'bad_input' });
+      for (let at = 1; at <= MAX_SNAPSHOTS; at += 1) expect(await net.snapshot()).toBe(at);
+      await expect(net.snapshot()).rejects.toMatchObject({ code: 'bad_input' });
       await net.revert(MAX_SNAPSHOTS);
       expect(await net.snapshot()).toBe(MAX_SNAPSHOTS + 1);
     });
