@@ -69,8 +69,6 @@ const RANDOMNESS_KEY = frameworkKey(frameworkTag('randomness', 'PerBlockRandomne
 const FEE_DISTRIBUTION_FLAG = 96;
 /** Octas of a gas unit that no validator gets; the reference's default. */
 const BURNT_GAS_PRICE = 90n;
-/** Versions after which the state is counted again. */
-const COUNTED_VERSIONS = 64n;
 /** Votes of the first validator alone. */
 const ONE_VOTE = Buffer.of(0x80);
 
@@ -86,8 +84,8 @@ export class BlockMaker {
   /** Of the proposer of the open block. */
   #validatorIndex: bigint | undefined;
   #open: OpenBlock | undefined;
-  /** The version at which the state was last counted; absent: it is only counted where an epoch ends. */
-  #counted: bigint | undefined;
+  /** Whether the state is counted with each block; else only where an epoch ends. */
+  #countsState = false;
 
   private constructor(
     executor: Executor,
@@ -240,22 +238,20 @@ export class BlockMaker {
    * pruned what the epoch wrote.
    */
   async countsState(store: StoreReader): Promise<void> {
-    const { version } = this;
     if ((await readHead(store))!.oldestVersion > 0n) {
-      this.#executor.countFrom(await liveUsage(store, version));
+      this.#executor.countFrom(await liveUsage(store, this.version));
     }
-    this.#counted = version;
+    this.#countsState = true;
   }
 
   /** Commits the open block without an epilogue: only one that ended the epoch has none. All others: `end`. */
   async commit(): Promise<void> {
     const { builder } = this.#open!;
     this.#open = undefined;
+    // Afterwards what was there before may be pruned.
+    if (this.#countsState) await this.#executor.countState();
     const head = await this.#committer.pushAll([builder.finish(this.#recorder.frozenRoots)]);
     this.#executor.markStored(head!);
-    if (this.#counted === undefined || this.version - this.#counted < COUNTED_VERSIONS) return;
-    await this.#executor.countState();
-    this.#counted = this.version;
   }
 
   async #nextMetadata(timestampUsecs: bigint): Promise<BlockMetadata> {

@@ -68,6 +68,8 @@ interface ChainOptions extends CommitterOptions {
   readonly firstVersion?: bigint | undefined;
   /** Accounts for which nobody has to sign. */
   readonly impersonation: Impersonation;
+  /** Whether old versions are pruned meanwhile. */
+  readonly isPruned?: boolean;
   /** That of another chain whose ledger was the same. */
   readonly memory?: ChainMemory | undefined;
   /** Gets failures that say nothing about a transaction. */
@@ -116,9 +118,10 @@ export class LocalChain {
 
   /** Goes on after the head of a ledger. */
   static async open(writer: LedgerWriter, options: ChainOptions): Promise<LocalChain> {
-    const { openSource, firstVersion, memory } = options;
+    const { openSource, firstVersion, memory, isPruned = false } = options;
     const { code } = memory ?? {};
     const maker = await BlockMaker.open(writer, options, openSource, firstVersion, code);
+    if (isPruned || writer.head!.oldestVersion > 0n) await maker.countsState(writer.reader);
     const chain = new LocalChain(maker, options);
     for (const pending of memory?.pending ?? []) {
       chain.#mempool.insert(pending, await maker.sequenceNumber(pending.sender));

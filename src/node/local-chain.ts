@@ -16,6 +16,7 @@ interface OpenChainOptions {
   readonly openSource?: OpenSource | undefined;
   readonly firstVersion?: bigint | undefined;
   readonly memory?: ChainMemory | undefined;
+  readonly isPruned?: boolean;
 }
 
 /** Goes on after the head of a local network's ledger; what ends it is added to the list. */

@@ -18,7 +18,7 @@ const ROUNDS = roundsOf('LOCALNET_KILLS', 4, 10_000);
 /** What a kill and what follows it may take. */
 const ROUND_TIMEOUT_MS = 10_000;
 /** When a network is killed, in milliseconds after it has answered, at most. */
-const MAX_LIFE_MS = 700;
+const MAX_LIFE_MS = 1_500;
 const FREE = ['--faucet-listen', '127.0.0.1:0', '--ready-listen', '', '--indexer-listen', ''];
 /** One of so many starts is that of a node that serves the ledger. */
 const SERVED_SHARE = 4;

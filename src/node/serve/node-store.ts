@@ -163,7 +163,11 @@ async function openToGoOn(
   }
   stopList.add('the store', () => store.close());
   const writer = await openToPrune(store, settings, stopList, logger);
-  const options = { mining: { kind: 'auto' } as const, impersonation: new Impersonation() };
+  const options = {
+    mining: { kind: 'auto' } as const,
+    impersonation: new Impersonation(),
+    isPruned: settings.keepVersions > 0 || settings.keepSeconds > 0,
+  };
   const chain = await openLocalChain(writer, options, logger, stopList);
   return { store, chain: submissionsTo(chain), lost: chain.lost };
 }
