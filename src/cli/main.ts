@@ -31,6 +31,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = {
   encode: () => import('../node/commands/encode.ts'),
   decode: () => import('../node/commands/decode.ts'),
   view: () => import('../node/commands/view.ts'),
+  statement: () => import('../node/commands/statement.ts'),
   trace: () => import('../node/commands/trace/trace.ts'),
 };
 
@@ -51,6 +52,7 @@ const SUMMARIES: Readonly<Record<keyof typeof COMMANDS, string>> = {
   encode: 'Read a transaction request, print the bytes to sign.',
   decode: 'Read bytes to sign (hex), print the request with notes.',
   view: 'Call a view function, print the values it returns.',
+  statement: 'Print what many accounts held at a time, as CSV or JSON.',
   trace: 'Show what a transaction did, call by call.',
 };
 

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { pinnedPrimaryStores } from '../ledger/balances/pinned-stores.ts';
-import { type Address, HexTextError, parseAddress } from '../move/types/address.ts';
+import type { Address } from '../move/types/address.ts';
 import { MAX_PINNED_ACCOUNTS, type PruneProgress } from '../store/columns/pruning-column.ts';
 import type { PrunePolicy } from '../store/pruning/prune.ts';
 import { OFFLINE_PRUNE_BOUNDS, type PruneReport, Pruner } from '../store/pruning/prune.ts';
@@ -10,7 +10,7 @@ import { isStoreError, isTransient } from '../store/store-error.ts';
 import type { LedgerWriter } from '../store/write/writer.ts';
 import { NodeError } from './node-error.ts';
 import { emptyStoreError, openStoreReader, withWriter } from './open-store.ts';
-import { readInputFile } from './settings/input.ts';
+import { accountsOfFile, accountsOfText } from './settings/account-list.ts';
 import type { NodeSettings } from './settings/settings.ts';
 
 /** How often a serving node checks for something to prune, in milliseconds. */
@@ -39,23 +39,10 @@ function prunePolicyOf({ keepVersions, keepSeconds }: KeepSettings): PrunePolicy
 
 /** The accounts in the settings and in their file. @throws NodeError `bad_setting`, `file_not_readable` */
 function pinnedAccountsOf({ keepAccounts, keepAccountsFile }: KeepSettings): Set<Address> {
-  const accounts = new Set<Address>();
-  const add = (line: string, where: string, exitCode: 1 | 2): void => {
-    const text = line.replace(/#.*$/, '').trim();
-    if (text === '') return;
-    try {
-      accounts.add(parseAddress(text));
-    } catch (cause) {
-      if (!(cause instanceof HexTextError)) throw cause;
-      const message = `${where}: ${JSON.stringify(text)} is not an address: ${cause.message}`;
-      throw new NodeError('bad_setting', message, { cause, exitCode });
-    }
-  };
-  for (const text of keepAccounts.split(',')) add(text, 'keep_accounts', 2);
+  const accounts = new Set(accountsOfText(keepAccounts, 'keep_accounts'));
   if (keepAccountsFile !== '') {
-    const bytes = readInputFile(keepAccountsFile, 'file of accounts', MAX_ACCOUNTS_FILE_BYTES);
-    for (const [index, line] of bytes.toString('utf8').split('\n').entries()) {
-      add(line, `${keepAccountsFile}, line ${index + 1}`, 1);
+    for (const account of accountsOfFile(keepAccountsFile, MAX_ACCOUNTS_FILE_BYTES)) {
+      accounts.add(account);
     }
   }
   if (accounts.size <= MAX_PINNED_ACCOUNTS) return accounts;

@@ -45,6 +45,13 @@ describe('reports', () => {
       },
     ],
     ['view', () => ['view', '0x1::chain_id::get', '--data', data]],
+    [
+      'statement',
+      () => {
+        writeFileSync(to('accounts'), '0x1\n');
+        return ['statement', '--data', data, '--accounts', to('accounts')];
+      },
+    ],
     ['trace', () => ['trace', '300', '--data', data]],
     ['copy', () => ['copy', '--data', data, '--to', to('copy')]],
     ['init', () => ['init', '--data', to('init'), '--genesis', genesis]],

@@ -250,7 +250,7 @@ describe('help', () => {
       'index',
       'status',
     ];
-    const others = ['verify', 'compare', 'encode', 'decode', 'view'];
+    const others = ['verify', 'compare', 'encode', 'decode', 'view', 'statement', 'trace'];
     expect(lines.map(([, name]) => name)).toEqual([...commands, ...others]);
     for (const [, command, purpose] of lines) {
       const own = await runCommand([command!, '--help']);

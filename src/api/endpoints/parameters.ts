@@ -3,7 +3,7 @@
  * (docs/spec/http.md §5.2, §5.3, §5.5, §5.6).
  */
 import { Cache } from '../../cache.ts';
-import { type Asset, CoinAsset, FungibleAsset } from '../../ledger/balances/balance.ts';
+import { type Asset, parseAsset } from '../../ledger/balances/balance.ts';
 import { BcsError } from '../../move/bcs/bcs-reader.ts';
 import { MoveError } from '../../move/errors.ts';
 import { IntegerTextError, parseU64 } from '../../move/json/u64-text.ts';
@@ -324,8 +324,6 @@ export const IDENTIFIER = parameterType('string(IdentifierWrapper)', IdentifierS
   return text;
 });
 
-/** What reads as an address; checked before parsing, since most assets are coins and a failure costs 20 µs. */
-const ADDRESS_TEXT = /^(?:0x)?[0-9a-fA-F]{1,64}$/;
 /** Few assets are requested repeatedly; one object per text caches its state keys. */
 const assets = new Cache<Asset>('parsed');
 const ASSET_BYTES = 1_024;
@@ -334,9 +332,7 @@ const ASSET_BYTES = 1_024;
 export const ASSET_TYPE = parameterType('string(AssetType)', AssetTypeSchema, (text): Asset => {
   const known = assets.get(text);
   if (known !== undefined) return known;
-  const asset = ADDRESS_TEXT.test(text)
-    ? new FungibleAsset(parseAddress(text))
-    : new CoinAsset(parseStructTag(text));
+  const asset = parseAsset(text);
   assets.set(text, asset, ASSET_BYTES);
   return asset;
 });

@@ -2,7 +2,12 @@
 import { copiedBytes } from '../../cache.ts';
 import { andThen, type MaybePromise, together } from '../../maybe-promise.ts';
 import { U64_MAX } from '../../move/bcs/bcs-reader.ts';
-import { ADDRESS_ZERO, type Address, addressBytes } from '../../move/types/address.ts';
+import {
+  ADDRESS_ZERO,
+  type Address,
+  addressBytes,
+  parseAddress,
+} from '../../move/types/address.ts';
 import { pairedMetadataAddress, primaryStoreOf } from '../../move/types/derived-address.ts';
 import { coinStoreTag, OBJECT_GROUP_TAG } from '../../move/types/framework-tag.ts';
 import {
@@ -10,6 +15,7 @@ import {
   resourceGroupStateKey,
   resourceStateKey,
 } from '../../move/types/state-key.ts';
+import { parseStructTag } from '../../move/types/type-parser.ts';
 import {
   formatStructTag,
   type StructTag,
@@ -176,3 +182,13 @@ export class FungibleAsset {
 }
 
 export type Asset = CoinAsset | FungibleAsset;
+
+/** What reads as an address; checked before parsing, since most assets are coins and a failure costs 20 µs. */
+const ADDRESS_TEXT = /^(?:0x)?[0-9a-fA-F]{1,64}$/;
+
+/** An address is that of the metadata of a fungible asset, anything else the type of a coin. @throws as its parser */
+export function parseAsset(text: string): Asset {
+  return ADDRESS_TEXT.test(text)
+    ? new FungibleAsset(parseAddress(text))
+    : new CoinAsset(parseStructTag(text));
+}
