@@ -17,12 +17,18 @@ import {
   type Waypoint,
   WaypointTextError,
 } from '../move/transactions/waypoint.ts';
+import { download } from '../remote/download.ts';
+import { urlOf } from '../remote/node-url.ts';
+import { RemoteError } from '../remote/remote-error.ts';
+import { RemoteServer } from '../remote/remote-server.ts';
 import type { LedgerWriter } from '../store/write/writer.ts';
 import { NodeError, type NodeErrorCode } from './node-error.ts';
 import { withNewLedger } from './open-store.ts';
 import { readInputFile } from './settings/input.ts';
 
 const MAX_WAYPOINT_FILE_BYTES = 4096;
+/** Of one attempt to download a genesis; the next one continues it. */
+const DOWNLOAD_TIMEOUTS = { silenceTimeoutMs: 15_000, totalTimeoutMs: 120_000 };
 
 export interface InitReport {
   readonly chainId: number;
@@ -33,7 +39,8 @@ export interface InitReport {
 }
 
 /**
- * Makes a ledger in `data` from a genesis file.
+ * Makes a ledger in `data` from a genesis.
+ * @param genesisFile a file, or its URL
  * @param waypointOrFile the waypoint's text or a file that contains it
  * @param onStage gets what is being done
  * @param distribute over the workers of Citus
@@ -48,7 +55,9 @@ export async function initLedger(
 ): Promise<InitReport> {
   const expected = waypointOrFile === undefined ? undefined : readWaypoint(waypointOrFile);
   onStage(`reading ${genesisFile}`);
-  const bytes = readInputFile(genesisFile, 'genesis file', MAX_GENESIS_BYTES);
+  const bytes = /^https?:\/\//i.test(genesisFile)
+    ? await downloadedGenesis(genesisFile)
+    : readInputFile(genesisFile, 'genesis file', MAX_GENESIS_BYTES);
   const genesis = withGenesisErrors(
     () => readGenesis(bytes),
     ({ message }) => ['not_a_genesis', `${genesisFile}: ${message}`],
@@ -69,6 +78,26 @@ export async function initLedger(
     waypointCompared: expected !== undefined,
     counts: genesis.counts,
   };
+}
+
+/** @throws NodeError `file_not_readable` */
+async function downloadedGenesis(text: string): Promise<Buffer> {
+  try {
+    const url = urlOf(text);
+    const server = new RemoteServer(url);
+    const bounds = { maxBytes: MAX_GENESIS_BYTES, ...DOWNLOAD_TIMEOUTS };
+    try {
+      const { status, body } = await download(server, url, bounds);
+      if (status === 200) return body;
+      throw new NodeError('file_not_readable', `${text}: the server answers with ${status}`);
+    } finally {
+      server.close();
+    }
+  } catch (cause) {
+    if (!(cause instanceof RemoteError)) throw cause;
+    const message = `cannot read the genesis file: ${cause.message}`;
+    throw new NodeError('file_not_readable', message, { cause });
+  }
 }
 
 /**

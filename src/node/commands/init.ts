@@ -41,7 +41,7 @@ export function define(command: Command): void {
     'data',
     'folder for the ledger, absent or empty, or postgres://HOST/DATABASE',
   )
-    .option('--genesis <file>', 'genesis transaction (genesis.blob)')
+    .option('--genesis <file or url>', 'genesis transaction (genesis.blob)')
     .option(
       '--waypoint <text or file>',
       '"0:hex", or a file that contains it; compared if given. A backup needs it, and takes later ones',

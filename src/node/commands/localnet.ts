@@ -49,7 +49,7 @@ export function define(command: Command): void {
       'go on from the ledger of a node, with @VERSION for another version than the newest',
     )
     .option('--offline', 'go on from a fork as far as it is recorded in --data, without its node')
-    .option('--genesis <file>', 'begin with this genesis in place of the default framework')
+    .option('--genesis <file or url>', 'begin with this genesis in place of the default framework')
     .option('--load <file>', 'begin with the ledger of a dump, which POST /v1/-/dump gives')
     .option(
       '--accounts <n>',

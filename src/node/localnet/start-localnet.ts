@@ -56,7 +56,7 @@ export interface LocalnetOptions {
    * setting `offline` a folder that has recorded it is enough.
    */
   readonly fork?: string | undefined;
-  /** Genesis file in place of that of the default framework. */
+  /** Genesis file, or its URL, in place of that of the default framework. */
   readonly genesis?: string | undefined;
   /** A dump to begin with, or the file of one; there must not be a ledger yet. */
   readonly load?: string | Uint8Array | undefined;
