@@ -8,6 +8,7 @@ import * as commits from './commits.mjs';
 import * as encode from './encode.mjs';
 import * as execute from './execute.mjs';
 import * as http from './http.mjs';
+import * as indexer from './indexer.mjs';
 import * as ingest from './ingest.mjs';
 import * as instead from './instead/instead.mjs';
 import * as listeners from './listeners.mjs';
@@ -21,7 +22,7 @@ import * as workers from './workers.mjs';
 /** In-process ones first; those that take long, last. */
 const BENCHMARKS = [
   ...[codec, encode, execute, localnet, start, http, workers, overload, listeners, ingest],
-  ...[commits, versus, instead, memory],
+  ...[commits, indexer, versus, instead, memory],
 ];
 
 const { values, positionals } = parseArgs({

@@ -75,7 +75,12 @@ export const ASSET_TABLES = [
       transaction_version: 'bigint',
       type: 'text',
     },
-    indexes: [['owner_address'], ['asset_type'], ['storage_id'], ['gas_fee_payer_address']],
+    indexes: [
+      ['owner_address', 'transaction_version'],
+      ['asset_type', 'transaction_version'],
+      ['storage_id'],
+      ['gas_fee_payer_address'],
+    ],
     relations: {
       metadata: toOne('fungible_asset_metadata', { asset_type: 'asset_type' }),
       owner_aptos_names: toMany('current_aptos_names', { owner_address: 'registered_address' }),

@@ -23,8 +23,11 @@ const AS_TEXT = Object.fromEntries(TYPES.map((type) => [type, asText]));
 const PREBUILT = builtFile('empty-database.tgz');
 /** A file of every database. */
 const MARK = 'PG_VERSION';
-/** Of each database its tables are most of the memory; PostgreSQL's own default is 128 MB. */
-const CONFIGURATION = ['shared_buffers=16MB'];
+/** PostgreSQL's own defaults are 128 MB of pages in memory, and 1 GB of a log, which is in memory, too, without a folder. */
+const CONFIGURATION = ['shared_buffers=8MB', 'min_wal_size=32MB', 'wal_init_zero=off'];
+const IN_FOLDER = ['max_wal_size=128MB'];
+/** Nothing is left of it after a crash. */
+const IN_MEMORY = ['max_wal_size=32MB', 'full_page_writes=off'];
 
 /** @param folder of its files; absent: in memory */
 export async function openEmbedded(folder: string | undefined): Promise<Session> {
@@ -34,7 +37,7 @@ export async function openEmbedded(folder: string | undefined): Promise<Session>
   const database = await PGlite.create({
     dataDir: folder ?? 'memory://',
     ...(prebuilt !== undefined && { loadDataDir: new Blob([prebuilt]) }),
-    postgresqlconf: CONFIGURATION,
+    postgresqlconf: [...CONFIGURATION, ...(folder === undefined ? IN_MEMORY : IN_FOLDER)],
     parsers: AS_TEXT,
     serializers: AS_TEXT,
   });
@@ -47,6 +50,10 @@ export async function openEmbedded(folder: string | undefined): Promise<Session>
 /** The files of an empty database, for the build. */
 export async function emptyDatabase(): Promise<Buffer> {
   const database = await PGlite.create('memory://');
+  // Databases that others would be made of are two thirds of the files.
+  await database.exec('UPDATE pg_database SET datistemplate = false, datallowconn = true');
+  for (const name of ['template0', 'template1']) await database.exec(`DROP DATABASE ${name}`);
+  await database.exec('CHECKPOINT');
   const files = await database.dumpDataDir('gzip');
   await database.close();
   return Buffer.from(await files.arrayBuffer());
