@@ -1,5 +1,5 @@
 /**
- * Builds dist/ if something that the build reads is newer, or if something is missing: the program and the page with Vite,
+ * Builds dist/ if something that the build reads is newer, or if something is missing: the program, the page and GraphiQL with Vite,
  * the default genesis and an empty database with the sources of the program, and type declarations with tsc where it is
  * installed (scripts/install-tools.mjs). Types are checked by `npm run typecheck`.
  */
@@ -77,6 +77,7 @@ if (!isBuilt) {
     buildDefaultGenesis(),
     buildEmptyDatabase(database),
     build({ root: join(ROOT, 'web') }),
+    build({ root: join(ROOT, 'web/graphiql') }),
   );
 } else if (!existsSync(DEFAULT_GENESIS)) {
   // What it is made of was not installed before.

@@ -21,10 +21,11 @@ const BUNDLER = 'node_modules/vite/index.js';
 const BUNDLER_STAND_IN = `
   import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
   export const transformWithOxc = undefined;
-  export const build = async ({ build }) => {
+  export const build = async ({ build, root }) => {
     mkdirSync('dist', { recursive: true });
+    const page = root?.endsWith('graphiql') ? 'graphiql.html' : 'page.html';
     const { format = 'es' } = build?.rolldownOptions.output ?? {};
-    const made = build?.ssr ? { es: 'main.js', cjs: 'index.cjs' }[format] : 'page.html';
+    const made = build?.ssr ? { es: 'main.js', cjs: 'index.cjs' }[format] : page;
     writeFileSync('dist/' + made, '');
     appendFileSync('steps', made + ' ');
   };
@@ -71,16 +72,16 @@ describe('the build', () => {
   });
 
   it('makes what is missing or older than its sources, and nothing else', () => {
-    expect(build()).toBe('index.cjs main.js page.html types');
+    expect(build()).toBe('graphiql.html index.cjs main.js page.html types');
     expect(build()).toBe('');
     const later = Date.now() / 1_000 + 60;
     utimesSync(source, later, later);
-    expect(build()).toBe('index.cjs main.js page.html types');
+    expect(build()).toBe('graphiql.html index.cjs main.js page.html types');
     const longAgo = 1_000_000_000;
     utimesSync(source, longAgo, longAgo);
     expect(build()).toBe('');
     rmSync(join(folder, 'dist'), { recursive: true });
-    expect(build()).toBe('index.cjs main.js page.html types');
+    expect(build()).toBe('graphiql.html index.cjs main.js page.html types');
   });
 
   it('leaves nothing of sources that are gone', () => {
@@ -92,6 +93,7 @@ describe('the build', () => {
       'commonjs',
       'deep',
       'encoding.d.ts',
+      'graphiql.html',
       'index.cjs',
       'index.d.ts',
       'main.js',
@@ -101,7 +103,7 @@ describe('the build', () => {
 
   it('needs no compiler, and adds the types when there is one', () => {
     rmSync(join(folder, COMPILER));
-    expect(build()).toBe('index.cjs main.js page.html');
+    expect(build()).toBe('graphiql.html index.cjs main.js page.html');
     expect(build()).toBe('');
     write(COMPILER, COMPILER_STAND_IN);
     expect(build()).toBe('types');

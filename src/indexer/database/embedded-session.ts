@@ -23,7 +23,10 @@ const AS_TEXT = Object.fromEntries(TYPES.map((type) => [type, asText]));
 const PREBUILT = builtFile('empty-database.tgz');
 /** A file of every database. */
 const MARK = 'PG_VERSION';
-/** PostgreSQL's own defaults are 128 MB of pages in memory, and 1 GB of a log, which is in memory, too, without a folder. */
+/**
+ * By default PostgreSQL has 128 MB of pages in memory, and a log of 1 GB, which is in memory, too, where there is no
+ * folder.
+ */
 const CONFIGURATION = ['shared_buffers=8MB', 'min_wal_size=32MB', 'wal_init_zero=off'];
 const IN_FOLDER = ['max_wal_size=128MB'];
 /** Nothing is left of it after a crash. */

@@ -2,6 +2,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { GraphqlFailure } from '../../indexer/graphql/failure.ts';
 import { receivedBytes } from '../received-bytes.ts';
+import { graphiqlFile } from './graphiql-files.ts';
 import type { Indexing } from './indexing.ts';
 
 const GRAPHQL_PATH = '/v1/graphql';
@@ -19,10 +20,10 @@ export function graphqlListener(
   const places: Places = { taken: 0 };
   return (request, response) => {
     allowOrigin(request, response);
-    const pathname = request.url!.split('?', 1)[0];
+    const pathname = request.url!.split('?', 1)[0]!;
     if (request.method === 'OPTIONS') response.writeHead(204).end();
     else if (request.method === 'GET' && pathname === '/healthz') send(response, 200, 'OK');
-    else if (pathname !== GRAPHQL_PATH) send(response, 404, 'resource does not exist');
+    else if (pathname !== GRAPHQL_PATH) sendFile(request, response, pathname);
     else if (request.method !== 'POST') {
       response.setHeader('allow', 'POST, OPTIONS');
       send(response, 405, `POST a query to ${GRAPHQL_PATH}`);
@@ -103,6 +104,13 @@ function allowOrigin({ headers }: IncomingMessage, response: ServerResponse): vo
     headers['access-control-request-headers'] ?? '*',
   );
   response.setHeader('access-control-max-age', '1728000');
+}
+
+/** GraphiQL, for who opens the address in a browser. */
+function sendFile({ method }: IncomingMessage, response: ServerResponse, pathname: string): void {
+  const file = method === 'GET' ? graphiqlFile(pathname) : undefined;
+  if (file === undefined) send(response, 404, 'resource does not exist');
+  else response.writeHead(200, file.headers).end(file.bytes);
 }
 
 function send(response: ServerResponse, status: number, text: string): void {
