@@ -22,7 +22,7 @@ parentPort!.on('message', (request: EmbeddedRequest) => {
   });
 });
 
-/** Garbage here is buffers, 90 MB of them after the start. They press on no heap: an idle thread would not free them. */
+/** Garbage here is buffers, 90 MB after the start. They press on no heap, so an idle thread would not free them. */
 function collectSoon(): void {
   clearTimeout(timer);
   timer = setTimeout(collectGarbage, IDLE_MS).unref();
