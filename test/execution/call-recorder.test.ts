@@ -34,12 +34,12 @@ function shown(step: Step): unknown {
     const { operation, isThere, before, after } = step;
     return { operation, isThere, before, after };
   }
-  const { callee, args, results, count, returned, steps, merged, hiddenCalls } = step;
-  const inside = [...steps, ...merged.values()].map(shown);
+  const { callee, args, results, count, returned, hiddenCalls } = step;
+  const inside = step.all().map(shown);
   return [
     callee.function.name,
-    args === undefined ? count : args.map(({ value }) => value),
-    results?.map(({ value }) => value) ?? `${returned} returned`,
+    args ?? count,
+    results ?? `${returned} returned`,
     ...inside,
     ...(hiddenCalls === 0 ? [] : [`${hiddenCalls} hidden`]),
   ];
@@ -88,9 +88,14 @@ describe('a recorder', () => {
     );
     const calls = (top as RecordedCall).steps as RecordedCall[];
     const [changed, looked, asked] = [calls[0]!.steps[0]!, calls[1]!.steps[0]!, calls[2]!];
-    const six = { value: [6n] };
+    const six = [6n];
     expect(shown(changed)).toEqual({
-      ...{ operation: 'MutBorrowGlobal', isThere: true, before: { value: [5n] }, after: six },
+      ...{
+        operation: 'MutBorrowGlobal',
+        isThere: true,
+        before: [5n],
+        after: { isThere: true, value: six },
+      },
     });
     expect(shown(looked)).toEqual({
       ...{ operation: 'ImmBorrowGlobal', isThere: true, before: six, after: undefined },
@@ -157,7 +162,7 @@ describe('limits of a recorder', () => {
     const given = async (maxValueUnits: number) => {
       const { top, recorder } = await record(members, [], { maxValueUnits });
       const [call] = (top as RecordedCall).steps as [RecordedCall];
-      return [call.args![0]!.value, recorder.omitted.values];
+      return [call.args![0], recorder.omitted.values];
     };
     expect(await given(4)).toEqual([[1n, 2n, 3n], 0]);
     expect(await given(3)).toEqual([[1n, 2n, 3n], 0]);

@@ -60,7 +60,6 @@ const CHANGING = new Set([
 /** Those that only ask whether there is something. */
 const ASKING = new Set(['Exists', 'ExistsGeneric', 'exists_at', 'contains_box']);
 
-const NOT_COPIED: SeenValue = { value: undefined };
 const NO_GAS = new GasMeter(NO_PRICES, 0);
 
 /** An access after which the place may hold something else. */
@@ -200,7 +199,7 @@ export class CallRecorder implements RunObserver {
     const { handle, key, keyType, valueType, place } = item;
     if (!this.tables.has(handle)) this.tables.set(handle, { program, keyType, valueType });
     // A key is copied only where it is shown.
-    const where = { handle, key: this.#isFull ? NOT_COPIED : this.#copy(key), keyType };
+    const where = { handle, key: this.#isFull ? undefined : this.#copy(key), keyType };
     this.#use(program, where, valueType, place, () => (place[0] as Value[] | undefined)?.[0]);
   }
 
@@ -240,7 +239,8 @@ export class CallRecorder implements RunObserver {
 
   #settle({ access, current }: OpenAccess): void {
     const value = current();
-    access.after = value === undefined ? 'nothing' : this.#copy(value);
+    const isThere = value !== undefined;
+    access.after = { isThere, value: isThere ? this.#copy(value) : undefined };
   }
 
   /** Whether a step can have no entry of its own. */
@@ -259,7 +259,7 @@ export class CallRecorder implements RunObserver {
 
   #add(step: Step): void {
     this.#stepsLeft -= 1;
-    this.#stack.at(-1)!.steps.push(step);
+    this.#stack.at(-1)!.add(step);
   }
 
   /** The entry of a call: one of its own, or one with others; `undefined` where there is no room for either. */
@@ -276,6 +276,7 @@ export class CallRecorder implements RunObserver {
     }
     if (this.#hidden > 0) return undefined;
     const caller = this.#stack.at(-1)!;
+    caller.merged ??= new Map();
     let merged = caller.merged.get(callee);
     if (merged !== undefined) merged.count += 1;
     else if (this.#mergedLeft > 0) {
@@ -291,11 +292,11 @@ export class CallRecorder implements RunObserver {
     const held = value instanceof Reference ? value.get() : value;
     this.#meter.beginOperation();
     try {
-      return { value: copyValue(held, this.#meter) };
+      return copyValue(held, this.#meter);
     } catch (error) {
       if (!(error instanceof VmError)) throw error;
       this.omitted.values += 1;
-      return { value: undefined };
+      return undefined;
     }
   }
 

@@ -7,9 +7,7 @@ import type { VmType } from '../../vm/program/vm-type.ts';
 import type { Value } from '../../vm/value.ts';
 
 /** A copy of a value as it was then; `undefined` where it was too large to copy. */
-export interface SeenValue {
-  readonly value: Value | undefined;
-}
+export type SeenValue = Value;
 
 export interface Access {
   readonly kind: 'access';
@@ -22,10 +20,10 @@ export interface Access {
     | { readonly handle: Address; readonly key: SeenValue; readonly keyType: VmType };
   /** Whether there was something. */
   readonly isThere: boolean;
-  /** Absent where nothing was there, or the operation does not look at it. */
-  readonly before: SeenValue | undefined;
+  /** Absent also where the operation does not look at it. */
+  readonly before: SeenValue;
   /** What was there when the place was used next, or the run was over; absent where it cannot have changed. */
-  after: SeenValue | 'nothing' | undefined;
+  after: { readonly isThere: boolean; readonly value: SeenValue } | undefined;
 }
 
 interface Emitted {
@@ -40,12 +38,36 @@ export type Step = RecordedCall | Access | Emitted;
 export class Caller {
   /** Internal gas, without that of the functions that it calls. */
   ownGas = 0;
-  readonly steps: Step[] = [];
+  /** Most functions call no others. */
+  steps: readonly Step[] = NO_STEPS;
   /** Calls above the limits of a trace: an entry for all of one function. */
-  readonly merged = new Map<Callee, RecordedCall>();
+  merged: Map<Callee, RecordedCall> | undefined;
   /** Calls without an entry, also those below them: their gas is here. */
   hiddenCalls = 0;
+
+  #totalGas: number | undefined;
+
+  /** With all calls below, once the run is over. Calls nest no deeper than the machine lets them. */
+  get totalGas(): number {
+    if (this.#totalGas === undefined) {
+      this.#totalGas = this.ownGas;
+      for (const step of this.all()) if (step.kind === 'call') this.#totalGas += step.totalGas;
+    }
+    return this.#totalGas;
+  }
+
+  add(step: Step): void {
+    if (this.steps === NO_STEPS) this.steps = [step];
+    else (this.steps as Step[]).push(step);
+  }
+
+  /** Its steps, and then those of several calls. */
+  all(): readonly Step[] {
+    return this.merged === undefined ? this.steps : [...this.steps, ...this.merged.values()];
+  }
 }
+
+const NO_STEPS: readonly Step[] = [];
 
 /** A call; or, above the limits of a trace, all calls of one function by the same caller. */
 export class RecordedCall extends Caller {

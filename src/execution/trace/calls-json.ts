@@ -67,7 +67,7 @@ interface Signature {
 
 interface ShownType {
   readonly type: VmType;
-  /** With `&` or `&mut ` before it. */
+  /** JSON, with `&` or `&mut ` before it. */
   readonly text: string;
 }
 
@@ -75,7 +75,6 @@ export class CallsJson {
   readonly #values: ShownValues;
   readonly #signatures = new Map<Callee, Signature>();
   readonly #events = new Map<Step, string>();
-  readonly #totals = new Map<Caller, number>();
 
   constructor(values: ShownValues) {
     this.#values = values;
@@ -87,7 +86,7 @@ export class CallsJson {
       await this.#prepare(part);
       const failure = part.failure && (await failureJson(part.failure));
       const failed = failure === undefined ? '' : `"failure":${failure},`;
-      await to.add(`${before}{"name":"${part.name}","gas":${this.#gas(part)},${failed}"steps":[`);
+      await to.add(`${before}{"name":"${part.name}","gas":${gasJson(part)},${failed}"steps":[`);
       await this.#steps(part, to);
       await to.add('}');
       before = ',';
@@ -111,7 +110,7 @@ export class CallsJson {
           if ('keyType' in step.place) await this.#values.add(step.place.keyType, step.program);
         }
       }
-      open.push(...next.merged.values());
+      if (next.merged !== undefined) open.push(...next.merged.values());
     }
   }
 
@@ -124,7 +123,8 @@ export class CallsJson {
       for (const token of tokens) {
         const found = shownType(token, call);
         if (found !== undefined) await this.#values.add(found.type, program);
-        types.push(found && { ...found, text: found.prefix + this.#values.textOf(found.type) });
+        const text = found && JSON.stringify(found.prefix + this.#values.textOf(found.type));
+        types.push(found && { type: found.type, text: text! });
       }
       return types;
     };
@@ -139,20 +139,20 @@ export class CallsJson {
 
   /** Steps with those inside them, up to the bracket that ends the list. Calls may be a thousand levels deep. */
   async #steps(caller: Caller, to: Pieces): Promise<void> {
-    const open = [{ items: itemsOf(caller), at: 0 }];
+    const open = [{ items: caller.all(), at: 0 }];
     for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
       const step = top.items[top.at];
+      let text: string;
       if (step === undefined) {
         open.pop();
-        await to.add(open.length === 0 ? ']' : ']}');
-        continue;
+        text = open.length === 0 ? ']' : ']}';
+      } else {
+        text = (top.at === 0 ? '' : ',') + this.#head(step);
+        top.at += 1;
+        if (step.kind === 'call') open.push({ items: step.all(), at: 0 });
       }
-      const before = top.at === 0 ? '' : ',';
-      top.at += 1;
-      if (step.kind === 'call') {
-        await to.add(before + this.#callHead(step));
-        open.push({ items: itemsOf(step), at: 0 });
-      } else await to.add(before + this.#leaf(step));
+      const turn = to.add(text);
+      if (turn !== undefined) await turn;
     }
   }
 
@@ -167,23 +167,8 @@ export class CallsJson {
       (call.results === undefined ? '' : `,"results":${this.#valuesJson(call.results, results)}`) +
       (returned < count ? ',"aborted":true' : '') +
       (hiddenCalls === 0 ? '' : `,"hidden_calls":${hiddenCalls}`) +
-      `,"gas":${this.#gas(call)},"steps":[`
+      `,"gas":${gasJson(call)},"steps":[`
     );
-  }
-
-  /** Internal gas with all calls below. Calls nest no deeper than the machine lets them. */
-  totalOf(caller: Caller): number {
-    let total = this.#totals.get(caller);
-    if (total === undefined) {
-      total = caller.ownGas;
-      for (const step of itemsOf(caller)) if (step.kind === 'call') total += this.totalOf(step);
-      this.#totals.set(caller, total);
-    }
-    return total;
-  }
-
-  #gas(caller: Caller): string {
-    return `{"own":${caller.ownGas},"total":${this.totalOf(caller)}}`;
   }
 
   #valuesJson(values: readonly SeenValue[], types: readonly (ShownType | undefined)[]): string {
@@ -191,24 +176,22 @@ export class CallsJson {
       const type = types[place];
       if (type === undefined) return '{"type":null}';
       const json = this.#values.json(value, type.type);
-      return `{"type":${JSON.stringify(type.text)}${member('value', json)}}`;
+      return `{"type":${type.text}${member('value', json)}}`;
     });
     return `[${shown.join(',')}]`;
   }
 
-  #leaf(step: Exclude<Step, RecordedCall>): string {
+  /** Of a call all before its steps. */
+  #head(step: Step): string {
+    if (step.kind === 'call') return this.#callHead(step);
     if (step.kind === 'access') return this.#accessJson(step);
     const type = JSON.stringify(formatTypeTag(step.event.typeTag));
     return `{"kind":"event","type":${type}${member('data', this.#events.get(step))}}`;
   }
 
   #accessJson({ operation, type, place, isThere, before, after }: Access): string {
-    const shownOf = (seen: Access['after']) =>
-      seen === undefined || seen === 'nothing' ? undefined : this.#values.json(seen, type);
-    const [was, is] = [shownOf(before), shownOf(after)];
-    const isSame = isThere
-      ? after !== 'nothing' && is !== undefined && is === was
-      : after === 'nothing';
+    const [was, is] = [this.#values.json(before, type), this.#values.json(after?.value, type)];
+    const isSame = after?.isThere === isThere && (!isThere || (is !== undefined && is === was));
     const isWrite = after !== undefined && !isSame;
     const where =
       'address' in place
@@ -220,14 +203,14 @@ export class CallsJson {
       `{"kind":"${isWrite ? 'write' : 'read'}","operation":"${operation}",${where},` +
       `"type":${JSON.stringify(this.#values.textOf(type))},"exists":${isThere}` +
       member(isWrite ? 'before' : 'value', was) +
-      (isWrite ? member('after', after === 'nothing' ? 'null' : is) : '') +
+      (isWrite ? member('after', after.isThere ? is : 'null') : '') +
       '}'
     );
   }
 }
 
-export function itemsOf({ steps, merged }: Caller): readonly Step[] {
-  return merged.size === 0 ? steps : [...steps, ...merged.values()];
+function gasJson({ ownGas, totalGas }: Caller): string {
+  return `{"own":${ownGas},"total":${totalGas}}`;
 }
 
 export function functionText({ module: { id }, name }: LoadedFunction): string {

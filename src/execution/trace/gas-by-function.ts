@@ -1,7 +1,7 @@
 /** Gas of the functions of a recorded run, with all their callers together (docs/traces.md). */
 
 import type { Caller, RecordedPart } from './call-tree.ts';
-import { functionText, itemsOf } from './calls-json.ts';
+import { functionText } from './calls-json.ts';
 
 interface FunctionGas {
   readonly function: string;
@@ -13,14 +13,11 @@ interface FunctionGas {
 }
 
 /** The functions of some parts, that with the most gas of its own first. */
-export function gasByFunction(
-  parts: readonly RecordedPart[],
-  totalOf: (caller: Caller) => number,
-): FunctionGas[] {
+export function gasByFunction(parts: readonly RecordedPart[]): FunctionGas[] {
   const found = new Map<string, FunctionGas>();
   const running = new Set<string>();
   const visit = (caller: Caller): void => {
-    for (const step of itemsOf(caller)) {
+    for (const step of caller.all()) {
       if (step.kind !== 'call') continue;
       const name = functionText(step.callee.function);
       const one = found.get(name) ?? { function: name, calls: 0, own: 0, total: 0 };
@@ -29,7 +26,7 @@ export function gasByFunction(
       one.own += step.ownGas;
       const isOutermost = !running.has(name);
       if (isOutermost) {
-        one.total += totalOf(step);
+        one.total += step.totalGas;
         running.add(name);
       }
       visit(step);

@@ -9,7 +9,6 @@ import { Meter } from '../../vm/meter.ts';
 import type { Program } from '../../vm/program/program.ts';
 import type { VmType } from '../../vm/program/vm-type.ts';
 import { VmError } from '../../vm/status/status.ts';
-import type { Value } from '../../vm/value.ts';
 import { encodeValue } from '../../vm/value-bcs.ts';
 import type { SeenValue } from './call-tree.ts';
 
@@ -51,9 +50,9 @@ export class ShownValues {
   }
 
   /** `undefined` for what is not shown. */
-  json({ value }: SeenValue, type: VmType): string | undefined {
+  json(value: SeenValue, type: VmType): string | undefined {
     if (value === undefined) return undefined;
-    if (type.tag.kind === 'signer') return addressJson((value as Value[])[0] as Address);
+    if (type.tag.kind === 'signer') return addressJson((value as SeenValue[])[0] as Address);
     const { shown, stored } = this.#types.get(type) ?? {};
     if (shown === undefined || stored === undefined) return undefined;
     return orNothing(() => renderValue(shown, encodeValue(stored, value, new Meter(LIMITS))));

@@ -63,7 +63,7 @@ export async function traceJson(run: TracedRun, place: TracePlace): Promise<read
     await to.add(`${before}{"type":${JSON.stringify(formatTypeTag(typeTag))}${json}}`);
     before = ',';
   }
-  const functions = gasByFunction(recorder.parts, (caller) => calls.totalOf(caller));
+  const functions = gasByFunction(recorder.parts);
   const rest = { functions, instructions: recorder.instructions(), omitted: recorder.omitted };
   await to.add(`],${JSON.stringify(rest).slice(1)}`);
   return to.end();
