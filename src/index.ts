@@ -11,6 +11,7 @@ import type {
   ForkedNodeOptions,
 } from './node/serve/embedded.ts';
 
+export type { GasReportRow } from './chain/gas-report.ts';
 export * from './encoding.ts';
 export { OverrideError } from './ledger/overrides/override-error.ts';
 export type {

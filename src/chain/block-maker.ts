@@ -42,6 +42,7 @@ import { LedgerRecorder } from './recorder.ts';
 type BlockOutcome =
   | {
       readonly isCommitted: true;
+      readonly output: TransactionOutput;
       /** Then nothing else is in the block. */
       readonly endsEpoch: boolean;
     }
@@ -201,7 +202,7 @@ export class BlockMaker {
     block.gasUsed += gasUsed;
     block.fees +=
       status.kind === 'success' ? distributedFees(transaction.raw.gasUnitPrice, executed) : 0n;
-    return { isCommitted: true, endsEpoch: endsEpoch(executed) };
+    return { isCommitted: true, output: executed, endsEpoch: endsEpoch(executed) };
   }
 
   /** Changes the state in the open block, as a transaction that says so. */

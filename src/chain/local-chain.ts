@@ -19,6 +19,7 @@ import { STATUS } from '../vm/status/status.ts';
 import { nextTurn } from '../yield-budget.ts';
 import { BlockMaker } from './block-maker.ts';
 import { writesOfEdit } from './chain-edits.ts';
+import type { ChainWatch } from './chain-watch.ts';
 import type { Impersonation } from './impersonation.ts';
 import { Mempool } from './mempool.ts';
 import { type PendingTransaction, pendingTransaction } from './pending-transaction.ts';
@@ -72,6 +73,7 @@ interface ChainOptions extends CommitterOptions {
   readonly isPruned?: boolean;
   /** That of another chain whose ledger was the same. */
   readonly memory?: ChainMemory | undefined;
+  readonly watch?: ChainWatch | undefined;
   /** Gets failures that say nothing about a transaction. */
   readonly onFault: (error: unknown, pending: PendingTransaction) => void;
 }
@@ -81,6 +83,7 @@ export class LocalChain {
   readonly #mempool = new Mempool();
   readonly #impersonation: Impersonation;
   readonly #onFault: ChainOptions['onFault'];
+  readonly #watch: ChainWatch | undefined;
   #mining: Mining;
   /** The end of what is being done. */
   #turn: Promise<unknown> = Promise.resolve();
@@ -112,6 +115,8 @@ export class LocalChain {
     else if (ahead > 0n || firstVersion !== undefined) this.#aheadUsecs = ahead;
     this.#nextUsecs = memory?.nextUsecs;
     this.#onFault = onFault;
+    this.#watch = options.watch;
+    maker.executor.observer = options.watch?.runs;
     this.lost.catch(() => undefined);
     this.#schedule();
   }
@@ -451,7 +456,9 @@ export class LocalChain {
   /** `undefined` where this node cannot execute it: nothing of it is in the block then. */
   async #outcomeOf(pending: PendingTransaction) {
     try {
-      return await this.#maker.add(pending);
+      const outcome = await this.#maker.add(pending);
+      if (outcome.isCommitted) this.#watch?.committed(pending.transaction, outcome.output);
+      return outcome;
     } catch (error) {
       if (error instanceof StoreError) throw error;
       this.#onFault(error, pending);

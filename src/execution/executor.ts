@@ -20,6 +20,7 @@ import { encodeBucketKey } from '../store/columns/order-key.ts';
 import { readPinnedAccounts } from '../store/columns/pruning-column.ts';
 import type { StateEntry } from '../store/columns/state-column.ts';
 import type { StoreReader } from '../store/store.ts';
+import type { RunObserver } from '../vm/observer.ts';
 import { Program } from '../vm/program/program.ts';
 import type { StateUsage } from '../vm/world.ts';
 import { YieldBudget } from '../yield-budget.ts';
@@ -72,6 +73,8 @@ export class Executor {
   /** The newest count of the state; after it, only what was written since then is counted. */
   #counted: CountedState | undefined;
   #confirmedMs = performance.now();
+  /** Sees the code of transactions that are run from now on. */
+  observer: RunObserver | undefined;
 
   private constructor(
     store: StoreReader,
@@ -153,7 +156,7 @@ export class Executor {
 
   /** Runs a transaction without going on. Rejects as `execute` does. */
   async run(transaction: EncodedTransaction, facts: RunFacts): Promise<TransactionOutput> {
-    return execute(transaction, await this.#place(facts));
+    return execute(transaction, { ...(await this.#place(facts)), observer: this.observer });
   }
 
   /** Why a user's transaction would not be committed next, from what is checked before it runs. */

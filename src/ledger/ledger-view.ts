@@ -94,6 +94,7 @@ export class LedgerView {
   readonly #guard: PruningGuard;
   readonly #modules: ModuleView;
   readonly #keepsTransactions: boolean;
+  readonly #observer: RunObserver | undefined;
   #gasPrices: Promise<GasPrices> | undefined;
   #program: SharedProgram | undefined;
   #world: World | undefined;
@@ -104,7 +105,9 @@ export class LedgerView {
     { chainId, keepsTransactions }: LedgerIdentity,
     caches: LedgerCaches,
     guard: PruningGuard,
+    observer?: RunObserver,
   ) {
+    this.#observer = observer;
     const { frozenRoots: _, ...state } = source.head;
     this.state = { chainId, ...state };
     this.isFrozen = source.isFrozen;
@@ -209,8 +212,9 @@ export class LedgerView {
     request: ViewRequest | Uint8Array,
     version: bigint,
     pace = new YieldBudget(),
-    observer?: RunObserver,
+    own?: RunObserver,
   ): MaybePromise<ViewAnswer> {
+    const observer = own ?? this.#observer;
     pace.hold(LARGE_RUN_BYTES);
     const modules = this.#modulesAt(version);
     const openWorld = () => this.#worldOf(modules);
@@ -218,7 +222,7 @@ export class LedgerView {
     const call = (program: Program) =>
       callView(request, { modules, program, pace, observer, openWorld, gasPrices });
     // With a program of the newest version it may be done twice.
-    if (observer !== undefined) return call(new Program(modules.lookup));
+    if (own !== undefined) return call(new Program(modules.lookup));
     return this.#newestProgram().useAt(modules, call);
   }
 
@@ -228,7 +232,7 @@ export class LedgerView {
     version: bigint,
     pace = new YieldBudget(),
     sizeBytes?: number,
-    observer?: RunObserver,
+    observer = this.#observer,
   ): Promise<UserTransactionOutput> {
     pace.hold(LARGE_RUN_BYTES);
     const modules = this.#modulesAt(version);

@@ -10,6 +10,7 @@ import { LEDGER_IDENTITY, type LedgerIdentity } from '../store/columns/identity-
 import { type PinnedAccounts, readPinnedAccounts } from '../store/columns/pruning-column.ts';
 import type { StoreReader } from '../store/store.ts';
 import { isTransient, StoreError } from '../store/store-error.ts';
+import type { RunObserver } from '../vm/observer.ts';
 import { BlockPriceCache } from './gas-price.ts';
 import { type LedgerCaches, LedgerView } from './ledger-view.ts';
 import { TransactionCaches } from './transactions/renderer.ts';
@@ -38,13 +39,18 @@ export function newCaches(): LedgerCaches {
   };
 }
 
-/** A ledger over a store; the store stays the caller's to close. @param openSource how the store is read */
+/**
+ * A ledger over a store; the store stays the caller's to close.
+ * @param openSource how the store is read
+ * @param observer sees what views and simulations run
+ */
 export function openLedger(
   store: StoreReader,
   caches = newCaches(),
   openSource = storedSource,
+  observer?: RunObserver,
 ): StoredLedger {
-  return new StoredLedger(store, caches, openSource);
+  return new StoredLedger(store, caches, openSource, observer);
 }
 
 class StoredLedger implements LedgerReader {
@@ -52,6 +58,7 @@ class StoredLedger implements LedgerReader {
   readonly #openSource: OpenSource;
   readonly #heads: HeadReader;
   readonly #caches: LedgerCaches;
+  readonly #observer: RunObserver | undefined;
   #identity: LedgerIdentity | undefined;
   #newest: OpenView | undefined;
   /** The view that requests of this turn of the event loop get. */
@@ -60,7 +67,13 @@ class StoredLedger implements LedgerReader {
     this.#viewThisTick = undefined;
   };
 
-  constructor(store: StoreReader, caches: LedgerCaches, openSource: OpenSource) {
+  constructor(
+    store: StoreReader,
+    caches: LedgerCaches,
+    openSource: OpenSource,
+    observer: RunObserver | undefined,
+  ) {
+    this.#observer = observer;
     this.#store = store;
     this.#openSource = openSource;
     this.#heads = new HeadReader(store);
@@ -123,7 +136,7 @@ class StoredLedger implements LedgerReader {
     if (this.#newest !== undefined && !isNewer(head, this.#newest.head)) return this.#newest.view;
     const source = this.#openSource(this.#store, head);
     const guard = new PruningGuard(this.#store, source, pinned, this.#confirmedMs(askedMs));
-    const view = new LedgerView(source, this.#identity, this.#caches, guard);
+    const view = new LedgerView(source, this.#identity, this.#caches, guard, this.#observer);
     this.#newest = { view, head, guard, pinned };
     return view;
   }

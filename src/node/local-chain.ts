@@ -1,6 +1,7 @@
 /** The chain of this process: `daybook localnet` has one, and `daybook serve` of a ledger that a local network made. */
 import type { Logger } from 'pino';
 import type { Submissions } from '../api/submissions.ts';
+import type { ChainWatch } from '../chain/chain-watch.ts';
 import type { Impersonation } from '../chain/impersonation.ts';
 import { type ChainMemory, LocalChain, type Mining } from '../chain/local-chain.ts';
 import { signedBytes } from '../chain/pending-transaction.ts';
@@ -17,6 +18,7 @@ interface OpenChainOptions {
   readonly firstVersion?: bigint | undefined;
   readonly memory?: ChainMemory | undefined;
   readonly isPruned?: boolean;
+  readonly watch?: ChainWatch | undefined;
 }
 
 /** Goes on after the head of a local network's ledger; what ends it is added to the list. */

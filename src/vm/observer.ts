@@ -23,8 +23,7 @@ export interface ObservedRun {
   /** Of the part that runs. */
   readonly gas: GasMeter;
   readonly frame: ObservedFrame | undefined;
-  /** The callers of the function that runs, the outermost first. */
-  readonly frames: readonly ObservedFrame[];
+  readonly stack: readonly Value[];
 }
 
 /** The place of a resource; empty where there is none. */

@@ -10,6 +10,7 @@ import {
   list,
   option,
   structCodec,
+  text,
   u8,
   u64,
 } from '../bcs/codec.ts';
@@ -107,3 +108,28 @@ export const newBlockEventCodec = structCodec({
 
 /** Data of `0x1::reconfiguration::NewEpochEvent` and `NewEpoch`: the epoch that begins. */
 export const newEpochEventCodec = u64;
+
+const anyCodec = structCodec({ typeName: text, data: byteString });
+
+/** `0x1::code::PackageRegistry`; sources and source maps are compressed with gzip, and empty where nobody gave them. */
+export const packageRegistryCodec = structCodec({
+  packages: list(
+    structCodec({
+      name: text,
+      upgradePolicy: u8,
+      upgradeNumber: u64,
+      sourceDigest: text,
+      manifest: byteString,
+      modules: list(
+        structCodec({
+          name: text,
+          source: byteString,
+          sourceMap: byteString,
+          extension: option(anyCodec),
+        }),
+      ),
+      dependencies: list(structCodec({ account: address, name: text })),
+      extension: option(anyCodec),
+    }),
+  ),
+});

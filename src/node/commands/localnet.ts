@@ -1,8 +1,10 @@
 /** `daybook localnet`: a whole local network until a signal, or another command, ends it (docs/localnet.md). */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { GasReportRow } from '../../chain/gas-report.ts';
 import type { Mining } from '../../chain/local-chain.ts';
 import { formatHex } from '../../move/bcs/hex.ts';
 import type { Localnet } from '../localnet/localnet.ts';
@@ -10,6 +12,7 @@ import { NodeError } from '../node-error.ts';
 import { NODE_SETTINGS, type NodeSettings } from '../settings/settings.ts';
 import { stopSignal } from '../shutdown.ts';
 import { describe, jsonText, wholeNumber } from './command-line.ts';
+import { table } from './table.ts';
 
 interface LocalnetFlags {
   readonly data?: string;
@@ -26,6 +29,10 @@ interface LocalnetFlags {
   readonly readyListen: string;
   readonly logLevel: NodeSettings['logLevel'];
   readonly exec?: string;
+  readonly gasReport?: true;
+  readonly gasSnapshot?: string;
+  readonly coverage?: string;
+  readonly sources?: string;
   readonly json?: true;
 }
 
@@ -79,6 +86,10 @@ export function define(command: Command): void {
       '127.0.0.1:8070',
     )
     .option('--exec <command>', 'run a command with the network, end with it')
+    .option('--gas-report', 'print at the end what transactions have cost, by function')
+    .option('--gas-snapshot <file>', 'write the same to a file at the end, to be compared by a CI')
+    .option('--coverage <folder>', 'write at the end which code of published modules has run')
+    .option('--sources <folder>', 'where the Move sources for --coverage are', '.')
     .option('--json', 'print what there is as one JSON object');
   command.addOption(
     new Option('--log-level <level>', NODE_SETTINGS.logLevel.description)
@@ -91,9 +102,14 @@ export function define(command: Command): void {
 async function run(flags: LocalnetFlags): Promise<void> {
   const stopped = stopSignal();
   const { startLocalnet } = await import('../localnet/start-localnet.ts');
+  const { data, genesis, fork, load, accounts, seed, listen } = flags;
   const net = await startLocalnet({
-    ...flags,
+    ...{ data, genesis, fork, load, accounts, seed, listen },
+    faucetListen: flags.faucetListen,
+    indexerListen: flags.indexerListen,
+    readyListen: flags.readyListen,
     mining: flags.blockTime,
+    coverage: flags.coverage !== undefined,
     settings: {
       logLevel: flags.logLevel,
       offline: flags.offline === true,
@@ -110,10 +126,37 @@ async function run(flags: LocalnetFlags): Promise<void> {
       void Promise.race([stopped, net.failed.catch(() => 'SIGTERM' as const)]).then(child.end);
       exitCode = await child.exitCode;
     }
+    await writeReports(net, flags);
   } finally {
     await net.stop();
   }
   if (exitCode !== 0) process.exit(exitCode);
+}
+
+/** What a run has cost and covered, at its end. */
+async function writeReports(net: Localnet, flags: LocalnetFlags): Promise<void> {
+  const { gasReport, gasSnapshot, coverage, sources, json } = flags;
+  const rows = net.gasReport();
+  if (gasSnapshot !== undefined) writeFileSync(gasSnapshot, gasReportText(rows));
+  if (gasReport) {
+    process.stdout.write(json ? `${jsonText({ gas_report: rows })}\n` : gasReportText(rows));
+  }
+  if (coverage === undefined) return;
+  const text = await net.writeCoverage(coverage, sources);
+  // The last line is about all modules.
+  process.stderr.write(`${text.trimEnd().split('\n').at(-1)}\n`);
+}
+
+const GAS_COLUMNS = ['calls', 'min', 'median', 'max', 'average', 'failed'] as const;
+
+/** Always the same for the same numbers. */
+function gasReportText(rows: readonly GasReportRow[]): string {
+  const head = ['function', ...GAS_COLUMNS];
+  const cells = rows.map((row) => [
+    row.function,
+    ...GAS_COLUMNS.map((name) => String(row[name] ?? '-')),
+  ]);
+  return table(head, cells);
 }
 
 function readMining(text: string): Mining {

@@ -6,6 +6,7 @@ import type { Server } from 'node:http';
 import type { Logger } from 'pino';
 import type { Api } from '../../api/http/server.ts';
 import { keyEdit } from '../../chain/chain-edits.ts';
+import type { ChainWatch } from '../../chain/chain-watch.ts';
 import { Faucet, type Funder } from '../../chain/faucet.ts';
 import {
   CORE_RESOURCES,
@@ -49,6 +50,7 @@ export interface BranchOptions {
   readonly seed: string;
   /** That of the branch before, where the ledger is the same. */
   readonly memory?: ChainMemory | undefined;
+  readonly watch?: ChainWatch | undefined;
   readonly server?: Server | undefined;
 }
 
@@ -84,7 +86,8 @@ export async function openBranch(options: BranchOptions): Promise<Branch> {
     if (options.memory === undefined)
       await fund(faucet, chain, await poorOf(store, place, accounts));
     const gitHash = `daybook-${packageVersion()}`;
-    const facts = { isControlled: true, firstVersion };
+    const observer = options.watch?.runs;
+    const facts = { isControlled: true, firstVersion, observer };
     const served = { store, openSource, chain: submissionsTo(chain), gitHash, ...facts };
     const { api, ledger } = await openInterface(
       served,

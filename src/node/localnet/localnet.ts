@@ -9,8 +9,12 @@ import {
   gasEdit,
   tableItemEdit,
 } from '../../chain/chain-edits.ts';
+import type { ChainWatch } from '../../chain/chain-watch.ts';
+import { GasReport, type GasReportRow } from '../../chain/gas-report.ts';
 import { signingKey } from '../../chain/genesis/genesis-keys.ts';
 import type { ChainMemory, LocalChain, Mining } from '../../chain/local-chain.ts';
+import { CoverageRecorder } from '../../execution/coverage-recorder.ts';
+import type { TransactionOutput } from '../../execution/execute.ts';
 import {
   balanceEdit,
   moduleEdit,
@@ -18,7 +22,9 @@ import {
   type StateEdit,
 } from '../../ledger/overrides/state-edits.ts';
 import { formatHex } from '../../move/bcs/hex.ts';
+import type { SignedTransaction } from '../../move/transactions/user-transaction.ts';
 import { parseAddress } from '../../move/types/address.ts';
+import { type ModuleId, moduleKey } from '../../move/types/module-id.ts';
 import { storeFileOf } from '../../store/sqlite/files.ts';
 import { copySmallSqliteFile, replaceSqliteStore } from '../../store/sqlite/sqlite-store.ts';
 import { NodeError } from '../node-error.ts';
@@ -26,6 +32,7 @@ import { asNodeError, restoreStore } from '../open-store.ts';
 import { packedStore, unpackedStore } from '../packed-store.ts';
 import { PendingFailure, type StopList } from '../shutdown.ts';
 import { APT, type Branch, type BranchOptions, type LocalAccount, openBranch } from './branch.ts';
+import { writeCoverage } from './coverage/coverage-files.ts';
 
 /** In the folder of the ledger. */
 const SNAPSHOT_FOLDER = 'snapshots';
@@ -53,7 +60,11 @@ interface Snapshot {
   readonly memory: ChainMemory;
 }
 
-type LocalnetParts = Omit<BranchOptions, 'mining' | 'memory' | 'server'>;
+type LocalnetParts = Omit<BranchOptions, 'mining' | 'memory' | 'server' | 'watch'> & {
+  readonly watch?: ChainWatch;
+  /** Whether instructions are counted. */
+  readonly isCovered?: boolean;
+};
 
 /** All methods that change something reject with NodeError, or with OverrideError for what no ledger could have. */
 export class Localnet {
@@ -67,6 +78,9 @@ export class Localnet {
   readonly #failure = new PendingFailure();
   readonly #folder: string;
   readonly #snapshots = new Map<number, Snapshot>();
+  readonly #gas = new GasReport();
+  readonly #coverage: CoverageRecorder | undefined;
+  readonly #published = new Map<string, ModuleId>();
   readonly #answering = new Set<ServerResponse>();
   #now: Branch;
   #branch: Promise<Branch>;
@@ -74,8 +88,15 @@ export class Localnet {
   /** The end of what changes the branch. */
   #turn: Promise<unknown> = Promise.resolve();
 
-  private constructor(parts: LocalnetParts, branch: Branch, folder: string, stopList: StopList) {
+  private constructor(
+    parts: LocalnetParts,
+    branch: Branch,
+    folder: string,
+    stopList: StopList,
+    coverage: CoverageRecorder | undefined,
+  ) {
     this.#parts = parts;
+    this.#coverage = coverage;
     this.#stopList = stopList;
     this.#folder = folder;
     this.#now = branch;
@@ -88,14 +109,25 @@ export class Localnet {
   }
 
   static async open(parts: LocalnetParts, mining: Mining, stopList: StopList): Promise<Localnet> {
-    const branch = await openBranch({ ...parts, mining });
+    let net: Localnet | undefined;
+    const coverage = parts.isCovered ? new CoverageRecorder() : undefined;
+    const watch: ChainWatch = {
+      runs: coverage,
+      committed: (transaction, output) => {
+        // Coins that the network gives are no part of a test.
+        if (net === undefined || transaction.raw.sender === net.mint.address) return;
+        net.#note(transaction, output);
+      },
+    };
+    const branch = await openBranch({ ...parts, watch, mining });
     const folder = join(parts.settings.data, SNAPSHOT_FOLDER);
     const remove = () => rmSync(folder, { recursive: true, force: true });
     stopList.add('the snapshots', remove);
     // Those of a process that was killed.
     remove();
     mkdirSync(folder);
-    return new Localnet(parts, branch, folder, stopList);
+    net = new Localnet({ ...parts, watch }, branch, folder, stopList, coverage);
+    return net;
   }
 
   /** The server of the interface, which does not listen yet. */
@@ -141,6 +173,35 @@ export class Localnet {
   /** The time of the newest block, in microseconds since 1970. */
   get timestampUsecs(): bigint {
     return this.#now.chain.timestampUsecs;
+  }
+
+  /** What transactions have cost, by the functions that they call; also of what was reverted since. */
+  gasReport(): readonly GasReportRow[] {
+    return this.#gas.rows();
+  }
+
+  /**
+   * Writes which code of published modules has run, also in views, simulations and what was reverted since.
+   * @param folder of `coverage.txt` and `lcov.info`
+   * @param sources where Move sources are that packages do not have
+   * @returns the text
+   */
+  async writeCoverage(folder: string, sources?: string): Promise<string> {
+    const recorder = this.#coverage;
+    if (recorder === undefined) {
+      throw new NodeError('bad_setting', 'the network was started without coverage');
+    }
+    const view = await (await this.#branch).ledger.view();
+    const published = this.#published.values();
+    return await writeCoverage(folder, { recorder, published, view, sources });
+  }
+
+  #note(transaction: SignedTransaction, output: TransactionOutput): void {
+    this.#gas.note(transaction, output);
+    for (const { key } of output.writes) {
+      const path = key.kind === 'accessPath' ? key.parsed : undefined;
+      if (path?.kind === 'code') this.#published.set(moduleKey(path.module), path.module);
+    }
   }
 
   /** Rejects when the chain cannot go on. Never resolves. */

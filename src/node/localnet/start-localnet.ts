@@ -60,13 +60,15 @@ export interface LocalnetOptions {
   readonly genesis?: string | undefined;
   /** A dump to begin with, or the file of one; there must not be a ledger yet. */
   readonly load?: string | Uint8Array | undefined;
+  /** Whether instructions of published modules are counted, for `writeCoverage`. */
+  readonly coverage?: boolean | undefined;
   readonly settings?: Partial<Omit<NodeSettings, 'data' | 'listen' | 'workers'>> | undefined;
 }
 
 const OPTIONS: Record<keyof LocalnetOptions, true> = {
   ...{ data: true, accounts: true, seed: true, mining: true, listen: true, faucetListen: true },
   ...{ indexerListen: true, readyListen: true, fork: true, genesis: true, load: true },
-  settings: true,
+  ...{ coverage: true, settings: true },
 };
 /** Bytes of the file of a dump. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
@@ -127,6 +129,7 @@ async function start(options: LocalnetOptions, stopList: StopList): Promise<Loca
   const indexer = await startIndexer(() => opening, options, place, logger, stopList);
   const parts = {
     ...{ logger, place, impersonation, accounts, seed },
+    isCovered: options.coverage === true,
     settings: { ...settings, ...indexer?.settings },
   };
   opening = Localnet.open(parts, mining, stopList);

@@ -11,6 +11,7 @@ import { Admission, WORK_KINDS } from '../../api/load/admission.ts';
 import { API_CONSTANTS } from '../../api/settings.ts';
 import { newCaches, openLedger } from '../../ledger/open.ts';
 import { type OpenSource, storedSource } from '../../state/source.ts';
+import type { RunObserver } from '../../vm/observer.ts';
 import { isLocalLedger } from '../local-ledger.ts';
 import { isSampleLedger } from '../sample-resource.ts';
 import { type ListenAddress, listen, parseListenAddress } from '../settings/listen-address.ts';
@@ -38,6 +39,7 @@ type Served = Pick<NodeStore, 'store' | 'openSource' | 'chain'> & {
   readonly isControlled?: boolean;
   /** Of a network on top of a fork: what it has made itself begins here. */
   readonly firstVersion?: bigint | undefined;
+  readonly observer?: RunObserver | undefined;
 };
 
 /**
@@ -70,7 +72,8 @@ export async function openInterface(
   server?: Server,
 ) {
   const { store, openSource, chain, gitHash = API_CONSTANTS.gitHash, ledger: given } = served;
-  const ledger = given ?? openLedger(store, newCaches(), sourceOf(settings.data, openSource));
+  const source = sourceOf(settings.data, openSource);
+  const ledger = given ?? openLedger(store, newCaches(), source, served.observer);
   const { state } = await ledger.view();
   const isSample = openSource === undefined && (await isSampleLedger(store));
   const admission = new Admission(settings, () => ledger.waitingReads());

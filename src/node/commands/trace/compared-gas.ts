@@ -1,6 +1,7 @@
 /** Gas of two traces by function, side by side. */
 import type { Trace } from '../../../execution/trace/trace-shape.ts';
 import { escapeInvisible } from '../../visible-text.ts';
+import { table } from '../table.ts';
 
 interface ComparedFunction {
   readonly function: string;
@@ -49,18 +50,4 @@ export function comparedGasText(first: Trace, second: Trace): string {
   const used = [first, second].map(({ gas }) => Number(gas.used ?? 0));
   rows.push(['gas used', '', `${used[0]}`, `${used[1]}`, `${used[1]! - used[0]!}`]);
   return table(['function', 'calls', 'first', 'second', 'difference'], rows);
-}
-
-/** Columns of texts: the first one begins at the left, the others end at the right. */
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const all = [head, ...rows];
-  const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]!.length)));
-  const line = (row: readonly string[]) =>
-    row
-      .map((text, column) =>
-        column === 0 ? text.padEnd(widths[column]!) : text.padStart(widths[column]!),
-      )
-      .join('  ')
-      .trimEnd();
-  return `${all.map(line).join('\n')}\n`;
 }

@@ -1,0 +1,111 @@
+/** Counts how often each instruction of published modules is done, and which way branches go (docs/traces.md). */
+import type { CompiledModule, Instruction } from '../move/modules/compiled.ts';
+import { functionNameOfHandle, moduleIdOf } from '../move/modules/compiled.ts';
+import { OPCODES } from '../move/modules/opcodes.ts';
+import { isReservedAddress } from '../move/types/address.ts';
+import { type ModuleId, moduleKey } from '../move/types/module-id.ts';
+import type { ObservedRun, RunObserver } from '../vm/observer.ts';
+import type { LoadedFunction } from '../vm/program/loaded-module.ts';
+
+/** By instruction. */
+export interface FunctionCoverage {
+  readonly name: string;
+  readonly definition: number;
+  readonly code: readonly Instruction[];
+  /** How often it was done. */
+  readonly hits: Float64Array;
+  /** Of a conditional branch, how often it jumped. */
+  readonly jumps: Float64Array;
+}
+
+export interface ModuleCoverage {
+  readonly id: ModuleId;
+  /** Those that are not native, in the order of the module. */
+  readonly functions: readonly FunctionCoverage[];
+}
+
+/** Modules that are counted, at most. */
+export const MAX_COVERED_MODULES = 10_000;
+
+export class CoverageRecorder implements RunObserver {
+  readonly #modules = new Map<string, ModuleCoverage>();
+  readonly #known = new WeakMap<CompiledModule, ModuleCoverage>();
+  readonly #functions = new WeakMap<LoadedFunction, FunctionCoverage>();
+
+  /** In the order of their names. A module that was upgraded is as it was last. */
+  get modules(): readonly ModuleCoverage[] {
+    const all = [...this.#modules].sort(([left], [right]) => (left < right ? -1 : 1));
+    return all.map(([, module]) => module);
+  }
+
+  /** Adds a module of which perhaps nothing has run. @returns undefined for those of the framework */
+  add(compiled: CompiledModule): ModuleCoverage | undefined {
+    const known = this.#known.get(compiled);
+    if (known !== undefined) return known;
+    const id = moduleIdOf(compiled);
+    if (isReservedAddress(id.address)) return undefined;
+    const key = moduleKey(id);
+    const before = this.#modules.get(key);
+    let module = coverageOf(id, compiled);
+    // The same bytes may have been loaded twice.
+    if (before !== undefined && isSameCode(before, module)) module = before;
+    else if (before === undefined && this.#modules.size >= MAX_COVERED_MODULES) return undefined;
+    this.#modules.set(key, module);
+    this.#known.set(compiled, module);
+    return module;
+  }
+
+  instruction({ frame, stack }: ObservedRun): void {
+    const { function: running, pc } = frame!;
+    if (running.module.isFree) return;
+    const found = this.#functions.get(running) ?? this.#coverageOf(running);
+    if (found === undefined) return;
+    const at = pc - 1;
+    found.hits[at]! += 1;
+    const jumpsIf = CONDITIONS.get(found.code[at]!.opcode);
+    if (jumpsIf !== undefined && stack.at(-1) === jumpsIf) found.jumps[at]! += 1;
+  }
+
+  retried({ frame }: ObservedRun): void {
+    const found = this.#functions.get(frame!.function);
+    if (found !== undefined) found.hits[frame!.pc]! -= 1;
+  }
+
+  #coverageOf(running: LoadedFunction): FunctionCoverage | undefined {
+    const module = this.add(running.module.compiled);
+    const found = module?.functions.find(({ definition }) => definition === running.definition);
+    if (found !== undefined) this.#functions.set(running, found);
+    return found;
+  }
+}
+
+/** Conditional branches, and which value lets them jump. */
+const CONDITIONS: ReadonlyMap<number, boolean> = new Map([
+  [OPCODES.findIndex((info) => info?.name === 'BrTrue'), true],
+  [OPCODES.findIndex((info) => info?.name === 'BrFalse'), false],
+]);
+
+/** Places of conditional branches. */
+export function branchesOf({ code }: FunctionCoverage): number[] {
+  return code.flatMap(({ opcode }, at) => (CONDITIONS.has(opcode) ? [at] : []));
+}
+
+function coverageOf(id: ModuleId, compiled: CompiledModule): ModuleCoverage {
+  const functions = compiled.functionDefinitions.flatMap(({ handle, code }, definition) => {
+    if (code === undefined) return [];
+    const { length } = code.code;
+    const name = functionNameOfHandle(compiled, handle);
+    const [hits, jumps] = [new Float64Array(length), new Float64Array(length)];
+    return [{ name, definition, code: code.code, hits, jumps }];
+  });
+  return { id, functions };
+}
+
+function isSameCode(left: ModuleCoverage, right: ModuleCoverage): boolean {
+  const shapeOf = ({ functions }: ModuleCoverage) =>
+    functions.map(({ name, code }) => [
+      name,
+      ...code.map(({ opcode, operand }) => `${opcode} ${operand}`),
+    ]);
+  return JSON.stringify(shapeOf(left)) === JSON.stringify(shapeOf(right));
+}
