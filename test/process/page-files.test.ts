@@ -19,7 +19,7 @@ const DOCUMENTS = ['/', '/v1/spec'];
 
 /** The page's program. */
 function scriptPath(files: readonly PageFile[]): string {
-  return files.find(({ path }) => /^\/page\/assets\/.*\.js$/.test(path))!.path;
+  return files.find(({ path }) => /^\/page\/assets\/index-.*\.js$/.test(path))!.path;
 }
 
 describe('the page over HTTP', () => {
@@ -102,15 +102,27 @@ describe('the page over HTTP', () => {
     expect(hashed.map(({ path }) => /-[\w-]{8}\.(js|css)$/.exec(path)?.[1]).sort()).toEqual([
       'css',
       'js',
+      'js',
     ]);
     for (const { path } of files) {
       const { headers } = await app.request(path);
       const isHashed = path.startsWith('/page/assets/');
-      expect(body.includes(`"${path}"`)).toBe(isHashed || /base\.css$|favicon\.svg$/.test(path));
+      // The program begins the worker when there is a trace to show.
+      const isNamed = isHashed && !path.includes('/trace-worker-');
+      expect(body.includes(`"${path}"`)).toBe(isNamed || /base\.css$|favicon\.svg$/.test(path));
       expect(headers['cache-control']).toBe(
         isHashed ? 'public, max-age=31536000, immutable' : 'no-cache',
       );
     }
+  });
+
+  it('is below 250 kB, compressed', async () => {
+    let total = 0;
+    for (const { path } of files.filter((file) => !/swagger|spec/.test(file.path))) {
+      const { bytes } = await app.request({ url: path, headers: { 'accept-encoding': 'gzip' } });
+      total += bytes.length;
+    }
+    expect(total).toBeLessThan(250_000);
   });
 
   it('sends the security policy with every file', async () => {

@@ -1,4 +1,5 @@
 /** Event streams and modules in a browser, and every view's errors in the node's words. */
+import { gzipSync } from 'node:zlib';
 import type { Page, Route } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { CAFE_HEX } from '../../src/sample/publishers.ts';
@@ -139,6 +140,23 @@ describePage('page: events, modules and errors', ({ node, open, go }) => {
     await page.locator('article a.t-type[href*="/code/event"]').first().click();
     await page.waitForURL(/\/account\/0x1\/modules\/code\/event\/EventHandle$/);
     await page.locator(':focus h3').getByText('EventHandle').waitFor();
+  });
+
+  it('module: source that is on chain is shown, and its names of parameters', async () => {
+    const page = await open('/');
+    const source = 'module 0x1::coin { public fun balance<T>(owner_of_it: address): u64 {} }';
+    const module = { name: 'coin', source: `0x${gzipSync(source).toString('hex')}` };
+    const data = { packages: [{ name: 'Framework', upgrade_number: '3', modules: [module] }] };
+    await page.route('**/resource/0x1::code::PackageRegistry*', (route) =>
+      route.fulfill({ body: JSON.stringify({ type: '0x1::code::PackageRegistry', data }) }),
+    );
+    await go(page, '#/module?account=0x1&name=coin&item=balance');
+    await page.getByText('In the package Framework, upgraded 3 times').waitFor();
+    await page.getByText('Move source, as its publisher').click();
+    await page.getByLabel('Move source').getByText('owner_of_it: address').waitFor();
+    await page.getByText('Parameters: owner_of_it').waitFor();
+    await page.locator('article.revealed').getByText('Call this view function').click();
+    await page.getByLabel('Argument 1 owner_of_it: address').waitFor();
   });
 
   it('module: bytes that are no module are not hidden', async () => {

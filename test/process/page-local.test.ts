@@ -60,6 +60,23 @@ describe.skipIf(!hasBrowser)('page: local network (skipped without Chromium)', (
       .locator('.headline')
       .getByText(/^0.00012345 APT from/)
       .waitFor();
+    await page.getByRole('link', { name: 'Trace' }).click();
+    const tree = page.getByRole('region', { name: 'Tree of calls' });
+    const transfer = tree.getByRole('button', { name: /^0x1::fungible_asset::withdraw/ });
+    await page.getByRole('button', { name: 'Close all' }).click();
+    await transfer.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Open all' }).click();
+    const first = await tree.locator('.trace-text').first().textContent();
+    await tree.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+    await expect.poll(() => tree.locator('.trace-text').first().textContent()).not.toBe(first);
+    const rows = await main().locator('.button-row .hint').textContent();
+    const made = await tree.locator('.trace-row').count();
+    expect(made).toBeLessThan(Number(/^[\d,]+/.exec(rows!)![0].replace(',', '')));
+    await tree.locator('.trace-text').last().click();
+    await page.getByRole('heading', { name: 'The chosen step' }).waitFor();
+    await page.locator('table.gas').getByText('aptos_account::transfer').waitFor();
+    expect(await axeViolations(page, 'light')).toEqual([]);
+    expect(await axeViolations(page, 'dark')).toEqual([]);
     const body = await fetch(`${net.url}/accounts/0xbeef/balance/0xa`);
     expect(await body.text()).toBe('12345');
     expect(address.endsWith(await senderOf())).toBe(true);

@@ -1,6 +1,7 @@
 /** What the node answers, as far as the page reads it (docs/spec/http.md, docs/spec/transactions.md). */
 import type { ModuleAbi } from '../../src/move/modules/abi-shapes.ts';
 import type { Json, JsonObject } from './exact-json.ts';
+import { isSigner } from './signer-type.ts';
 
 /** GET /v1. */
 export interface LedgerInfo {
@@ -120,7 +121,7 @@ export type AbiFunction = ModuleAbi['exposed_functions'][number];
 
 /** The parameters a caller gives: all but the signers (docs/spec/encode.md §A4, step 5). */
 export function argumentTypes(params: readonly string[]): string[] {
-  return params.filter((type) => !/^(?:&(?:mut )?)?signer$/.test(type));
+  return params.filter((type) => !isSigner(type));
 }
 
 /** A version that changed a balance. */

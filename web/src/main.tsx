@@ -44,6 +44,7 @@ import { TableView } from './views/table-view.tsx';
 import { CollectionView, TokenView } from './views/token-view.tsx';
 import { TransactionView } from './views/transaction-view.tsx';
 import { TransactionsView } from './views/transactions-view.tsx';
+import { ValidatorsView } from './views/validators-view.tsx';
 
 /** What is shown, in words: a name, followed by what it is of when the reader has said so. */
 function assetTitle(): string {
@@ -81,6 +82,7 @@ const VIEWS: Readonly<Record<ViewName, readonly [title: () => string, show: Comp
   asset: [assetTitle, AssetView],
   collection: [titled('Collection', 'Collection', 'address'), CollectionView],
   token: [titled('Token', 'Token', 'address'), TokenView],
+  validators: [() => 'Validators', ValidatorsView],
   table: [titled('Table', 'Table', 'handle'), TableView],
   balance: [titled('Balance of', 'Balance', 'account'), BalanceView],
   encode: [() => 'Encode a transaction', EncodeView],
@@ -92,7 +94,7 @@ const VIEWS: Readonly<Record<ViewName, readonly [title: () => string, show: Comp
 const NAVIGATION: readonly (readonly [ViewName, string, ...ViewName[]])[] = [
   ['overview', 'Ledger'],
   ['transactions', 'Transactions', 'transaction'],
-  ['blocks', 'Blocks', 'block'],
+  ['blocks', 'Blocks', 'block', 'validators'],
   ['account', 'Account'],
   ['asset', 'Assets', 'collection', 'token'],
   ['balance', 'Balance'],
@@ -315,6 +317,9 @@ function Badges() {
   );
 }
 
+/** What there is room for on a narrow screen. */
+const MAIN_FACTS = ['version', 'last block', 'all of this page is as of version', 'error'];
+
 const STATUS_TEXTS = {
   connecting: 'Connecting…',
   live: 'Live',
@@ -357,7 +362,11 @@ function Strip() {
       <Badges />
       <span class="strip-facts">
         {facts.map(([name, value, title]) => (
-          <span key={name} class="strip-fact" title={title}>
+          <span
+            key={name}
+            class={MAIN_FACTS.includes(name) ? 'strip-fact is-main' : 'strip-fact'}
+            title={title}
+          >
             {name} <b>{value}</b>
           </span>
         ))}

@@ -43,6 +43,8 @@ export const NATIVE_COIN = '0x1::aptos_coin::AptosCoin';
 
 export const HEADS_REQUEST: ApiRequest = { method: 'GET', path: '/v1/-/heads', isStream: true };
 
+export const GAS_PRICE_REQUEST = get('/estimate_gas_price');
+
 export function balanceRequest(account: string, asset: string, version = chosenVersion()) {
   const path = `/v1/accounts/${pathSegment(account)}/balance/${pathSegment(asset)}`;
   return { method: 'GET', path: withQuery(path, { ledger_version: version }) } as const;
@@ -107,6 +109,11 @@ export function transactionRequest(id: string): ApiRequest {
 /** The last version at a time in microseconds since 1970. */
 export function versionAtRequest(usecs: bigint): ApiRequest {
   return get(`/versions/by_timestamp/${usecs}`);
+}
+
+/** What a transaction did, call by call (docs/traces.md). */
+export function traceRequest(id: string): ApiRequest {
+  return get(`/-/transactions/${pathSegment(id)}/trace`);
 }
 
 /** A block by its height, or the one that contains a version. */

@@ -4,7 +4,9 @@ import { useAnswer } from './ask.tsx';
 import { splitFunctionName } from './encode-request.ts';
 import { isObject } from './exact-json.ts';
 import { AccountId, DeclaredName } from './ids.tsx';
+import { useSource } from './move-source.ts';
 import { JsonView, TypedValue, TypeText } from './move-text.tsx';
+import { argumentNames, parameterNames } from './parameter-names.ts';
 import { type FactRow, Facts, Section } from './parts.tsx';
 import { moduleRequest } from './requests.ts';
 
@@ -15,7 +17,7 @@ function account(hex: string | undefined) {
 export function PayloadPart({ payload }: { payload: Payload }) {
   const { type, function: called, multisig_address, type_arguments = [] } = payload;
   const inner = payload['transaction_payload'];
-  const types = useArgumentTypes(payload);
+  const { types, names } = useArguments(payload);
   if (type === 'write_set_payload') return null;
   return (
     <Section title={`Payload: ${type.replace('_payload', '').replaceAll('_', ' ')}`}>
@@ -33,7 +35,7 @@ export function PayloadPart({ payload }: { payload: Payload }) {
           ),
           ...(payload.arguments ?? []).map(
             (value, at): FactRow => [
-              `Argument ${at + 1}${types[at] ? `: ${types[at]}` : ''}`,
+              `Argument ${at + 1}${names[at] ? ` ${names[at]}` : ''}${types[at] ? `: ${types[at]}` : ''}`,
               <TypedValue key={at} value={value} type={types[at]} />,
             ],
           ),
@@ -50,13 +52,16 @@ export function PayloadPart({ payload }: { payload: Payload }) {
   );
 }
 
-/** Of the function that is called, or of the script. */
-function useArgumentTypes({ function: called = '', code }: Payload): string[] {
+/** Types and names of the function that is called, or of the script. */
+function useArguments({ function: called = '', code }: Payload) {
   const name = splitFunctionName(called);
   const { json } = useAnswer<ModuleAnswer>(name && moduleRequest(name.address, name.module));
   const declared = json?.abi?.exposed_functions.find((one) => one.name === name?.name);
   const script = isObject(code) && isObject(code['abi']) ? code['abi']['params'] : undefined;
-  return argumentTypes(declared?.params ?? (script as string[] | undefined) ?? []);
+  const source = useSource(name?.address ?? '', name?.module ?? '');
+  const params = declared?.params ?? (script as string[] | undefined) ?? [];
+  const all = source?.text === undefined ? [] : parameterNames(source.text, name?.name ?? '');
+  return { types: argumentTypes(params), names: argumentNames(params, all) };
 }
 
 export function SignaturePart({ signature }: { signature: Signature }) {

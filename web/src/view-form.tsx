@@ -10,12 +10,20 @@ import {
 } from './encode-request.ts';
 import { formatJson, type Json } from './exact-json.ts';
 import { JsonField } from './move-text.tsx';
+import { argumentNames } from './parameter-names.ts';
 import { QueryForm, TextField } from './parts.tsx';
 import { RequestPanel } from './request-panel.tsx';
 import { viewRequest } from './requests.ts';
 
+interface CallFieldsProps {
+  readonly declared: AbiFunction;
+  /** Names of all parameters, where the source has them. */
+  readonly parameters?: readonly string[];
+}
+
 /** Fields for the type arguments and arguments of a function. */
-export function CallFields({ declared }: { declared: AbiFunction }) {
+export function CallFields({ declared, parameters = [] }: CallFieldsProps) {
+  const names = argumentNames(declared.params, parameters);
   return (
     <>
       {declared.generic_type_params.map((_, at) => (
@@ -24,7 +32,7 @@ export function CallFields({ declared }: { declared: AbiFunction }) {
       {argumentTypes(declared.params).map((type, at) => (
         <TextField
           key={at}
-          label={`Argument ${at + 1}: ${type}`}
+          label={`Argument ${at + 1}${names[at] ? ` ${names[at]}` : ''}: ${type}`}
           name={`argument-${at}`}
           placeholder={argumentText(placeholderValue(type), type)}
           wide
@@ -44,7 +52,7 @@ export function readCall(name: string, declared: AbiFunction, fields: Record<str
 }
 
 /** A form for a view function; the answer, one value per result. `name` is the full one. */
-export function ViewForm({ name, declared }: { name: string; declared: AbiFunction }) {
+export function ViewForm({ name, declared, parameters }: CallFieldsProps & { name: string }) {
   const [body, setBody] = useState<string>();
   return (
     <details class="call">
@@ -54,7 +62,7 @@ export function ViewForm({ name, declared }: { name: string; declared: AbiFuncti
         submit="Call"
         onSubmit={(fields) => setBody(formatJson(readCall(name, declared, fields)))}
       >
-        <CallFields declared={declared} />
+        <CallFields declared={declared} {...(parameters && { parameters })} />
       </QueryForm>
       {body !== undefined && <Result body={body} results={declared.return} />}
     </details>

@@ -24,6 +24,7 @@ export const PAGE_PATHS = {
   collection: ['/collection/{address}/{show?}', '/collection'],
   token: ['/token/{address}/{show?}', '/token'],
   table: ['/table/{handle}', '/table'],
+  validators: ['/validators'],
   balance: ['/balance'],
   encode: ['/encode'],
   local: ['/local'],

@@ -36,6 +36,21 @@ export function BalanceView() {
   const [from, to] = [parameter('from'), parameter('to')];
   return (
     <>
+      {asked.request && (
+        <Answered asked={asked} title="No balance">
+          {() => (
+            <>
+              <Figure asked={asked} unit={unit} />
+              <History
+                key={`${account} ${asset} ${from} ${to} ${version}`}
+                {...{ account, asset, unit, from, to }}
+                latest={ledgerVersion(asked)}
+                onAsked={setSamplesAsked}
+              />
+            </>
+          )}
+        </Answered>
+      )}
       <LookUp
         view="balance"
         label="Balance"
@@ -55,21 +70,6 @@ export function BalanceView() {
           { label: 'Chart to version', name: 'to', placeholder: 'latest', numeric: true },
         ]}
       />
-      {asked.request && (
-        <Answered asked={asked} title="No balance">
-          {() => (
-            <>
-              <Figure asked={asked} unit={unit} />
-              <History
-                key={`${account} ${asset} ${from} ${to} ${version}`}
-                {...{ account, asset, unit, from, to }}
-                latest={ledgerVersion(asked)}
-                onAsked={setSamplesAsked}
-              />
-            </>
-          )}
-        </Answered>
-      )}
       <RequestPanel
         asked={asked}
         also={[

@@ -35,6 +35,10 @@ function StreamEvents() {
   const start = parameter('start');
   return (
     <>
+      {account !== '' && <Names key={account} stream={stream} />}
+      {account !== '' && creationNumber !== '' && (
+        <Events key={`${account} ${creationNumber} ${start} ${chosenVersion()}`} stream={stream} />
+      )}
       <LookUp
         view="events"
         label="Event stream"
@@ -45,10 +49,6 @@ function StreamEvents() {
           { label: 'From sequence number', name: 'start', placeholder: 'newest', numeric: true },
         ]}
       />
-      {account !== '' && <Names key={account} stream={stream} />}
-      {account !== '' && creationNumber !== '' && (
-        <Events key={`${account} ${creationNumber} ${start} ${chosenVersion()}`} stream={stream} />
-      )}
     </>
   );
 }

@@ -6,8 +6,10 @@ import { Answered, useAnswer } from '../ask.tsx';
 import { DeclaredName } from '../ids.tsx';
 import { readModuleCode } from '../module-code.ts';
 import { functionLines, type Line, structLines } from '../move-declaration.ts';
+import { useSource } from '../move-source.ts';
 import { Declaration } from '../move-text.tsx';
 import { counted, groupDigits } from '../number-text.ts';
+import { parameterNames } from '../parameter-names.ts';
 import {
   announce,
   CodeBlock,
@@ -29,6 +31,11 @@ export function ModuleView() {
   const asked = useAnswer<ModuleAnswer>(isNamed ? moduleRequest(account, name) : undefined);
   return (
     <>
+      {isNamed && (
+        <Answered asked={asked} title="No module">
+          {(answer) => <Module key={`${account}::${name}`} {...{ ...answer, account, name }} />}
+        </Answered>
+      )}
       <LookUp
         view="module"
         label="Module"
@@ -38,27 +45,44 @@ export function ModuleView() {
           { label: 'Module', name: 'name', required: true },
         ]}
       />
-      {isNamed && (
-        <Answered asked={asked} title="No module">
-          {(answer) => <Module key={`${account}::${name}`} {...{ ...answer, name }} />}
-        </Answered>
-      )}
       <RequestPanel asked={asked} />
     </>
   );
 }
 
-function Module({ abi, bytecode, name }: ModuleAnswer & { name: string }) {
+interface NameOfModule {
+  readonly account: string;
+  readonly name: string;
+}
+
+function Module({ abi, bytecode, account, name }: ModuleAnswer & NameOfModule) {
+  const source = useSource(account, name);
   useEffect(() => announce(`Module ${name} shown`), []);
   return (
     <>
       {abi ? (
-        <Interface abi={abi} />
+        <Interface abi={abi} source={source?.text} />
       ) : (
         <p>
           The node holds these bytes, but they do not load as a module, so there is no interface to
           show.
         </p>
+      )}
+      {source && (
+        <p class="hint">
+          In the package {source.packageName}, upgraded {counted(Number(source.upgrades), 'time')}
+          {source.text === undefined && '; its source is not on chain'}.
+        </p>
+      )}
+      {source?.text !== undefined && (
+        <details class="code">
+          <summary>Move source, as its publisher has put it on chain</summary>
+          <p class="hint">Nobody has checked that the bytecode was made from it.</p>
+          <CopyButton label="Copy source" text={source.text} />
+          <CodeBlock style="source" label="Move source">
+            <code>{source.text}</code>
+          </CodeBlock>
+        </details>
       )}
       <Code bytecode={bytecode} prefix={abi ? `${abi.address}::${abi.name}::` : ''} />
       <details class="bytecode">
@@ -193,7 +217,7 @@ function itemsOf(abi: ModuleAbi): { structs: Item[]; functions: Item[] } {
   return { structs, functions };
 }
 
-function Interface({ abi }: { abi: ModuleAbi }) {
+function Interface({ abi, source }: { abi: ModuleAbi; source: string | undefined }) {
   const [filter, setFilter] = useState('');
   const item = parameter('item');
   const { structs, functions } = useMemo(() => itemsOf(abi), [abi]);
@@ -227,7 +251,7 @@ function Interface({ abi }: { abi: ModuleAbi }) {
         </p>
       </div>
       <Items title="Structs and enums" all={structs} fits={fits} />
-      <Items title="Functions" all={functions} fits={fits} />
+      <Items title="Functions" all={functions} fits={fits} source={source} />
     </div>
   );
 }
@@ -252,25 +276,30 @@ interface ItemsProps {
   readonly title: string;
   readonly all: readonly Item[];
   readonly fits: (item: Item) => boolean;
+  readonly source?: string | undefined;
 }
 
-function Items({ title, all, fits }: ItemsProps) {
+function Items({ title, all, fits, source }: ItemsProps) {
   const shown = all.filter(fits);
   if (shown.length === 0 && all.length > 0) return null;
   return (
     <Section title={title} count={all.length}>
       {all.length === 0 && <p class="hint">None.</p>}
       {shown.map((item) => (
-        <DeclaredItem key={item.name} item={item} />
+        <DeclaredItem key={item.name} item={item} source={source} />
       ))}
     </Section>
   );
 }
 
 /** A declaration; the one that the route names comes into view and has the focus. */
-function DeclaredItem({ item }: { item: Item }) {
+function DeclaredItem({ item, source }: { item: Item; source: string | undefined }) {
   const { name, marks, lines, declared, call = '', eventType } = item;
   const isRevealed = name === parameter('item');
+  const parameters = useMemo(
+    () => (source === undefined || declared === undefined ? [] : parameterNames(source, name)),
+    [source, name],
+  );
   const node = useRef<HTMLElement>(null);
   useEffect(() => {
     if (!isRevealed) return;
@@ -298,7 +327,8 @@ function DeclaredItem({ item }: { item: Item }) {
       <pre>
         <Declaration lines={lines} />
       </pre>
-      {declared?.is_view && <ViewForm name={call} declared={declared} />}
+      {parameters.length > 0 && <p class="hint">Parameters: {parameters.join(', ')}</p>}
+      {declared?.is_view && <ViewForm name={call} declared={declared} parameters={parameters} />}
     </article>
   );
 }

@@ -5,13 +5,20 @@ import { Answered, useAnswer } from '../ask.tsx';
 import { SAMPLE_PUBLISHER } from '../encode-request.ts';
 import { HeightId, Time, VersionId } from '../ids.tsx';
 import { useLive } from '../live-ledger.ts';
-import { groupDigits, ledgerAgeText, readU64, timeText } from '../number-text.ts';
-import { Facts, Failure, PauseButton, Waiting } from '../parts.tsx';
+import { counted, groupDigits, ledgerAgeText, readU64, timeText } from '../number-text.ts';
+import { type FactRow, Facts, Failure, PauseButton, Waiting } from '../parts.tsx';
 import { RequestPanel } from '../request-panel.tsx';
-import { blockRequest, HEADS_REQUEST, versionAtRequest } from '../requests.ts';
+import {
+  blockRequest,
+  GAS_PRICE_REQUEST,
+  HEADS_REQUEST,
+  resourceRequest,
+  versionAtRequest,
+} from '../requests.ts';
 import { chosenVersion, linkTo } from '../route.ts';
 import { TransactionRows } from '../transaction-rows.tsx';
 import { useScan } from '../transaction-scan.ts';
+import type { ValidatorSet } from './validators-view.tsx';
 
 /** Places that every ledger of this kind has, and two of the sample ledger. */
 function startingPoints(): readonly (readonly [text: string, hash: string])[] {
@@ -120,9 +127,26 @@ function Latest() {
   );
 }
 
+/** What a transaction pays now, and who makes blocks. */
+function useNetworkFacts(): FactRow[] {
+  const { json: gas } = useAnswer<{ readonly gas_estimate: number }>(GAS_PRICE_REQUEST);
+  const { json: set } = useAnswer<ValidatorSet>(
+    resourceRequest('0x1', '0x1::stake::ValidatorSet', ''),
+  );
+  const active = set?.data.active_validators;
+  return [
+    ['Gas price', gas && `${groupDigits(gas.gas_estimate)} octas for a unit of gas`],
+    [
+      'Validators',
+      active && <a href={linkTo('validators')}>{counted(active.length, 'active validator')}</a>,
+    ],
+  ];
+}
+
 function State({ info, growth }: { info: LedgerInfo; growth: string }) {
   const usecs = BigInt(info.ledger_timestamp);
   const ago = ledgerAgeText(usecs);
+  const network = useNetworkFacts();
   const kept =
     info.oldest_ledger_version === '0'
       ? 'all, from version 0'
@@ -143,6 +167,7 @@ function State({ info, growth }: { info: LedgerInfo; growth: string }) {
           ['Ledger time', `${timeText(usecs)} (${ago})`],
           ['History kept', kept],
           ['Growth', growth],
+          ...network,
           ['Node role', info.node_role.replace('_', ' ')],
           ['Git hash', info.git_hash],
           ['Encryption key', info.encryption_key],

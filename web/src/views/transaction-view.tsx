@@ -12,6 +12,7 @@ import { RequestPanel } from '../request-panel.tsx';
 import { transactionRequest } from '../requests.ts';
 import { linkTo, parameter } from '../route.ts';
 import { summaryOf } from '../summary.ts';
+import { TraceView } from '../trace/trace-view.tsx';
 import { TransactionOverview } from '../transaction-overview.tsx';
 
 /** Events shown before the reader asks for all. */
@@ -24,12 +25,12 @@ export function TransactionView() {
       <Answered asked={asked} title="No transaction">
         {(transaction) => <Shown key={transaction.hash} transaction={transaction} />}
       </Answered>
-      <RequestPanel asked={asked} />
+      {parameter('show') !== 'trace' && <RequestPanel asked={asked} />}
     </>
   );
 }
 
-const TABS = ['overview', 'events', 'changes', 'payload'] as const;
+const TABS = ['overview', 'events', 'changes', 'payload', 'trace'] as const;
 type TabName = (typeof TABS)[number];
 
 function Shown({ transaction }: { transaction: Transaction }) {
@@ -69,6 +70,7 @@ function Shown({ transaction }: { transaction: Transaction }) {
       {shown === 'overview' && <TransactionOverview transaction={transaction} />}
       {shown === 'events' && <Events events={events} />}
       {shown === 'changes' && at !== undefined && <Changes changes={changes} version={at} />}
+      {shown === 'trace' && <TraceView id={id} />}
       {shown === 'payload' && <Signed transaction={transaction} />}
     </>
   );

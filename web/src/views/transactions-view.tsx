@@ -14,6 +14,8 @@ import { type ScanOptions, useScan } from '../transaction-scan.ts';
 import { readVersion, VERSION_HINT } from '../version-text.ts';
 
 const PAGE_ROWS = 25;
+/** On narrow screens the list stands before the form. */
+const IS_WIDE = matchMedia('(min-width: 40rem)').matches;
 /** Parameters that filter; they stay from page to page. */
 const FILTERS = ['kind', 'function', 'sender', 'outcome'] as const;
 
@@ -50,7 +52,10 @@ export function TransactionsView() {
   return (
     <>
       <div class="list-head">
-        <FilterForm filters={filters} />
+        <details class="filter-fold" open={IS_WIDE || Object.values(filters).some(Boolean)}>
+          <summary>Filter, or go to a version</summary>
+          <FilterForm filters={filters} />
+        </details>
         {isLive && <PauseButton isPaused={isPaused} onChange={setPaused} />}
       </div>
       {asked.failure !== undefined && <Failure title="No transactions" error={asked.failure} />}

@@ -1,0 +1,28 @@
+/** Names of parameters, which bytecode has not: in Move source. */
+import { isSigner } from './signer-type.ts';
+
+/** The names of a function's parameters, as its source declares them; empty where it is not found. */
+export function parameterNames(source: string, name: string): string[] {
+  const code = source.replaceAll(/\/\/.*|\/\*[\s\S]*?\*\//g, ' ');
+  const start = new RegExp(`\\bfun\\s+${name.replaceAll('$', '\\$')}\\s*[<(]`).exec(code);
+  if (start === null) return [];
+  let at = start.index + start[0].length - 1;
+  if (code[at] === '<') at = code.indexOf('(', at);
+  let depth = 0;
+  let list = '';
+  for (; at >= 0 && at < code.length; at += 1) {
+    const letter = code[at]!;
+    if ('(<'.includes(letter)) depth += 1;
+    if (')>'.includes(letter)) depth -= 1;
+    if (depth === 0) break;
+    // Commas inside of types end no parameter.
+    if (depth > 1 || letter !== '(') list += depth > 1 && letter === ',' ? ' ' : letter;
+  }
+  return list.split(',').flatMap((one) => /^\s*(?:mut\s+)?([A-Za-z_]\w*)\s*:/.exec(one)?.[1] ?? []);
+}
+
+/** The names of what a caller gives, all but the signers. @param names those of all parameters, or none */
+export function argumentNames(params: readonly string[], names: readonly string[]): string[] {
+  if (names.length !== params.length) return [];
+  return names.filter((_, at) => !isSigner(params[at]!));
+}

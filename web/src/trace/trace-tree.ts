@@ -1,0 +1,182 @@
+/**
+ * The steps of a trace as rows: a row for each step that can be seen, those below closed ones not. It is kept by a worker
+ * (trace-worker.ts), because a trace may have 100,000 steps: the page has only the rows in its window.
+ */
+
+interface Gas {
+  readonly own: number;
+  readonly total: number;
+}
+
+interface TypedText {
+  readonly type: string;
+  readonly value?: unknown;
+}
+
+export interface TraceFailure {
+  readonly status: string;
+  readonly code?: string;
+  readonly reason?: string;
+  readonly description?: string;
+  readonly function?: string;
+  readonly offset?: number;
+  readonly instructions?: readonly { readonly offset: number; readonly text: string }[];
+}
+
+/** What the page reads of a step (docs/traces.md). */
+export interface TraceStep {
+  readonly kind: string;
+  readonly function?: string;
+  readonly type_arguments?: readonly string[];
+  readonly arguments?: readonly TypedText[];
+  readonly results?: readonly TypedText[];
+  readonly calls?: number;
+  readonly aborted?: boolean;
+  readonly gas?: Gas;
+  readonly type?: string;
+  readonly address?: string;
+  readonly handle?: string;
+  readonly steps?: readonly TraceStep[];
+}
+
+interface TracePart {
+  readonly name: string;
+  readonly gas: Gas;
+  readonly failure?: TraceFailure;
+  readonly steps: readonly TraceStep[];
+}
+
+export interface TraceAnswer {
+  readonly success: boolean;
+  readonly is_recorded?: boolean;
+  readonly gas: { readonly used?: string; readonly unit: number };
+  readonly parts: readonly TracePart[];
+  readonly functions: readonly {
+    readonly function: string;
+    readonly calls: number;
+    readonly own: number;
+    readonly total: number;
+  }[];
+  readonly omitted: { readonly steps: number; readonly values: number };
+}
+
+/** A row, without what is below it. */
+export interface TraceRow {
+  readonly id: number;
+  readonly depth: number;
+  readonly kind: string;
+  readonly text: string;
+  readonly gas?: Gas | undefined;
+  /** Undefined where there is nothing below. */
+  readonly isOpen?: boolean | undefined;
+  readonly isFailed: boolean;
+}
+
+interface Node {
+  readonly depth: number;
+  readonly step: TraceStep;
+  /** The node after all that is below this one. */
+  end: number;
+}
+
+const MAX_TEXT_CHARACTERS = 160;
+/** Calls this deep are open at first, where nothing failed. */
+const OPEN_DEPTH = 2;
+
+function shortType(text: string): string {
+  return text.replaceAll(/0x([0-9a-f]{4})[0-9a-f]{8,}/g, '0x$1…');
+}
+
+/** What a row says of a step. */
+export function stepText(step: TraceStep): string {
+  const { kind, type_arguments: types = [], arguments: given, results, calls, type = '' } = step;
+  if (kind === 'part') return step.function!;
+  if (kind !== 'call') {
+    const at = step.address ?? step.handle;
+    const place = at === undefined ? '' : ` at ${shortType(at)}`;
+    return shortType(type) + place;
+  }
+  const generic = types.length === 0 ? '' : `<${types.map(shortType).join(', ')}>`;
+  const value = (one: TypedText) => (one.value === undefined ? '…' : JSON.stringify(one.value));
+  const list = calls === undefined ? `(${(given ?? []).map(value).join(', ')})` : ` × ${calls}`;
+  const returned = results?.length ? ` → ${results.map(value).join(', ')}` : '';
+  const text = `${shortType(step.function!)}${generic}${shortType(list + returned)}`;
+  return text.length > MAX_TEXT_CHARACTERS ? `${text.slice(0, MAX_TEXT_CHARACTERS)}…` : text;
+}
+
+export class TraceTree {
+  readonly #nodes: Node[] = [];
+  readonly #open = new Set<number>();
+  /** Ids of the rows that can be seen, in order. */
+  #shown: number[] = [];
+
+  constructor({ parts }: Pick<TraceAnswer, 'parts'>) {
+    for (const { name, gas, steps, failure } of parts) {
+      this.#add({ kind: 'part', function: name, gas, steps, aborted: failure !== undefined });
+    }
+    this.#nodes.forEach(({ depth, step }, id) => {
+      if (depth < OPEN_DEPTH || step.aborted) this.#open.add(id);
+    });
+    this.#lookAgain();
+  }
+
+  /** Rows that can be seen. */
+  get count(): number {
+    return this.#shown.length;
+  }
+
+  rows(from: number, to: number): TraceRow[] {
+    return this.#shown.slice(Math.max(0, from), to).map((id) => {
+      const { depth, step, end } = this.#nodes[id]!;
+      const { kind, gas, aborted = false } = step;
+      const isOpen = end > id + 1 ? this.#open.has(id) : undefined;
+      return { id, depth, kind, text: stepText(step), gas, isOpen, isFailed: aborted };
+    });
+  }
+
+  /** All of a step but what is below it. */
+  detail(id: number): Omit<TraceStep, 'steps'> | undefined {
+    const { steps: _, ...step } = this.#nodes[id]?.step ?? { kind: '' };
+    return step;
+  }
+
+  toggle(id: number): void {
+    if (!this.#open.delete(id)) this.#open.add(id);
+    this.#lookAgain();
+  }
+
+  /** Opens everything, or closes it down to the parts. */
+  setAll(isOpen: boolean): void {
+    this.#open.clear();
+    if (isOpen) for (let id = 0; id < this.#nodes.length; id += 1) this.#open.add(id);
+    this.#lookAgain();
+  }
+
+  /** Without recursion: a trace is as deep as calls are. */
+  #add(root: TraceStep): void {
+    const waiting: { step: TraceStep; depth: number; ends?: Node }[] = [{ step: root, depth: 0 }];
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      if (next.ends !== undefined) {
+        next.ends.end = this.#nodes.length;
+        continue;
+      }
+      const { step, depth } = next;
+      const node: Node = { depth, step, end: 0 };
+      this.#nodes.push(node);
+      waiting.push({ step, depth, ends: node });
+      const { steps = [] } = step;
+      for (let at = steps.length - 1; at >= 0; at -= 1) {
+        waiting.push({ step: steps[at]!, depth: depth + 1 });
+      }
+    }
+  }
+
+  #lookAgain(): void {
+    const shown: number[] = [];
+    for (let id = 0; id < this.#nodes.length; ) {
+      shown.push(id);
+      id = this.#open.has(id) ? id + 1 : this.#nodes[id]!.end;
+    }
+    this.#shown = shown;
+  }
+}
