@@ -1,5 +1,9 @@
 /** Coverage for people: modules with their functions, and the instructions that were not done. */
-import { branchesOf, type FunctionCoverage, type ModuleCoverage } from '../../../execution/coverage-recorder.ts';
+import {
+  branchesOf,
+  type FunctionCoverage,
+  type ModuleCoverage,
+} from '../../../execution/coverage-recorder.ts';
 import { formatAddress } from '../../../move/types/address.ts';
 
 interface Share {
