@@ -27,14 +27,18 @@ interface TypeLayouts {
 
 /** Types whose layouts are in memory. */
 const MAX_LAYOUTS = 10_000;
-/** Tables in memory, of which some may not be in the database yet: more than rows wait to be written. */
-export const MAX_TABLES = 50_000;
+/** Tables in memory that are in the database, too. */
+const MAX_TABLES = 50_000;
 const COLUMNS = 'handle, key_type, value_type, owner_address';
 
 export class ChainTables {
   readonly #maxTables: number;
-  /** The newest ones last. */
+  /** Those that are in the database, too; the newest ones last. */
   readonly #tables = new Map<string, TableFacts>();
+  /** Those of rows that wait to be written, */
+  #waiting = new Map<string, TableFacts>();
+  /** and of rows that are being written. */
+  #written = new Map<string, TableFacts>();
   /** Whether the database has none that is not in memory. */
   #isComplete = false;
   /** Until a module is written. */
@@ -71,6 +75,13 @@ export class ChainTables {
     }
   }
 
+  /** Rows that have waited are being written now; those before are written. */
+  beginWriting(): void {
+    for (const table of this.#written.values()) this.#add(table);
+    this.#written = this.#waiting;
+    this.#waiting = new Map();
+  }
+
   async #toldBy(view: LedgerView, { writes }: TransactionFacts): Promise<TableFacts[]> {
     const told: TableFacts[] = [];
     for (const { type, data, address } of writes) {
@@ -84,7 +95,7 @@ export class ChainTables {
     const handles = page.flatMap(({ newTables, tableWrites }) =>
       [...newTables, ...tableWrites].map(({ handle }) => handle),
     );
-    const missing = new Set(handles.filter((handle) => !this.#tables.has(handle)));
+    const missing = new Set(handles.filter((handle) => this.#known(handle) === undefined));
     if (missing.size === 0) return;
     const { rows } = await database.query(
       `SELECT ${COLUMNS} FROM table_metadatas WHERE handle = ANY($1::text[])`,
@@ -103,9 +114,13 @@ export class ChainTables {
 
   /** @returns whether nothing has told of it before */
   #addNew(table: TableFacts): boolean {
-    const isNew = !this.#tables.has(table.handle);
-    if (isNew) this.#add(table);
+    const isNew = this.#known(table.handle) === undefined;
+    if (isNew) this.#waiting.set(table.handle, table);
     return isNew;
+  }
+
+  #known(handle: string): TableFacts | undefined {
+    return this.#waiting.get(handle) ?? this.#written.get(handle) ?? this.#tables.get(handle);
   }
 
   /** A table may be in an item of another one, which may come later: so until nothing is new. */
@@ -131,7 +146,7 @@ export class ChainTables {
     { handle, key, value }: TableWrite,
     found: TableFacts[],
   ): Promise<DecodedItem | undefined> {
-    const table = this.#tables.get(handle);
+    const table = this.#known(handle);
     if (table === undefined) return undefined;
     const { keyType, valueType, owner } = table;
     const [keyLayouts, valueLayouts] = [

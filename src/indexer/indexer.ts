@@ -37,6 +37,8 @@ export interface IndexerOptions {
   readonly database: Database;
   /** The first version to read; absent: the oldest that the ledger has. */
   readonly firstVersion?: bigint | undefined;
+  /** Tables of the chain that are in memory, instead of 50,000. */
+  readonly maxTables?: number | undefined;
   /** Reads in another thread; absent, or without a result: pages are read in this one. */
   readonly openReader?: (() => PageReader | undefined) | undefined;
 }
@@ -45,7 +47,7 @@ export class Indexer {
   readonly #options: IndexerOptions;
   #progress: Progress | undefined;
   readonly #pairs = new CoinPairs();
-  #tables = new ChainTables();
+  #tables: ChainTables;
   /** The view whose history is known to be the one of the tables. */
   #checked: LedgerView | undefined;
   #filling: Promise<void> | undefined;
@@ -56,6 +58,7 @@ export class Indexer {
 
   constructor(options: IndexerOptions) {
     this.#options = options;
+    this.#tables = new ChainTables(options.maxTables);
   }
 
   get database(): Database {
@@ -137,6 +140,7 @@ export class Indexer {
         const statements = rows.take();
         const last = page.at(-1)!;
         await writing;
+        this.#tables.beginWriting();
         // The next rows are made meanwhile.
         writing = this.#write(statements, nextVersion, last);
         writing.catch(() => undefined);
@@ -151,7 +155,7 @@ export class Indexer {
   #forget(): void {
     this.#progress = undefined;
     this.#checked = undefined;
-    this.#tables = new ChainTables();
+    this.#tables = new ChainTables(this.#options.maxTables);
   }
 
   /** Statistics by which queries are planned: PGlite collects none by itself. */

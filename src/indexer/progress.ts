@@ -15,8 +15,7 @@ export interface Progress {
 
 /** @returns `undefined` where there are no tables, or those of another version of Daybook */
 export async function readProgress(database: Database): Promise<Progress | undefined> {
-  const isThere = await database.query(`SELECT to_regclass('${PROGRESS_TABLE}') AS name`);
-  if (isThere.rows[0]?.name === null) return undefined;
+  if (!(await hasProgress(database))) return undefined;
   const { rows } = await database.query(`SELECT * FROM ${PROGRESS_TABLE}`);
   const row = rows[0];
   if (row === undefined || row.format !== SCHEMA_FORMAT) return undefined;
@@ -26,6 +25,11 @@ export async function readProgress(database: Database): Promise<Progress | undef
     nextVersion: BigInt(row.next_version!),
     lastRoot: row.last_root ?? undefined,
   };
+}
+
+async function hasProgress(database: Database): Promise<boolean> {
+  const { rows } = await database.query(`SELECT to_regclass('${PROGRESS_TABLE}') AS name`);
+  return rows[0]!.name !== null;
 }
 
 /** Removes the tables that may be there. @throws StoreError as `makeTables` */
@@ -44,7 +48,15 @@ export async function makeTables(
   firstVersion: bigint,
 ): Promise<Progress> {
   await refuseOthers(database);
+  const isThere = await hasProgress(database);
   await database.transaction([
+    // Others may make them at the same time: who comes second finds that there are some.
+    { text: 'SELECT pg_advisory_xact_lock(hashtext($1))', parameters: [database.schema] },
+    {
+      text: `SELECT 1 WHERE (to_regclass('${PROGRESS_TABLE}') IS NOT NULL) = $1::boolean`,
+      parameters: [String(isThere)],
+      isGuard: true,
+    },
     { text: makingStatements(database.schema), parameters: [] },
     {
       text: `INSERT INTO ${PROGRESS_TABLE} VALUES (true, $1, $2, $3, $3, NULL)`,
