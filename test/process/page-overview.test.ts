@@ -5,7 +5,7 @@ import { describePage, grouped } from './page-suite.ts';
 /** The node answers; its ledger grows or, like an old one, does not. */
 const ANSWERING = '.status:is([data-status=live], [data-status=idle])';
 
-describePage('page: overview', ({ node, open }) => {
+describePage('page: overview', ({ node, open, go }) => {
   const state = async () =>
     JSON.parse((await node().get('/v1')).text) as Record<'ledger_version' | 'block_height', string>;
 
@@ -53,9 +53,14 @@ describePage('page: overview', ({ node, open }) => {
       await page.locator('.status[data-status=unreachable]').waitFor();
       expect(await page.locator('.failure').textContent()).toContain('no_answer');
       expect(await page.locator('dl.figures').isVisible()).toBe(true);
+      await page.getByRole('button', { name: 'Try again now' }).waitFor();
+      await go(page, '#/events?account=0x1&stream=3');
+      await page.getByRole('alert').getByText('No events: the node is not reachable').waitFor();
     } finally {
       await node().resume();
     }
+    await page.locator('table.events tbody tr').first().waitFor();
+    await go(page, '#/overview');
     await page.locator(ANSWERING).waitFor();
     expect(await page.locator('.failure').count()).toBe(0);
   });

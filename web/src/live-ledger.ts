@@ -100,6 +100,16 @@ export function useRecoveries(): number {
   return count;
 }
 
+/** Counts up when the node is there again for what it has not answered; what it has answered stays. */
+export function useRetries(failure: unknown): number {
+  const recoveries = useRecoveries();
+  const [retries, setRetries] = useState(0);
+  useEffect(() => {
+    if (failure instanceof ApiFailure && failure.status === 0) setRetries((count) => count + 1);
+  }, [recoveries]);
+  return retries;
+}
+
 /** Asks the node at once, and whatever it has not answered. */
 export function tryAgain(): void {
   recoveries += 1;

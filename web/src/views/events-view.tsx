@@ -12,6 +12,7 @@ import {
   type StreamName,
 } from '../event-stream.ts';
 import { VersionId } from '../ids.tsx';
+import { useRetries } from '../live-ledger.ts';
 import { JsonView, TypeText } from '../move-text.tsx';
 import { counted, greater, groupDigits, readU64 } from '../number-text.ts';
 import { announce, Failure, LookUp, Table, Waiting } from '../parts.tsx';
@@ -119,25 +120,29 @@ function Events({ stream }: { stream: StreamName }) {
     seen: -1n,
   });
   const [asked, setAsked] = useState<Asked>();
+  const retries = useRetries(asked?.failure);
   const [isFollowing, setFollowing] = useState(start === '' && version === undefined);
-  useWork(async (signal) => {
-    try {
-      const first = readU64(start);
-      if (start !== '' && first === undefined) {
-        throw new RangeError('A sequence number is a whole number below 2^64.');
+  useWork(
+    async (signal) => {
+      try {
+        const first = readU64(start);
+        if (start !== '' && first === undefined) {
+          throw new RangeError('A sequence number is a whole number below 2^64.');
+        }
+        const page = await readFirstPage(stream, first, readU64(version ?? ''), signal);
+        const before = first !== undefined && first > 0n ? first - 1n : undefined;
+        const seen = page.events.at(-1)?.sequenceNumber ?? -1n;
+        setRows(withEvents({ events: [], first, last: before, seen }, page.events, false));
+        setAsked({ request: page.answer.request, answer: page.answer, refreshes: 0 });
+        announce(`${counted(page.events.length, 'event')} shown, newest first`);
+      } catch (failure) {
+        signal.throwIfAborted();
+        const request = failure instanceof ApiFailure ? failure.request : undefined;
+        setAsked({ request, failure, refreshes: 0 });
       }
-      const page = await readFirstPage(stream, first, readU64(version ?? ''), signal);
-      const before = first !== undefined && first > 0n ? first - 1n : undefined;
-      const seen = page.events.at(-1)?.sequenceNumber ?? -1n;
-      setRows(withEvents({ events: [], first, last: before, seen }, page.events, false));
-      setAsked({ request: page.answer.request, answer: page.answer, refreshes: 0 });
-      announce(`${counted(page.events.length, 'event')} shown, newest first`);
-    } catch (failure) {
-      signal.throwIfAborted();
-      const request = failure instanceof ApiFailure ? failure.request : undefined;
-      setAsked({ request, failure, refreshes: 0 });
-    }
-  }, []);
+    },
+    [retries],
+  );
   const newest = useRef(rows.last);
   newest.current = rows.last;
   const followFailure = useFollowing(
