@@ -53,7 +53,8 @@ export class GasReport {
   }
 }
 
-function functionOf(raw: RawTransaction): string {
+/** The entry function that a transaction calls; `script` for all scripts. */
+export function functionOf(raw: RawTransaction): string {
   try {
     const call = callOf(raw);
     if (call.kind === 'script') return 'script';

@@ -3,8 +3,9 @@ import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ed25519Key } from '../../src/chain/genesis/genesis-keys.ts';
-import { parseAddress } from '../../src/move/types/address.ts';
-import { Client, transfer } from '../chain/localnet-client.ts';
+import { signedCall } from '../../src/chain/signed-call.ts';
+import { ADDRESS_ONE, parseAddress } from '../../src/move/types/address.ts';
+import { Client, nowSecs, transfer } from '../chain/localnet-client.ts';
 import {
   expectFailure,
   killLeftNodes,
@@ -32,6 +33,10 @@ interface Ready {
 /** Starts a network; resolves with what it prints when it answers. */
 async function started(args: readonly string[], environment = {}) {
   const child = startCommand(['localnet', ...FREE, '--json', ...args], { environment });
+  let errors = '';
+  child.stderr!.setEncoding('utf8').on('data', (part: string) => {
+    errors += part;
+  });
   let text = '';
   for await (const part of child.stdout!) {
     text += part;
@@ -42,7 +47,7 @@ async function started(args: readonly string[], environment = {}) {
     child.kill(signal);
     return await ended;
   };
-  return { ready: JSON.parse(text) as Ready, stop };
+  return { ready: JSON.parse(text) as Ready, stop, errors: () => errors };
 }
 
 async function fund({ faucet_url: faucet, url }: Ready, address: string): Promise<unknown> {
@@ -115,6 +120,30 @@ describe('daybook localnet', () => {
     expect((await node.stop()).code).toBe(0);
     const proof = await runCommand(['verify', '--execute', '--data', data, '--json']);
     expect(JSON.parse(proof.stdout)).toMatchObject({ holds: true, different: 0, not_executed: 0 });
+  });
+
+  it('names other frameworks in its log where its own lacks what is called', async () => {
+    const { ready, stop, errors } = await started(['--accounts', '1']);
+    const { address, private_key: key } = ready.accounts[0]!;
+    const signed = signedCall({
+      ...{ sender: parseAddress(address), chainId: 4, replay: { sequenceNumber: 0n } },
+      key: ed25519Key(Buffer.from(key.slice(2), 'hex')),
+      ...{ maxGasAmount: 200_000n, gasUnitPrice: 100n, expirationTimestampSecs: nowSecs() + 60n },
+      call: {
+        kind: 'entryFunction',
+        module: { address: ADDRESS_ONE, name: 'coin' },
+        ...{ function: 'of_tomorrow', typeArguments: [], args: [] },
+      },
+    });
+    const client = new Client(ready);
+    const { body } = await client.submit(signed);
+    const waited = await client.wait(body.hash);
+    expect(waited.body['vm_status']).toBe('FUNCTION_RESOLUTION_FAILURE');
+    await stop();
+    const [line] = errors().split('\n');
+    const { function: called, remedy } = JSON.parse(line!) as Record<string, string>;
+    expect(called).toBe('0x1::coin::of_tomorrow');
+    expect(remedy).toMatch(/--genesis .*--fork/);
   });
 
   it('begins with a dump', async () => {

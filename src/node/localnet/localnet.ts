@@ -33,6 +33,7 @@ import { packedStore, unpackedStore } from '../packed-store.ts';
 import { PendingFailure, type StopList } from '../shutdown.ts';
 import { APT, type Branch, type BranchOptions, type LocalAccount, openBranch } from './branch.ts';
 import { writeCoverage } from './coverage/coverage-files.ts';
+import { warnOfMissingCode } from './missing-code.ts';
 
 /** In the folder of the ledger. */
 const SNAPSHOT_FOLDER = 'snapshots';
@@ -64,6 +65,7 @@ type LocalnetParts = Omit<BranchOptions, 'mining' | 'memory' | 'server' | 'watch
   readonly watch?: ChainWatch;
   /** Whether instructions are counted. */
   readonly isCovered?: boolean;
+  readonly hasDefaultFramework: boolean;
 };
 
 /** All methods that change something reject with NodeError, or with OverrideError for what no ledger could have. */
@@ -197,6 +199,8 @@ export class Localnet {
   }
 
   #note(transaction: SignedTransaction, output: TransactionOutput): void {
+    const { logger, hasDefaultFramework } = this.#parts;
+    if (hasDefaultFramework) warnOfMissingCode(logger, transaction, output);
     this.#gas.note(transaction, output);
     for (const { key } of output.writes) {
       const path = key.kind === 'accessPath' ? key.parsed : undefined;

@@ -130,6 +130,7 @@ async function start(options: LocalnetOptions, stopList: StopList): Promise<Loca
   const parts = {
     ...{ logger, place, impersonation, accounts, seed },
     isCovered: options.coverage === true,
+    hasDefaultFramework: options.genesis === undefined && !isFork,
     settings: { ...settings, ...indexer?.settings },
   };
   opening = Localnet.open(parts, mining, stopList);
