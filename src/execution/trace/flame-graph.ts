@@ -51,30 +51,52 @@ function boxOf(name: string): Box {
   return { name, own: 0, total: 0, inside: new Map() };
 }
 
-/** A picture in which the width of a function is its gas, with what it calls below it. */
+/** Parts that run no code. */
+const WITHOUT_CODE = /^(?:changes|intrinsic)(?:;|$)/;
+
+/**
+ * A picture in which the width of a function is its gas, with what it calls below it: once with all that was charged,
+ * and once with code alone, beside which storage often leaves little room.
+ */
 export function flameGraph(trace: Trace, title: string): string {
-  const root = boxOf('all');
-  for (const [stack, gas] of gasByStack(trace)) {
-    let box = root;
-    box.total += gas;
-    for (const name of stack.split(';')) {
-      const next = box.inside.get(name) ?? boxOf(name);
-      box.inside.set(name, next);
-      box = next;
-      box.total += gas;
-    }
-    box.own += gas;
-  }
+  const stacks = [...gasByStack(trace)];
+  const roots = [
+    rootOf('everything', stacks),
+    rootOf(
+      'code alone',
+      stacks.filter(([stack]) => !WITHOUT_CODE.test(stack)),
+    ),
+  ];
   const shapes: string[] = [];
-  const scale = root.total === 0 ? 0 : WIDTH / root.total;
-  const rows = draw(root, { left: 0, row: 0, scale, unit: trace.gas.unit }, shapes);
-  const height = TOP + rows * ROW + 10;
+  let row = 0;
+  for (const root of roots) {
+    if (root.total === 0) continue;
+    const scale = WIDTH / root.total;
+    row = 1 + draw(root, { left: 0, row, scale, unit: trace.gas.unit }, shapes);
+  }
+  const height = TOP + row * ROW;
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="100%" ` +
     'font-family="ui-monospace, monospace" font-size="11">\n' +
     `<rect width="${WIDTH}" height="${height}" fill="#fff"/>\n` +
     `<text x="4" y="18" font-size="13">${escaped(title)}</text>\n${shapes.join('\n')}\n</svg>\n`
   );
+}
+
+function rootOf(name: string, stacks: readonly (readonly [string, number])[]): Box {
+  const root = boxOf(name);
+  for (const [stack, gas] of stacks) {
+    let box = root;
+    box.total += gas;
+    for (const part of stack.split(';')) {
+      const next = box.inside.get(part) ?? boxOf(part);
+      box.inside.set(part, next);
+      box = next;
+      box.total += gas;
+    }
+    box.own += gas;
+  }
+  return root;
 }
 
 interface Place {
