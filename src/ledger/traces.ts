@@ -23,6 +23,7 @@ import type { SignedTransaction } from '../move/transactions/user-transaction.ts
 import type { ModuleView } from '../state/module-view.ts';
 import type { PruningGuard } from '../state/pruning-guard.ts';
 import type { LedgerSource } from '../state/source.ts';
+import { RunsAtOnce } from '../vm/machine/large-runs.ts';
 import type { RunObserver } from '../vm/observer.ts';
 import { Program } from '../vm/program/program.ts';
 import type { YieldBudget } from '../yield-budget.ts';
@@ -30,6 +31,11 @@ import type { History } from './history.ts';
 import { transactionIndexes } from './transactions/transaction-index.ts';
 
 const OPERATION = 'Trace transaction';
+
+/** Each may need a hundred MiB. */
+export const MAX_TRACES_AT_ONCE = 2;
+/** Those of this process; others wait. */
+export const TRACES = new RunsAtOnce(MAX_TRACES_AT_ONCE);
 
 /** How the API names kinds of transactions. */
 const TYPES: Readonly<Record<Transaction['kind'], string>> = {
@@ -78,7 +84,11 @@ export class Traces {
    * transaction, or no state before it; with ViewError for what this node does not execute.
    * @param asked its version, or its hash of 32 bytes
    */
-  async transaction(asked: bigint | Uint8Array, pace: YieldBudget): Promise<readonly Buffer[]> {
+  transaction(asked: bigint | Uint8Array, pace: YieldBudget): Promise<readonly Buffer[]> {
+    return inTurn(pace, () => this.#transaction(asked, pace));
+  }
+
+  async #transaction(asked: bigint | Uint8Array, pace: YieldBudget): Promise<readonly Buffer[]> {
     const { history } = this.#sources.view;
     const found =
       typeof asked === 'bigint'
@@ -104,7 +114,11 @@ export class Traces {
    * The trace of a transaction that is simulated on the newest state.
    * @param signed BCS of the SignedTransaction
    */
-  async simulation(signed: Buffer, pace: YieldBudget): Promise<readonly Buffer[]> {
+  simulation(signed: Buffer, pace: YieldBudget): Promise<readonly Buffer[]> {
+    return inTurn(pace, () => this.#simulation(signed, pace));
+  }
+
+  async #simulation(signed: Buffer, pace: YieldBudget): Promise<readonly Buffer[]> {
     const { view } = this.#sources;
     const { version } = view.state;
     const submitted = readSubmitted(signed);
@@ -124,7 +138,15 @@ export class Traces {
   }
 
   /** The trace of a call of a view function. Rejects with ViewError for one that does not begin to run. */
-  async view(
+  view(
+    request: ViewRequest | Uint8Array,
+    version: bigint,
+    pace: YieldBudget,
+  ): Promise<readonly Buffer[]> {
+    return inTurn(pace, () => this.#view(request, version, pace));
+  }
+
+  async #view(
     request: ViewRequest | Uint8Array,
     version: bigint,
     pace: YieldBudget,
@@ -191,5 +213,15 @@ export class Traces {
       openWorld: (seen: SeenModules = modules) =>
         openWorld(guard, seen, { stateUsage, isForOneRun: true }),
     };
+  }
+}
+
+/** Does work when there is room for one more trace. */
+async function inTurn<T>(pace: YieldBudget, work: () => Promise<T>): Promise<T> {
+  await TRACES.enter(pace.signal);
+  try {
+    return await work();
+  } finally {
+    TRACES.leave();
   }
 }

@@ -1,6 +1,7 @@
 /** Traces of the recorded chain of a reference node: what they add up to is what that node has recorded. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Trace, TraceStep } from '../../src/execution/trace/trace-shape.ts';
+import { MAX_TRACES_AT_ONCE, TRACES } from '../../src/ledger/traces.ts';
 import { stepsBelow, sum } from '../execution/trace-steps.ts';
 import { IS_LONG } from '../random.ts';
 import { NEWEST_VERSION, type ReferenceLedger, serveReferenceChain } from './reference-chain.ts';
@@ -101,6 +102,21 @@ describe('a trace', () => {
     }
     expect(users).toBe(IS_LONG ? 1_236 : 67);
     expect(resourcesCompared).toBeGreaterThan(300);
+  });
+
+  it('waits while as many are made as may be at once', async () => {
+    for (let left = MAX_TRACES_AT_ONCE - 1; left > 0; left -= 1) await TRACES.enter();
+    await traceOf('5');
+    await TRACES.enter();
+    let isAnswered = false;
+    const asked = traceOf('5').then(() => {
+      isAnswered = true;
+    });
+    for (let times = 0; times < 20; times += 1) await ledger.api.request('/v1');
+    expect(isAnswered).toBe(false);
+    for (let left = MAX_TRACES_AT_ONCE; left > 0; left -= 1) TRACES.leave();
+    await asked;
+    expect(isAnswered).toBe(true);
   });
 
   it('of every failed transaction shows the instruction that failed', async () => {

@@ -8,14 +8,19 @@ export const LARGE_RUN_BYTES = 4 * 1024 * 1024;
 /** Large runs of this process that go on at once. */
 export const MAX_LARGE_RUNS = 3;
 
-class LargeRuns {
+export class RunsAtOnce {
+  readonly #most: number;
   #running = 0;
   readonly #waiting = new Set<() => void>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
 
   /** Resolves when one more may go on; `leave` is called when it is over. Rejects when the signal is aborted first. */
   async enter(signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
-    if (this.#running < MAX_LARGE_RUNS) {
+    if (this.#running < this.#most) {
       this.#running += 1;
       return;
     }
@@ -44,4 +49,4 @@ class LargeRuns {
   }
 }
 
-export const LARGE_RUNS = new LargeRuns();
+export const LARGE_RUNS = new RunsAtOnce(MAX_LARGE_RUNS);
