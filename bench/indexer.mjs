@@ -7,7 +7,7 @@ import { startChild } from './child.mjs';
 import { PROGRAM, runCommand, temporaryFolder } from './ledgers.mjs';
 import { findPostgres, startPostgres } from './postgres-server.mjs';
 import { anonymousBytes } from './process-figures.mjs';
-import { shownSummary, summary } from './statistics.mjs';
+import { shown, shownSummary, summary } from './statistics.mjs';
 
 export const name = 'indexer';
 export const title = 'Indexer: rate, first screen of a wallet, start, memory';
@@ -79,7 +79,7 @@ function embedded(folder) {
     for (const statement of statements) await database.exec(statement);
     await database.close();
   };
-  return { location, run, stop: async () => undefined };
+  return { location, run, cpuMs: () => 0, stop: async () => undefined };
 }
 
 async function server(folder, bin) {
@@ -90,16 +90,20 @@ async function server(folder, bin) {
       postgres.query(`SET search_path TO daybook_indexer; ${statement}`);
     }
   };
-  return { location, run, stop: postgres.stop };
+  return { location, run, cpuMs: postgres.cpuMs, stop: postgres.stop };
 }
 
-async function indexed(data, location, remake) {
+async function indexed(data, { location, cpuMs }, remake) {
   const args = ['index', '--data', data, '--indexer', location, '--json'];
-  const { report, peakAnonymousBytes } = await runCommand([
-    ...args,
-    ...(remake ? ['--remake'] : []),
-  ]);
-  return { rate: report.indexed_versions / report.seconds, peakAnonymousBytes };
+  const beforeMs = cpuMs();
+  const run = await runCommand([...args, ...(remake ? ['--remake'] : [])]);
+  const { report, processorSeconds, peakAnonymousBytes } = run;
+  const { indexed_versions: versions, seconds } = report;
+  return {
+    rate: versions / seconds,
+    processorUs: (processorSeconds * 1e6 + (cpuMs() - beforeMs) * 1e3) / versions,
+    peakAnonymousBytes,
+  };
 }
 
 /** What a wallet asks when it is opened: the documents are those of the SDK. */
@@ -159,11 +163,15 @@ async function served(data, location) {
 async function measure(data, engine, rounds, log) {
   const rates = [];
   for (let round = 0; round < rounds; round += 1) {
-    rates.push(await indexed(data, engine.location, true));
+    rates.push(await indexed(data, engine, true));
   }
   const rate = summary(rates.map((one) => one.rate));
   const indexingBytes = Math.max(...rates.map((one) => one.peakAnonymousBytes));
-  log(`  ${shownSummary(rate)} transactions/s, ${Math.round(indexingBytes / MIB)} MiB`);
+  const processorUs = summary(rates.map((one) => one.processorUs));
+  log(
+    `  ${shownSummary(rate)} transactions/s, ${shownSummary(processorUs)} µs of processors for each, ` +
+      `${Math.round(indexingBytes / MIB)} MiB`,
+  );
   await engine.run([...fillings(OWN_ROWS), 'ANALYZE']);
   const few = await served(data, engine.location);
   log(`  screen ${shownSummary(few.screenMs)} ms, first after ${Math.round(few.firstMs)} ms`);
@@ -171,9 +179,11 @@ async function measure(data, engine, rounds, log) {
   const many = await served(data, engine.location);
   log(`  with ${MANY_ROWS} rows: screen ${shownSummary(many.screenMs)} ms`);
   await engine.run([FORGET_LEDGER]);
-  const { rate: rateOfMany } = await indexed(data, engine.location, false);
-  log(`  with ${MANY_ROWS} rows: ${Math.round(rateOfMany)} transactions/s`);
-  return { rate, indexingBytes, few, many, rateOfMany };
+  const again = await indexed(data, engine, false);
+  log(
+    `  with ${MANY_ROWS} rows: ${shown(again.rate)} transactions/s, ${shown(again.processorUs)} µs for each`,
+  );
+  return { rate, processorUs, indexingBytes, few, many, again };
 }
 
 /** A local network before and after somebody asks its indexer. */

@@ -16,6 +16,8 @@ import {
 export const APT_COIN = '0x1::aptos_coin::AptosCoin';
 /** A part of the metadata of a paired asset. */
 const PAIRED_COIN = parseStructTag('0x1::coin::PairedCoinType');
+/** Codes of a metadata without that part, and of one that a fork without its node has never read. */
+const ABSENT: ReadonlySet<unknown> = new Set(['resource_not_found', 'fork_not_recorded']);
 /** Of an asset without a coin. */
 const NO_COIN = '';
 /** Coins with longer types are left out. */
@@ -70,7 +72,7 @@ async function readCoin(view: LedgerView, metadata: string): Promise<string> {
     const { accounts, state } = view;
     text = await (await accounts.resource(metadata.slice(2), PAIRED_COIN, state.version)).json();
   } catch (error) {
-    if ((error as { code?: unknown }).code === 'resource_not_found') return NO_COIN;
+    if (ABSENT.has((error as { code?: unknown }).code)) return NO_COIN;
     throw error;
   }
   const {
