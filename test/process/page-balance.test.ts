@@ -1,7 +1,9 @@
 /**
  * The balance view in a browser: exact figures, and a history that claims only what the node said.
  */
+
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { CAFE_HEX } from '../../src/sample/publishers.ts';
@@ -135,13 +137,23 @@ describePage('page: balance', ({ node, open, go }) => {
     await listed.getByRole('button', { name: 'More' }).click();
     await rows.nth(49).waitFor();
     const amounts = await rows
-      .locator('td.number span')
+      .locator('td.number:last-child span')
       .evaluateAll((all) => all.map((one) => one.getAttribute('title')));
     expect(amounts).toEqual(
       changes.slice(0, 50).map(({ amount }) => `${grouped(amount)} in the smallest unit`),
     );
     const versions = await rows.locator('td:first-child a').allTextContents();
     expect(versions).toEqual(changes.slice(0, 50).map(({ version }) => grouped(version)));
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export CSV' }).click();
+    const lines = readFileSync(await (await saved).path(), 'utf8')
+      .trimEnd()
+      .split('\r\n');
+    const differences = lines.slice(1, 50).map((line) => line.split(',')[2]);
+    const expected = changes
+      .slice(0, 49)
+      .map(({ amount }, at) => String(BigInt(amount) - BigInt(changes[at + 1]!.amount)));
+    expect(differences).toEqual(expected);
   });
 
   it('says that nothing has changed where there is no change', async () => {

@@ -100,6 +100,8 @@ interface ListedProps<T> {
   readonly title: string;
   /** What is said of an empty listing. */
   readonly none: string;
+  /** Stands above a listing that has something. */
+  readonly action?: ComponentChildren;
   readonly children: (items: readonly T[]) => ComponentChildren;
 }
 
@@ -108,11 +110,13 @@ export function Listed<T>({
   listing: { items, asked, more },
   title,
   none,
+  action,
   children,
 }: ListedProps<T>) {
   const isAnswered = items.length > 0 || asked.json !== undefined;
   return (
     <Section title={title} count={isAnswered ? items.length : undefined}>
+      {items.length > 0 && action}
       {items.length > 0 && children(items)}
       {isAnswered && items.length === 0 && !more && <p class="hint">{none}</p>}
       <Answered asked={asked} title={`No ${title.toLowerCase()}`}>

@@ -35,14 +35,16 @@ export function TransactionRows({ rows, caption, account }: RowsProps) {
 }
 
 function AskedRow({ version, ...of }: { version: string; account?: string }) {
-  const { json } = useAnswer<Transaction>(transactionRequest(version));
+  const { json, failure } = useAnswer<Transaction>(transactionRequest(version));
   if (json !== undefined) return <Row transaction={json} {...of} />;
   return (
     <tr>
       <td class="number">
         <VersionId version={version} />
       </td>
-      <td colSpan={COLUMNS.length - 1} aria-busy="true" />
+      <td colSpan={COLUMNS.length - 1} aria-busy={failure === undefined}>
+        {failure instanceof Error && failure.message}
+      </td>
     </tr>
   );
 }

@@ -11,13 +11,22 @@ import {
   sampleHistory,
   type VersionRange,
 } from '../balance-history.ts';
+import { csvLines } from '../event-file.ts';
 import { Time, VersionId } from '../ids.tsx';
 import { useLive } from '../live-ledger.ts';
-import { type AssetUnit, amountText, counted, groupDigits, readU64 } from '../number-text.ts';
+import {
+  type AssetUnit,
+  amountText,
+  counted,
+  groupDigits,
+  readU64,
+  timeText,
+} from '../number-text.ts';
 import { CopyButton, Failure, LookUp, Table, Waiting } from '../parts.tsx';
 import { RequestPanel } from '../request-panel.tsx';
 import { balanceHistoryRequest, balanceRequest, NATIVE_COIN } from '../requests.ts';
 import { chosenVersion, parameter } from '../route.ts';
+import { saveFile } from '../save-file.ts';
 
 function ledgerVersion({ answer }: Asked): bigint | undefined {
   return readU64(answer?.ledgerHeaders.get('ledger-version') ?? '');
@@ -171,21 +180,40 @@ function Changes(props: Omit<HistoryProps, 'latest' | 'onAsked'>) {
     balanceHistoryRequest(account, asset, { ...bounds, start }),
   );
   const none = from === '' ? 'The balance was 0 all the time.' : 'The balance did not change.';
+  const save = (): void => {
+    const lines = listing.items.map(({ version, amount, timestamp }, at) => [
+      ...[version, timeText(BigInt(timestamp)), String(deltaOf(listing.items, at) ?? ''), amount],
+    ]);
+    const head = ['version', 'time', 'change_in_smallest_unit', 'balance_in_smallest_unit'];
+    saveFile(csvLines([head, ...lines]), 'text/csv', `balance-${account.slice(0, 18)}.csv`);
+  };
   return (
-    <Listed listing={listing} title="Changes" none={none}>
+    <Listed
+      listing={listing}
+      title="Changes"
+      none={none}
+      action={
+        <button type="button" class="quiet" onClick={save}>
+          Export CSV
+        </button>
+      }
+    >
       {(changes) => (
         <Table
-          style="changes"
+          style="changes cards"
           caption="Versions that changed the balance"
-          columns={['Version', 'Time', '#Balance']}
+          columns={['Version', 'Time', '#Change', '#Balance']}
         >
-          {changes.map(({ version, amount, timestamp }) => (
+          {changes.map(({ version, amount, timestamp }, at) => (
             <tr key={version}>
               <td>
                 <VersionId version={version} />
               </td>
               <td>
                 <Time usecs={timestamp} />
+              </td>
+              <td class="number">
+                <Delta change={deltaOf(changes, at)} unit={unit} />
               </td>
               <td class="number">
                 <span title={`${groupDigits(amount)} in the smallest unit`}>
@@ -197,6 +225,23 @@ function Changes(props: Omit<HistoryProps, 'latest' | 'onAsked'>) {
         </Table>
       )}
     </Listed>
+  );
+}
+
+/** By how much a change differs from the older one; undefined where that is not here yet. */
+function deltaOf(changes: readonly BalanceChange[], at: number): bigint | undefined {
+  const older = changes[at + 1];
+  return older && BigInt(changes[at]!.amount) - BigInt(older.amount);
+}
+
+function Delta({ change, unit }: { change: bigint | undefined; unit: AssetUnit | undefined }) {
+  if (change === undefined) return null;
+  const digits = change < 0n ? -change : change;
+  return (
+    <span class={change < 0n ? 'amount loss' : 'amount gain'}>
+      {change < 0n ? '−' : '+'}
+      {amountText(digits, unit?.decimals ?? 0)}
+    </span>
   );
 }
 
