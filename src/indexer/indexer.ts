@@ -26,7 +26,7 @@ import { ANALYZING } from './schema.ts';
 /** Rows that are gathered before they are written. As many wait to be written meanwhile. */
 const ROWS_PER_COMMIT = 20_000;
 /** Fewer versions are read in this thread: another one takes a moment to start. */
-const MIN_VERSIONS_OF_READER = 5_000n;
+const MIN_VERSIONS_OF_READER = 1_000n;
 /** After this time the tables are looked at again, where another process writes them, too, in milliseconds. */
 const OTHER_WRITER_MS = 200;
 /** Statistics are collected when there are twice as many rows, and each time their number has doubled. */
