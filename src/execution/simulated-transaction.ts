@@ -128,7 +128,7 @@ export async function simulatedItem(
   simulate: (transaction: SignedTransaction) => MaybePromise<UserTransactionOutput>,
 ): Promise<SimulatedItem> {
   if ((await signatureState(transaction, rawBytes)) === 'valid') {
-    const text = 'UserTransactionOutput transactions must not have a valid signature';
+    const text = 'Simulated transactions must not have a valid signature';
     throw new LedgerError('invalid_input', text);
   }
   const { status, message, writes, events, gasUsed } = await simulate(transaction);
