@@ -4,7 +4,7 @@ import { CATALOGUE } from './catalogue/index.ts';
 import type { Column, Table } from './catalogue/table.ts';
 
 /** Raised when the same transactions give other rows. */
-const ROWS_VERSION = 2;
+const ROWS_VERSION = 3;
 
 /** What has been filled, which no client sees. */
 export const PROGRESS_TABLE = 'daybook_progress';

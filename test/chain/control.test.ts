@@ -273,6 +273,28 @@ describe('a revert', () => {
     });
   });
 
+  it('is not held up by clients that left during the one before', async () => {
+    await withNet({ accounts: 1 }, async (_, net) => {
+      const snapshots = [await net.snapshot(), await net.snapshot()];
+      let isReverted = false;
+      const first = net.revert(snapshots[1]!).finally(() => {
+        isReverted = true;
+      });
+      let left = 0;
+      while (!isReverted) {
+        const asked = request(net.url).on('error', () => undefined);
+        asked.end();
+        await new Promise((resolve) => setTimeout(resolve, 2));
+        asked.destroy();
+        left += 1;
+      }
+      await first;
+      expect(left).toBeGreaterThan(0);
+      await net.revert(snapshots[0]!);
+      expect((await fetch(net.url)).status).toBe(200);
+    });
+  }, 60_000);
+
   it('ends event streams, whose clients come again without a place', async () => {
     const mining = { kind: 'manual' } as const;
     await withNet({ accounts: 1, mining }, async (_, net) => {

@@ -12,8 +12,15 @@ import { makeSample } from './ledger-contents.ts';
 
 const fileOf = await bundled([
   ...['indexer/service.ts', 'indexer/database/embedded-thread.ts', 'ledger/open.ts'],
-  'store/sqlite/sqlite-store.ts',
+  ...[
+    'store/sqlite/sqlite-store.ts',
+    'node/indexer/indexing.ts',
+    'node/indexer/indexing-thread.ts',
+  ],
 ]);
+const { indexInThread } = (await import(
+  fileOf('indexing')
+)) as typeof import('../../src/node/indexer/indexing.ts');
 const { IndexerService } = (await import(
   fileOf('service')
 )) as typeof import('../../src/indexer/service.ts');
@@ -58,6 +65,17 @@ describe('the indexer', () => {
     const rows = await rowsIn(killed);
     expect(rows.get('user_transactions')!.length).toBeGreaterThan(500);
     expect(rows).toEqual(await rowsIn(join(folder, 'at-once')));
+  });
+
+  it('fails at once and ends where its thread cannot open the ledger', async () => {
+    const failures: unknown[] = [];
+    const indexed = { data: join(folder, 'no-ledger'), location: undefined };
+    const indexing = await indexInThread(indexed, (error) => failures.push(error));
+    const asked = () => indexing.answer(Buffer.from('{"query":"{__typename}"}'));
+    await expect(asked()).rejects.toThrow();
+    await expect(asked()).rejects.toThrow();
+    await indexing.close();
+    expect(failures.length).toBeGreaterThan(0);
   });
 
   it('is served with a ledger', async () => {

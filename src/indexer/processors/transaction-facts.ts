@@ -100,7 +100,7 @@ export interface TableFacts {
 export const OBJECT_CORE = '0x1::object::ObjectCore';
 export const OBJECT_GROUP = '0x1::object::ObjectGroup';
 export const FUNGIBLE_STORE = '0x1::fungible_asset::FungibleStore';
-export const STORE_DELETION = '0x1::fungible_asset::FungibleAssetStoreDeletion';
+export const STORE_DELETION = '0x1::fungible_asset::FungibleStoreDeletion';
 /** The orderless transactions of an account have it in place of a sequence number. */
 const NO_SEQUENCE_NUMBER = '18446744073709551615';
 

@@ -71,28 +71,32 @@ export type ThreadAnswer = { readonly text: string } | { readonly failure: unkno
 class IndexingThread implements Indexing {
   readonly #indexed: IndexedLedger;
   readonly #onFailure: OnFailure;
-  #worker: Worker;
+  /** Absent after it has ended, until it is started again. */
+  #worker: Worker | undefined;
+  #ended: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
   constructor(indexed: IndexedLedger, onFailure: OnFailure) {
     this.#indexed = indexed;
     this.#onFailure = onFailure;
-    this.#worker = this.#start();
+    this.#start();
   }
 
-  #start(): Worker {
+  #start(): void {
     const worker = startThread(THREAD, this.#indexed);
     for (const event of ['message', 'error']) worker.on(event, this.#onFailure);
-    worker.once('exit', () => {
+    this.#worker = worker;
+    this.#ended = new Promise((resolve) => worker.once('exit', resolve)).then(() => {
+      this.#worker = undefined;
       if (this.#isClosed) return;
       setTimeout(() => {
-        if (!this.#isClosed) this.#worker = this.#start();
+        if (!this.#isClosed) this.#start();
       }, RESTART_MS).unref();
     });
-    return worker;
   }
 
   async answer(body: Buffer): Promise<string> {
+    if (this.#worker === undefined) throw new Error('the thread of the indexer has ended');
     const { port1: own, port2: port } = new MessageChannel();
     this.#worker.postMessage({ body, port }, [port]);
     const answered = once(own, 'message') as Promise<[ThreadAnswer]>;
@@ -106,8 +110,7 @@ class IndexingThread implements Indexing {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    const ended = once(this.#worker, 'exit');
-    this.#worker.postMessage('close');
-    await ended;
+    this.#worker?.postMessage('close');
+    await this.#ended;
   }
 }

@@ -226,6 +226,8 @@ export class Localnet {
   answer(request: IncomingMessage, response: ServerResponse): void {
     void this.#branch.then(
       ({ api }) => {
+        // Its client has left while one branch followed another.
+        if (response.destroyed) return;
         this.#answering.add(response);
         response.once('close', () => this.#answering.delete(response));
         api.handle(request, response);
