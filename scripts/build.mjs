@@ -5,7 +5,15 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildDefaultGenesis, DEFAULT_GENESIS } from './build-genesis.mjs';
@@ -48,6 +56,12 @@ function newestMs(path) {
   return Math.max(facts.mtimeMs, ...readdirSync(path).map((name) => newestMs(join(path, name))));
 }
 
+/** A mark is as old as the newest source that was read: what changes during a build is built by the next one. */
+function mark(path) {
+  writeFileSync(path, '');
+  utimesSync(path, sourcesMs / 1_000, sourcesMs / 1_000);
+}
+
 async function buildTypes() {
   const options = { cwd: ROOT, stdio: 'inherit' };
   const [code] = await once(
@@ -56,11 +70,11 @@ async function buildTypes() {
   );
   if (code !== 0) throw new Error('tsc failed');
   copyCommonJsTypes(DIST, LIBRARY);
-  writeFileSync(BUILT_TYPES, '');
+  mark(BUILT_TYPES);
 }
 
 const sourcesMs = Math.max(...SOURCES.map((name) => newestMs(join(ROOT, name))));
-const isOld = (mark) => !existsSync(mark) || statSync(mark).mtimeMs < sourcesMs;
+const isOld = (mark) => !existsSync(mark) || statSync(mark).mtimeMs < Math.floor(sourcesMs);
 const isBuilt = !isOld(BUILT);
 const work = [];
 const database = emptyDatabaseBefore();
@@ -84,4 +98,4 @@ if (!isBuilt) {
   work.push(buildDefaultGenesis());
 }
 await Promise.all(work);
-if (!isBuilt) writeFileSync(BUILT, '');
+if (!isBuilt) mark(BUILT);

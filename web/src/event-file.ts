@@ -17,7 +17,7 @@ export function jsonLines(events: readonly EventRecord[]): string {
 }
 
 /** What a spreadsheet would take for a formula. */
-const FORMULA = /^(?:[=+@\t\r]|-(?!\d))/;
+const FORMULA = /^(?:[=+@\t\r]|-(?!\d+(?:\.\d+)?$))/;
 
 /** Lines of texts as RFC 4180 says; a text that a spreadsheet would run begins with an apostrophe. */
 export function csvLines(lines: readonly (readonly string[])[]): string {

@@ -86,6 +86,17 @@ export function amountText(value: bigint, decimals: number): string {
   return fraction === '' ? whole : `${whole}.${fraction}`;
 }
 
+/** The amount that a text says, as `amountText` writes it. @throws Error for other texts */
+export function parseAmount(text: string, decimals: number): bigint {
+  const [, whole = '', fraction = ''] = /^([\d,]*\d)(?:\.(\d+))?$/.exec(text) ?? [];
+  if (whole === '' || fraction.length > decimals) {
+    throw new Error(
+      `${JSON.stringify(text)} is no amount: digits, at most ${decimals} of them after a point`,
+    );
+  }
+  return BigInt(whole.replaceAll(',', '') + fraction.padEnd(decimals, '0'));
+}
+
 /** What people count an asset in. */
 export interface AssetUnit {
   readonly symbol: string;

@@ -220,7 +220,8 @@ function execute(line: string, { url, faucetUrl, indexerUrl }: Localnet) {
     },
   );
   const end = (signal: NodeJS.Signals): void => {
-    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, signal);
+    const isRunning = child.exitCode === null && child.signalCode === null;
+    if (child.pid !== undefined && isRunning) process.kill(-child.pid, signal);
   };
   return { exitCode, end };
 }

@@ -13,6 +13,8 @@ import { withLedgerView } from './ledger-question.ts';
 
 /** Largest file of accounts, in bytes: about a million. */
 const MAX_ACCOUNTS_FILE_BYTES = 72 * 1024 * 1024;
+/** Most lines of a statement: they become one text, of about 200 MB. */
+const MAX_STATEMENT_LINES = 1_000_000;
 const COLUMNS = ['account', 'asset_type', 'amount', 'symbol', 'decimals'] as const;
 
 interface StatementFlags {
@@ -78,7 +80,7 @@ async function statementOf(
   let done = 0;
   await withProgress(async (show) => {
     for (const address of accounts) {
-      rows.push(...(await rowsOf(view, address, version)));
+      await addRows(rows, view, address, version);
       done += 1;
       show(() => countText('accounts', done, accounts.size, startedMs));
     }
@@ -86,8 +88,13 @@ async function statementOf(
   return rows;
 }
 
-async function rowsOf(view: LedgerView, address: Address, version: bigint): Promise<Row[]> {
-  const rows: Row[] = [];
+/** @throws NodeError `bad_input` for more than MAX_STATEMENT_LINES */
+async function addRows(
+  rows: Row[],
+  view: LedgerView,
+  address: Address,
+  version: bigint,
+): Promise<void> {
   for (let start: Address | undefined; ; ) {
     const request = { address, version, start, limit: MAX_BALANCES_PER_PAGE };
     const { balances, next } = await view.balances(request);
@@ -100,7 +107,11 @@ async function rowsOf(view: LedgerView, address: Address, version: bigint): Prom
         decimals: unit?.decimals,
       });
     }
-    if (next === undefined) return rows;
+    if (rows.length > MAX_STATEMENT_LINES) {
+      const message = `more than ${MAX_STATEMENT_LINES} lines: give fewer accounts at a time`;
+      throw new NodeError('bad_input', message);
+    }
+    if (next === undefined) return;
     start = next;
   }
 }

@@ -74,11 +74,16 @@ export async function startIndexerServer(
   const server = createServer(timers, graphqlListener(answer, onFailure));
   const address = parseListenAddress(settings.indexerListen, 'indexer-listen');
   const port = await listen(server, address);
-  stopList.add('the server of the indexer', () => closeServer(server));
-  const close = async (): Promise<void> => {
-    closeServer(server);
-    await (await opened?.catch(() => undefined))?.close();
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    closing ??= (async () => {
+      closeServer(server);
+      await (await opened?.catch(() => undefined))?.close();
+    })();
+    return closing;
   };
+  // Where the start fails later; otherwise it ends earlier, in the place of `begin`.
+  stopList.add('the server of the indexer', close);
   const begin = async (stops: StopList): Promise<void> => {
     stops.add('the indexer', close);
     await open();

@@ -121,13 +121,18 @@ export class Localnet {
         net.#note(transaction, output);
       },
     };
-    const branch = await openBranch({ ...parts, watch, mining });
     const folder = join(parts.settings.data, SNAPSHOT_FOLDER);
     const remove = () => rmSync(folder, { recursive: true, force: true });
+    const branch = await openBranch({ ...parts, watch, mining });
+    try {
+      // Those of a process that was killed.
+      remove();
+      mkdirSync(folder);
+    } catch (error) {
+      await branch.close();
+      throw error;
+    }
     stopList.add('the snapshots', remove);
-    // Those of a process that was killed.
-    remove();
-    mkdirSync(folder);
     net = new Localnet({ ...parts, watch }, branch, folder, stopList, coverage);
     return net;
   }

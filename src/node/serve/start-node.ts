@@ -155,7 +155,9 @@ async function startWorkers(
 
 /** An interface that only this node's workers know. Their requests are logged where they come from clients. */
 function forWorkers(settings: NodeSettings): NodeSettings {
-  return { ...settings, listen: '127.0.0.1:0', accessLog: 'off' };
+  // All of them are one client here; each bounds its own clients.
+  const unbounded = { maxBacklogMs: 0, maxUnsentBytes: 0 };
+  return { ...settings, ...unbounded, listen: '127.0.0.1:0', accessLog: 'off' };
 }
 
 function warnOfVariables(logger: Logger): void {

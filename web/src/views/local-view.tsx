@@ -8,14 +8,14 @@ import { ActionButton, control, useAction } from '../local/actions.tsx';
 import { SendForm } from '../local/send-form.tsx';
 import { NATIVE_ASSET } from '../movements.ts';
 import { NODE } from '../node-facts.ts';
-import { counted, groupDigits, readTime } from '../number-text.ts';
+import { amountText, counted, groupDigits, parseAmount, readTime } from '../number-text.ts';
 import { QueryForm, Section, Table, TextField } from '../parts.tsx';
 import { balanceRequest, controlRequest, NATIVE_COIN } from '../requests.ts';
 import { linkTo } from '../route.ts';
 
-const OCTAS = 100_000_000n;
+const APT_DECIMALS = 8;
 /** What the faucet gives at a click. */
-const FUNDED_OCTAS = 100n * OCTAS;
+const FUNDED_OCTAS = 10_000_000_000n;
 
 interface LocalAccount {
   readonly address: string;
@@ -49,10 +49,11 @@ export function LocalView() {
 
 function Accounts({ accounts }: { accounts: readonly LocalAccount[] }) {
   const { act, isBusy, outcome } = useAction();
-  const fund = (account: string, octas: bigint): void =>
+  const fund = (account: string, octasOf: () => bigint): void =>
     void act(async (signal) => {
+      const octas = octasOf();
       await control('fund', { account, amount: String(octas) }, signal);
-      return `The faucet sends ${groupDigits(octas / OCTAS)} APT to ${account}.`;
+      return `The faucet sends ${amountText(octas, APT_DECIMALS)} APT to ${account}.`;
     });
   return (
     <Section title="Accounts" count={accounts.length}>
@@ -70,7 +71,7 @@ function Accounts({ accounts }: { accounts: readonly LocalAccount[] }) {
               <ActionButton
                 isBusy={isBusy}
                 label={`Give 100 APT to ${address}`}
-                onClick={() => fund(address, FUNDED_OCTAS)}
+                onClick={() => fund(address, () => FUNDED_OCTAS)}
               >
                 Give 100 APT
               </ActionButton>
@@ -83,7 +84,7 @@ function Accounts({ accounts }: { accounts: readonly LocalAccount[] }) {
         submit="Give"
         style="inline"
         onSubmit={({ account = '', amount = '' }) => {
-          fund(account, BigInt(amount.replaceAll(/\D/g, '') || 0) * OCTAS);
+          fund(account, () => parseAmount(amount, APT_DECIMALS));
         }}
       >
         <TextField label="Account" name="account" placeholder="0x…" required />
