@@ -27,6 +27,7 @@ import {
   greater,
   groupDigits,
   lesser,
+  parseAmount,
   readU64,
   sizeText,
   timeText,
@@ -186,6 +187,11 @@ describe('amounts and axes', () => {
     [2n ** 64n - 1n, 19, '1.8446744073709551615'],
   ])('%s with %i decimals is %s', (value, decimals, text) => {
     expect(amountText(value, decimals)).toBe(text);
+    expect(parseAmount(text, decimals)).toBe(value);
+  });
+
+  it.each(['', '-5', '1.', '.5', '1.123', '1e3', '0x1', 'all'])('%j is no amount', (text) => {
+    expect(() => parseAmount(text, 2)).toThrow('is no amount');
   });
 
   it('the axis holds every balance, in at most seven ticks, and begins at zero unless all are near each other', () => {
