@@ -1,6 +1,7 @@
 /**
- * Control of a local network over HTTP: `POST /v1/-/NAME` with a JSON object (docs/localnet.md, Control). Only programs
- * of the same machine are answered: a web page, or a name that somebody has made resolve to this address, is refused.
+ * Control of a local network over HTTP: `POST /v1/-/NAME` with a JSON object (docs/localnet.md, Control). A web
+ * page of elsewhere, or a name that somebody has made resolve to this address, is refused. Programs are not: who listens
+ * on an address that others reach lets them control the network.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Mining } from '../../chain/local-chain.ts';
@@ -123,7 +124,7 @@ function refuseForeign({ headers: { host = '', origin }, socket }: IncomingMessa
   const name = host.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
   const isOwn = ['localhost', '127.0.0.1', '::1', socket.localAddress ?? ''].includes(name);
   if (isOwn && (origin === undefined || origin === `http://${host}`)) return;
-  throw new RefusedError(403, 'forbidden', 'a local network is controlled from its own machine');
+  throw new RefusedError(403, 'forbidden', 'the Host or Origin of the request is not that of this network');
 }
 
 class RefusedError extends Error {
