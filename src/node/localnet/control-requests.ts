@@ -124,7 +124,11 @@ function refuseForeign({ headers: { host = '', origin }, socket }: IncomingMessa
   const name = host.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
   const isOwn = ['localhost', '127.0.0.1', '::1', socket.localAddress ?? ''].includes(name);
   if (isOwn && (origin === undefined || origin === `http://${host}`)) return;
-  throw new RefusedError(403, 'forbidden', 'the Host or Origin of the request is not that of this network');
+  throw new RefusedError(
+    403,
+    'forbidden',
+    'the Host or Origin of the request is not that of this network',
+  );
 }
 
 class RefusedError extends Error {
