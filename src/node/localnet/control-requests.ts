@@ -1,7 +1,7 @@
 /**
  * Control of a local network over HTTP: `POST /v1/-/NAME` with a JSON object (docs/localnet.md, Control). A web
- * page of elsewhere, or a name that somebody has made resolve to this address, is refused. Programs are not: who listens
- * on an address that others reach lets them control the network.
+ * page of elsewhere, or a name that somebody has made resolve to this address, is refused. Programs are not: who
+ * listens on an address that others reach lets them control the network.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Mining } from '../../chain/local-chain.ts';
