@@ -14,6 +14,7 @@ import { NATIVE_COIN, viewRequest } from '../requests.ts';
 import { linkTo, parameter } from '../route.ts';
 import { supplyBody, supplyIn } from '../supply.ts';
 import { SupplyChart } from '../supply-chart.tsx';
+import { TRANSFERS_QUERY, type TransfersAnswer, transfersPage } from '../transfers.ts';
 
 const PAGE_ROWS = 25;
 const TABS = { info: 'Supply', holders: 'Holders', transactions: 'Transfers' } as const;
@@ -284,37 +285,22 @@ function fullOrType(name: string): string {
   return name.includes('::') ? name : fullAddress(name);
 }
 
-const TRANSFERS_QUERY = `query Transfers($assets: [String!], $before: bigint, $limit: Int) {
-  fungible_asset_activities(
-    where: { asset_type: { _in: $assets }, is_gas_fee: { _eq: false }, transaction_version: { _lt: $before } }
-    order_by: [{ transaction_version: desc }, { event_index: asc }], limit: $limit
-  ) { transaction_version transaction_timestamp owner_address amount type entry_function_id_str }
-}`;
-
-interface TransfersAnswer {
-  readonly fungible_asset_activities: readonly {
-    readonly transaction_version: unknown;
-    readonly transaction_timestamp: string;
-    readonly owner_address: string | null;
-    readonly amount: unknown;
-    readonly type: string;
-    readonly entry_function_id_str: string | null;
-  }[];
-}
-
-/** Above every version. */
-const END = String((1n << 63n) - 1n);
-
 function Transfers({ asset, names }: PartProps) {
-  const before = String(readU64(parameter('before')) ?? END);
-  const assets = names.map(fullOrType);
-  const request = indexerRequest(TRANSFERS_QUERY, { assets, before, limit: PAGE_ROWS });
+  const page = transfersPage({
+    assets: names.map(fullOrType),
+    ...{ before: readU64(parameter('before')), event: readU64(parameter('event')) },
+    limit: PAGE_ROWS,
+  });
+  const request = indexerRequest(TRANSFERS_QUERY, page);
   const { data, isMissing } = useGraph<TransfersAnswer>(request);
   if (isMissing) return <NeedsIndexer />;
   if (data === undefined) return <Waiting />;
   const { fungible_asset_activities: rows } = data;
   const last = rows.at(-1);
-  const older = rows.length === PAGE_ROWS && digitsOf(last!.transaction_version);
+  const older = rows.length === PAGE_ROWS && {
+    before: digitsOf(last!.transaction_version),
+    event: digitsOf(last!.event_index),
+  };
   const place = { asset, show: 'transactions' };
   return (
     <Section title="Transfers">
@@ -349,7 +335,7 @@ function Transfers({ asset, names }: PartProps) {
         label="Pages"
         links={[
           ['Newest', parameter('before') !== '' && linkTo('asset', place)],
-          ['Older', older && linkTo('asset', { ...place, before: older })],
+          ['Older', older && linkTo('asset', { ...place, ...older })],
         ]}
       />
     </Section>
