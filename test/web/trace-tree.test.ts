@@ -1,7 +1,8 @@
 /** The rows of a trace, against a walk of the same steps. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type TraceStep, TraceTree } from '../../web/src/trace/trace-tree.ts';
+import type { TraceStep } from '../../src/execution/trace/trace-shape.ts';
+import { TraceTree } from '../../web/src/trace/trace-tree.ts';
 import { propertySeed } from '../random.ts';
 
 interface Row {
@@ -10,7 +11,15 @@ interface Row {
 }
 
 function call(name: string, steps: readonly TraceStep[] = [], aborted = false): TraceStep {
-  return { kind: 'call', function: name, arguments: [], gas: { own: 1, total: 2 }, steps, aborted };
+  const ended = aborted && { aborted: true as const };
+  return {
+    kind: 'call',
+    function: name,
+    arguments: [],
+    gas: { own: 1, total: 2 },
+    steps,
+    ...ended,
+  };
 }
 
 function treeOf(steps: readonly TraceStep[]): TraceTree {

@@ -2,63 +2,10 @@
  * The steps of a trace as rows: a row for each step that can be seen, those below closed ones not. It is kept by a worker
  * (trace-worker.ts), because a trace may have 100,000 steps: the page has only the rows in its window.
  */
+import type { Trace, TraceStep, TraceValue } from '../../../src/execution/trace/trace-shape.ts';
 
-interface Gas {
-  readonly own: number;
-  readonly total: number;
-}
-
-interface TypedText {
-  readonly type: string;
-  readonly value?: unknown;
-}
-
-export interface TraceFailure {
-  readonly status: string;
-  readonly code?: string;
-  readonly reason?: string;
-  readonly description?: string;
-  readonly function?: string;
-  readonly offset?: number;
-  readonly instructions?: readonly { readonly offset: number; readonly text: string }[];
-}
-
-/** What the page reads of a step (docs/traces.md). */
-export interface TraceStep {
-  readonly kind: string;
-  readonly function?: string;
-  readonly type_arguments?: readonly string[];
-  readonly arguments?: readonly TypedText[];
-  readonly results?: readonly TypedText[];
-  readonly calls?: number;
-  readonly aborted?: boolean;
-  readonly gas?: Gas;
-  readonly type?: string;
-  readonly address?: string;
-  readonly handle?: string;
-  readonly steps?: readonly TraceStep[];
-}
-
-interface TracePart {
-  readonly name: string;
-  readonly gas: Gas;
-  readonly failure?: TraceFailure;
-  readonly steps: readonly TraceStep[];
-}
-
-export interface TraceAnswer {
-  readonly success: boolean;
-  readonly is_recorded?: boolean;
-  readonly gas: { readonly used?: string; readonly unit: number };
-  readonly parts: readonly TracePart[];
-  readonly functions: readonly {
-    readonly function: string;
-    readonly calls: number;
-    readonly own: number;
-    readonly total: number;
-  }[];
-  readonly omitted: { readonly steps: number; readonly values: number };
-}
+/** A step, or a part with its steps, which has the part's name as its function. */
+export type TreeStep = Omit<TraceStep, 'kind'> & { readonly kind: TraceStep['kind'] | 'part' };
 
 /** A row, without what is below it. */
 export interface TraceRow {
@@ -66,7 +13,7 @@ export interface TraceRow {
   readonly depth: number;
   readonly kind: string;
   readonly text: string;
-  readonly gas?: Gas | undefined;
+  readonly gas?: TraceStep['gas'];
   /** Undefined where there is nothing below. */
   readonly isOpen?: boolean | undefined;
   readonly isFailed: boolean;
@@ -74,7 +21,7 @@ export interface TraceRow {
 
 interface Node {
   readonly depth: number;
-  readonly step: TraceStep;
+  readonly step: TreeStep;
   /** The node after all that is below this one. */
   end: number;
 }
@@ -88,7 +35,7 @@ function shortType(text: string): string {
 }
 
 /** What a row says of a step. */
-export function stepText(step: TraceStep): string {
+export function stepText(step: TreeStep): string {
   const { kind, type_arguments: types = [], arguments: given, results, calls, type = '' } = step;
   if (kind === 'part') return step.function!;
   if (kind !== 'call') {
@@ -97,7 +44,7 @@ export function stepText(step: TraceStep): string {
     return shortType(type) + place;
   }
   const generic = types.length === 0 ? '' : `<${types.map(shortType).join(', ')}>`;
-  const value = (one: TypedText) => (one.value === undefined ? '…' : JSON.stringify(one.value));
+  const value = (one: TraceValue) => (one.value === undefined ? '…' : JSON.stringify(one.value));
   const list = calls === undefined ? `(${(given ?? []).map(value).join(', ')})` : ` × ${calls}`;
   const returned = results?.length ? ` → ${results.map(value).join(', ')}` : '';
   const text = `${shortType(step.function!)}${generic}${shortType(list + returned)}`;
@@ -110,9 +57,10 @@ export class TraceTree {
   /** Ids of the rows that can be seen, in order. */
   #shown: number[] = [];
 
-  constructor({ parts }: Pick<TraceAnswer, 'parts'>) {
+  constructor({ parts }: Pick<Trace, 'parts'>) {
     for (const { name, gas, steps, failure } of parts) {
-      this.#add({ kind: 'part', function: name, gas, steps, aborted: failure !== undefined });
+      const failed = failure !== undefined && { aborted: true as const };
+      this.#add({ kind: 'part', function: name, gas, steps, ...failed });
     }
     this.#nodes.forEach(({ depth, step }, id) => {
       if (depth < OPEN_DEPTH || step.aborted) this.#open.add(id);
@@ -135,8 +83,10 @@ export class TraceTree {
   }
 
   /** All of a step but what is below it. */
-  detail(id: number): Omit<TraceStep, 'steps'> | undefined {
-    const { steps: _, ...step } = this.#nodes[id]?.step ?? { kind: '' };
+  detail(id: number): Omit<TreeStep, 'steps'> | undefined {
+    const node = this.#nodes[id];
+    if (node === undefined) return undefined;
+    const { steps: _, ...step } = node.step;
     return step;
   }
 
@@ -153,8 +103,8 @@ export class TraceTree {
   }
 
   /** Without recursion: a trace is as deep as calls are. */
-  #add(root: TraceStep): void {
-    const waiting: { step: TraceStep; depth: number; ends?: Node }[] = [{ step: root, depth: 0 }];
+  #add(root: TreeStep): void {
+    const waiting: { step: TreeStep; depth: number; ends?: Node }[] = [{ step: root, depth: 0 }];
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
       if (next.ends !== undefined) {
         next.ends.end = this.#nodes.length;

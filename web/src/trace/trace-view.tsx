@@ -1,5 +1,6 @@
 /** What a transaction did, call by call: a tree whose rows are made only where they are seen. */
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { TraceFailure } from '../../../src/execution/trace/trace-shape.ts';
 import { ApiFailure, refusal } from '../api-client.ts';
 import type { Json } from '../exact-json.ts';
 import { DeclaredName } from '../ids.tsx';
@@ -8,7 +9,7 @@ import { counted, groupDigits } from '../number-text.ts';
 import { CodeBlock, Facts, Failure, Section, Table, Waiting } from '../parts.tsx';
 import { RequestPanel } from '../request-panel.tsx';
 import { traceRequest } from '../requests.ts';
-import type { TraceFailure, TraceRow } from './trace-tree.ts';
+import type { TraceRow } from './trace-tree.ts';
 import type { TraceReply, TraceRequest } from './trace-worker.ts';
 
 /** As in the styles. */

@@ -1,11 +1,6 @@
 /** Asks for a trace and keeps it, in a thread of its own: parsing one may take longer than a frame. */
-import {
-  type TraceAnswer,
-  type TraceFailure,
-  type TraceRow,
-  type TraceStep,
-  TraceTree,
-} from './trace-tree.ts';
+import type { Trace, TraceFailure } from '../../../src/execution/trace/trace-shape.ts';
+import { type TraceRow, TraceTree, type TreeStep } from './trace-tree.ts';
 
 /** What the page asks for. */
 export type TraceRequest =
@@ -15,11 +10,14 @@ export type TraceRequest =
   | { readonly kind: 'all'; readonly isOpen: boolean }
   | { readonly kind: 'detail'; readonly id: number };
 
+/** What the page shows beside the tree. */
+type FactsOfTrace = Pick<Trace, 'success' | 'is_recorded' | 'gas' | 'functions' | 'omitted'>;
+
 export type TraceReply =
   | {
       readonly kind: 'loaded';
       readonly count: number;
-      readonly facts: Omit<TraceAnswer, 'parts'> & { readonly failures: readonly TraceFailure[] };
+      readonly facts: FactsOfTrace & { readonly failures: readonly TraceFailure[] };
     }
   | {
       readonly kind: 'rows';
@@ -31,7 +29,7 @@ export type TraceReply =
   | {
       readonly kind: 'detail';
       readonly id: number;
-      readonly step: Omit<TraceStep, 'steps'> | undefined;
+      readonly step: Omit<TreeStep, 'steps'> | undefined;
     }
   | { readonly kind: 'failed'; readonly status: number; readonly text: string };
 
@@ -49,7 +47,7 @@ async function load(path: string): Promise<void> {
     const response = await fetch(path);
     const text = await response.text();
     if (!response.ok) return reply({ kind: 'failed', status: response.status, text });
-    const { parts, ...rest } = JSON.parse(text) as TraceAnswer;
+    const { parts, ...rest } = JSON.parse(text) as Trace;
     tree = new TraceTree({ parts });
     const failures = parts.flatMap(({ failure }) => failure ?? []);
     const { success, is_recorded, gas, omitted } = rest;
