@@ -295,14 +295,13 @@ function TimeMachine() {
 /** What is to be known of the node before its figures are read. */
 function Badges() {
   const oldest = useLive().info?.oldest_ledger_version ?? '0';
-  const { isControlled, isStandby, fork } = NODE;
+  const { isControlled, fork } = NODE;
   const badges: (readonly [text: string, title: string])[] = [];
   if (isControlled) badges.push(['local network', 'A chain on this machine, which tests control']);
   if (fork) {
     const text = `fork of ${fork.host} at ${groupDigits(fork.version)}`;
     badges.push([text, 'The ledger of another node, pinned at this version']);
   }
-  if (isStandby) badges.push(['standby', 'Writes when the process that writes now has ended']);
   if (oldest !== '0') {
     badges.push([`pruned below ${groupDigits(oldest)}`, 'Older versions are not here']);
   }

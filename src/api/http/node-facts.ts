@@ -4,6 +4,4 @@ export interface NodeFacts {
   readonly isControlled?: boolean;
   /** The ledger of another node up to a version. */
   readonly fork?: { readonly host: string; readonly version: string } | undefined;
-  /** Whether another process writes the ledger until it ends. */
-  readonly isStandby?: boolean;
 }

@@ -110,14 +110,13 @@ export async function openInterface(
 /** What the page says of the node. */
 function nodeFacts(
   { openSource, isControlled = false, firstVersion }: Served,
-  { fork, standby }: NodeSettings,
+  { fork }: NodeSettings,
   version: bigint,
 ): NodeFacts {
   const forked = firstVersion === undefined ? version : firstVersion - 1n;
   const host = URL.parse(fork.replace(/@\d+$/, ''))?.host ?? 'a recording';
   return {
     isControlled,
-    isStandby: standby,
     ...(openSource !== undefined && { fork: { host, version: String(forked) } }),
   };
 }
