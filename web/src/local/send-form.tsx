@@ -20,7 +20,6 @@ import { ask, control, useAction } from './actions.tsx';
 const MAX_GAS_AMOUNT = '200000';
 const GAS_UNIT_PRICE = '100';
 const VALID_SECS = 600;
-/** Transactions wait for a block where blocks are made on request. */
 const FIRST_FUNCTION = '0x1::aptos_account::transfer';
 
 interface Sent {
@@ -110,6 +109,7 @@ async function sendSigned(sender: string, call: Call, signal: AbortSignal): Prom
     signal,
   );
   const { success, version, vm_status } = await ask<Transaction>(waitRequest(hash), signal);
+  // Where blocks are made on request, it waits for one.
   if (version === undefined) return { hash, text: 'It waits for a block.' };
   return { hash, text: success === true ? 'It was executed.' : `It failed: ${vm_status}` };
 }
