@@ -117,6 +117,41 @@ describe.skipIf(!hasBrowser)('page: local network (skipped without Chromium)', (
     expect(await axeViolations(page, 'dark')).toEqual([]);
   });
 
+  it('begins lists again when the network went back while the page was hidden', async () => {
+    const { page } = await browser.open('/transactions?kind=all');
+    const hide = (hidden: boolean) =>
+      page.evaluate(
+        `Object.defineProperty(document, 'hidden', { configurable: true, get: () => ${hidden} });
+        document.dispatchEvent(new Event('visibilitychange'));`,
+      );
+    const newest = async (): Promise<string | null> =>
+      await page.locator('table.transactions tbody tr td').first().textContent();
+    const shows = async (version: bigint): Promise<void> => {
+      await expect.poll(newest).toContain(String(version));
+    };
+    const first = await net.snapshot();
+    await net.mine(3);
+    await shows(net.version);
+    await hide(true);
+    await net.revert(first);
+    await hide(false);
+    await shows(net.version);
+    // The other history is longer: its newest version tells nothing.
+    const second = await net.snapshot();
+    await net.mine(3);
+    const { version } = net;
+    await shows(version);
+    await hide(true);
+    await net.revert(second);
+    await net.fund(net.accounts[1]!.address, 123_456_789n);
+    await net.mine(4);
+    expect(net.version).toBeGreaterThan(version);
+    await hide(false);
+    await shows(net.version);
+    expect(await page.locator('table.transactions').textContent()).toContain('1.23456789');
+    await page.close();
+  });
+
   it('asks the indexer for activity, holders and transfers', async () => {
     const { page } = watched;
     const origin = net.url.replace(/\/v1$/, '');

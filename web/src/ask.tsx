@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { type ApiAnswer, send } from './api-client.ts';
 import { type Json, parseJson } from './exact-json.ts';
-import { useRecoveries } from './live-ledger.ts';
+import { useRecoveries, useReverts } from './live-ledger.ts';
 import { Failure, Section, Waiting } from './parts.tsx';
 import type { ApiRequest } from './requests.ts';
 
@@ -82,7 +82,7 @@ export interface Listing<T> {
 
 /** A listing that goes on at a cursor; `request` makes the request of the page that begins there. */
 export function useListing<T>(request: (cursor?: string) => ApiRequest): Listing<T> {
-  const key = request().path;
+  const key = `${useReverts()} ${request().path}`;
   const [pages, setPages] = useState<{ key: string; items: readonly T[]; cursor?: string }>();
   const before = pages?.key === key ? pages : { key, items: [] };
   const asked = useAnswer<readonly T[]>(request(before.cursor));

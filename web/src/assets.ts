@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { ApiFailure, send } from './api-client.ts';
 import { parseJson } from './exact-json.ts';
+import { onRevert, useReverts } from './live-ledger.ts';
 import type { AssetUnit } from './number-text.ts';
 import { resourceRequest } from './requests.ts';
 
@@ -12,6 +13,7 @@ interface UnitResource {
 
 /** Units that were asked for, by asset: lists show the same few assets again and again. */
 const asked = new Map<string, Promise<AssetUnit | undefined>>();
+onRevert(() => asked.clear());
 
 export function metadataRequest(asset: string) {
   const [publisher = '', ...names] = asset.split('::');
@@ -26,22 +28,27 @@ async function ask(asset: string): Promise<AssetUnit | undefined> {
     if (typeof symbol === 'string' && typeof decimals === 'number') return { symbol, decimals };
   } catch (error) {
     if (!(error instanceof ApiFailure)) throw error;
-    // It may answer later; that there is no unit is an answer.
-    if (error.status !== 404) asked.delete(asset);
   }
   return undefined;
 }
 
 /** The asset's unit now, from its coin's publisher or the metadata object. */
 export function unitOf(asset: string): Promise<AssetUnit | undefined> {
-  const known = asked.get(asset) ?? ask(asset);
-  asked.set(asset, known);
-  return known;
+  const known = asked.get(asset);
+  if (known !== undefined) return known;
+  const unit = ask(asset).then((found) => {
+    // The node may answer later, and the asset may be made later.
+    if (found === undefined && asked.get(asset) === unit) asked.delete(asset);
+    return found;
+  });
+  asked.set(asset, unit);
+  return unit;
 }
 
 /** The same in a component; undefined while it is not known. */
 export function useUnit(asset: string | undefined): AssetUnit | undefined {
   const [known, setKnown] = useState<{ asset: string; unit: AssetUnit | undefined }>();
+  const reverts = useReverts();
   useEffect(() => {
     if (asset === undefined || asset === '') return;
     let isWanted = true;
@@ -51,6 +58,6 @@ export function useUnit(asset: string | undefined): AssetUnit | undefined {
     return () => {
       isWanted = false;
     };
-  }, [asset]);
+  }, [asset, reverts]);
   return known?.asset === asset ? known?.unit : undefined;
 }

@@ -6,6 +6,7 @@ import type { LedgerInfo } from './answers.ts';
 import { ApiFailure } from './api-client.ts';
 import { parseJson } from './exact-json.ts';
 import { listen, listenAgain } from './listen.ts';
+import { NODE } from './node-facts.ts';
 import { readU64 } from './number-text.ts';
 import { HEADS_REQUEST } from './requests.ts';
 
@@ -32,11 +33,38 @@ let measurements: { readonly timeMs: number; readonly version: number }[] = [];
 /** How often the node has come back, or the reader has asked to try again. */
 let recoveries = 0;
 
+/** How often the ledger has another history than before, or may have. */
+let reverts = 0;
+const forgetters: (() => void)[] = [];
+
+/** Whether the page has listened since the last state: a revert that it did not hear may leave a higher version. */
+let wasHeard = true;
+let wasGone = false;
+
 function tell(change: Partial<LiveState>): void {
-  const wasGone = state.status === 'unreachable';
+  const before = state.info;
   state = { ...state, ...change };
-  if (wasGone && (state.status === 'live' || state.status === 'idle')) recoveries += 1;
+  const { status } = state;
+  if (status === 'unreachable' || status === 'paused') wasHeard = false;
+  if (status === 'unreachable') wasGone = true;
+  if (status === 'live' || status === 'idle') heard(before, state.info);
   for (const listener of listeners) listener(state);
+}
+
+function heard(before: LedgerInfo | undefined, now: LedgerInfo | undefined): void {
+  const isLower = BigInt(now?.ledger_version ?? 0) < BigInt(before?.ledger_version ?? 0);
+  const isReverted = isLower || (NODE.isControlled === true && !wasHeard);
+  if (isReverted || wasGone) recoveries += 1;
+  wasHeard = true;
+  wasGone = false;
+  if (!isReverted) return;
+  reverts += 1;
+  for (const forget of forgetters) forget();
+}
+
+/** `forget` drops what is remembered of a history that the ledger no longer has. */
+export function onRevert(forget: () => void): void {
+  forgetters.push(forget);
 }
 
 /** Whether the ledger grows, and how fast, as of now. */
@@ -88,16 +116,25 @@ export function useLive(): LiveState {
   return shown;
 }
 
-/** Counts up when what could not be asked can be asked again. */
-export function useRecoveries(): number {
-  const [count, setCount] = useState(recoveries);
+function useCount(read: () => number): number {
+  const [count, setCount] = useState(read);
   useEffect(() => {
-    const look = () => setCount(recoveries);
+    const look = () => setCount(read);
     look();
     listeners.add(look);
     return () => void listeners.delete(look);
   }, []);
   return count;
+}
+
+/** Counts up when what was asked, or could not be, is to be asked again. */
+export function useRecoveries(): number {
+  return useCount(() => recoveries);
+}
+
+/** Counts up when lists have to begin again: what they have shown may be taken back. */
+export function useReverts(): number {
+  return useCount(() => reverts);
 }
 
 /** Counts up when the node is there again for what it has not answered; what it has answered stays. */

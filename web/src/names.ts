@@ -1,12 +1,14 @@
 /**
  * What can be found by a name: modules of the framework with their functions and types, and assets and collections that
- * the indexer knows. The node has no index of names, so those of modules are read once, when somebody types a word.
+ * the indexer knows. The node has no index of names, so those of the newest modules are read once, when somebody types
+ * a word.
  */
 import type { ModuleAnswer } from './answers.ts';
 import { ApiFailure, send } from './api-client.ts';
 import { SAMPLE_PUBLISHER } from './encode-request.ts';
 import { parseJson } from './exact-json.ts';
 import { indexerRequest, readGraph } from './indexer.ts';
+import { onRevert } from './live-ledger.ts';
 import { NATIVE_ASSET, shortAddress } from './movements.ts';
 import { briefHex } from './number-text.ts';
 import { listingRequest } from './requests.ts';
@@ -25,6 +27,9 @@ const MAX_FOUND = 12;
 const MODULES_AT_ONCE = 1_000;
 
 let known: Promise<readonly Declared[]> | undefined;
+onRevert(() => {
+  known = undefined;
+});
 
 interface Declared {
   readonly account: string;
@@ -39,7 +44,8 @@ async function declaredBy(account: string): Promise<Declared[]> {
   const found: Declared[] = [];
   let start: string | undefined;
   do {
-    const page = { start, limit: MODULES_AT_ONCE };
+    // They are remembered whatever version is looked at.
+    const page = { start, limit: MODULES_AT_ONCE, ledger_version: undefined };
     const answer = await send(listingRequest(account, 'modules', page), signal);
     for (const { abi } of parseJson<readonly ModuleAnswer[]>(answer.text)) {
       if (!abi) continue;
@@ -58,11 +64,13 @@ async function declaredBy(account: string): Promise<Declared[]> {
 }
 
 function declared(): Promise<readonly Declared[]> {
-  known ??= Promise.all(PUBLISHERS.map(declaredBy)).then((all) => all.flat());
-  known.catch(() => {
-    known = undefined;
+  if (known !== undefined) return known;
+  const read = Promise.all(PUBLISHERS.map(declaredBy)).then((all) => all.flat());
+  known = read;
+  read.catch(() => {
+    if (known === read) known = undefined;
   });
-  return known;
+  return read;
 }
 
 /** Lower is better; undefined where the word does not fit. */

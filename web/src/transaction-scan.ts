@@ -94,7 +94,7 @@ async function run(options: ScanOptions, put: (scan: Scan) => void, signal: Abor
       signal,
     );
     if (before !== undefined || isPaused) return;
-    // New versions are put above; when they are too many, or the ledger was reverted, the list begins again.
+    // New versions are put above; when they are too many, the list begins again. After a revert, all work does.
     while (scan !== undefined) scan = await followed(options, scan, put, signal);
   }
 }

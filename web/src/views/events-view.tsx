@@ -12,7 +12,7 @@ import {
   type StreamName,
 } from '../event-stream.ts';
 import { VersionId } from '../ids.tsx';
-import { useRetries } from '../live-ledger.ts';
+import { useRetries, useReverts } from '../live-ledger.ts';
 import { JsonView, TypeText } from '../move-text.tsx';
 import { counted, greater, groupDigits, readU64 } from '../number-text.ts';
 import { announce, Failure, LookUp, Table, Waiting } from '../parts.tsx';
@@ -34,11 +34,15 @@ function StreamEvents() {
   const stream = { account: parameter('account'), creationNumber: parameter('stream') };
   const { account, creationNumber } = stream;
   const start = parameter('start');
+  const reverts = useReverts();
   return (
     <>
       {account !== '' && <Names key={account} stream={stream} />}
       {account !== '' && creationNumber !== '' && (
-        <Events key={`${account} ${creationNumber} ${start} ${chosenVersion()}`} stream={stream} />
+        <Events
+          key={`${reverts} ${account} ${creationNumber} ${start} ${chosenVersion()}`}
+          stream={stream}
+        />
       )}
       <LookUp
         view="events"
