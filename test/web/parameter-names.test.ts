@@ -26,6 +26,18 @@ describe('parameters', () => {
     expect(parameterNames(SOURCE, name)).toEqual(names);
   });
 
+  it.each([
+    ['/* a */fun f(x: u8)', ['x']],
+    ['fun f(/* a */ x: u8, // b, c: u8\n y: u8)', ['x', 'y']],
+    ['// fun f(x: u8) /*\nfun f(y: u8) // */', ['y']],
+    ['/**/fun f(x: u8)', ['x']],
+    ['/*/ fun f(x: u8) */ fun f(y: u8)', ['y']],
+    ['/* fun f(x: u8)', []],
+    [`fun f(x: u8)${' /*'.repeat(200_000)}`, ['x']],
+  ])('beside comments in %.40s are %j', (source, names) => {
+    expect(parameterNames(source, 'f')).toEqual(names);
+  });
+
   it('that callers give are all but the signers', () => {
     const names = ['from', 'to', 'amount'];
     expect(argumentNames(['&signer', 'address', 'u64'], names)).toEqual(['to', 'amount']);

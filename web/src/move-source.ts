@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { Resource } from './answers.ts';
 import { useAnswer, useWork } from './ask.tsx';
+import { unzipped } from './gzip-text.ts';
 import { resourceRequest } from './requests.ts';
 
 interface Registry extends Resource {
@@ -15,18 +16,10 @@ interface Registry extends Resource {
 }
 
 interface PublishedSource {
-  /** Undefined where the publisher has put none there. */
+  /** Undefined where the publisher has put none there that can be shown. */
   readonly text: string | undefined;
   readonly packageName: string;
   readonly upgrades: string;
-}
-
-/** Hex of gzip as text. @throws TypeError where it is not gzip */
-async function unzipped(hex: string): Promise<string> {
-  const pairs = hex.slice(2).match(/../g) ?? [];
-  const bytes = Uint8Array.from(pairs, (pair) => Number.parseInt(pair, 16));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
-  return await new Response(stream).text();
 }
 
 /** What the package of a module says of it; undefined while that is not known, or where there is no package. */
@@ -41,8 +34,7 @@ export function useSource(account: string, module: string): PublishedSource | un
   const [known, setKnown] = useState<{ source: string; text: string | undefined }>();
   useWork(async () => {
     if (source === '0x') return;
-    // What is not gzip is not shown.
-    const text = await unzipped(source).catch(() => undefined);
+    const text = await unzipped(source);
     setKnown({ source, text });
   }, [source]);
   if (found === undefined) return undefined;

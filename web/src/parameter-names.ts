@@ -1,9 +1,25 @@
 /** Names of parameters, which bytecode has not: in Move source. */
 import { isSigner } from './signer-type.ts';
 
+/** In one pass: anybody may put source on chain, and a pattern would look for the end of each comment. */
+function withoutComments(source: string): string {
+  const begin = /\/[/*]/g;
+  let code = '';
+  let at = 0;
+  for (let found = begin.exec(source); found !== null; found = begin.exec(source)) {
+    code += `${source.slice(at, found.index)} `;
+    const isBlock = found[0] === '/*';
+    const end = source.indexOf(isBlock ? '*/' : '\n', begin.lastIndex);
+    if (end === -1) return code;
+    at = isBlock ? end + 2 : end;
+    begin.lastIndex = at;
+  }
+  return code + source.slice(at);
+}
+
 /** The names of a function's parameters, as its source declares them; empty where it is not found. */
 export function parameterNames(source: string, name: string): string[] {
-  const code = source.replaceAll(/\/\/.*|\/\*[\s\S]*?\*\//g, ' ');
+  const code = withoutComments(source);
   const start = new RegExp(`\\bfun\\s+${name.replaceAll('$', '\\$')}\\s*[<(]`).exec(code);
   if (start === null) return [];
   let at = start.index + start[0].length - 1;

@@ -71,7 +71,7 @@ function Module({ abi, bytecode, account, name }: ModuleAnswer & NameOfModule) {
       {source && (
         <p class="hint">
           In the package {source.packageName}, upgraded {counted(Number(source.upgrades), 'time')}
-          {source.text === undefined && '; its source is not on chain'}.
+          {source.text === undefined && '; it has no source on chain that can be shown here'}.
         </p>
       )}
       {source?.text !== undefined && (
