@@ -6,6 +6,6 @@ import type { RunObserver } from '../vm/observer.ts';
 export interface ChainWatch {
   /** Sees all code that runs; absent: nothing does. */
   readonly runs?: RunObserver | undefined;
-  /** Gets each transaction of a user that is committed, failed ones too. */
-  committed(transaction: SignedTransaction, output: TransactionOutput): void;
+  /** Gets each transaction of a user that comes into a block, failed ones too, before that block is committed. */
+  added(transaction: SignedTransaction, output: TransactionOutput): void;
 }

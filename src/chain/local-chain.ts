@@ -455,15 +455,16 @@ export class LocalChain {
 
   /** `undefined` where this node cannot execute it: nothing of it is in the block then. */
   async #outcomeOf(pending: PendingTransaction) {
+    let outcome: Awaited<ReturnType<BlockMaker['add']>>;
     try {
-      const outcome = await this.#maker.add(pending);
-      if (outcome.isCommitted) this.#watch?.committed(pending.transaction, outcome.output);
-      return outcome;
+      outcome = await this.#maker.add(pending);
     } catch (error) {
       if (error instanceof StoreError) throw error;
       this.#onFault(error, pending);
       return undefined;
     }
+    if (outcome.isCommitted) this.#watch?.added(pending.transaction, outcome.output);
+    return outcome;
   }
 }
 

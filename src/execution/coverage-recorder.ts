@@ -30,7 +30,8 @@ export const MAX_COVERED_MODULES = 10_000;
 export class CoverageRecorder implements RunObserver {
   readonly #modules = new Map<string, ModuleCoverage>();
   readonly #known = new WeakMap<CompiledModule, ModuleCoverage>();
-  readonly #functions = new WeakMap<LoadedFunction, FunctionCoverage>();
+  /** Also which functions are not counted. */
+  readonly #functions = new WeakMap<LoadedFunction, FunctionCoverage | undefined>();
 
   /** In the order of their names. A module that was upgraded is as it was last. */
   get modules(): readonly ModuleCoverage[] {
@@ -46,10 +47,10 @@ export class CoverageRecorder implements RunObserver {
     if (isReservedAddress(id.address)) return undefined;
     const key = moduleKey(id);
     const before = this.#modules.get(key);
+    if (before === undefined && this.#modules.size >= MAX_COVERED_MODULES) return undefined;
     let module = coverageOf(id, compiled);
     // The same bytes may have been loaded twice.
     if (before !== undefined && isSameCode(before, module)) module = before;
-    else if (before === undefined && this.#modules.size >= MAX_COVERED_MODULES) return undefined;
     this.#modules.set(key, module);
     this.#known.set(compiled, module);
     return module;
@@ -58,7 +59,9 @@ export class CoverageRecorder implements RunObserver {
   instruction({ frame, stack }: ObservedRun): void {
     const { function: running, pc } = frame!;
     if (running.module.isFree) return;
-    const found = this.#functions.get(running) ?? this.#coverageOf(running);
+    const known = this.#functions.get(running);
+    const isKnown = known !== undefined || this.#functions.has(running);
+    const found = isKnown ? known : this.#coverageOf(running);
     if (found === undefined) return;
     const at = pc - 1;
     found.hits[at]! += 1;
@@ -74,7 +77,7 @@ export class CoverageRecorder implements RunObserver {
   #coverageOf(running: LoadedFunction): FunctionCoverage | undefined {
     const module = this.add(running.module.compiled);
     const found = module?.functions.find(({ definition }) => definition === running.definition);
-    if (found !== undefined) this.#functions.set(running, found);
+    this.#functions.set(running, found);
     return found;
   }
 }

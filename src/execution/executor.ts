@@ -211,9 +211,11 @@ export class Executor {
   /** How much state there is. Rejects with ViewError where what was written since the last count is not retained. */
   async countState(): Promise<StateUsage> {
     const { version } = this;
-    const writesOf = (written: bigint) => this.#writesOf(written);
-    const known = this.#counted;
-    const usage = await stateUsageAt(this.#guard, version, writesOf, this.#firstVersion, known);
+    const usage = await stateUsageAt(this.#guard, version, {
+      writesOf: (written) => this.#writesOf(written),
+      firstVersion: this.#firstVersion,
+      counted: this.#counted,
+    });
     this.#counted = { version, usage };
     return usage;
   }

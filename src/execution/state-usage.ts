@@ -25,18 +25,30 @@ export interface CountedState {
 /** Versions whose writes are counted before others get their turn. */
 const VERSIONS_PER_TURN = 64n;
 
-/**
- * The usage after a version.
- * @param writesOf the writes of a version; rejects where they are not stored
- * @param firstVersion what earlier versions wrote is not counted: nobody here has all of it
- * @param counted what is known of an earlier version, or of this one
- */
+interface UsageCount {
+  /** The writes of a version; rejects where they are not stored. */
+  writesOf(version: bigint): Promise<readonly WriteSetEntry[]>;
+  /** What earlier versions wrote is not counted: nobody here has all of it. */
+  readonly firstVersion?: bigint;
+  /** Where more versions would have to be counted, none is: the usage is what the chain stated last. */
+  readonly maxVersions?: number;
+  /** What is known of an earlier version, or of this one. */
+  readonly counted?: CountedState | undefined;
+  /** Lets others go on. It may throw to end the count. */
+  giveTurn?(): Promise<void>;
+}
+
+/** The usage after a version. */
 export async function stateUsageAt(
   guard: PruningGuard,
   version: bigint,
-  writesOf: (version: bigint) => Promise<readonly WriteSetEntry[]>,
-  firstVersion = 0n,
-  counted?: CountedState,
+  {
+    writesOf,
+    firstVersion = 0n,
+    maxVersions = Number.POSITIVE_INFINITY,
+    counted,
+    giveTurn = nextTurn,
+  }: UsageCount,
 ): Promise<StateUsage> {
   const stated = await guard.state(ADDRESS_ONE, USAGE_KEY, version);
   let items = 0n;
@@ -54,8 +66,9 @@ export async function stateUsageAt(
     ({ items, bytes } = counted.usage);
     first = counted.version + 1n;
   }
+  if (version - first >= maxVersions) return { items, bytes };
   for (let at = first; at <= version; at += 1n) {
-    if (at % VERSIONS_PER_TURN === 0n) await nextTurn();
+    if (at % VERSIONS_PER_TURN === 0n) await giveTurn();
     for (const { key, op } of await writesOf(at)) {
       const before =
         at === 0n ? undefined : await guard.state(undefined, hashedStateKey(key), at - 1n);

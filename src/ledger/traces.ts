@@ -23,7 +23,7 @@ import type { SignedTransaction } from '../move/transactions/user-transaction.ts
 import type { ModuleView } from '../state/module-view.ts';
 import type { PruningGuard } from '../state/pruning-guard.ts';
 import type { LedgerSource } from '../state/source.ts';
-import { RunsAtOnce } from '../vm/machine/large-runs.ts';
+import { LARGE_RUN_BYTES, RunsAtOnce } from '../vm/machine/large-runs.ts';
 import type { RunObserver } from '../vm/observer.ts';
 import { Program } from '../vm/program/program.ts';
 import type { YieldBudget } from '../yield-budget.ts';
@@ -31,6 +31,9 @@ import type { History } from './history.ts';
 import { transactionIndexes } from './transactions/transaction-index.ts';
 
 const OPERATION = 'Trace transaction';
+
+/** Versions whose writes are counted for a block that begins an epoch. After more it does not come out as recorded. */
+const MAX_COUNTED_VERSIONS = 100_000;
 
 /** Each may need a hundred MiB. */
 export const MAX_TRACES_AT_ONCE = 2;
@@ -207,7 +210,11 @@ export class Traces {
     };
     // A fork would ask its node for every transaction of the epoch.
     const first = source.isFrozen ? version : 0n;
-    const stateUsage = () => stateUsageAt(guard, version - 1n, writesOf, first);
+    const stateUsage = () =>
+      stateUsageAt(guard, version - 1n, {
+        ...{ writesOf, firstVersion: first, maxVersions: MAX_COUNTED_VERSIONS },
+        giveTurn: () => pace.nextTurn(),
+      });
     return {
       ...{ modules, guard, program, places: new WeakMap(), pace, index },
       openWorld: (seen: SeenModules = modules) =>
@@ -216,8 +223,12 @@ export class Traces {
   }
 }
 
-/** Does work when there is room for one more trace. */
+/**
+ * Does work when there is room for one more trace. Also what waits holds bytes: so not too many do,
+ * and it ends with its client, or with the node.
+ */
 async function inTurn<T>(pace: YieldBudget, work: () => Promise<T>): Promise<T> {
+  pace.hold(LARGE_RUN_BYTES);
   await TRACES.enter(pace.signal);
   try {
     return await work();

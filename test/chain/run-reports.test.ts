@@ -1,6 +1,6 @@
 /** What a local network tells of tests that ran on it: gas by function, and which code of their modules has run. */
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -17,6 +17,7 @@ import { loadModule } from '../../src/move/modules/read.ts';
 import { SourceMap } from '../../src/move/modules/source-map.ts';
 import type { EntryFunction } from '../../src/move/transactions/executable.ts';
 import { ADDRESS_ONE } from '../../src/move/types/address.ts';
+import { sourceFiles } from '../../src/node/localnet/coverage/lcov.ts';
 import type { Localnet } from '../../src/node/localnet/localnet.ts';
 import { startLocalnet } from '../../src/node/localnet/start-localnet.ts';
 import { Client, nowSecs } from './localnet-client.ts';
@@ -210,6 +211,22 @@ describe('limits of reports', () => {
       const expected = Math.min(index + 1, MAX_REPORTED_FUNCTIONS);
       if (index >= MAX_REPORTED_FUNCTIONS - 2) expect(report.rows()).toHaveLength(expected);
     }
+  });
+
+  it('entries that are looked at for sources', () => {
+    const sources = mkdtempSync(join(tmpdir(), 'daybook-sources-'));
+    mkdirSync(join(sources, 'a'));
+    writeFileSync(join(sources, 'a', 'b.move'), 'b');
+    writeFileSync(join(sources, 'c.txt'), '');
+    for (const [maxLookedAt, count] of [
+      [2, 0],
+      [3, 1],
+      [4, 1],
+    ] as const) {
+      expect(sourceFiles(sources, maxLookedAt).size).toBe(count);
+    }
+    expect(() => sourceFiles(join(sources, 'none'))).toThrow('ENOENT');
+    rmSync(sources, { recursive: true });
   });
 
   it('modules of a coverage', () => {

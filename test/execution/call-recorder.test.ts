@@ -2,9 +2,13 @@
 import { describe, expect, it } from 'vitest';
 import { CallRecorder, TRACE_LIMITS } from '../../src/execution/trace/call-recorder.ts';
 import type { RecordedCall, Step } from '../../src/execution/trace/call-tree.ts';
+import { CallsJson, Pieces } from '../../src/execution/trace/calls-json.ts';
+import { gasByFunction } from '../../src/execution/trace/gas-by-function.ts';
+import { ShownValues } from '../../src/execution/trace/shown-values.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { GasMeter, NO_PRICES } from '../../src/vm/gas/gas-meter.ts';
 import type { Value } from '../../src/vm/value.ts';
+import { YieldBudget } from '../../src/yield-budget.ts';
 import { CAFE, failure, runText } from '../vm/run-text.ts';
 
 const LEAVES = `
@@ -105,6 +109,25 @@ describe('a recorder', () => {
     });
   });
 
+  it('counts nothing of what runs once more', async () => {
+    const members = `
+      struct S has key { n: u64 }
+      fun g(v: vector<u64>) { Ret; }
+      fun f(a: address): bool acquires S {
+        LdU64 1; VecPack <u64> 1; Call g; MoveLoc a; Exists S; Ret; }`;
+    const recorder = new CallRecorder({ ...TRACE_LIMITS, maxSteps: 3 });
+    const seen: unknown[] = [];
+    for (const name of ['prologue', undefined]) {
+      recorder.begin(name, new GasMeter(NO_PRICES, 0));
+      await runText(members, [CAFE], { observer: recorder });
+      seen.push([recorder.instructions(), { ...recorder.omitted }]);
+    }
+    recorder.end();
+    expect(seen[1]).toEqual(seen[0]);
+    expect(recorder.parts.map(({ name }) => name)).toEqual(['prologue']);
+    expect(recorder.omitted).toEqual({ steps: 0, values: 0 });
+  });
+
   it('notes where a run failed', async () => {
     const { part, ended, top } = await record(
       `fun g() { LdU64 77; Abort; }
@@ -114,6 +137,39 @@ describe('a recorder', () => {
     expect(ended).toEqual(['ABORTED', 77n]);
     expect(part.failure!.place).toMatchObject({ function: { name: 'g' }, at: 1 });
     expect(shown(top!)).toEqual(['f', [], '0 returned', ['g', [], '0 returned']]);
+  });
+});
+
+describe('the end of a trace', () => {
+  /** A loop of so many calls, and a client that has left after some turns. */
+  const CALLS = 5_000n;
+  const TURNS = 3;
+  function leaving(): YieldBudget {
+    let turns = 0;
+    return new YieldBudget({
+      signal: new AbortController().signal,
+      hold: () => undefined,
+      check: () => {
+        turns += 1;
+        if (turns === TURNS) throw new Error('left');
+      },
+    });
+  }
+
+  it('is made in turns, and not any further when nobody waits for it', async () => {
+    const { recorder } = await record(LEAVES, [CALLS]);
+    await expect(gasByFunction(recorder.parts, leaving())).rejects.toThrow('left');
+    const calls = new CallsJson(new ShownValues(), leaving());
+    await expect(calls.write(recorder.parts, new Pieces(new YieldBudget()))).rejects.toThrow(
+      'left',
+    );
+    const rows = await gasByFunction(recorder.parts, new YieldBudget());
+    expect(
+      rows.map(({ function: name, calls: count }) => [name.split('::').at(-1), count]),
+    ).toEqual([
+      ['f', 1],
+      ['leaf', Number(CALLS)],
+    ]);
   });
 });
 

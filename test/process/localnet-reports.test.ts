@@ -48,3 +48,17 @@ it('tells at the end what transactions have cost', async () => {
   expect(readFileSync(join(coverage, 'coverage.txt'), 'utf8')).toBe(run.stderr);
   expect(readFileSync(join(coverage, 'lcov.info'), 'utf8')).toBe('');
 });
+
+it.each([
+  [3, 3],
+  [0, 1],
+])(
+  'a report that cannot be written, after a command with exit code %i, gives %i',
+  async (own, code) => {
+    const snapshot = join(folder, 'none', 'gas.txt');
+    const args = ['localnet', '--accounts', '0', ...PORTS, ...NOT_STARTED];
+    const run = await runCommand([...args, '--exec', `exit ${own}`, '--gas-snapshot', snapshot]);
+    expect(run.code).toBe(code);
+    expect(run.stderr).toContain('ENOENT');
+  },
+);

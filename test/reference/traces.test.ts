@@ -1,7 +1,16 @@
 /** Traces of the recorded chain of a reference node: what they add up to is what that node has recorded. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { stateUsageAt } from '../../src/execution/state-usage.ts';
 import type { Trace, TraceStep } from '../../src/execution/trace/trace-shape.ts';
 import { MAX_TRACES_AT_ONCE, TRACES } from '../../src/ledger/traces.ts';
+import { decodeBcs } from '../../src/move/bcs/bcs-reader.ts';
+import { readOnChainData } from '../../src/move/transactions/transaction.ts';
+import { PruningGuard } from '../../src/state/pruning-guard.ts';
+import { storedSource } from '../../src/state/source.ts';
+import { openHead } from '../../src/store/columns/head.ts';
+import { LARGE_RUN_BYTES } from '../../src/vm/machine/large-runs.ts';
+import { YieldBudget } from '../../src/yield-budget.ts';
+import { openTestedLedger } from '../api/tested-ledger.ts';
 import { stepsBelow, sum } from '../execution/trace-steps.ts';
 import { IS_LONG } from '../random.ts';
 import { NEWEST_VERSION, type ReferenceLedger, serveReferenceChain } from './reference-chain.ts';
@@ -83,6 +92,8 @@ function expectSum({ parts, gas, functions, instructions }: Trace, used: string)
   expect(all - sum(parts.map((part) => part.gas.own))).toBe(own);
   expect(sum(functions.map((one) => one.own))).toBe(own);
   expect(sum(instructions.map((one) => one.gas))).toBe(own);
+  const natives = instructions.find(({ name }) => name === 'native functions')?.count ?? 0;
+  expect(calls.filter((call) => call.is_native)).toHaveLength(natives);
   for (const { steps = [], gas: one } of calls) {
     expect(one!.total).toBe(one!.own + sum(steps.filter(isCall).map((step) => step.gas!.total)));
   }
@@ -117,6 +128,51 @@ describe('a trace', () => {
     for (let left = MAX_TRACES_AT_ONCE; left > 0; left -= 1) TRACES.leave();
     await asked;
     expect(isAnswered).toBe(true);
+  });
+
+  it('holds bytes while it waits, and is given up with its client', async () => {
+    const { traces } = await openTestedLedger(ledger.store).view();
+    const client = new AbortController();
+    let heldBytes = 0;
+    const hold = (bytes: number): void => {
+      heldBytes += bytes;
+    };
+    const waiter = { signal: client.signal, hold, check: () => undefined };
+    for (let left = MAX_TRACES_AT_ONCE; left > 0; left -= 1) await TRACES.enter();
+    const asked = traces.transaction(5n, new YieldBudget(waiter));
+    client.abort(new Error('left'));
+    const ended = await asked.catch((reason: Error) => reason.message);
+    for (let left = MAX_TRACES_AT_ONCE; left > 0; left -= 1) TRACES.leave();
+    expect([ended, heldBytes]).toEqual(['left', LARGE_RUN_BYTES]);
+  });
+
+  it('counts the state of an epoch up to so many versions, and ends with its client', async () => {
+    const { store } = ledger;
+    const source = storedSource(store, await openHead(store));
+    const guard = new PruningGuard(store, source, new Map(), performance.now());
+    const { history } = await openTestedLedger(store).view();
+    const read: bigint[] = [];
+    const writesOf = async (version: bigint) => {
+      read.push(version);
+      const item = await history.transaction(version, 'Test');
+      return decodeBcs(item, readOnChainData).data.changes.writes;
+    };
+    const at = BigInt(NEWEST_VERSION);
+    const all = await stateUsageAt(guard, at, { writesOf });
+    const count = read.length;
+    expect(count).toBeGreaterThan(64);
+    for (const maxVersions of [count - 1, count, count + 1]) {
+      read.length = 0;
+      const usage = await stateUsageAt(guard, at, { writesOf, maxVersions });
+      expect(read).toHaveLength(maxVersions < count ? 0 : count);
+      if (maxVersions >= count) expect(usage).toEqual(all);
+      else expect(usage).not.toEqual(all);
+    }
+    const left = stateUsageAt(guard, at, {
+      writesOf,
+      giveTurn: () => Promise.reject(new Error('left')),
+    });
+    await expect(left).rejects.toThrow('left');
   });
 
   it('of every failed transaction shows the instruction that failed', async () => {

@@ -85,6 +85,8 @@ export class CallRecorder implements RunObserver {
   #kind = OUTSIDE;
   /** The part, then the functions that run and have an entry. */
   #stack: Caller[] = [];
+  /** What runs has been recorded before, and is not again. */
+  #isRepeated = false;
   /** Functions that run above them without an entry. */
   #hidden = 0;
   #running: LoadedFunction | undefined;
@@ -119,6 +121,7 @@ export class CallRecorder implements RunObserver {
   /** A part that goes on has one entry. @param name that of no part: what runs is not recorded */
   begin(name: string | undefined, gas: GasMeter): void {
     this.end();
+    this.#isRepeated = name === undefined;
     let part = this.parts.find((one) => one.name === name && one.failure === undefined);
     if (part === undefined) {
       part = new RecordedPart(name ?? '');
@@ -138,6 +141,7 @@ export class CallRecorder implements RunObserver {
   }
 
   instruction({ gas, frame }: ObservedRun): void {
+    if (this.#isRepeated) return;
     const { function: running, costs, pc } = frame!;
     if (running !== this.#running) {
       const { compiled } = running.module;
@@ -151,10 +155,12 @@ export class CallRecorder implements RunObserver {
   }
 
   retried(): void {
+    if (this.#isRepeated) return;
     this.#counts[this.#kind]! -= 1;
   }
 
   entered({ gas, program }: ObservedRun, callee: Callee, args: readonly Value[]): void {
+    if (this.#isRepeated) return;
     this.#take(gas);
     if (callee.function.isNative) {
       this.#kind = NATIVE;
@@ -170,6 +176,7 @@ export class CallRecorder implements RunObserver {
   }
 
   left({ gas }: ObservedRun, results: readonly Value[]): void {
+    if (this.#isRepeated) return;
     this.#take(gas);
     if (this.#hidden > 0) {
       this.#hidden -= 1;
@@ -192,10 +199,12 @@ export class CallRecorder implements RunObserver {
   }
 
   resource({ program }: ObservedRun, { address, type, place }: ObservedResource): void {
+    if (this.#isRepeated) return;
     this.#use(program, { address }, type, place, () => place[0]);
   }
 
   item({ program }: ObservedRun, item: ObservedItem): void {
+    if (this.#isRepeated) return;
     const { handle, key, keyType, valueType, place } = item;
     if (!this.tables.has(handle)) this.tables.set(handle, { program, keyType, valueType });
     // A key is copied only where it is shown.
@@ -204,7 +213,7 @@ export class CallRecorder implements RunObserver {
   }
 
   event({ program }: ObservedRun, event: ContractEvent): void {
-    if (this.#hasRoom()) this.#add({ kind: 'event', program, event });
+    if (!this.#isRepeated && this.#hasRoom()) this.#add({ kind: 'event', program, event });
   }
 
   #use(

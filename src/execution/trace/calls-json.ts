@@ -24,6 +24,8 @@ import { addressJson, member, type ShownValues } from './shown-values.ts';
 const CODE_BEFORE = 10;
 const CODE_AFTER = 5;
 const PIECE_CHARACTERS = 64 * 1024;
+/** What looking at a step counts as, in the unit of a YieldBudget. */
+export const STEP_WORK = 64;
 
 /** A list of texts that is sent in pieces. */
 export class Pieces {
@@ -73,11 +75,12 @@ interface ShownType {
 
 export class CallsJson {
   readonly #values: ShownValues;
+  readonly #pace: YieldBudget;
   readonly #signatures = new Map<Callee, Signature>();
-  readonly #events = new Map<Step, string>();
 
-  constructor(values: ShownValues) {
+  constructor(values: ShownValues, pace: YieldBudget) {
     this.#values = values;
+    this.#pace = pace;
   }
 
   async write(parts: readonly RecordedPart[], to: Pieces): Promise<void> {
@@ -100,11 +103,10 @@ export class CallsJson {
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
       if (next instanceof RecordedCall) await this.#addSignature(next);
       for (const step of next.steps) {
+        if (this.#pace.isOver(STEP_WORK)) await this.#pace.nextTurn();
         if (step.kind === 'call') open.push(step);
         else if (step.kind === 'event') {
-          const { event, program } = step;
-          const data = await this.#values.storedJson(event.data, event.typeTag, program);
-          if (data !== undefined) this.#events.set(step, data);
+          await this.#values.addTag(step.event.typeTag, step.program);
         } else {
           await this.#values.add(step.type, step.program);
           if ('keyType' in step.place) await this.#values.add(step.place.keyType, step.program);
@@ -185,8 +187,9 @@ export class CallsJson {
   #head(step: Step): string {
     if (step.kind === 'call') return this.#callHead(step);
     if (step.kind === 'access') return this.#accessJson(step);
-    const type = JSON.stringify(formatTypeTag(step.event.typeTag));
-    return `{"kind":"event","type":${type}${member('data', this.#events.get(step))}}`;
+    const { data, typeTag } = step.event;
+    const type = JSON.stringify(formatTypeTag(typeTag));
+    return `{"kind":"event","type":${type}${member('data', this.#values.bcsJson(data, typeTag))}}`;
   }
 
   #accessJson({ operation, type, place, isThere, before, after }: Access): string {

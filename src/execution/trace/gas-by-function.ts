@@ -1,7 +1,7 @@
 /** Gas of the functions of a recorded run, with all their callers together (docs/traces.md). */
-
-import type { Caller, RecordedPart } from './call-tree.ts';
-import { functionText } from './calls-json.ts';
+import type { YieldBudget } from '../../yield-budget.ts';
+import type { RecordedPart, Step } from './call-tree.ts';
+import { functionText, STEP_WORK } from './calls-json.ts';
 
 interface FunctionGas {
   readonly function: string;
@@ -12,28 +12,43 @@ interface FunctionGas {
   total: number;
 }
 
+/** A caller whose steps are looked at. */
+interface OpenCaller {
+  readonly steps: readonly Step[];
+  /** Of a function that no open caller is yet. */
+  readonly outermost?: string | undefined;
+  next: number;
+}
+
 /** The functions of some parts, that with the most gas of its own first. */
-export function gasByFunction(parts: readonly RecordedPart[]): FunctionGas[] {
+export async function gasByFunction(
+  parts: readonly RecordedPart[],
+  pace: YieldBudget,
+): Promise<FunctionGas[]> {
   const found = new Map<string, FunctionGas>();
   const running = new Set<string>();
-  const visit = (caller: Caller): void => {
-    for (const step of caller.all()) {
-      if (step.kind !== 'call') continue;
+  const open: OpenCaller[] = parts.map((part) => ({ steps: part.all(), next: 0 }));
+  for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
+    if (pace.isOver(STEP_WORK)) await pace.nextTurn();
+    const step = top.steps[top.next];
+    top.next += 1;
+    if (step === undefined) {
+      open.pop();
+      if (top.outermost !== undefined) running.delete(top.outermost);
+    } else if (step.kind === 'call') {
       const name = functionText(step.callee.function);
       const one = found.get(name) ?? { function: name, calls: 0, own: 0, total: 0 };
       found.set(name, one);
       one.calls += step.count;
       one.own += step.ownGas;
-      const isOutermost = !running.has(name);
-      if (isOutermost) {
+      const outermost = running.has(name) ? undefined : name;
+      if (outermost !== undefined) {
         one.total += step.totalGas;
-        running.add(name);
+        running.add(outermost);
       }
-      visit(step);
-      if (isOutermost) running.delete(name);
+      open.push({ steps: step.all(), outermost, next: 0 });
     }
-  };
-  for (const part of parts) visit(part);
+  }
   return [...found.values()].sort(
     (left, right) => right.own - left.own || (left.function < right.function ? -1 : 1),
   );

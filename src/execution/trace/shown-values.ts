@@ -60,8 +60,18 @@ export class ShownValues {
 
   /** The same of a value in BCS. */
   async storedJson(bytes: Uint8Array, tag: TypeTag, from: CodeOf): Promise<string | undefined> {
+    await this.addTag(tag, from);
+    return this.bcsJson(bytes, tag);
+  }
+
+  /** Looks up what `bcsJson` needs. */
+  async addTag(tag: TypeTag, from: CodeOf): Promise<void> {
+    await this.#layoutOf(tag, from);
+  }
+
+  bcsJson(bytes: Uint8Array, tag: TypeTag): string | undefined {
     if (bytes.length > MAX_SHOWN_BYTES) return undefined;
-    const layout = await this.#layoutOf(tag, from);
+    const layout = this.#layouts.get(formatTypeTag(tag));
     return layout && orNothing(() => renderValue(layout, bytes));
   }
 

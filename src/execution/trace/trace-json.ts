@@ -43,7 +43,7 @@ export async function traceJson(run: TracedRun, place: TracePlace): Promise<read
   const { pace, modules } = place;
   const to = new Pieces(pace);
   const values = new ShownValues();
-  const calls = new CallsJson(values);
+  const calls = new CallsJson(values, pace);
   await to.add(`${headJson(run)},"parts":`);
   await calls.write(recorder.parts, to);
   await to.add(',"writes":[');
@@ -63,7 +63,7 @@ export async function traceJson(run: TracedRun, place: TracePlace): Promise<read
     await to.add(`${before}{"type":${JSON.stringify(formatTypeTag(typeTag))}${json}}`);
     before = ',';
   }
-  const functions = gasByFunction(recorder.parts);
+  const functions = await gasByFunction(recorder.parts, pace);
   const rest = { functions, instructions: recorder.instructions(), omitted: recorder.omitted };
   await to.add(`],${JSON.stringify(rest).slice(1)}`);
   return to.end();

@@ -126,7 +126,13 @@ async function run(flags: LocalnetFlags): Promise<void> {
       void Promise.race([stopped, net.failed.catch(() => 'SIGTERM' as const)]).then(child.end);
       exitCode = await child.exitCode;
     }
-    await writeReports(net, flags);
+    try {
+      await writeReports(net, flags);
+    } catch (error) {
+      // A command that has failed says more than a report that could not be written.
+      if (exitCode === 0) throw error;
+      process.stderr.write(`daybook: no report: ${(error as Error).message}\n`);
+    }
   } finally {
     await net.stop();
   }

@@ -115,7 +115,7 @@ export class Localnet {
     const coverage = parts.isCovered ? new CoverageRecorder() : undefined;
     const watch: ChainWatch = {
       runs: coverage,
-      committed: (transaction, output) => {
+      added: (transaction, output) => {
         // Coins that the network gives are no part of a test.
         if (net === undefined || transaction.raw.sender === net.mint.address) return;
         net.#note(transaction, output);

@@ -23,24 +23,43 @@ export interface PublishedSource {
 
 /** Bytes of a source or a source map, at most. */
 const MAX_UNZIPPED_BYTES = 16 * 1024 * 1024;
-/** Files that are looked at in a folder, at most. */
-const MAX_FILES = 10_000;
+/** Files and folders that are looked at for sources, at most. */
+export const MAX_LOOKED_AT = 100_000;
 const SKIPPED = new Set(['node_modules', 'build']);
 
-/** Files of Move sources in a folder, by their SHA-256 in hex. */
-export function sourceFiles(folder: string): Map<string, string> {
+/**
+ * Files of Move sources in a folder, by their SHA-256 in hex. What below it may not be read is left out, and so is what
+ * comes after as many entries as are looked at. Throws the system's error where the folder itself is not read.
+ */
+export function sourceFiles(folder: string, maxLookedAt = MAX_LOOKED_AT): Map<string, string> {
   const found = new Map<string, string>();
-  const open = [folder];
-  for (let next = open.pop(); next !== undefined && found.size < MAX_FILES; next = open.pop()) {
-    for (const entry of readdirSync(next, { withFileTypes: true })) {
-      const path = join(next, entry.name);
-      const isSkipped = SKIPPED.has(entry.name) || entry.name.startsWith('.');
-      if (entry.isDirectory() && !isSkipped) open.push(path);
-      if (!entry.isFile() || !entry.name.endsWith('.move')) continue;
-      found.set(digestOf(readFileSync(path)), path);
+  const entries = entriesOf(folder);
+  for (let at = 0; at < Math.min(entries.length, maxLookedAt); at += 1) {
+    const entry = entries[at]!;
+    const path = join(entry.parentPath, entry.name);
+    const isSkipped = SKIPPED.has(entry.name) || entry.name.startsWith('.');
+    if (entry.isDirectory() && !isSkipped) {
+      for (const below of orUnread(() => entriesOf(path)) ?? []) entries.push(below);
     }
+    if (!entry.isFile() || !entry.name.endsWith('.move')) continue;
+    const source = orUnread(() => readFileSync(path));
+    if (source !== undefined) found.set(digestOf(source), path);
   }
   return found;
+}
+
+function entriesOf(folder: string) {
+  return readdirSync(folder, { withFileTypes: true });
+}
+
+/** `undefined` where the system does not let it be read. */
+function orUnread<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (typeof (error as NodeJS.ErrnoException).syscall !== 'string') throw error;
+    return undefined;
+  }
 }
 
 /**
