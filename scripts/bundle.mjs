@@ -1,6 +1,6 @@
 /** Bundles TypeScript for Node: few files load in half the time of many. All are in one folder (src/built.ts). */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { join, parse } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'vite';
 
@@ -38,7 +38,7 @@ function configuration(root, outDir, entries, extension, output) {
       ...{ ssr: true, outDir, emptyOutDir: false, target: 'es2023', minify: false },
       rolldownOptions: {
         input: Object.fromEntries(
-          entries.map((path) => [basename(path, '.ts'), join(root, 'src', path)]),
+          entries.map((path) => [parse(path).name, join(root, 'src', path)]),
         ),
         // An entry exports what its source exports, and nothing for other files.
         preserveEntrySignatures: 'strict',
@@ -58,9 +58,10 @@ function configuration(root, outDir, entries, extension, output) {
  * @returns {Promise<(name: string) => string>} the URL of an entry's file
  */
 export async function bundleForNow(root, entries) {
-  // Where the packages of the project are found.
-  const folder = mkdtempSync(join(root, 'node_modules/.bundled-'));
+  // Beside the build, as its packages and the project's package.json are found from there.
+  const folder = mkdtempSync(join(root, '.bundled-'));
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  symlinkSync(join(root, 'dist/web'), join(folder, 'web'));
   await bundle(root, folder, entries);
   return (name) => pathToFileURL(join(folder, `${name}.js`)).href;
 }

@@ -2,6 +2,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { bundled } from '../../process/bundled.ts';
+
+const SCRIPTS = ['flips', 'maker', 'process', 'twice'];
+/** Bundled with the store, whose thread commits. */
+const fileOf = await bundled([
+  ...SCRIPTS.map((name) => `../test/store/attack/${name}.mjs`),
+  'store/sqlite/commit-worker.ts',
+]);
 
 /** What a process has done so far, by name. */
 export type Done = Readonly<Record<string, number>>;
@@ -16,7 +24,7 @@ export class Attacker {
   #isKilled = false;
   #wake: () => void = () => undefined;
 
-  /** @param script beside this file @param options of Node */
+  /** @param script one of those beside this file @param options of Node */
   constructor(
     script: string,
     role: string,
@@ -24,7 +32,7 @@ export class Attacker {
     options: readonly string[] = [],
   ) {
     this.role = role;
-    const path = fileURLToPath(new URL(script, import.meta.url));
+    const path = fileURLToPath(fileOf(script));
     this.#child = spawn(process.execPath, [...options, path, role, ...args.map(String)]);
     running.add(this);
     // It may have ended when it is asked.

@@ -50,7 +50,7 @@ class Attack {
     const [ledger, acknowledged] = ['ledger', 'acknowledged'].map((name) =>
       join(this.#folder, name),
     );
-    return new Attacker('process.mjs', role, [ledger!, acknowledged!, this.#random.below(2 ** 32)]);
+    return new Attacker('process', role, [ledger!, acknowledged!, this.#random.below(2 ** 32)]);
   }
 
   /** Kills the writer, another one, or all at once. */

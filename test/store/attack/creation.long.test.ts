@@ -23,7 +23,7 @@ afterEach(killLeftAttackers);
 afterAll(() => rmSync(folder, { recursive: true }));
 
 function newMaker(): Attacker {
-  return new Attacker('maker.mjs', 'maker', []);
+  return new Attacker('maker', 'maker', []);
 }
 
 async function answer(attacker: Attacker, line: string): Promise<Done> {

@@ -52,7 +52,7 @@ async function attack(sound: string, flips: number, part: number): Promise<void>
   const random = new Random(testSeed());
   const file = readFileSync(join(sound, 'ledger.db'));
   const start = async () => {
-    const started = new Attacker('flips.mjs', 'flip', [sound, join(folder, 'damaged'), part]);
+    const started = new Attacker('flips', 'flip', [sound, join(folder, 'damaged'), part]);
     const { questions, requests } = (await started.ask('start')) ?? {};
     expect(started.faults).toEqual([]);
     expect(Math.min(questions!, requests!)).toBeGreaterThan(100);
@@ -104,7 +104,7 @@ it(`${MORE_FLIPS} flips in a ledger with runs of several sizes and a log`, {
   timeout: 120_000 + MORE_FLIPS * 20_000,
 }, async () => {
   const sound = join(folder, 'remade');
-  const made = new Attacker('flips.mjs', 'remake', [await makeSmall('made'), sound]);
+  const made = new Attacker('flips', 'remake', [await makeSmall('made'), sound]);
   const { runs, logRows } = (await made.end()) as unknown as { runs: number[]; logRows: number };
   expect(made.faults).toEqual([]);
   expect(Math.max(...runs) / Math.min(...runs), runs.join()).toBeGreaterThan(4);

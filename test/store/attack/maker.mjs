@@ -5,15 +5,15 @@
 import { readdirSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Batch } from '../../../dist/store/batch.js';
-import { HEAD, STATE, TRANSACTION_INFOS } from '../../../dist/store/columns/columns.js';
-import { HEAD_KEY } from '../../../dist/store/columns/head.js';
-import { encodeU64Key, NO_ORDER } from '../../../dist/store/columns/order-key.js';
+import { Batch } from '../../../src/store/batch.ts';
+import { HEAD, STATE, TRANSACTION_INFOS } from '../../../src/store/columns/columns.ts';
+import { HEAD_KEY } from '../../../src/store/columns/head.ts';
+import { encodeU64Key, NO_ORDER } from '../../../src/store/columns/order-key.ts';
 import {
   makeSqliteStore,
   openSqliteReader,
   openSqliteStore,
-} from '../../../dist/store/sqlite/sqlite-store.js';
+} from '../../../src/store/sqlite/sqlite-store.ts';
 
 const COMMITS = 4;
 const ROWS_OF_COMMIT = 8;

@@ -3,11 +3,11 @@
  * what it reads is right. Commit n puts some rows into most columns and deletes what commit n - WINDOW has put.
  */
 import { createHash } from 'node:crypto';
-import { Batch } from '../../../dist/store/batch.js';
-import * as columns from '../../../dist/store/columns/columns.js';
-import { HEAD_KEY, HEAD_ROW } from '../../../dist/store/columns/head.js';
-import { LEDGER_IDENTITY, LEDGER_KEY } from '../../../dist/store/columns/identity-column.js';
-import { NO_ORDER } from '../../../dist/store/columns/order-key.js';
+import { Batch } from '../../../src/store/batch.ts';
+import * as columns from '../../../src/store/columns/columns.ts';
+import { HEAD_KEY, HEAD_ROW } from '../../../src/store/columns/head.ts';
+import { LEDGER_IDENTITY, LEDGER_KEY } from '../../../src/store/columns/identity-column.ts';
+import { NO_ORDER } from '../../../src/store/columns/order-key.ts';
 
 const { ACCOUNT_KEYS, BALANCES, EPOCHS, EVENTS, HEAD, IDENTITY, MODULE_EVENTS, STATE } = columns;
 const { TRANSACTIONS, TRANSACTION_HASHES, TRANSACTION_INFOS, VERSION_WRITES } = columns;

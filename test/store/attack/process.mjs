@@ -6,12 +6,12 @@
 import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { FolderLocation } from '../../../dist/node/locations/folder-location.js';
+import { FolderLocation } from '../../../src/node/locations/folder-location.ts';
 import {
   openSqliteReader,
   openSqliteSnapshot,
   openSqliteStore,
-} from '../../../dist/store/sqlite/sqlite-store.js';
+} from '../../../src/store/sqlite/sqlite-store.ts';
 import { batchOf, checkAll, checkSome, headIn } from './model.mjs';
 
 const [role, directory, acknowledgedFile, seed] = process.argv.slice(2);

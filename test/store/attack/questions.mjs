@@ -1,8 +1,8 @@
 /** Questions about every row of a sound store, with their answers: another store gives the same, or an error. */
 import { crc32 } from 'node:zlib';
-import { COLUMNS } from '../../../dist/store/columns/columns.js';
-import { placeOf } from '../../../dist/store/sqlite/version-record.js';
-import { StoreError } from '../../../dist/store/store-error.js';
+import { COLUMNS } from '../../../src/store/columns/columns.ts';
+import { placeOf } from '../../../src/store/sqlite/version-record.ts';
+import { StoreError } from '../../../src/store/store-error.ts';
 
 const PAGE = { maxRows: 1_000, maxBytes: 1 << 22 };
 const RANGE_ROWS = 30;

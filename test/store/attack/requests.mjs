@@ -1,7 +1,7 @@
 /** Requests to a node of a sound ledger, with their answers: a node of a damaged one gives the same, or fails. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { NodeError } from '../../../dist/node/node-error.js';
-import { startEmbeddedNode } from '../../../dist/node/serve/embedded.js';
+import { NodeError } from '../../../src/node/node-error.ts';
+import { startEmbeddedNode } from '../../../src/node/serve/embedded.ts';
 import { note } from './questions.mjs';
 
 const ACCOUNTS = 6;

@@ -17,7 +17,7 @@ it.each([
   ['a store and readers in threads', 'threads'],
 ])('%s', async (_, what) => {
   const args = [join(folder, what), join(folder, `${what}-acknowledged`)];
-  const process = new Attacker('twice.mjs', what, args, ['--expose-gc']);
+  const process = new Attacker('twice', what, args, ['--expose-gc']);
   await process.end();
   expect(process.faults).toEqual([]);
 });

@@ -15,11 +15,11 @@ import {
   openSqliteReader,
   openSqliteSnapshot,
   openSqliteStore,
-} from '../../../dist/store/sqlite/sqlite-store.js';
+} from '../../../src/store/sqlite/sqlite-store.ts';
 import { batchOf, checkAll, checkSome, headIn } from './model.mjs';
 
 const [what, directory, acknowledged, stops] = isMainThread ? process.argv.slice(2) : workerData;
-const OTHER = fileURLToPath(new URL('process.mjs', import.meta.url));
+const OTHER = fileURLToPath(new URL('process.js', import.meta.url));
 const FIRST_COMMITS = 50;
 
 function expect(isRight, text) {
