@@ -1,4 +1,6 @@
 /** Sources bundled as the build bundles the program: they start threads. */
+import { rmSync } from 'node:fs';
+import { afterAll } from 'vitest';
 import { ROOT } from '../repo/source-tree.ts';
 
 const SCRIPT = new URL('../../scripts/bundle.mjs', import.meta.url).href;
@@ -8,5 +10,8 @@ export async function bundled(entries: readonly string[]): Promise<(name: string
   const { bundleForNow } = (await import(SCRIPT)) as {
     bundleForNow(root: string, entries: readonly string[]): Promise<(name: string) => string>;
   };
-  return await bundleForNow(ROOT, entries);
+  const fileOf = await bundleForNow(ROOT, entries);
+  // Processes of tests may be ended before they clean up.
+  afterAll(() => rmSync(new URL('.', fileOf('any')), { recursive: true, force: true }));
+  return fileOf;
 }

@@ -144,7 +144,7 @@ async function status() {
     const least = acknowledged();
     const store = openSqliteReader({ directory });
     expectNotOlder(headIn(store), least);
-    store.statistics();
+    await store.statistics();
     await store.close();
     done.opens += 1;
     say();
