@@ -3,7 +3,7 @@
 /**
  * Whether this is the built program. Node 20 runs no TypeScript, so sources, in tests, start no thread of their own.
  */
-export const IS_BUILT = !import.meta.url.endsWith('.ts');
+export const IS_BUILT = /\.c?js$/.test(import.meta.url);
 
 const DIST = new URL(IS_BUILT ? './' : '../dist/', import.meta.url);
 

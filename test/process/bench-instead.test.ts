@@ -8,13 +8,14 @@ import { expect, it } from 'vitest';
 import { findPostgres, NO_POSTGRES } from '../postgres/cluster.ts';
 import { temporaryFolder } from './command.ts';
 
+const LOADER = new URL('../../scripts/run-typescript.mjs', import.meta.url).href;
 const BENCH = fileURLToPath(new URL('../../bench/run.mjs', import.meta.url));
 const json = join(temporaryFolder(), 'figures.json');
 
 it.skipIf(findPostgres() === undefined)(
   `${NO_POSTGRES}the same ledger behind fastify has the same answers`,
   async () => {
-    const args = [BENCH, 'instead', '--rounds', '0', '--json', json];
+    const args = ['--import', LOADER, BENCH, 'instead', '--rounds', '0', '--json', json];
     const env = { ...process.env, BENCH_TRANSACTIONS: '300', BENCH_COMMITS: '100' };
     await promisify(execFile)(process.execPath, args, { env });
     const { instead } = JSON.parse(readFileSync(json, 'utf8')).benchmarks;
