@@ -124,9 +124,6 @@ export function openToWrite(
     onWait: ({ message: reason }) => {
       logger.info({ reason }, 'standing by: another process writes the ledger');
     },
-    onSilent: ({ message: reason }) => {
-      logger.warn({ reason }, 'taking over: the process that writes the ledger is silent');
-    },
     signal,
   };
   const onCommitsWait = (isWaiting: boolean): void => {

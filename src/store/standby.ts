@@ -8,8 +8,6 @@ const ATTEMPT_INTERVAL_MS = 250;
 export interface Standby {
   /** Called once if another process writes, or the store cannot be reached. */
   readonly onWait: (cause: StoreError) => void;
-  /** Called when the session of a process that was silent has been ended, and the right taken over. */
-  readonly onSilent: (cause: StoreError) => void;
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -223,10 +223,9 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a store in PostgreSQL`, () =>
     const location = parsePostgresUrl(await newPostgresLocation());
     const first = await openPostgresStore(location);
     const abort = new AbortController();
-    const ignore = () => undefined;
     const { signal } = abort;
     const onWait = () => abort.abort();
-    const standby = { onWait, onSilent: ignore, signal };
+    const standby = { onWait, signal };
     await expect(openPostgresStore(location, { standby })).rejects.toThrow(
       expect.objectContaining({ name: 'AbortError' }),
     );

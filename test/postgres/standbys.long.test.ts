@@ -223,7 +223,7 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}reading from standbys`, () =>
 
   test('so it does while another writer stands by, which takes over when the first ends', async () => {
     let waits = 0;
-    const standby = { onWait: () => (waits += 1), onSilent: () => undefined };
+    const standby = { onWait: () => (waits += 1) };
     const waiting = openPostgresStore(locationOf('read-write'), { standby });
     await until('it stands by', () => waits > 0);
     for (const restMs of [0, 2_000, 5_000]) {

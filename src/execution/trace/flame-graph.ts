@@ -39,6 +39,8 @@ const TOP = 30;
 /** Width of a letter, about, and narrowest box that is drawn; in pixels. */
 const LETTER = 6.6;
 const NARROWEST = 0.4;
+/** Boxes that are drawn, the widest first: a browser draws as many without a pause. */
+export const MAX_BOXES = 5_000;
 
 interface Box {
   readonly name: string;
@@ -109,7 +111,7 @@ interface Place {
 /** @returns how many rows there are, up to the lowest of it */
 function draw(box: Box, { left, row, scale, unit }: Place, shapes: string[]): number {
   const width = box.total * scale;
-  if (width < NARROWEST) return row;
+  if (width < NARROWEST || shapes.length === MAX_BOXES) return row;
   const top = TOP + row * ROW;
   const gas = (amount: number) =>
     (amount / unit).toLocaleString('en', { maximumFractionDigits: 3 });

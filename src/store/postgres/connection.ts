@@ -45,6 +45,8 @@ export interface ConnectionTarget {
   readonly owner: string;
 }
 
+/** How long a writer's session may be silent before the server ends it, in milliseconds. */
+export const WRITER_SILENCE_LIMIT_MS = 4_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 const CLOSE_LIMIT_MS = 1_000;
 /** How much later than the server a connection gives up a statement, in milliseconds. */
@@ -72,8 +74,9 @@ const GENERIC_PLANS =
   "select set_config('plan_cache_mode', 'force_generic_plan', false) " +
   "where not exists (select from pg_extension where extname = 'citus')";
 
-/** A writer that has vanished, or is stopped in the middle of a commit, does not lock the ledger for long. */
+/** A writer that has vanished, or is stopped, does not lock the ledger for long. */
 const WRITER_SETTINGS = [
+  `idle_session_timeout = ${WRITER_SILENCE_LIMIT_MS}`,
   'idle_in_transaction_session_timeout = 5000',
   'tcp_keepalives_idle = 2',
   'tcp_keepalives_interval = 1',

@@ -14,15 +14,10 @@ import { headOf, isOlder } from './host.ts';
 import { PostgresHosts } from './hosts.ts';
 import type { PostgresLocation } from './location.ts';
 import { quotedName, statementsOf, WRITER_TABLE } from './statements.ts';
-import {
-  endHolder,
-  holderOf,
-  tryLock,
-  unlock,
-  WRITER_LIMIT_MS,
-  WriterClaim,
-} from './writer-lock.ts';
+import { endFormerSession, tryLock, unlock, WRITER_LIMIT_MS, WriterClaim } from './writer-lock.ts';
 
+/** How often the server is shown that this process lives, in milliseconds: it ends sessions that are silent. */
+const PING_INTERVAL_MS = 1_000;
 const RELEASE_LIMIT_MS = 2_000;
 const MAX_TERM_STEP = 2 ** 20;
 
@@ -39,6 +34,10 @@ export class WriterSession {
   #isDistributed = false;
   #term: string | undefined;
   #head: Head | undefined;
+  #reconnecting: Promise<void> | undefined;
+  /** Whether a commit was stored whose answer was lost, and nobody has been told. */
+  #isAhead = false;
+  readonly #ping: NodeJS.Timeout;
 
   private constructor(
     hosts: PostgresHosts,
@@ -50,6 +49,7 @@ export class WriterSession {
     this.#schema = location.schema;
     this.#shown = location.shown;
     this.#connection = connection;
+    this.#ping = setInterval(() => this.#showLife(), PING_INTERVAL_MS).unref();
   }
 
   /**
@@ -59,7 +59,7 @@ export class WriterSession {
    */
   static async acquire(location: PostgresLocation, standby?: Standby): Promise<WriterSession> {
     const hosts = new PostgresHosts(location, 'read-write');
-    const claim = new WriterClaim(hosts, location, standby);
+    const claim = new WriterClaim(hosts, location);
     try {
       const connection = await standBy(() => claim.attempt(), standby);
       return new WriterSession(hosts, location, connection);
@@ -160,7 +160,32 @@ export class WriterSession {
    *   `store_unreachable`, also once when a commit was stored and not acknowledged: the head has to be read again
    */
   async reconnected(): Promise<PostgresConnection> {
-    if (!this.#connection.isLost) return this.#connection;
+    if (this.#connection.isLost) await this.#reconnect();
+    if (!this.#isAhead) return this.#connection;
+    this.#isAhead = false;
+    throw new StoreError(
+      'store_unreachable',
+      `a commit to ${this.#shown} was stored as the connection was lost: it goes on after that`,
+    );
+  }
+
+  /** Also takes the lock of a server that has replaced the former one, before one who waits for it does. */
+  #showLife(): void {
+    const shown = this.#connection.isLost
+      ? this.#term !== undefined && this.#reconnect()
+      : this.#connection.pending === 0 && this.#connection.run('select 1');
+    // The next commit meets the same failure.
+    if (shown !== false) void shown.catch(() => undefined);
+  }
+
+  #reconnect(): Promise<void> {
+    this.#reconnecting ??= this.#connect().finally(() => {
+      this.#reconnecting = undefined;
+    });
+    return this.#reconnecting;
+  }
+
+  async #connect(): Promise<void> {
     // The server may be another one by now, which is looked for.
     this.hosts.distrust();
     const target = await this.hosts.find().catch((error: unknown) => {
@@ -180,29 +205,21 @@ export class WriterSession {
       throw error;
     }
     this.#connection = connection;
-    const isNewer = isOlder(this.#head, found);
+    if (isOlder(this.#head, found)) this.#isAhead = true;
     this.committed(found);
-    if (!isNewer) return connection;
-    throw new StoreError(
-      'store_unreachable',
-      `a commit to ${this.#shown} was stored as the connection was lost: it goes on after that`,
-    );
   }
 
   /** @throws StoreError `store_lock_lost`; `store_unreachable` while a former session of this process has the lock */
   async #lockAgain(connection: PostgresConnection): Promise<void> {
     const { schema } = this.#location;
     if (await tryLock(connection, schema)) return;
-    // The server may not have noticed yet that an earlier session is over.
-    const holder = await holderOf(connection, schema);
-    if (holder !== undefined) {
-      if (holder.owner !== this.hosts.owner) throw this.lostError();
-      await endHolder(connection, schema, holder);
-    }
+    // The server may not have noticed yet that the former session is over.
+    await endFormerSession(connection, schema, this.#connection.sessionId);
     if (await tryLock(connection, schema)) return;
+    await this.#assertTerm(connection);
     throw new StoreError(
       'store_unreachable',
-      `an earlier session of this process with ${this.#shown} has not ended yet: it is waited for`,
+      `another session with ${this.#shown} has the lock of its writer, and has not begun to write: it is waited for`,
     );
   }
 
@@ -233,6 +250,8 @@ export class WriterSession {
   }
 
   async release(): Promise<void> {
+    clearInterval(this.#ping);
+    await this.#reconnecting?.catch(() => undefined);
     const connection = this.#connection;
     // A server that hangs would be waited for as long as for a commit.
     const cut = setTimeout(() => connection.abandon(), RELEASE_LIMIT_MS);

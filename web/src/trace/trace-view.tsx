@@ -6,9 +6,11 @@ import type { Json } from '../exact-json.ts';
 import { DeclaredName } from '../ids.tsx';
 import { JsonView } from '../move-text.tsx';
 import { counted, groupDigits } from '../number-text.ts';
-import { CodeBlock, Facts, Failure, Section, Table, Waiting } from '../parts.tsx';
+import { CodeBlock, Facts, Failure, Section, Waiting } from '../parts.tsx';
 import { RequestPanel } from '../request-panel.tsx';
-import { traceRequest } from '../requests.ts';
+import { type ApiRequest, traceRequest } from '../requests.ts';
+import { saveFile } from '../save-file.ts';
+import { type Compared, GasOfTrace, type Loaded } from './gas-of-trace.tsx';
 import type { TraceRow } from './trace-tree.ts';
 import type { TraceReply, TraceRequest } from './trace-worker.ts';
 
@@ -18,7 +20,6 @@ const WINDOW_PX = 560;
 /** Rows above and below the window that are there, too. */
 const MARGIN_ROWS = 20;
 
-type Loaded = Extract<TraceReply, { kind: 'loaded' }>['facts'];
 type Detail = Extract<TraceReply, { kind: 'detail' }>;
 
 interface Shown {
@@ -33,6 +34,7 @@ function useTrace(id: string) {
   const [count, setCount] = useState(0);
   const [shown, setShown] = useState<Shown>({ from: 0, rows: [] });
   const [detail, setDetail] = useState<Detail>();
+  const [compared, setCompared] = useState<Compared>();
   const worker = useRef<Worker>(undefined);
   const request = traceRequest(id);
   const ask = (message: TraceRequest): void => worker.current?.postMessage(message);
@@ -40,13 +42,12 @@ function useTrace(id: string) {
     const made = new Worker(new URL('./trace-worker.ts', import.meta.url), { type: 'module' });
     worker.current = made;
     made.addEventListener('message', ({ data }: MessageEvent<TraceReply>) => {
-      if (data.kind === 'failed') {
-        const said =
-          data.status === 0
-            ? { code: 'no_answer', message: 'the node could not be reached; is it still running?' }
-            : refusal(data.text);
-        setFailure(new ApiFailure(request, { status: data.status, ...said }));
-      } else if (data.kind === 'rows') setShown(data);
+      if (data.kind === 'failed') setFailure(failureOf(request, data));
+      else if (data.kind === 'incomparable')
+        setCompared({ failure: failureOf(traceRequest(data.id), data) });
+      else if (data.kind === 'compared') setCompared(data);
+      else if (data.kind === 'stacks') saveFile(data.text, 'text/plain', `gas-${id}.txt`);
+      else if (data.kind === 'rows') setShown(data);
       else if (data.kind === 'detail') setDetail(data);
       else {
         setCount(data.count);
@@ -56,11 +57,22 @@ function useTrace(id: string) {
     made.postMessage({ kind: 'load', path: request.path } satisfies TraceRequest);
     return () => made.terminate();
   }, [request.path]);
-  return { facts, failure, count, shown, detail, ask, request };
+  return { facts, failure, count, shown, detail, compared, ask, request };
+}
+
+function failureOf(
+  request: ApiRequest,
+  { status, text }: { readonly status: number; readonly text: string },
+): ApiFailure {
+  const said =
+    status === 0
+      ? { code: 'no_answer', message: 'the node could not be reached; is it still running?' }
+      : refusal(text);
+  return new ApiFailure(request, { status, ...said });
 }
 
 export function TraceView({ id }: { id: string }) {
-  const { facts, failure, count, shown, detail, ask, request } = useTrace(id);
+  const { facts, failure, count, shown, detail, compared, ask, request } = useTrace(id);
   const asked = { request, refreshes: 0, ...(failure !== undefined && { failure }) };
   return (
     <>
@@ -101,7 +113,7 @@ export function TraceView({ id }: { id: string }) {
             <Rows {...{ count, shown, ask }} unit={facts.gas.unit} />
           </Section>
           {detail?.step && <StepDetail detail={detail} />}
-          <FunctionTable facts={facts} />
+          <GasOfTrace {...{ id, facts, compared, ask }} />
         </>
       )}
       <RequestPanel asked={asked} />
@@ -209,30 +221,6 @@ function WhereItFailed({ failure }: { failure: TraceFailure }) {
           </code>
         </CodeBlock>
       )}
-    </Section>
-  );
-}
-
-function FunctionTable({ facts: { functions, gas } }: { facts: Loaded }) {
-  const units = (amount: number) => groupDigits((amount / gas.unit).toFixed(2));
-  return (
-    <Section title="Gas by function">
-      <Table
-        style="gas cards"
-        caption="Functions by the gas of their own"
-        columns={['Function', '#Calls', '#Own gas', '#With callees']}
-      >
-        {functions.map((one) => (
-          <tr key={one.function}>
-            <td>
-              <DeclaredName name={one.function} isBrief />
-            </td>
-            <td class="number">{groupDigits(one.calls)}</td>
-            <td class="number">{units(one.own)}</td>
-            <td class="number">{units(one.total)}</td>
-          </tr>
-        ))}
-      </Table>
     </Section>
   );
 }

@@ -1,4 +1,6 @@
 /** Asks for a trace and keeps it, in a thread of its own: parsing one may take longer than a frame. */
+import { type ComparedFunction, comparedGas } from '../../../src/execution/trace/compared-gas.ts';
+import { collapsedStacks, flameGraph } from '../../../src/execution/trace/flame-graph.ts';
 import type { Trace, TraceFailure } from '../../../src/execution/trace/trace-shape.ts';
 import { type TraceRow, TraceTree, type TreeStep } from './trace-tree.ts';
 
@@ -8,7 +10,9 @@ export type TraceRequest =
   | { readonly kind: 'rows'; readonly from: number; readonly to: number }
   | { readonly kind: 'toggle'; readonly id: number }
   | { readonly kind: 'all'; readonly isOpen: boolean }
-  | { readonly kind: 'detail'; readonly id: number };
+  | { readonly kind: 'detail'; readonly id: number }
+  | { readonly kind: 'stacks' }
+  | { readonly kind: 'compare'; readonly id: string; readonly path: string };
 
 /** What the page shows beside the tree. */
 type FactsOfTrace = Pick<Trace, 'success' | 'is_recorded' | 'gas' | 'functions' | 'omitted'>;
@@ -17,7 +21,11 @@ export type TraceReply =
   | {
       readonly kind: 'loaded';
       readonly count: number;
-      readonly facts: FactsOfTrace & { readonly failures: readonly TraceFailure[] };
+      readonly facts: FactsOfTrace & {
+        readonly failures: readonly TraceFailure[];
+        /** The gas as a picture, in SVG. */
+        readonly flame: string;
+      };
     }
   | {
       readonly kind: 'rows';
@@ -31,48 +39,78 @@ export type TraceReply =
       readonly id: number;
       readonly step: Omit<TreeStep, 'steps'> | undefined;
     }
+  | { readonly kind: 'stacks'; readonly text: string }
+  | {
+      readonly kind: 'compared';
+      readonly id: string;
+      readonly functions: readonly ComparedFunction[];
+      readonly used: readonly [string | undefined, string | undefined];
+    }
+  | {
+      readonly kind: 'incomparable';
+      readonly id: string;
+      readonly status: number;
+      readonly text: string;
+    }
   | { readonly kind: 'failed'; readonly status: number; readonly text: string };
 
 /** Functions in the table of gas. */
 const MAX_FUNCTIONS = 20;
 
 let tree: TraceTree | undefined;
+let trace: Trace | undefined;
 
 function reply(message: TraceReply): void {
   postMessage(message);
 }
 
-async function load(path: string): Promise<void> {
+/** The trace at a path, or the answer that there is none; status 0 if nothing has answered. */
+async function traceAt(
+  path: string,
+): Promise<{ readonly trace: Trace } | { readonly status: number; readonly text: string }> {
   try {
     const response = await fetch(path);
     const text = await response.text();
-    if (!response.ok) return reply({ kind: 'failed', status: response.status, text });
-    const { parts, ...rest } = JSON.parse(text) as Trace;
-    tree = new TraceTree({ parts });
-    const failures = parts.flatMap(({ failure }) => failure ?? []);
-    const { success, is_recorded, gas, omitted } = rest;
-    const functions = rest.functions.slice(0, MAX_FUNCTIONS);
-    const known = {
-      success,
-      gas,
-      functions,
-      omitted,
-      failures,
-      ...(is_recorded !== undefined && { is_recorded }),
-    };
-    reply({ kind: 'loaded', count: tree.count, facts: known });
+    return response.ok ? { trace: JSON.parse(text) } : { status: response.status, text };
   } catch {
-    reply({ kind: 'failed', status: 0, text: '' });
+    return { status: 0, text: '' };
   }
+}
+
+async function load(path: string): Promise<void> {
+  const found = await traceAt(path);
+  if (!('trace' in found)) return reply({ kind: 'failed', ...found });
+  trace = found.trace;
+  const { parts, success, is_recorded, gas, omitted } = trace;
+  tree = new TraceTree({ parts });
+  const known = {
+    success,
+    gas,
+    functions: trace.functions.slice(0, MAX_FUNCTIONS),
+    omitted,
+    failures: parts.flatMap(({ failure }) => failure ?? []),
+    flame: flameGraph(trace, `Gas of version ${trace.version}`),
+    ...(is_recorded !== undefined && { is_recorded }),
+  };
+  reply({ kind: 'loaded', count: tree.count, facts: known });
+}
+
+async function compare(first: Trace, id: string, path: string): Promise<void> {
+  const found = await traceAt(path);
+  if (!('trace' in found)) return reply({ kind: 'incomparable', id, ...found });
+  const functions = comparedGas(first, found.trace).slice(0, MAX_FUNCTIONS);
+  reply({ kind: 'compared', id, functions, used: [first.gas.used, found.trace.gas.used] });
 }
 
 addEventListener('message', ({ data }: MessageEvent<TraceRequest>) => {
   if (data.kind === 'load') return void load(data.path);
-  if (tree === undefined) return;
+  if (tree === undefined || trace === undefined) return;
   if (data.kind === 'rows') {
     const { from, to } = data;
     return reply({ kind: 'rows', from, count: tree.count, rows: tree.rows(from, to) });
   }
+  if (data.kind === 'stacks') return reply({ kind: 'stacks', text: collapsedStacks(trace) });
+  if (data.kind === 'compare') return void compare(trace, data.id, data.path);
   if (data.kind === 'detail')
     return reply({ kind: 'detail', id: data.id, step: tree.detail(data.id) });
   if (data.kind === 'toggle') tree.toggle(data.id);

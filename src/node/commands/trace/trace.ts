@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
+import { comparedGas } from '../../../execution/trace/compared-gas.ts';
 import { collapsedStacks, flameGraph } from '../../../execution/trace/flame-graph.ts';
 import type { Trace } from '../../../execution/trace/trace-shape.ts';
 import type { LedgerView } from '../../../ledger/ledger-view.ts';
@@ -20,7 +21,7 @@ import {
   wholeNumber,
 } from '../command-line.ts';
 import { answerOf, withLedgerView } from '../ledger-question.ts';
-import { comparedGas, comparedGasText } from './compared-gas.ts';
+import { comparedGasText } from './compared-gas-text.ts';
 import { DEFAULT_DEPTH, traceText } from './trace-text.ts';
 
 interface TraceFlags {
