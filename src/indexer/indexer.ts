@@ -46,6 +46,8 @@ export interface IndexerOptions {
 export class Indexer {
   readonly #options: IndexerOptions;
   #progress: Progress | undefined;
+  /** Whether the tables have been those of this version of Daybook. */
+  #haveBeenRead = false;
   readonly #pairs = new CoinPairs();
   #tables: ChainTables;
   /** The view whose history is known to be the one of the tables. */
@@ -81,6 +83,7 @@ export class Indexer {
   async removeTables(): Promise<void> {
     await this.#filling?.catch(() => undefined);
     await removeTables(this.database);
+    this.#haveBeenRead = false;
     this.#forget();
   }
 
@@ -185,15 +188,17 @@ export class Indexer {
       this.#forget();
       const made = await makeTables(this.database, view.state.chainId, this.#firstVersionOf(view));
       await this.#tables.learn(this.database);
+      this.#haveBeenRead = true;
       return made;
     }
     if (this.#progress === undefined) await this.#tables.learn(this.database);
+    this.#haveBeenRead = true;
     return known;
   }
 
   /** How far the tables are; `undefined` where they are not of the history of a view. */
   async #knownFor(view: LedgerView): Promise<Progress | undefined> {
-    const known = this.#progress ?? (await readProgress(this.database));
+    const known = this.#progress ?? (await readProgress(this.database, this.#haveBeenRead));
     const isOfLedger =
       known !== undefined &&
       known.chainId === view.state.chainId &&

@@ -13,12 +13,28 @@ export interface Progress {
   readonly lastRoot: string | undefined;
 }
 
-/** @returns `undefined` where there are no tables, or those of another version of Daybook */
-export async function readProgress(database: Database): Promise<Progress | undefined> {
+/**
+ * @param haveBeenRead whether this process has used the tables before: if they are those of another version of Daybook
+ *   now, that version runs beside this one, and they would be made again for ever
+ * @returns `undefined` where there are no tables, or those of another version of Daybook
+ * @throws StoreError `store_foreign`
+ */
+export async function readProgress(
+  database: Database,
+  haveBeenRead: boolean,
+): Promise<Progress | undefined> {
   if (!(await hasProgress(database))) return undefined;
   const { rows } = await database.query(`SELECT * FROM ${PROGRESS_TABLE}`);
   const row = rows[0];
-  if (row === undefined || row.format !== SCHEMA_FORMAT) return undefined;
+  if (row === undefined) return undefined;
+  if (row.format !== SCHEMA_FORMAT) {
+    if (!haveBeenRead) return undefined;
+    throw new StoreError(
+      'store_foreign',
+      `another version of Daybook has made the tables in schema ${database.schema} again: run one version, ` +
+        'or give the tables of this one another ?schema=NAME',
+    );
+  }
   return {
     chainId: Number(row.chain_id),
     firstVersion: BigInt(row.first_version!),

@@ -146,6 +146,20 @@ describe('the indexer', () => {
     expect(await allRows(database)).toEqual(await madeAtOnce());
   });
 
+  it('leaves tables alone that another version of Daybook has made again beside it', async () => {
+    const [indexer, next] = [openIndexer(), openIndexer()];
+    await indexer.reachHead();
+    const format = "UPDATE daybook_progress SET format = 'another', next_version = 0";
+    await database.transaction([{ text: format, parameters: [] }]);
+    await fundEach();
+    const refused = expect.objectContaining({ code: 'store_foreign' });
+    await expect(indexer.reachHead()).rejects.toThrow(refused);
+    await expect(indexer.reachHead()).rejects.toThrow(refused);
+    // One that is started makes them again.
+    await next.reachHead();
+    expect(await allRows(database)).toEqual(await madeAtOnce());
+  });
+
   it('takes back what a revert has taken back', async () => {
     const indexer = openIndexer();
     const snapshot = await net.snapshot();

@@ -36,6 +36,12 @@ const REMEDIES: Partial<Record<ErrorCode, string>> = {
   store_interrupted: 'try again, or read from the primary',
 };
 
+/** Whether a server ended a session because it was idle for too long: what was sent meanwhile has not run. */
+export function hasEndedIdle(error: unknown): boolean {
+  const { cause } = error as { cause?: { code?: unknown } };
+  return cause?.code === '57P05';
+}
+
 /**
  * @param what was to be done, such as `a commit to postgres://host/db`
  * @param isConnected false when the connection is lost, or was never made

@@ -18,6 +18,7 @@ import { headOf } from './host.ts';
 import { PostgresHosts } from './hosts.ts';
 import type { PostgresLocation } from './location.ts';
 import { LONG_LIMIT_MS } from './pool.ts';
+import { hasEndedIdle } from './postgres-error.ts';
 import { boundArrays, PostgresReads } from './postgres-reads.ts';
 import {
   checkSchema,
@@ -234,8 +235,17 @@ class PostgresStore extends PostgresReads implements Store {
   }
 
   async #commit(batch: Batch): Promise<void> {
-    const connection = await this.#session.reconnected();
-    await this.#watch.during(connection, () => this.#commitOn(connection, batch));
+    const attempt = async (): Promise<void> => {
+      const connection = await this.#session.reconnected();
+      await this.#watch.during(connection, () => this.#commitOn(connection, batch));
+    };
+    try {
+      await attempt();
+    } catch (error) {
+      // The server, or this process, was stopped for a while.
+      if (!hasEndedIdle(error)) throw error;
+      await attempt();
+    }
   }
 
   async #commitOn(connection: PostgresConnection, batch: Batch): Promise<void> {
