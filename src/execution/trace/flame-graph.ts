@@ -42,6 +42,9 @@ const NARROWEST = 0.4;
 /** Boxes that are drawn, the widest first: a browser draws as many without a pause. */
 export const MAX_BOXES = 5_000;
 
+/** A format that is made for each number takes most of the time. */
+const GAS_FORMAT = new Intl.NumberFormat('en', { maximumFractionDigits: 3 });
+
 interface Box {
   readonly name: string;
   own: number;
@@ -113,8 +116,7 @@ function draw(box: Box, { left, row, scale, unit }: Place, shapes: string[]): nu
   const width = box.total * scale;
   if (width < NARROWEST || shapes.length === MAX_BOXES) return row;
   const top = TOP + row * ROW;
-  const gas = (amount: number) =>
-    (amount / unit).toLocaleString('en', { maximumFractionDigits: 3 });
+  const gas = (amount: number) => GAS_FORMAT.format(amount / unit);
   const about = `${box.name}: ${gas(box.total)} gas units, ${gas(box.own)} of its own`;
   const letters = Math.floor((width - 6) / LETTER);
   const label =

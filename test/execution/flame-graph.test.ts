@@ -1,0 +1,41 @@
+/** The picture of the gas of a trace. */
+import { expect, it } from 'vitest';
+import { flameGraph, MAX_BOXES } from '../../src/execution/trace/flame-graph.ts';
+import type { Trace } from '../../src/execution/trace/trace-shape.ts';
+
+/** A run of as many functions, each with as much gas. */
+function traceOf(functions: number): Trace {
+  const steps = Array.from({ length: functions }, (_, at) => ({
+    ...{ kind: 'call' as const, function: `0x1::m<&>::f${at}`, steps: [] },
+    gas: { own: 10, total: 10 },
+  }));
+  const total = 10 * functions;
+  return {
+    ...{ version: '7', type: 'view', success: true, vm_status: '' },
+    gas: { unit: 10, execution: total, io: 0, storage: 0, storage_fee_octas: '0' },
+    parts: [{ name: 'function', gas: { own: 0, total }, steps }],
+    ...{ writes: [], events: [], functions: [], instructions: [] },
+    omitted: { steps: 0, values: 0 },
+  };
+}
+
+const boxesOf = (picture: string) => picture.split('<rect x=').length - 1;
+
+it(`draws ${MAX_BOXES} boxes at most`, () => {
+  // Two pictures, each with the whole, its part, and the functions.
+  const functions = MAX_BOXES / 2 - 2;
+  for (const [more, drawn] of [
+    [-1, MAX_BOXES - 2],
+    [0, MAX_BOXES],
+    [1, MAX_BOXES],
+  ] as const) {
+    expect(boxesOf(flameGraph(traceOf(functions + more), 'Gas'))).toBe(drawn);
+  }
+});
+
+it('shows names as texts, whatever is in them', () => {
+  const picture = flameGraph(traceOf(2), '<script>');
+  expect(picture).toContain('&lt;script&gt;');
+  expect(picture).toContain('<title>0x1::m&lt;&amp;&gt;::f1: 1 gas units, 1 of its own</title>');
+  expect(picture).not.toMatch(/<script|m<&>/);
+});
