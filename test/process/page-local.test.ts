@@ -69,7 +69,9 @@ describe.skipIf(!hasBrowser)('page: local network (skipped without Chromium)', (
     const first = await tree.locator('.trace-text').first().textContent();
     await tree.evaluate((element) => element.scrollTo(0, element.scrollHeight));
     await expect.poll(() => tree.locator('.trace-text').first().textContent()).not.toBe(first);
-    const rows = await main().getByText(/^[\d,]+ rows;/).textContent();
+    const rows = await main()
+      .getByText(/^[\d,]+ rows;/)
+      .textContent();
     const made = await tree.locator('.trace-row').count();
     expect(made).toBeLessThan(Number(/^[\d,]+/.exec(rows!)![0].replace(',', '')));
     await tree.locator('.trace-text').last().click();
