@@ -1,9 +1,16 @@
 /** `daybook trace`: transactions of a ledger on disk and of another node, for people and for programs. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Trace } from '../../src/execution/trace/trace-shape.ts';
+import { readModule } from '../../src/move/modules/read.ts';
+import { parseAddress } from '../../src/move/types/address.ts';
+import { hashedStateKey, moduleStateKey } from '../../src/move/types/state-key.ts';
+import { openStoreReader } from '../../src/node/open-store.ts';
+import { openHead } from '../../src/store/columns/head.ts';
+import { StoreView } from '../../src/store/read/view.ts';
 import { stepsBelow, sum } from '../execution/trace-steps.ts';
+import { writeModule } from '../move/modules/write-module.ts';
 import { storeReferenceChain } from '../reference/reference-chain.ts';
 import {
   expectFailure,
@@ -19,6 +26,20 @@ beforeAll(() => storeReferenceChain(data));
 afterAll(killLeftNodes);
 
 const trace = (...args: string[]) => runCommand(['trace', ...args, '--data', data]);
+const NOP = 0x28;
+
+/** The module of the framework at the head. */
+async function moduleBytes(name: string): Promise<Buffer> {
+  const store = await openStoreReader(data);
+  try {
+    const head = await openHead(store);
+    const key = hashedStateKey(moduleStateKey(parseAddress('0x1'), name));
+    return Buffer.from((await new StoreView(store, head).state(key, head.version))!.bytes!);
+  } finally {
+    await store.close();
+  }
+}
+
 /** One that failed with EINSUFFICIENT_BALANCE, and one that did not. */
 const FAILED = '1129';
 const DONE = '300';
@@ -43,6 +64,38 @@ describe('daybook trace', () => {
     expect(stdout).toContain('0x1::fungible_asset::unchecked_withdraw(');
     expect(stdout).toMatch(/ABORTED in 0x1::fungible_asset::unchecked_withdraw at 76: EINSUFF/);
     expect(stdout).toMatch(/^ {4}→ {3}76 {2}Abort$/m);
+  });
+
+  it('compares the gas with what it would be with another module', async () => {
+    const bytes = await moduleBytes('aptos_account');
+    const module = readModule(bytes);
+    const called = 'set_allow_direct_coin_transfers';
+    const functionDefinitions = module.functionDefinitions.map((one) => {
+      const { code, handle } = one;
+      const name = module.identifiers[module.functionHandles[handle]!.name];
+      if (code === undefined || name !== called) return one;
+      // Before the last instruction: a branch that led to it leads here, which changes nothing.
+      const more = Array.from({ length: 100 }, () => ({ opcode: NOP }));
+      const longer = [...code.code.slice(0, -1), ...more, ...code.code.slice(-1)];
+      return { ...one, code: { ...code, code: longer } };
+    });
+    const [same, longer, broken] = ['same.mv', 'longer.mv', 'broken.mv'].map((name) =>
+      join(folder, name),
+    ) as [string, string, string];
+    writeFileSync(same, bytes);
+    writeFileSync(longer, writeModule({ ...module, functionDefinitions }));
+    writeFileSync(broken, bytes.subarray(0, 100));
+    const compared = async (file: string) =>
+      JSON.parse((await trace(DONE, '--module', file, '--json')).stdout);
+    expect((await compared(same)).functions).toEqual([]);
+    const { functions, gas } = await compared(longer);
+    const [one] = functions;
+    expect([functions.length, one.function]).toEqual([1, `0x1::aptos_account::${called}`]);
+    expect(one.own[1] - one.own[0]).toBe(gas[1].execution - gas[0].execution);
+    expect(one.own[1]).toBeGreaterThan(one.own[0]);
+    const refused = expectFailure(await trace(DONE, '--module', broken), 1);
+    expect(refused).toContain('broken.mv is no module that can run: ');
+    expectFailure(await trace(DONE, '--module', same, '--compare', FAILED), 2);
   });
 
   it('writes gas for other tools and as a picture: the sums are those of the trace', async () => {

@@ -2,32 +2,41 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { comparedGas } from '../../../execution/trace/compared-gas.ts';
 import { collapsedStacks, flameGraph } from '../../../execution/trace/flame-graph.ts';
 import type { Trace } from '../../../execution/trace/trace-shape.ts';
 import type { LedgerView } from '../../../ledger/ledger-view.ts';
 import { newCaches, openLedger } from '../../../ledger/open.ts';
+import type { MaybePromise } from '../../../maybe-promise.ts';
+import type { Overlay } from '../../../state/overlay.ts';
+import { overlaidSource } from '../../../state/overlay-source.ts';
+import { type OpenSource, storedSource } from '../../../state/source.ts';
+import type { StoreReader } from '../../../store/store.ts';
 import { YieldBudget } from '../../../yield-budget.ts';
 import { openForkStore } from '../../fork-store.ts';
 import { createLogger } from '../../log.ts';
+import { withReader } from '../../open-store.ts';
 import { nodeSettingsWith } from '../../settings/settings.ts';
 import { StopList } from '../../shutdown.ts';
 import {
   addReport,
   addSettingOption,
+  collected,
   describe,
   type Report,
   wholeNumber,
 } from '../command-line.ts';
-import { answerOf, withLedgerView } from '../ledger-question.ts';
+import { answerOf } from '../ledger-question.ts';
 import { comparedGasText } from './compared-gas-text.ts';
+import { overlayOfModules } from './module-files.ts';
 import { DEFAULT_DEPTH, traceText } from './trace-text.ts';
 
 interface TraceFlags {
   readonly data?: string;
   readonly fork?: string;
   readonly compare?: TransactionName;
+  readonly module?: readonly string[];
   readonly depth: number;
   readonly folded?: string;
   readonly flame?: string;
@@ -48,11 +57,20 @@ export function define(command: Command): void {
       'trace 0x2c52…9478ec --fork https://node.example/v1',
       'trace 1000 --flame gas.svg --folded gas.txt',
       'trace 1000 --compare 1001',
+      'trace 1000 --module build/app/bytecode_modules/vault.mv',
     ],
   })
     .argument('<transaction>', 'its hash or its version', transactionName)
     .option('--fork <url>', 'trace a transaction of the node at this URL')
     .option('--compare <transaction>', 'compare its gas with that of this one', transactionName)
+    .addOption(
+      new Option(
+        '--module <file>',
+        'compare its gas with what it would be with this compiled module in place of the stored one (repeatable)',
+      )
+        .argParser(collected)
+        .conflicts('compare'),
+    )
     .option(
       '--depth <n>',
       'levels of calls that are shown',
@@ -64,19 +82,34 @@ export function define(command: Command): void {
   addSettingOption(command, 'data');
   addReport<TraceFlags>(command, async (flags, { data }) => {
     const [asked] = command.processedArgs as [TransactionName];
-    const report = (view: LedgerView) => reportOf(view, asked, flags);
-    if (flags.fork === undefined) return await withLedgerView(data, report);
-    return await withForkedView(flags.fork, flags.data, report);
+    const overlay = overlayOfModules(flags.module ?? []);
+    const report = (openView: OpenView) =>
+      answerOf(() => reportOf(openView, asked, flags, overlay));
+    if (flags.fork !== undefined) return await withFork(flags.fork, flags.data, report);
+    return await withReader(data, (store) => report(opening(store, storedSource)));
   });
 }
 
+/** Opens the ledger as it is, or with an overlay above its state. */
+type OpenView = (overlay?: Overlay) => MaybePromise<LedgerView>;
+
+function opening(store: StoreReader, openSource: OpenSource): OpenView {
+  return (overlay) => {
+    const open: OpenSource = (of, head) =>
+      overlay === undefined ? openSource(of, head) : overlaidSource(openSource(of, head), overlay);
+    return openLedger(store, newCaches(), open).view();
+  };
+}
+
 async function reportOf(
-  view: LedgerView,
+  openView: OpenView,
   asked: TransactionName,
   flags: TraceFlags,
+  overlay: Overlay | undefined,
 ): Promise<Report> {
-  const traced = async (name: TransactionName) => {
-    const pieces = await view.traces.transaction(name, new YieldBudget());
+  const view = await openView();
+  const traced = async (name: TransactionName, { traces } = view) => {
+    const pieces = await traces.transaction(name, new YieldBudget());
     return JSON.parse(Buffer.concat(pieces).toString()) as Trace;
   };
   const trace = await traced(asked);
@@ -85,8 +118,10 @@ async function reportOf(
   if (flame !== undefined) {
     writeFileSync(flame, flameGraph(trace, `Gas of ${trace.type} ${trace.version}`));
   }
-  if (compare !== undefined) {
-    const other = await traced(compare);
+  let other: Trace | undefined;
+  if (overlay !== undefined) other = await traced(asked, await openView(overlay));
+  else if (compare !== undefined) other = await traced(compare);
+  if (other !== undefined) {
     const functions = comparedGas(trace, other);
     return {
       facts: { functions, gas: [trace.gas, other.gas] },
@@ -98,18 +133,17 @@ async function reportOf(
 }
 
 /** @param data where what is asked is kept; absent: nowhere */
-async function withForkedView<T>(
+async function withFork<T>(
   fork: string,
   data: string | undefined,
-  answer: (view: LedgerView) => Promise<T>,
+  answer: (openView: OpenView) => Promise<T>,
 ): Promise<T> {
   const stopList = new StopList();
   try {
     const settings = await nodeSettingsWith({ data: data ?? temporaryFolder(stopList), fork });
     const logger = createLogger('warn');
     const { store, openSource } = await openForkStore(settings, stopList, logger);
-    const view = await openLedger(store, newCaches(), openSource).view();
-    return await answerOf(() => answer(view));
+    return await answer(opening(store, openSource ?? storedSource));
   } finally {
     await stopList.stop();
   }
