@@ -43,6 +43,7 @@ const ENTRIES = [
   'node/indexer/indexing-thread.ts',
   'node/indexer/reading-thread.ts',
   'node/serve/cluster/worker.ts',
+  'node/verification/versions-worker.ts',
   'store/sqlite/commit-worker.ts',
 ];
 /** Written last, so that a build that was cut off is not taken for one. */

@@ -188,10 +188,11 @@ export async function* scanPages(
   store: Pick<StoreReader, 'scan'>,
   column: Column,
   first?: RowKey,
+  maxRows = MAX_SCAN_ROWS,
 ): AsyncGenerator<readonly ScannedRow[]> {
   let after = first;
   for (;;) {
-    const page = await store.scan(column, { after, maxRows: MAX_SCAN_ROWS, maxBytes: PAGE_BYTES });
+    const page = await store.scan(column, { after, maxRows, maxBytes: PAGE_BYTES });
     if (page.length === 0) return;
     for (const row of page) {
       // Damaged pages may lead back to where they came from.

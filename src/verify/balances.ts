@@ -2,7 +2,7 @@
  * Checks balances against state, in both directions: every key that may contain an amount has its row, and every row
  * has the amounts in state. A row with a version above its last write passes: readers then take the balance from state.
  */
-import { addressFromBytes } from '../move/types/address.ts';
+import { ADDRESS_BYTES, addressFromBytes } from '../move/types/address.ts';
 import { primaryStoreOf } from '../move/types/derived-address.ts';
 import { OBJECT_GROUP_TAG } from '../move/types/framework-tag.ts';
 import { physicalStateKey, resourceGroupStateKey, stateKeyHash } from '../move/types/state-key.ts';
@@ -13,128 +13,233 @@ import {
   PRIMARY_STORE,
   type StoredBalance,
 } from '../store/columns/balance-column.ts';
-import { BALANCES, PRIMARY_STORES, type ScannedRow, STATE } from '../store/columns/columns.ts';
+import {
+  ACCOUNT_KEYS,
+  BALANCES,
+  PRIMARY_STORES,
+  type ScannedRow,
+  STATE,
+} from '../store/columns/columns.ts';
 import type { Head } from '../store/columns/head.ts';
 import { encodeU64Key } from '../store/columns/order-key.ts';
 import { decodeStateRow } from '../store/columns/state-column.ts';
-import { walkAccountKeys } from '../store/columns/state-key-column.ts';
+import { type AccountKey, keyOfRow, walkAccountKeys } from '../store/columns/state-key-column.ts';
 import type { StoreReader } from '../store/store.ts';
 import { type BalanceWrite, balanceWriteOf } from '../store/write/balance-index.ts';
-import { DamageList, noteAbove, scanColumn, type VerifyContext } from './context.ts';
-import { allAccountKeys } from './state.ts';
+import {
+  columnPages,
+  DamageList,
+  KEYS_AT_ONCE,
+  noteAbove,
+  readEach,
+  type VerifyContext,
+} from './context.ts';
+
+/** Keys of an owner that are read together with those of others; who has more has a walk of his own. */
+const KEYS_OF_OWNER = 128;
 
 /** Balances as the newest state up to a head has them. Methods throw RowDamagedError. */
 export class BalancesInState {
   readonly #store: StoreReader;
   readonly #order: Buffer;
-  #owner: Buffer | undefined;
-  /** The newest writes to the coin stores of the owner, by the metadata of their assets in hex. */
-  #coins = new Map<string, BalanceWrite>();
 
   constructor(store: StoreReader, { version }: Head) {
     this.#store = store;
     this.#order = encodeU64Key(version);
   }
 
-  /**
-   * The balance of an owner in an asset; `undefined` if state has neither of its stores. The keys of an owner are
-   * walked once if all assets are asked for one after the other.
-   */
-  async of({ owner, metadata }: BalanceHolder): Promise<StoredBalance | undefined> {
-    if (this.#owner?.equals(owner) !== true) {
-      this.#coins = await this.#coinsOf(owner);
-      this.#owner = Buffer.from(owner);
-    }
-    const coin = this.#coins.get(metadata.toString('hex'));
-    const address = addressFromBytes(primaryStoreOf(owner, metadata));
-    const group = physicalStateKey(resourceGroupStateKey(address, OBJECT_GROUP_TAG));
-    const object = await this.newestWrite(group);
-    if (coin === undefined && object === undefined) return undefined;
-    const [ofCoin, ofObject] = [coin?.version ?? 0n, object?.version ?? 0n];
-    return {
-      version: ofCoin > ofObject ? ofCoin : ofObject,
-      coin: coin === undefined ? 0n : coin.change.amount,
-      fungible: object === undefined ? 0n : object.change.amount,
-    };
+  /** The balances of owners in assets; `undefined` where state has neither store of one. */
+  async of(holders: readonly BalanceHolder[]): Promise<readonly (StoredBalance | undefined)[]> {
+    const coins = await this.#coinsOf(new Map(holders.map(({ owner }) => [hex(owner), owner])));
+    const groups = holders.map(({ owner, metadata }) => {
+      const address = addressFromBytes(primaryStoreOf(owner, metadata));
+      return physicalStateKey(resourceGroupStateKey(address, OBJECT_GROUP_TAG));
+    });
+    const objects = await this.newestWrites(groups);
+    return holders.map(({ owner, metadata }, index) => {
+      const coin = coins.get(coinName(owner, metadata));
+      const object = objects[index];
+      if (coin === undefined && object === undefined) return undefined;
+      const [ofCoin, ofObject] = [coin?.version ?? 0n, object?.version ?? 0n];
+      return {
+        version: ofCoin > ofObject ? ofCoin : ofObject,
+        coin: coin === undefined ? 0n : coin.change.amount,
+        fungible: object === undefined ? 0n : object.change.amount,
+      };
+    });
   }
 
-  async newestWrite(key: Buffer): Promise<BalanceWrite | undefined> {
-    const hash = stateKeyHash(key);
-    const row = await this.#store.seekLast(STATE, hash, this.#order);
-    if (row === undefined) return undefined;
-    const { bytes, version } = decodeStateRow(hash, row);
-    return balanceWriteOf(key, bytes, version);
+  /** @param keys physical ones */
+  async newestWrites(keys: readonly Buffer[]): Promise<readonly (BalanceWrite | undefined)[]> {
+    const places = keys.map((key) => ({ partition: stateKeyHash(key), order: this.#order }));
+    const rows = await this.#store.seekLastMany(STATE, places);
+    return keys.map((key, index) => {
+      const row = rows[index];
+      if (row === undefined) return undefined;
+      const { bytes, version } = decodeStateRow(places[index]!.partition, row);
+      return balanceWriteOf(key, bytes, version);
+    });
   }
 
-  async #coinsOf(owner: Buffer): Promise<Map<string, BalanceWrite>> {
+  /** The newest writes to the coin stores of some owners, by owner and metadata of the asset. */
+  async #coinsOf(owners: ReadonlyMap<string, Buffer>): Promise<Map<string, BalanceWrite>> {
+    const keys = await this.#coinKeysOf([...owners.values()]);
     const coins = new Map<string, BalanceWrite>();
-    for await (const { key } of walkAccountKeys(this.#store, addressFromBytes(owner))) {
-      if (balancePathOf(key)?.kind !== 'coinStore') continue;
-      const write = await this.newestWrite(key);
-      if (write?.change.kind === 'coinStore') {
-        coins.set(write.change.metadata.toString('hex'), write);
-      }
+    for (const [index, write] of (await this.newestWrites(keys)).entries()) {
+      if (write?.change.kind !== 'coinStore') continue;
+      const owner = keys[index]!.subarray(1, 1 + ADDRESS_BYTES);
+      coins.set(coinName(owner, write.change.metadata), write);
     }
     return coins;
   }
+
+  async #coinKeysOf(owners: readonly Buffer[]): Promise<readonly Buffer[]> {
+    const ranges = owners.map((partition) => ({ partition, limit: KEYS_OF_OWNER }));
+    const coinKeys: Buffer[] = [];
+    const add = ({ key }: AccountKey): void => {
+      if (balancePathOf(key)?.kind === 'coinStore') coinKeys.push(key);
+    };
+    for (const [index, rows] of (await this.#store.rangeMany(ACCOUNT_KEYS, ranges)).entries()) {
+      const partition = owners[index]!;
+      const keys = rows.map((row) => keyOfRow({ partition, ...row }));
+      const isWhole = keys.length < KEYS_OF_OWNER && !keys.includes(undefined);
+      if (isWhole) for (const key of keys) add(key!);
+      else {
+        for await (const key of walkAccountKeys(this.#store, addressFromBytes(partition))) add(key);
+      }
+    }
+    return coinKeys;
+  }
 }
 
-export async function verifyBalances(context: VerifyContext): Promise<void> {
-  const balances = new BalancesInState(context.store, context.view.head);
-  await checkKeys(context, balances);
-  await checkRows(context, balances);
-  await checkPrimaryStores(context);
+function coinName(owner: Buffer, metadata: Buffer): string {
+  return hex(owner) + hex(metadata);
 }
 
-async function checkKeys(context: VerifyContext, balances: BalancesInState): Promise<void> {
-  const { damages, store } = context;
-  for await (const { key } of allAccountKeys(context)) {
-    if (balancePathOf(key) === undefined) continue;
-    await damages.decoded(async () => {
-      const write = await balances.newestWrite(key);
-      if (write === undefined) return;
-      const { change, version } = write;
-      const holder =
-        change.kind === 'coinStore'
-          ? change
-          : (change.holder ?? (await PRIMARY_STORE.get(store, change.address)));
-      if (holder === undefined || (await BALANCE.get(store, holder)) !== undefined) return;
+function hex(bytes: Buffer): string {
+  return bytes.toString('hex');
+}
+
+/** Reports keys that may contain an amount and whose balance is missing. */
+export class BalanceKeys {
+  readonly #context: VerifyContext;
+  readonly #balances: BalancesInState;
+
+  constructor(context: VerifyContext) {
+    this.#context = context;
+    this.#balances = new BalancesInState(context.store, context.view.head);
+  }
+
+  /** @param keys physical ones of accounts */
+  async check(keys: readonly Buffer[]): Promise<void> {
+    const { damages } = this.#context;
+    const ofBalances = keys.filter((key) => balancePathOf(key) !== undefined);
+    const read = (some: readonly Buffer[]) => this.#balances.newestWrites(some);
+    const writes = (await readEach(damages, ofBalances, read)).map((found) => found?.[0]);
+    const held = await this.#holdersOf(writes.filter((write) => write !== undefined));
+    const rows = await readEach(damages, held, (some) =>
+      this.#context.store.getMany(
+        BALANCES,
+        some.map(({ holder }) => BALANCE.keyOf(holder)),
+      ),
+    );
+    for (const [index, { holder, version }] of held.entries()) {
+      const found = rows[index];
+      if (found === undefined || found[0] !== undefined) continue;
       const detail = 'missing: state has an amount that belongs here';
       damages.row(BALANCES, BALANCE.keyOf(holder), detail, version);
-    });
+    }
+  }
+
+  async #holdersOf(writes: readonly BalanceWrite[]): Promise<readonly HeldVersion[]> {
+    const { damages, store } = this.#context;
+    const held: HeldVersion[] = [];
+    const nameless: { readonly address: Buffer; readonly version: bigint }[] = [];
+    for (const { change, version } of writes) {
+      const holder = change.kind === 'coinStore' ? change : change.holder;
+      if (holder !== undefined) held.push({ holder, version });
+      else if (change.kind === 'objectGroup') nameless.push({ address: change.address, version });
+    }
+    const known = await readEach(damages, nameless, (some) => primaryStores(store, some));
+    for (const [index, { version }] of nameless.entries()) {
+      const holder = known[index]?.[0];
+      if (holder !== undefined) held.push({ holder, version });
+    }
+    return held;
   }
 }
 
-async function checkRows(context: VerifyContext, balances: BalancesInState): Promise<void> {
-  const { damages, view } = context;
-  for await (const row of scanColumn(context, BALANCES)) {
-    const balance = await damages.decoded(() => BALANCE.decode(row, row.value));
-    if (balance === undefined) continue;
-    if (balance.version > view.head.version) noteAbove(context, BALANCES, row);
-    else await checkRow(context, row, balance, balances);
+interface HeldVersion {
+  readonly holder: BalanceHolder;
+  readonly version: bigint;
+}
+
+/** Whose primary stores are at addresses. @throws RowDamagedError */
+async function primaryStores(
+  store: StoreReader,
+  addresses: readonly { readonly address: Buffer }[],
+): Promise<readonly (BalanceHolder | undefined)[]> {
+  const keys = addresses.map(({ address }) => PRIMARY_STORE.keyOf(address));
+  const values = await store.getMany(PRIMARY_STORES, keys);
+  return values.map((value, index) => value && PRIMARY_STORE.decode(keys[index]!, value));
+}
+
+/** Checks the rows of balances; `BalanceKeys` checks that none is missing. */
+export async function verifyBalances(context: VerifyContext): Promise<void> {
+  const balances = new BalancesInState(context.store, context.view.head);
+  for await (const rows of columnPages(context, BALANCES, { maxRows: KEYS_AT_ONCE })) {
+    await checkRows(context, rows, balances);
+  }
+  for await (const rows of columnPages(context, PRIMARY_STORES, { maxRows: KEYS_AT_ONCE })) {
+    await checkPrimaryStores(context, rows);
   }
 }
 
-async function checkRow(
-  { damages, store }: VerifyContext,
-  row: ScannedRow,
-  balance: StoredBalance,
+async function checkRows(
+  context: VerifyContext,
+  rows: readonly ScannedRow[],
   balances: BalancesInState,
 ): Promise<void> {
-  const address = primaryStoreOf(row.partition, row.order);
-  const holder = await damages.decoded(async () => {
-    return (await PRIMARY_STORE.get(store, address)) ?? 'missing';
-  }, balance.version);
-  if (holder === 'missing') {
-    const detail = `missing: nothing leads to a row of ${BALANCES.name}`;
-    damages.row(PRIMARY_STORES, PRIMARY_STORE.keyOf(address), detail, balance.version);
+  const { damages, store, view } = context;
+  const visible: RowWithBalance[] = [];
+  for (const row of rows) {
+    const balance = damages.decodedNow(() => BALANCE.decode(row, row.value));
+    if (balance === undefined) continue;
+    if (balance.version > view.head.version) noteAbove(context, BALANCES, row);
+    else {
+      const { partition: owner, order: metadata } = row;
+      const address = primaryStoreOf(owner, metadata);
+      visible.push({ row, balance, owner, metadata, address });
+    }
   }
+  const holders = await readEach(damages, visible, (some) => primaryStores(store, some));
   // Keys and state that cannot be read are reported already.
-  const found = await new DamageList().decoded(async () => ({
-    due: await balances.of({ owner: row.partition, metadata: row.order }),
-  }));
-  if (found === undefined) return;
-  const { version, coin, fungible } = found.due ?? { version: 0n, coin: 0n, fungible: 0n };
+  const due = await readEach(new DamageList(), visible, (some) => balances.of(some));
+  for (const [index, one] of visible.entries()) {
+    const holder = holders[index];
+    if (holder !== undefined && holder[0] === undefined) {
+      const detail = `missing: nothing leads to a row of ${BALANCES.name}`;
+      const key = PRIMARY_STORE.keyOf(one.address);
+      damages.row(PRIMARY_STORES, key, detail, one.balance.version);
+    }
+    const found = due[index];
+    if (found !== undefined) compareBalance(context, one, found[0]);
+  }
+}
+
+interface RowWithBalance extends BalanceHolder {
+  readonly row: ScannedRow;
+  readonly balance: StoredBalance;
+  /** Of the primary store. */
+  readonly address: Buffer;
+}
+
+function compareBalance(
+  { damages }: VerifyContext,
+  { row, balance }: RowWithBalance,
+  due: StoredBalance | undefined,
+): void {
+  const { version, coin, fungible } = due ?? { version: 0n, coin: 0n, fungible: 0n };
   const faults: string[] = [];
   if (balance.version < version) {
     faults.push(`it is of version ${balance.version}, state was written at ${version}`);
@@ -148,19 +253,28 @@ async function checkRow(
   for (const fault of faults) damages.row(BALANCES, row, fault, balance.version);
 }
 
-async function checkPrimaryStores(context: VerifyContext): Promise<void> {
-  const { damages } = context;
-  for await (const row of scanColumn(context, PRIMARY_STORES)) {
-    const holder = await damages.decoded(() => PRIMARY_STORE.decode(row, row.value));
+async function checkPrimaryStores(
+  { damages, store }: VerifyContext,
+  rows: readonly ScannedRow[],
+): Promise<void> {
+  const valid: { readonly row: ScannedRow; readonly holder: BalanceHolder }[] = [];
+  for (const row of rows) {
+    const holder = damages.decodedNow(() => PRIMARY_STORE.decode(row, row.value));
     if (holder === undefined) continue;
-    if (!primaryStoreOf(holder.owner, holder.metadata).equals(row.partition)) {
-      damages.row(PRIMARY_STORES, row, 'the address follows from another owner or asset');
-      continue;
-    }
-    const balance = await damages.decoded(() => BALANCE.get(context.store, holder));
-    if (balance === undefined) {
-      damages.row(PRIMARY_STORES, row, `it leads to no row of ${BALANCES.name}`);
-    }
+    if (primaryStoreOf(holder.owner, holder.metadata).equals(row.partition)) {
+      valid.push({ row, holder });
+    } else damages.row(PRIMARY_STORES, row, 'the address follows from another owner or asset');
+  }
+  const balances = await readEach(damages, valid, (some) =>
+    store.getMany(
+      BALANCES,
+      some.map(({ holder }) => BALANCE.keyOf(holder)),
+    ),
+  );
+  for (const [index, { row }] of valid.entries()) {
+    const found = balances[index];
+    if (found === undefined || found[0] !== undefined) continue;
+    damages.row(PRIMARY_STORES, row, `it leads to no row of ${BALANCES.name}`);
   }
 }
 

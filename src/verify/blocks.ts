@@ -1,4 +1,7 @@
-/** Checks that blocks, epochs and the head are consistent (docs/spec/ledger.md §2.3). */
+/**
+ * Checks that blocks, epochs and the head are consistent (docs/spec/ledger.md §2.3), and sums up their rows; versions.ts
+ * has the sums of what they should be.
+ */
 import {
   BLOCK_BY_HEIGHT,
   BLOCK_BY_VERSION,
@@ -8,18 +11,28 @@ import {
 import {
   BLOCKS_BY_HEIGHT,
   BLOCKS_BY_VERSION,
+  type Column,
   EPOCHS,
   HEAD,
   type ScannedRow,
 } from '../store/columns/columns.ts';
 import { isBareState } from '../store/columns/head.ts';
 import { decodeBucketKey, encodeBucketKey } from '../store/columns/order-key.ts';
-import { noteAbove, rowsByVersion, scanColumn, type VerifyContext } from './context.ts';
+import { DamageList, noteAbove, scanColumn, type VerifyContext } from './context.ts';
+import { RowSums } from './row-sums.ts';
 
 export async function verifyBlocks(context: VerifyContext): Promise<void> {
   const { head } = context.view;
-  const { count, newest, oldest } = await checkHeights(context);
-  await checkBlocksByVersion(context, count);
+  const [byHeight, byVersion] = [new RowSums(context.secret), new RowSums(context.secret)];
+  const { count, newest, oldest } = await checkHeights(context, byHeight);
+  const countByVersion = await checkBlocksByVersion(context, byVersion);
+  if (!byHeight.isEqual(BLOCKS_BY_HEIGHT, byVersion)) {
+    await nameLonelyBlocks(context);
+    if (count !== countByVersion) {
+      const detail = `${countByVersion} blocks, ${BLOCKS_BY_HEIGHT.name} has ${count}`;
+      context.damages.column(BLOCKS_BY_VERSION, detail);
+    }
+  }
   // A ledger of a state alone has no block that its head could be compared with.
   if (count === 0n && isBareState(head)) return;
   await checkEpochs(context);
@@ -37,8 +50,9 @@ export async function verifyBlocks(context: VerifyContext): Promise<void> {
 }
 
 /** Gives how many blocks there are, the one at the head's oldest block height, and the newest. */
-async function checkHeights(context: VerifyContext) {
-  const { damages, store, view } = context;
+/** @param rows gets the rows of both columns that the blocks have */
+async function checkHeights(context: VerifyContext, rows: RowSums) {
+  const { damages, view } = context;
   let count = 0n;
   let newest: Block | undefined;
   let oldest: Block | undefined;
@@ -47,23 +61,31 @@ async function checkHeights(context: VerifyContext) {
     if (block === undefined) continue;
     if (block.firstVersion > view.head.version) {
       noteAbove(context, BLOCKS_BY_HEIGHT, row);
-      break;
+      continue;
     }
     count += 1n;
+    rows.add(BLOCKS_BY_HEIGHT, encodeBucketKey(block.firstVersion), row.value);
+    addFound(context, BLOCKS_BY_HEIGHT, row, block.firstVersion);
     if (block.height !== decodeBucketKey(row.partition, row.order)) {
       damages.row(BLOCKS_BY_HEIGHT, row, `it holds block ${block.height}`, block.firstVersion);
     }
     if (newest !== undefined) checkSuccessor(context, row, newest, block);
-    const twin = encodeBucketKey(block.firstVersion);
-    const other = await store.get(BLOCKS_BY_VERSION, twin.partition, twin.order);
-    if (other === undefined || !other.equals(BLOCK_BY_HEIGHT.encode(block))) {
-      const detail = `${BLOCKS_BY_HEIGHT.name} has another block ${block.height} here`;
-      damages.row(BLOCKS_BY_VERSION, twin, detail, block.firstVersion);
-    }
     if (block.height === view.head.oldestBlockHeight) oldest = block;
     newest = block;
   }
   return { count, newest, oldest };
+}
+
+/** Without transactions nobody can say which rows there should be. */
+function addFound(
+  { found, identity, progress }: VerifyContext,
+  column: Column,
+  row: ScannedRow,
+  version: bigint,
+): void {
+  if (identity.keepsTransactions && version >= progress.clearedBelow) {
+    found.add(column, row, row.value);
+  }
 }
 
 function checkSuccessor(
@@ -81,21 +103,51 @@ function checkSuccessor(
   for (const fault of faults) damages.row(BLOCKS_BY_HEIGHT, row, fault, block.firstVersion);
 }
 
-async function checkBlocksByVersion(context: VerifyContext, expected: bigint): Promise<void> {
-  const { damages, store } = context;
+/** @param rows as in `checkHeights` @returns the number of blocks */
+async function checkBlocksByVersion(context: VerifyContext, rows: RowSums): Promise<bigint> {
   let count = 0n;
-  for await (const { row, version } of rowsByVersion(context, BLOCKS_BY_VERSION)) {
-    count += 1n;
-    const block = await damages.decoded(() => BLOCK_BY_VERSION.decode(row, row.value), version);
-    if (block === undefined) continue;
-    const twin = encodeBucketKey(block.height);
-    const other = await store.get(BLOCKS_BY_HEIGHT, twin.partition, twin.order);
-    if (block.firstVersion !== version || other === undefined || !other.equals(row.value)) {
-      damages.row(BLOCKS_BY_VERSION, row, `${BLOCKS_BY_HEIGHT.name} has no such block`, version);
+  for await (const row of scanColumn(context, BLOCKS_BY_VERSION)) {
+    const version = decodeBucketKey(row.partition, row.order);
+    if (version > context.view.head.version) {
+      noteAbove(context, BLOCKS_BY_VERSION, row);
+      continue;
     }
+    count += 1n;
+    rows.add(BLOCKS_BY_HEIGHT, row, row.value);
+    addFound(context, BLOCKS_BY_VERSION, row, version);
+    const decode = () => BLOCK_BY_VERSION.decode(row, row.value);
+    await context.damages.decoded(decode, version);
   }
-  if (count === expected) return;
-  damages.column(BLOCKS_BY_VERSION, `${count} blocks, ${BLOCKS_BY_HEIGHT.name} has ${expected}`);
+  return count;
+}
+
+/** Names the blocks that one of the two columns has and the other has not. */
+async function nameLonelyBlocks(context: VerifyContext): Promise<void> {
+  const { damages, store, view } = context;
+  // Rows that cannot be read or do not decode are reported already.
+  const quiet = new DamageList();
+  for await (const row of scanColumn(context, BLOCKS_BY_HEIGHT)) {
+    const block = quiet.decodedNow(() => BLOCK_BY_HEIGHT.decode(row, row.value));
+    if (block === undefined || block.firstVersion > view.head.version) continue;
+    const twin = encodeBucketKey(block.firstVersion);
+    const other = await quiet.decoded(async () =>
+      store.get(BLOCKS_BY_VERSION, twin.partition, twin.order),
+    );
+    if (other?.equals(row.value) === true) continue;
+    const detail = `${BLOCKS_BY_HEIGHT.name} has another block ${block.height} here`;
+    damages.row(BLOCKS_BY_VERSION, twin, detail, block.firstVersion);
+  }
+  for await (const row of scanColumn(context, BLOCKS_BY_VERSION)) {
+    const block = quiet.decodedNow(() => BLOCK_BY_VERSION.decode(row, row.value));
+    const version = decodeBucketKey(row.partition, row.order);
+    if (block === undefined || version > view.head.version) continue;
+    const twin = encodeBucketKey(block.height);
+    const other = await quiet.decoded(async () =>
+      store.get(BLOCKS_BY_HEIGHT, twin.partition, twin.order),
+    );
+    if (block.firstVersion === version && other?.equals(row.value) === true) continue;
+    damages.row(BLOCKS_BY_VERSION, row, `${BLOCKS_BY_HEIGHT.name} has no such block`, version);
+  }
 }
 
 /** Each epoch ends where the blocks of the next begin, and none is missing. */
@@ -110,10 +162,11 @@ async function checkEpochs(context: VerifyContext): Promise<void> {
     const end = await damages.decoded(() => EPOCH_END.decode(row, row.value));
     if (end === undefined) continue;
     const { epoch, lastVersion } = end;
+    if (lastVersion <= head.version) addFound(context, EPOCHS, row, lastVersion);
     if (lastVersion < from) continue;
     if (lastVersion > head.version) {
       noteAbove(context, EPOCHS, row);
-      break;
+      continue;
     }
     if (epoch !== expected) {
       damages.row(EPOCHS, row, `epoch ${epoch} where ${expected} is expected`, lastVersion);

@@ -2,14 +2,16 @@
  * What the checks of a ledger share: the store they read, and the list of damages. The checks are streams over
  * columns: their memory does not grow with the ledger.
  */
+import type { MaybePromise } from '../maybe-promise.ts';
 import type { Column, RowKey, ScannedRow } from '../store/columns/columns.ts';
 import type { LedgerIdentity } from '../store/columns/identity-column.ts';
-import { decodeBucketKey } from '../store/columns/order-key.ts';
 import type { PinnedAccounts, PruneProgress } from '../store/columns/pruning-column.ts';
-import { type VersionWrites, WRITES_OF_VERSION } from '../store/columns/version-writes-column.ts';
+import { type ColumnDigest, RowsDigest } from '../store/read/digest.ts';
 import type { StoreView } from '../store/read/view.ts';
-import { compareRowKeys, type StoreReader, scanPages } from '../store/store.ts';
-import { keyText, RowDamagedError, StoreError } from '../store/store-error.ts';
+import { compareRowKeys, MAX_SCAN_ROWS, type StoreReader, scanPages } from '../store/store.ts';
+import { isTransient, keyText, RowDamagedError, StoreError } from '../store/store-error.ts';
+import { nextTurn } from '../yield-budget.ts';
+import type { RowSums } from './row-sums.ts';
 
 /** Maximum number of listed damages, unless more are wanted; all are counted. */
 const MAX_LISTED_DAMAGES = 100;
@@ -30,7 +32,13 @@ export interface Damage {
   readonly isCleared?: boolean | undefined;
 }
 
-export class DamageList {
+/** All are counted, some are listed. */
+export interface ListedDamages {
+  readonly listed: readonly Damage[];
+  readonly count: number;
+}
+
+export class DamageList implements ListedDamages {
   readonly listed: Damage[] = [];
   readonly #maxListed: number;
   count = 0;
@@ -44,7 +52,7 @@ export class DamageList {
     if (this.listed.length < this.#maxListed) this.listed.push(damage);
   }
 
-  addAll(other: DamageList): void {
+  addAll(other: ListedDamages): void {
     for (const damage of other.listed) this.add(damage);
     this.count += other.count - other.listed.length;
   }
@@ -68,11 +76,23 @@ export class DamageList {
     try {
       return await decode();
     } catch (error) {
-      if (!(error instanceof RowDamagedError)) throw error;
-      const { column, key, message } = error;
-      this.add({ column, key, version, detail: message });
-      return undefined;
+      return this.#addDamaged(error, version);
     }
+  }
+
+  /** As `decoded`, without waiting. */
+  decodedNow<T>(decode: () => T, version?: bigint): T | undefined {
+    try {
+      return decode();
+    } catch (error) {
+      return this.#addDamaged(error, version);
+    }
+  }
+
+  #addDamaged(error: unknown, version: bigint | undefined): undefined {
+    if (!(error instanceof RowDamagedError)) throw error;
+    const { column, key, message } = error;
+    this.add({ column, key, version, detail: message });
   }
 }
 
@@ -86,14 +106,12 @@ export interface VerifyContext {
   readonly damages: DamageList;
   /** Rows above the head: written by a concurrent commit, or otherwise damage too. */
   readonly above: DamageList;
-  readonly reached: {
-    state: bigint;
-    events: bigint;
-    moduleEvents: bigint;
-    writes: bigint;
-    hashes: bigint;
-    sent: bigint;
-  };
+  /** Of this examination, for sums of rows. */
+  readonly secret: Uint8Array;
+  /** The rows that columns have, of versions that are not cleared. */
+  readonly found: RowSums;
+  /** By column, when it was read once; `undefined` for one that cannot be read as a whole. */
+  readonly digests: Map<Column, ColumnDigest | undefined>;
   readonly onRows: (column: Column, rows: number) => void;
 }
 
@@ -104,72 +122,112 @@ export function noteAbove({ above }: VerifyContext, column: Column, row: RowKey)
 
 /** All rows of a column in order. It reports those that cannot be read, and goes on as far as the engine can. */
 export async function* scanColumn(
-  { store, damages, onRows }: VerifyContext,
+  context: VerifyContext,
   column: Column,
 ): AsyncGenerator<ScannedRow> {
+  for await (const page of columnPages(context, column)) yield* page;
+}
+
+interface PageOptions {
+  readonly maxRows?: number;
+  /** Absent: a turn of the event loop passes between two pages. */
+  readonly isInOneTurn?: boolean;
+  /**
+   * Gets each damaged row, to report it. What else hinders reading on is thrown then: without it, all is reported, and
+   * the rest of a column that cannot be read further is left out.
+   */
+  readonly onDamaged?: (row: RowKey, detail: string) => void;
+}
+
+/** The same page by page. The first time that a column is read to its end, its digest is computed. */
+export async function* columnPages(
+  { store, damages, digests, onRows }: VerifyContext,
+  column: Column,
+  { maxRows = MAX_SCAN_ROWS, isInOneTurn = false, onDamaged }: PageOptions = {},
+): AsyncGenerator<readonly ScannedRow[]> {
+  let digest = digests.has(column) ? undefined : new RowsDigest(column);
   let last: RowKey | undefined;
   for (;;) {
     try {
-      for await (const page of scanPages(store, column, last)) {
+      for await (const page of scanPages(store, column, last, maxRows)) {
         onRows(column, page.length);
-        for (const row of page) {
-          yield row;
-          last = row;
-        }
+        digest?.add(page);
+        yield page;
+        last = page[page.length - 1];
+        // Others have their turn, and commits are seen.
+        if (!isInOneTurn) await nextTurn();
       }
+      if (digest !== undefined) digests.set(column, digest.finish());
       return;
     } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
+      if (!(error instanceof StoreError) || isTransient(error)) throw error;
+      if (digest !== undefined) damages.failure(column, 'has no digest', error);
+      digest = undefined;
+      digests.set(column, undefined);
       const row = error instanceof RowDamagedError ? error.row : undefined;
       const isKnown = row?.partition.length === column.partitionBytes;
       if (!isKnown || (last !== undefined && compareRowKeys(last, row) >= 0)) {
+        if (onDamaged !== undefined) throw error;
         damages.failure(column, 'cannot be read further', error);
         return;
       }
-      damages.row(column, row, error.message);
+      if (onDamaged === undefined) damages.row(column, row, error.message);
+      else onDamaged(row, error.message);
       last = row;
     }
   }
 }
 
-export async function* rowsByVersion(context: VerifyContext, column: Column) {
-  for await (const row of scanColumn(context, column)) {
-    const version = decodeBucketKey(row.partition, row.order);
-    if (version > context.view.head.version) {
-      noteAbove(context, column, row);
-      continue;
+/** The rows of a column in order, of which one is looked at before it is taken. */
+export class RowCursor {
+  readonly #pages: AsyncGenerator<readonly ScannedRow[]>;
+  #page: readonly ScannedRow[] = [];
+  #at = 0;
+
+  constructor(context: VerifyContext, column: Column, options?: PageOptions) {
+    this.#pages = columnPages(context, column, options);
+  }
+
+  /** The next row; `undefined`: ask `settle`. */
+  get row(): ScannedRow | undefined {
+    return this.#page[this.#at];
+  }
+
+  take(): void {
+    this.#at += 1;
+  }
+
+  /** After it `row` is the next row; `undefined` at the end. */
+  async settle(): Promise<void> {
+    while (this.#at >= this.#page.length) {
+      const { value, done } = await this.#pages.next();
+      if (done === true) return;
+      this.#page = value;
+      this.#at = 0;
     }
-    yield { row, version };
   }
 }
 
-export async function recordedWrites(
-  { store, damages }: VerifyContext,
-  version: bigint,
-): Promise<VersionWrites | undefined> {
-  return damages.decoded(() => WRITES_OF_VERSION.get(store, version), version);
-}
+/** Keys that are looked up together: one round trip where the engine is in another process. */
+export const KEYS_AT_ONCE = 256;
 
 /**
- * Reports the rows of a column that no version wrote, if the column has more or fewer rows than versions wrote.
- * @param versionOf the version of a row; `undefined` for one that does not decode
+ * Reads something of each of some keys, all together where none is damaged.
+ * @returns for each key what was read, in brackets; `undefined` for one whose row is damaged, which is reported
  */
-export async function nameUnwrittenRows(
-  context: VerifyContext,
-  column: Column,
-  versionOf: (row: ScannedRow) => bigint | undefined | Promise<bigint | undefined>,
-  isWritten: (writes: VersionWrites, row: ScannedRow) => boolean,
-): Promise<void> {
-  const { damages, progress, view } = context;
-  const before = damages.count;
-  for await (const row of scanColumn(context, column)) {
-    const version = await versionOf(row);
-    if (version === undefined) continue;
-    if (version < progress.clearedBelow || version > view.head.version) continue;
-    const writes = await recordedWrites(context, version);
-    if (writes !== undefined && isWritten(writes, row)) continue;
-    damages.row(column, row, 'its version did not write it', version);
+export async function readEach<Key, Found>(
+  damages: DamageList,
+  keys: readonly Key[],
+  readMany: (keys: readonly Key[]) => MaybePromise<readonly Found[]>,
+): Promise<readonly ([Found] | undefined)[]> {
+  try {
+    return (await readMany(keys)).map((found) => [found]);
+  } catch (error) {
+    if (!(error instanceof RowDamagedError)) throw error;
   }
-  if (damages.count > before) return;
-  damages.column(column, 'it lacks rows that versions wrote');
+  const each: ([Found] | undefined)[] = [];
+  for (const key of keys) {
+    each.push(await damages.decoded(async () => [(await readMany([key]))[0]!] as [Found]));
+  }
+  return each;
 }

@@ -1,6 +1,7 @@
 /**
  * Verifies a whole ledger: recomputes every hash, compares the columns with each other, and computes digests of all
- * columns. What it checks and what it cannot: docs/storage.md.
+ * columns. Each row is read once, in its order; what must be compared across orders is compared by sums (row-sums.ts).
+ * What it checks and what it cannot: docs/storage.md.
  */
 import {
   COLUMNS,
@@ -9,29 +10,29 @@ import {
   IDENTITY,
   PRUNING,
   STORE_FORMAT_VERSION,
-  TRANSACTION_INFOS,
-  TRANSACTIONS,
-  VERSION_WRITES,
 } from '../store/columns/columns.ts';
-import { type Head, oldestTransaction, openHead } from '../store/columns/head.ts';
+import { HEAD_KEY, HEAD_ROW, type Head, oldestTransaction, openHead } from '../store/columns/head.ts';
 import { FORMAT, FORMAT_KEY, LEDGER_IDENTITY } from '../store/columns/identity-column.ts';
 import { readPinnedAccounts, readPruneProgress } from '../store/columns/pruning-column.ts';
-import { type ColumnDigest, columnDigest } from '../store/read/digest.ts';
+import type { ColumnDigest } from '../store/read/digest.ts';
 import { StoreView } from '../store/read/view.ts';
 import type { StoreReader } from '../store/store.ts';
-import { RowDamagedError, StoreError } from '../store/store-error.ts';
-import { verifyBalances } from './balances.ts';
+import { RowDamagedError } from '../store/store-error.ts';
+import { KnownKeys } from './account-keys.ts';
+import { BalanceKeys, verifyBalances } from './balances.ts';
 import { verifyBlocks } from './blocks.ts';
 import {
+  columnPages,
   type Damage,
   DamageList,
-  rowsByVersion,
+  type ListedDamages,
   scanColumn,
   type VerifyContext,
 } from './context.ts';
+import { nameDifferences, SUMMED_COLUMNS } from './differences.ts';
 import { verifyEvents } from './events.ts';
+import { newSecret, RowSums, type SavedSums } from './row-sums.ts';
 import { verifyState } from './state.ts';
-import { verifyStateRoot } from './state-root.ts';
 import { verifyTransactionIndexes } from './transaction-indexes.ts';
 import { verifyVersions } from './versions.ts';
 
@@ -54,38 +55,59 @@ export interface VerifyProgress {
   readonly done: number;
 }
 
+export interface VerifyOptions {
+  readonly onProgress?: (progress: VerifyProgress) => void;
+  readonly maxListed?: number | undefined;
+  /** Examines the versions in another thread, with a reader of its own; absent: in this one. */
+  readonly examineVersions?: ((request: VersionsRequest) => Promise<VersionsReport>) | undefined;
+}
+
+/** What is asked of who examines the versions. */
+export interface VersionsRequest {
+  /** The row of the head when verification began. */
+  readonly head: Uint8Array;
+  readonly secret: Uint8Array;
+  readonly maxListed: number | undefined;
+}
+
+export interface VersionsReport {
+  readonly damages: ListedDamages;
+  readonly above: ListedDamages;
+  /** The rows that versions say there are. */
+  readonly made: SavedSums;
+  /** False if a version did not say it. */
+  readonly hasMadeAll: boolean;
+  readonly digests: readonly (readonly [name: string, digest: ColumnDigest | undefined])[];
+}
+
 /**
  * Examines the ledger of a store.
  * @throws StoreError `ledger_empty`; RowDamagedError when head or identity do not decode: then nothing can be examined
  */
 export async function verifyLedger(
   store: StoreReader,
-  onProgress: (progress: VerifyProgress) => void = () => undefined,
-  maxListed?: number,
+  { onProgress = () => undefined, maxListed, examineVersions }: VerifyOptions = {},
 ): Promise<VerifyReport> {
   const head = await openHead(store);
-  const context = await contextOf(store, head, onProgress, maxListed);
-  const { damages } = context;
-  await checkFixedRows(context);
-  await examineEngine(context, onProgress);
-  await verifyVersions(context, (done) => onProgress({ what: 'versions', done }));
-  await verifyByVersion(context);
-  await verifyTransactionIndexes(context);
-  await verifyState(context);
-  const onKeys = (done: number) => onProgress({ what: 'state root', done });
-  const stateRootVersion = await verifyStateRoot(context, onKeys);
-  await verifyBalances(context);
-  await verifyEvents(context);
-  await verifyBlocks(context);
-  const columns: ColumnDigest[] = [];
+  const request = { head: HEAD_ROW.encode(head), secret: newSecret(), maxListed };
+  const context = await contextOf(store, head, request, onProgress);
+  const [versions, { stateRootVersion, areKeysKnown }] = await Promise.all([
+    (examineVersions ?? ((asked) => verifyVersionsOf(store, asked, onProgress)))(request),
+    examineColumns(context, onProgress),
+  ]);
+  const damages = new DamageList(maxListed);
+  damages.addAll(versions.damages);
+  damages.addAll(context.damages);
+  context.above.addAll(versions.above);
+  const whole = { ...context, damages };
   for (const column of COLUMNS) {
-    const onRows = (done: number) => onProgress({ what: `digest of ${column.name}`, done });
-    try {
-      columns.push(await columnDigest(store, column, onRows));
-    } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
-      damages.failure(column, 'has no digest', error);
-    }
+    const saved = versions.digests.find(([name]) => name === column.name);
+    if (saved !== undefined) context.digests.set(column, digestOf(column, saved[1]));
+  }
+  await compareSums(whole, versions, areKeysKnown);
+  // What no check reads is read here, for the digests.
+  for (const column of COLUMNS) {
+    if (!context.digests.has(column)) for await (const _ of columnPages(whole, column));
   }
   const now = await openHead(store);
   if (now.version === head.version) damages.addAll(context.above);
@@ -95,7 +117,7 @@ export async function verifyLedger(
     now.oldestVersion !== head.oldestVersion;
   return {
     head,
-    columns,
+    columns: COLUMNS.map((column) => context.digests.get(column)).filter((one) => one !== undefined),
     damages: damages.listed,
     damageCount: damages.count,
     prunedMeanwhile,
@@ -104,11 +126,80 @@ export async function verifyLedger(
   };
 }
 
+/** Examines the versions of a ledger, and the columns by version. */
+export async function verifyVersionsOf(
+  store: StoreReader,
+  request: VersionsRequest,
+  onProgress: (progress: VerifyProgress) => void,
+): Promise<VersionsReport> {
+  const head = HEAD_ROW.decode(HEAD_KEY, request.head);
+  const context = await contextOf(store, head, request, () => undefined);
+  const made = new RowSums(request.secret);
+  const onVersions = (done: number) => onProgress({ what: 'versions', done });
+  const hasMadeAll = await verifyVersions(context, made, onVersions);
+  const { above, damages, digests } = context;
+  return {
+    damages: { listed: damages.listed, count: damages.count },
+    above: { listed: above.listed, count: above.count },
+    made: made.save(),
+    hasMadeAll,
+    digests: [...digests].map(([column, digest]) => [column.name, digest] as const),
+  };
+}
+
+interface ColumnsReport {
+  /** The version at which the root of the state was compared. */
+  readonly stateRootVersion: bigint | undefined;
+  /** False if keys of state may be unknown. */
+  readonly areKeysKnown: boolean;
+}
+
+/** Examines what is in another order than that of versions. */
+async function examineColumns(
+  context: VerifyContext,
+  onProgress: (progress: VerifyProgress) => void,
+): Promise<ColumnsReport> {
+  await checkFixedRows(context);
+  await examineEngine(context, onProgress);
+  await verifyTransactionIndexes(context);
+  const keys = new KnownKeys(context);
+  const stateRootVersion = await verifyState(context, keys);
+  const balances = new BalanceKeys(context);
+  await keys.examine((some) => balances.check(some.map(({ key }) => key)));
+  await verifyBalances(context);
+  await verifyEvents(context);
+  await verifyBlocks(context);
+  const areKeysKnown = keys.areComplete;
+  if (!areKeysKnown) await keys.nameDifferences();
+  return { stateRootVersion, areKeysKnown };
+}
+
+/** Compares the rows that columns have with those that versions made. */
+async function compareSums(
+  context: VerifyContext,
+  { hasMadeAll, made: saved }: VersionsReport,
+  areKeysKnown: boolean,
+): Promise<void> {
+  const { damages, found, secret } = context;
+  const made = new RowSums(secret, saved);
+  const different = SUMMED_COLUMNS.filter((column) => !made.isEqual(column, found));
+  // Without a version, its rows seem to be too many: only those that it recorded can be looked up.
+  const columns = hasMadeAll ? different : SUMMED_COLUMNS;
+  const before = damages.count;
+  await nameDifferences(context, columns, areKeysKnown);
+  if (damages.count > before || !hasMadeAll) return;
+  for (const column of different) damages.column(column, 'its rows are not those of the versions');
+}
+
+function digestOf(column: Column, saved: ColumnDigest | undefined): ColumnDigest | undefined {
+  return saved && { ...saved, column, digest: Buffer.from(saved.digest) };
+}
+
 async function contextOf(
   store: StoreReader,
   head: Head,
+  { maxListed, secret }: VersionsRequest,
   onProgress: (progress: VerifyProgress) => void,
-  maxListed: number | undefined,
 ): Promise<VerifyContext> {
   const identity = await LEDGER_IDENTITY.get(store);
   if (identity === undefined) {
@@ -123,7 +214,9 @@ async function contextOf(
     pinned: await readPinnedAccounts(store),
     damages: new DamageList(maxListed),
     above: new DamageList(maxListed),
-    reached: { state: 0n, events: 0n, moduleEvents: 0n, writes: 0n, hashes: 0n, sent: 0n },
+    secret,
+    found: new RowSums(secret),
+    digests: new Map(),
     onRows: (column, rows) => {
       const done = (rowsOf.get(column) ?? 0) + rows;
       rowsOf.set(column, done);
@@ -173,24 +266,5 @@ async function checkFixedRows(context: VerifyContext): Promise<void> {
   for (const [account, since] of pinned) {
     if (since <= head.oldestVersion) continue;
     damages.add({ column: PRUNING.name, detail: `account ${account} is pinned from ${since} on` });
-  }
-}
-
-/** Checks that the columns by version have rows only for existing versions. */
-async function verifyByVersion(context: VerifyContext): Promise<void> {
-  const { damages, identity, progress, reached } = context;
-  for (const column of [TRANSACTION_INFOS, TRANSACTIONS, VERSION_WRITES]) {
-    let rows = 0n;
-    for await (const { row, version } of rowsByVersion(context, column)) {
-      rows += 1n;
-      const isWanted = column !== TRANSACTIONS || identity.keepsTransactions;
-      if (version < progress.clearedBelow || !isWanted) {
-        damages.row(column, row, 'there should be no such row', version);
-      }
-    }
-    // verifyVersions has reported missing rows of the other two.
-    if (column === VERSION_WRITES && rows !== reached.writes) {
-      damages.column(column, `${rows} rows, ${reached.writes} were found by their versions`);
-    }
   }
 }

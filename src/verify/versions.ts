@@ -1,30 +1,24 @@
 /**
  * Examines the versions of a ledger in order. With whole transactions, every hash is recomputed, the accumulator is
  * extended from genesis (or from the subtrees that pruning stored), and every row derived from a version is compared
- * with the stored one. Without them, the rows that each version is recorded to have written must exist.
+ * with the stored one: those that are stored by version at once, all others by their sums (row-sums.ts). Without
+ * transactions, the rows that each version is recorded to have written must exist.
  */
-import { ChunkBuilder, ChunkDataError } from '../ingest/chunk-builder.ts';
-import { PageError } from '../ingest/feed/page-error.ts';
-import { checkItem } from '../ingest/feed/page-verifier.ts';
-import { GenesisError, readGenesis } from '../ingest/genesis/genesis.ts';
+import { readGenesis } from '../ingest/genesis/genesis.ts';
 import { computeGenesisHashes } from '../ingest/genesis/genesis-waypoint.ts';
-import { BcsError, decodeBcs } from '../move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../move/bcs/bcs-writer.ts';
 import { accumulatorRoot, MerkleAccumulator } from '../move/crypto/accumulator.ts';
 import { contractEventHash, EventKey } from '../move/transactions/event.ts';
-import { type EncodedOnChainData, readOnChainData } from '../move/transactions/transaction.ts';
 import { TransactionInfo, transactionInfoHash } from '../move/transactions/transaction-info.ts';
 import type { BatchOperation } from '../store/batch.ts';
 import {
-  ACCOUNT_TRANSACTIONS,
   type Column,
   EVENTS,
   HEAD,
   IDENTITY,
   MODULE_EVENTS,
-  type RowKey,
+  type ScannedRow,
   STATE,
-  TRANSACTION_HASHES,
   TRANSACTION_INFOS,
   TRANSACTIONS,
   VERSION_WRITES,
@@ -33,142 +27,148 @@ import {
   decodeEventRow,
   decodeModuleEventRow,
   encodeStreamId,
-  moduleEventBounds,
   type StoredEvent,
+  type StoredModuleEvent,
 } from '../store/columns/event-column.ts';
 import { type BucketKey, encodeBucketKey, encodeU64Key } from '../store/columns/order-key.ts';
 import { decodeStateRow } from '../store/columns/state-column.ts';
-import { rowsOfKey } from '../store/columns/state-key-column.ts';
 import {
   type EmittedEvent,
   type VersionWrites,
   WRITES_OF_VERSION,
 } from '../store/columns/version-writes-column.ts';
-import { rowsBetween } from '../store/store.ts';
-import { type ChunkKey, type ChunkRows, chunkRows } from '../store/write/chunk-rows.ts';
-import { recordedWrites, type VerifyContext } from './context.ts';
+import { compareRowKeys, type StoreReader } from '../store/store.ts';
+import { nextTurn } from '../yield-budget.ts';
+import { DamageList, readEach, type VerifyContext } from './context.ts';
+import { EventTypeExaminer } from './event-type-index.ts';
+import { decodedPart, type MadeVersion, makeVersion } from './made-rows.ts';
+import { NO_VALUE, type RowSums } from './row-sums.ts';
+import { VersionRows } from './version-rows.ts';
 
 const MODULE_EVENT_VARIANT = Buffer.of(1);
 const VERSIONS_PER_REPORT = 256n;
+/** Columns whose rows are compared version by version. */
+export const BY_VERSION: readonly Column[] = [
+  TRANSACTION_INFOS,
+  TRANSACTIONS,
+  VERSION_WRITES,
+  MODULE_EVENTS,
+];
 
-/** Checks every version that is not cleared, and the rows it wrote. */
+/**
+ * Examines every version that is not cleared, and the columns by version.
+ * @param made gets the rows that versions say the other columns have
+ * @returns false if a version did not say it
+ */
 export async function verifyVersions(
   context: VerifyContext,
+  made: RowSums,
   onVersions: (versions: number) => void,
-): Promise<void> {
+): Promise<boolean> {
   const { clearedBelow, frozenRoots } = context.progress;
   const { head } = context.view;
   const accumulator = new MerkleAccumulator('TransactionAccumulator', clearedBelow, frozenRoots);
-  const examiner = new VersionExaminer(context, accumulator);
+  const examiner = new VersionExaminer(context, accumulator, made);
   for (let version = clearedBelow; version <= head.version; version += 1n) {
     await examiner.examine(version);
     if (version % VERSIONS_PER_REPORT === 0n) onVersions(Number(version - clearedBelow) + 1);
   }
+  await examiner.finish();
   const roots = accumulator.frozenSubtreeRoots;
   const isSame =
     roots.length === head.frozenRoots.length &&
     roots.every((root, index) => root.equals(head.frozenRoots[index]!));
-  if (isSame) return;
-  const detail = 'its accumulator roots are not those of the infos';
-  context.damages.add({ column: HEAD.name, version: head.version, detail });
+  if (!isSame) {
+    const detail = 'its accumulator roots are not those of the infos';
+    context.damages.add({ column: HEAD.name, version: head.version, detail });
+  }
+  return examiner.hasMadeAll;
 }
 
 class VersionExaminer {
   readonly #context: VerifyContext;
   readonly #accumulator: MerkleAccumulator;
+  readonly #made: RowSums;
+  readonly #types: EventTypeExaminer;
+  readonly #infos: VersionRows;
+  readonly #transactions: VersionRows;
+  readonly #writes: VersionRows;
+  readonly #moduleEvents: VersionRows;
   /** Once an info is wrong, every later root is: that is one damage and not a million. */
   #isChainBroken = false;
+  hasMadeAll = true;
 
-  constructor(context: VerifyContext, accumulator: MerkleAccumulator) {
+  constructor(context: VerifyContext, accumulator: MerkleAccumulator, made: RowSums) {
     this.#context = context;
     this.#accumulator = accumulator;
+    this.#made = made;
+    this.#types = new EventTypeExaminer(context);
+    this.#infos = new VersionRows(context, TRANSACTION_INFOS);
+    this.#transactions = new VersionRows(context, TRANSACTIONS);
+    this.#writes = new VersionRows(context, VERSION_WRITES);
+    this.#moduleEvents = new VersionRows(context, MODULE_EVENTS, async (row, version) => {
+      const detail = 'its version was pruned, and yet it is there';
+      context.damages.row(MODULE_EVENTS, row, detail, version);
+      await this.#examineModuleEvents(version, [row]);
+    });
   }
 
   async examine(version: bigint): Promise<void> {
+    // All columns read their next pages in one turn.
+    if (this.#infos.isAtEndOfPage) await nextTurn();
     const key = encodeBucketKey(version);
     const info = await this.#examineInfo(version, key);
-    const item = await this.#itemOf(version, key);
-    if (item !== undefined) this.#examineItem(version, key, item, info);
-    const made = item && this.#rowsOf(version, key, item);
-    const stored = await recordedWrites(this.#context, version);
-    if (stored !== undefined) this.#context.reached.writes += 1n;
-    if (item === undefined || made === undefined) {
-      await this.#examineRecorded(version, key, stored, info);
+    const made = await this.#madeBy(version, key);
+    if (made !== undefined) this.#examineItem(version, key, made, info);
+    const rows = await this.#writes.of(version);
+    const stored = rows?.[0];
+    const moduleEvents = await this.#moduleEvents.of(version);
+    const events = await this.#examineModuleEvents(version, moduleEvents ?? []);
+    if (made === undefined) {
+      if (this.#context.identity.keepsTransactions) this.hasMadeAll = false;
+      const writes = stored && (await this.#decodeWrites(version, stored));
+      await this.#examineRecorded(version, key, { writes, info, events });
       return;
     }
-    // Begun together: on an engine in another process each read is a round trip.
-    await Promise.all([
-      ...made.batch.rows.map((row) => this.#compare(version, row)),
-      ...made.keys.map((written) => this.#examineKnown(version, written)),
-    ]);
-    await this.#examineRecord(version, key, made.batch.rows, stored, item);
+    await this.#addMade(version, made);
+    if (moduleEvents !== undefined) this.#compareModuleEvents(version, made, moduleEvents);
+    if (rows !== undefined) await this.#examineRecord(version, key, made, stored);
+  }
+
+  /** Reads what is left of the columns. */
+  async finish(): Promise<void> {
+    const columns = [this.#infos, this.#transactions, this.#writes, this.#moduleEvents];
+    for (const column of columns) await column.finish();
+    await this.#types.finish();
   }
 
   async #examineInfo(version: bigint, key: BucketKey): Promise<Buffer | undefined> {
     const { damages } = this.#context;
-    const read = await this.#get(TRANSACTION_INFOS, key, version);
-    const info = read?.value;
-    if (read !== undefined && info === undefined) {
-      damages.row(TRANSACTION_INFOS, key, 'it is missing', version);
-    }
-    if (info !== undefined) this.#decodeInfo(version, key, info);
+    const rows = await this.#infos.of(version);
+    const info = rows?.[0]?.value;
+    if (rows?.length === 0) damages.row(TRANSACTION_INFOS, key, 'it is missing', version);
     // A missing info counts in the chain too, so that version numbers stay correct.
     this.#accumulator.append(transactionInfoHash(info ?? Buffer.alloc(0)));
     return info;
   }
 
-  /** The value of a row; `undefined` when it cannot be read, which is reported. */
-  #get(
-    column: Column,
-    { partition, order }: RowKey,
-    version: bigint,
-  ): Promise<{ readonly value: Buffer | undefined } | undefined> {
-    const { damages, store } = this.#context;
-    const read = async () => ({ value: await store.get(column, partition, order) });
-    return damages.decoded(read, version);
-  }
-
-  #decodeInfo(version: bigint, key: BucketKey, info: Buffer): TransactionInfo | undefined {
-    const decode = () => TransactionInfo.decode(info);
-    return this.#decode(version, key, TRANSACTION_INFOS, decode);
-  }
-
-  #decode<T>(version: bigint, key: BucketKey, column: Column, decode: () => T): T | undefined {
-    try {
-      return decode();
-    } catch (error) {
-      const isDamage =
-        error instanceof BcsError ||
-        error instanceof PageError ||
-        error instanceof ChunkDataError ||
-        error instanceof GenesisError;
-      if (!isDamage) throw error;
-      this.#context.damages.row(column, key, error.message, version);
-      return undefined;
-    }
-  }
-
-  async #itemOf(version: bigint, key: BucketKey): Promise<EncodedOnChainData | undefined> {
+  async #madeBy(version: bigint, key: BucketKey): Promise<MadeVersion | undefined> {
     const { damages, identity } = this.#context;
-    if (!identity.keepsTransactions) return undefined;
-    const read = await this.#get(TRANSACTIONS, key, version);
-    if (read === undefined) return undefined;
-    const bytes = read.value;
-    if (bytes === undefined) {
-      damages.row(TRANSACTIONS, key, 'it is missing', version);
+    const rows = await this.#transactions.of(version);
+    const [row] = rows ?? [];
+    if (!identity.keepsTransactions) {
+      const detail = 'there should be no such row';
+      if (row !== undefined) damages.row(TRANSACTIONS, row, detail, version);
       return undefined;
     }
-    return this.#decode(version, key, TRANSACTIONS, () => {
-      const item = decodeBcs(bytes, readOnChainData);
-      checkItem(item, version);
-      return item;
-    });
+    if (rows?.length === 0) damages.row(TRANSACTIONS, key, 'it is missing', version);
+    return row && makeVersion(damages, identity, version, key, row.value);
   }
 
   #examineItem(
     version: bigint,
     key: BucketKey,
-    item: EncodedOnChainData,
+    { item }: MadeVersion,
     info: Buffer | undefined,
   ): void {
     const { damages } = this.#context;
@@ -189,18 +189,18 @@ class VersionExaminer {
         'later roots are not compared';
       damages.row(TRANSACTIONS, key, detail, version);
     }
-    if (version === 0n) this.#examineGenesis(key, item);
+    if (version === 0n) this.#examineGenesis(key, item.bytes);
   }
 
-  #examineGenesis(key: BucketKey, { bytes }: EncodedOnChainData): void {
+  #examineGenesis(key: BucketKey, { info, transaction }: MadeVersion['item']['bytes']): void {
     const { damages, identity } = this.#context;
-    const made = this.#decode(0n, key, TRANSACTIONS, () => {
-      const genesis = readGenesis(bytes.transaction);
+    const made = decodedPart(damages, { column: TRANSACTIONS, key, version: 0n }, () => {
+      const genesis = readGenesis(transaction);
       return { genesis, hashes: computeGenesisHashes(genesis) };
     });
     if (made === undefined) return;
     const { genesis, hashes } = made;
-    if (!hashes.infoBytes.equals(bytes.info)) {
+    if (!hashes.infoBytes.equals(info)) {
       damages.row(TRANSACTIONS, key, 'its info is not the one computed from genesis', 0n);
     }
     if (!hashes.waypoint.hash.equals(identity.genesisWaypointHash)) {
@@ -216,76 +216,89 @@ class VersionExaminer {
     }
   }
 
-  #rowsOf(version: bigint, key: BucketKey, { bytes }: EncodedOnChainData): ChunkRows | undefined {
-    const { identity } = this.#context;
-    return this.#decode(version, key, TRANSACTIONS, () => {
-      const builder = new ChunkBuilder(version);
-      const { info, events, changes, whole } = bytes;
-      builder.add({ info, events, writeSet: changes, transaction: whole });
-      return chunkRows(builder.finish([]), identity);
-    });
+  async #examineModuleEvents(
+    version: bigint,
+    rows: readonly ScannedRow[],
+  ): Promise<readonly StoredModuleEvent[]> {
+    const events: StoredModuleEvent[] = [];
+    for (const row of rows) {
+      const decode = () => decodeModuleEventRow(row);
+      const event = await this.#context.damages.decoded(decode, version);
+      if (event === undefined) continue;
+      events.push(event);
+      await this.#types.add(version, event.typeTag);
+    }
+    return events;
   }
 
-  async #compare(version: bigint, row: BatchOperation): Promise<void> {
-    const { damages, progress, reached } = this.#context;
-    const { column, partition, value } = row;
-    if (column === VERSION_WRITES || column === TRANSACTIONS || column === TRANSACTION_INFOS) {
-      return;
-    }
-    const read = await this.#get(column, row, version);
-    if (read === undefined) return;
-    const stored = read.value;
-    if (stored === undefined) {
-      // A deletion at the version below which all is cleared is itself cleared (docs/spec/ledger.md §5.6).
-      const isClearing = column === STATE && version === progress.clearedBelow && version > 0n;
-      const entry = { order: encodeU64Key(version), value: Buffer.from(value!) };
-      if (isClearing && decodeStateRow(partition, entry).deletedKey !== undefined) return;
-      damages.row(column, row, 'it is missing', version);
-      return;
-    }
-    if (column === STATE) reached.state += 1n;
-    if (column === EVENTS) reached.events += 1n;
-    if (column === MODULE_EVENTS) reached.moduleEvents += 1n;
-    if (column === TRANSACTION_HASHES) reached.hashes += 1n;
-    if (column === ACCOUNT_TRANSACTIONS) reached.sent += 1n;
-    if (Buffer.compare(stored, value!) !== 0) {
-      damages.row(column, row, 'it is not what its transaction says', version);
+  async #addMade(version: bigint, { rows }: MadeVersion): Promise<void> {
+    const { progress, store } = this.#context;
+    for (const row of rows) {
+      if (BY_VERSION.includes(row.column)) continue;
+      const isClearing = version === progress.clearedBelow && version > 0n;
+      if (isClearing && isDeletion(row) && !(await isStored(store, row))) continue;
+      this.#made.add(row.column, row, row.value!);
     }
   }
 
-  async #examineKnown(version: bigint, { physical, hash }: ChunkKey): Promise<void> {
-    const { damages, store } = this.#context;
-    const place = rowsOfKey(physical, hash).at(-1)!;
-    const read = await this.#get(place.column, place, version);
-    if (read === undefined || read.value !== undefined) return;
-    // A key whose last write is a deletion that is cleared is forgotten with it.
-    const [any] = await store.range(STATE, hash, { limit: 1 });
-    if (any === undefined) return;
-    damages.row(place.column, place, 'it is missing, though its key has state', version);
+  #compareModuleEvents(
+    version: bigint,
+    { rows }: MadeVersion,
+    stored: readonly ScannedRow[],
+  ): void {
+    const { damages } = this.#context;
+    let at = 0;
+    const skipTo = (made?: MadeVersion['rows'][number]): void => {
+      for (; at < stored.length; at += 1) {
+        if (made !== undefined && compareRowKeys(stored[at]!, made) >= 0) return;
+        damages.row(MODULE_EVENTS, stored[at]!, 'its version did not write it', version);
+      }
+    };
+    for (const made of rows) {
+      if (made.column !== MODULE_EVENTS) continue;
+      skipTo(made);
+      const found = stored[at];
+      if (found === undefined || compareRowKeys(found, made) > 0) {
+        damages.row(MODULE_EVENTS, made, 'it is missing', version);
+        continue;
+      }
+      at += 1;
+      if (Buffer.compare(found.value, made.value!) !== 0) {
+        damages.row(MODULE_EVENTS, made, 'it is not what its transaction says', version);
+      }
+    }
+    skipTo();
+  }
+
+  #decodeWrites(version: bigint, row: ScannedRow): Promise<VersionWrites | undefined> {
+    const { damages } = this.#context;
+    return damages.decoded(() => WRITES_OF_VERSION.decode(row, row.value), version);
   }
 
   /** The record of a version's writes: its keys, its events, then the translations of its module events. */
   async #examineRecord(
     version: bigint,
     key: BucketKey,
-    made: readonly BatchOperation[],
-    stored: VersionWrites | undefined,
-    { data }: EncodedOnChainData,
+    { rows, isModuleEvent }: MadeVersion,
+    stored: ScannedRow | undefined,
   ): Promise<void> {
     const { damages } = this.#context;
-    const row = made.find(({ column }) => column === VERSION_WRITES);
-    if (row === undefined && stored === undefined) return;
-    const expected = row?.value ?? WRITES_OF_VERSION.encode({ keys: [], events: [] });
+    const made = rows.find(({ column }) => column === VERSION_WRITES)?.value;
+    if (stored === undefined && made === undefined) return;
+    if (stored !== undefined && made !== undefined && stored.value.equals(made)) return;
+    const expected = made ?? WRITES_OF_VERSION.encode({ keys: [], events: [] });
     const { length } = WRITES_OF_VERSION.decode(key, expected).events;
-    const { keys, events } = stored ?? { keys: [], events: [] };
+    const found = stored && (await this.#decodeWrites(version, stored));
+    const { keys, events } = found ?? { keys: [], events: [] };
     const own = WRITES_OF_VERSION.encode({ keys, events: events.slice(0, length) });
-    if (stored === undefined || !own.equals(expected)) {
+    if (found === undefined || !own.equals(expected)) {
       damages.row(VERSION_WRITES, key, 'it is not what its transaction says', version);
       return;
     }
-    for (const event of events.slice(length)) {
-      const found = await this.#eventRow(version, event);
-      if (found === undefined || data.events[found.index]?.kind === 'v2') continue;
+    const translated = events.slice(length);
+    for (const [index, row] of (await this.#eventRows(version, translated)).entries()) {
+      if (row === undefined || isModuleEvent[row.index] === true) continue;
+      const event = translated[index]!;
       const stream = `${event.address}/${event.creationNumber}`;
       const detail = `event ${event.sequenceNumber} of stream ${stream} was not emitted`;
       damages.row(VERSION_WRITES, key, detail, version);
@@ -296,63 +309,94 @@ class VersionExaminer {
   async #examineRecorded(
     version: bigint,
     key: BucketKey,
-    stored: VersionWrites | undefined,
-    info: Buffer | undefined,
+    { writes, info, events: moduleEvents }: RecordedVersion,
   ): Promise<void> {
-    const { damages, progress, reached, store } = this.#context;
+    const { damages, progress, store } = this.#context;
     const order = encodeU64Key(version);
-    for (const { hash } of stored?.keys ?? []) {
-      const read = await this.#get(STATE, { partition: hash, order }, version);
-      if (read === undefined || read.value !== undefined) reached.state += 1n;
-      else if (version !== progress.clearedBelow || version === 0n) {
-        damages.row(STATE, { partition: hash, order }, 'it is missing', version);
-      }
+    for (const { hash } of writes?.keys ?? []) {
+      const row = { column: STATE, partition: hash, order };
+      const isClearing = version === progress.clearedBelow && version > 0n;
+      if (isClearing && !(await isStored(store, row))) continue;
+      this.#made.add(STATE, row, NO_VALUE);
     }
     const leaves = new Map<number, Buffer>();
-    for (const event of stored?.events ?? []) {
-      const row = await this.#eventRow(version, event);
-      if (row !== undefined) leaves.set(row.index, streamEventHash(event, row));
+    const events = writes?.events ?? [];
+    for (const [index, row] of (await this.#eventRows(version, events)).entries()) {
+      if (row !== undefined) leaves.set(row.index, streamEventHash(events[index]!, row));
     }
     // Module events come last: they replace their translations, which have the same index.
-    const { partition } = key;
-    const read = () => listed(rowsBetween(store, MODULE_EVENTS, ...moduleEventBounds(key)));
-    for (const row of (await damages.decoded(read, version)) ?? []) {
-      reached.moduleEvents += 1n;
-      const decode = () => decodeModuleEventRow({ partition, ...row });
-      const event = await damages.decoded(decode, version);
-      if (event === undefined) continue;
-      const bytes = Buffer.concat([MODULE_EVENT_VARIANT, event.encoded]);
-      leaves.set(event.index, contractEventHash(bytes));
+    for (const { index, encoded } of moduleEvents) {
+      leaves.set(index, contractEventHash(Buffer.concat([MODULE_EVENT_VARIANT, encoded])));
     }
-    const events = [...leaves].sort(([left], [right]) => left - right);
-    const isGapless = events.every(([index], place) => index === place);
-    const hashes = events.map(([, leaf]) => leaf);
+    const byIndex = [...leaves].sort(([left], [right]) => left - right);
+    const isGapless = byIndex.every(([index], place) => index === place);
+    const hashes = byIndex.map(([, leaf]) => leaf);
     const root = accumulatorRoot('EventAccumulator', hashes);
-    const stated = info && this.#decodeInfo(version, key, info);
+    const decode = () => TransactionInfo.decode(info!);
+    const place = { column: TRANSACTION_INFOS, key, version };
+    const stated = info && decodedPart(damages, place, decode);
     if (stated === undefined || (isGapless && root.equals(stated.eventRootHash))) return;
     const detail = 'the events of its version are not those of its info';
     const column = leaves.size === 0 ? MODULE_EVENTS : EVENTS;
     damages.column(column, detail, version);
   }
 
-  async #eventRow(version: bigint, event: EmittedEvent): Promise<StoredEvent | undefined> {
-    const { damages, reached } = this.#context;
-    const partition = encodeStreamId(event);
-    const order = encodeU64Key(event.sequenceNumber);
-    const read = await this.#get(EVENTS, { partition, order }, version);
-    if (read === undefined) return undefined;
-    const { value } = read;
-    if (value === undefined) {
-      damages.row(EVENTS, { partition, order }, 'it is missing', version);
-      return undefined;
+  /** The rows of events that the record of a version names; `undefined` for those that cannot be read. */
+  async #eventRows(
+    version: bigint,
+    events: readonly EmittedEvent[],
+  ): Promise<readonly (StoredEvent | undefined)[]> {
+    if (events.length === 0) return [];
+    const { damages, store } = this.#context;
+    const keys = events.map((event) => ({
+      partition: encodeStreamId(event),
+      order: encodeU64Key(event.sequenceNumber),
+    }));
+    const read = await readEach(damages, keys, (some) => store.getMany(EVENTS, some));
+    const rows: (StoredEvent | undefined)[] = [];
+    for (const [index, found] of read.entries()) {
+      const { partition, order } = keys[index]!;
+      const value = found?.[0];
+      if (found !== undefined && value === undefined) {
+        damages.row(EVENTS, { partition, order }, 'it is missing', version);
+      }
+      if (value !== undefined) this.#made.add(EVENTS, { partition, order }, value);
+      const decode = () => decodeEventRow(partition, { order, value: value! });
+      const row = value && (await damages.decoded(decode, version));
+      if (row !== undefined && row.version !== version) {
+        damages.row(EVENTS, { partition, order }, `it says version ${row.version}`, version);
+      }
+      rows.push(row);
     }
-    reached.events += 1n;
-    const row = await damages.decoded(() => decodeEventRow(partition, { order, value }), version);
-    if (row !== undefined && row.version !== version) {
-      damages.row(EVENTS, { partition, order }, `it says version ${row.version}`, version);
-    }
-    return row;
+    return rows;
   }
+}
+
+/** What is known of a version without its transaction. */
+interface RecordedVersion {
+  readonly info: Buffer | undefined;
+  readonly writes: VersionWrites | undefined;
+  /** Of modules. */
+  readonly events: readonly StoredModuleEvent[];
+}
+
+/**
+ * A deletion at the version below which all is cleared may itself be cleared (docs/spec/ledger.md §5.6).
+ * @param row that a version made
+ */
+export function isDeletion({ column, partition, order, value }: BatchOperation): boolean {
+  if (column !== STATE) return false;
+  const row = { order: Buffer.from(order), value: Buffer.from(value!) };
+  return decodeStateRow(partition, row).deletedKey !== undefined;
+}
+
+async function isStored(
+  store: StoreReader,
+  { column, partition, order }: Pick<BatchOperation, 'column' | 'partition' | 'order'>,
+): Promise<boolean> {
+  // What cannot be read is reported where its column is read.
+  const read = async () => (await store.get(column, partition, order)) !== undefined;
+  return (await new DamageList().decoded(read)) === true;
 }
 
 /** The leaf of an event of a stream, put together from its row (docs/spec/ledger.md §1.3). */
@@ -362,10 +406,4 @@ function streamEventHash(event: EmittedEvent, row: StoredEvent): Buffer {
     writer.u64(event.sequenceNumber);
   });
   return contractEventHash(Buffer.concat([head, row.encoded]));
-}
-
-async function listed<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const list: T[] = [];
-  for await (const item of items) list.push(item);
-  return list;
 }

@@ -58,10 +58,10 @@ async function repairedFrom(store: Store, oldest: bigint) {
   upstream.settings.oldest = oldest;
   const client = new FeedClient(interfaceBase(upstream.url), 1, TIMEOUTS);
   const repair = new LedgerRepair(store, client, { onVersions: () => undefined });
-  let report = await verifyLedger(store, undefined, MAX_DAMAGES_AT_ONCE);
+  let report = await verifyLedger(store, { maxListed: MAX_DAMAGES_AT_ONCE });
   for (let round = 0; round < MAX_ROUNDS && report.damageCount > 0; round += 1) {
     await repair.repair(report);
-    report = await verifyLedger(store, undefined, MAX_DAMAGES_AT_ONCE);
+    report = await verifyLedger(store, { maxListed: MAX_DAMAGES_AT_ONCE });
   }
   client.close();
   return { report, repaired: repair.repaired };

@@ -10,15 +10,14 @@ import {
   WindowVersions,
   windowStart,
 } from '../../src/store/columns/event-type-column.ts';
+import { HEAD_ROW, openHead } from '../../src/store/columns/head.ts';
 import { decodeU64Key } from '../../src/store/columns/order-key.ts';
-import { readPruneProgress } from '../../src/store/columns/pruning-column.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
-import { openView } from '../../src/store/read/view.ts';
 import type { Store } from '../../src/store/store.ts';
 import { LedgerWriter } from '../../src/store/write/writer.ts';
-import { DamageList } from '../../src/verify/context.ts';
-import { verifyEvents } from '../../src/verify/events.ts';
-import { block, chunk, IDENTITY_OF_TESTS, transaction } from '../store/chunks.ts';
+import { verifyVersionsOf } from '../../src/verify/ledger.ts';
+import { newSecret } from '../../src/verify/row-sums.ts';
+import { block, chunk, transaction } from '../store/chunks.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 
 const TYPE = Buffer.of(1, 7);
@@ -64,21 +63,12 @@ describe('a pruned ledger', () => {
     return await damagesWith(batch);
   }
 
-  /** Transactions and infos of the ledger say nothing, so its events are looked at alone. */
+  /** Transactions and infos of the ledger say nothing, so only what is said of the index counts. */
   async function examined(): Promise<string[]> {
-    const context = {
-      store,
-      view: await openView(store),
-      identity: IDENTITY_OF_TESTS,
-      progress: await readPruneProgress(store),
-      pinned: new Map(),
-      damages: new DamageList(),
-      above: new DamageList(),
-      reached: { state: 0n, events: 0n, moduleEvents: 0n, writes: 0n, hashes: 0n, sent: 0n },
-      onRows: () => undefined,
-    };
-    await verifyEvents(context);
-    return [...context.damages.listed, ...context.above.listed]
+    const head = HEAD_ROW.encode(await openHead(store));
+    const request = { head, secret: newSecret(), maxListed: 1_000_000 };
+    const { above, damages } = await verifyVersionsOf(store, request, () => undefined);
+    return [...damages.listed, ...above.listed]
       .filter(({ column }) => column === EVENT_TYPES.name)
       .map(({ detail, version }) => `${version}: ${detail}`);
   }

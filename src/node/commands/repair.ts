@@ -15,6 +15,7 @@ import {
   openStoreReader,
   openStoreWriter,
 } from '../open-store.ts';
+import { VersionsThread } from '../verification/versions-thread.ts';
 
 export type { VerifyProgress, VerifyReport };
 
@@ -113,8 +114,13 @@ export async function verifyFolder(
   maxListed?: number,
 ): Promise<VerifyReport> {
   const store = await openStoreReader(data);
+  const versions = new VersionsThread(data, onProgress);
   try {
-    return await verifyLedger(store, onProgress, maxListed);
+    return await verifyLedger(store, {
+      onProgress,
+      maxListed,
+      examineVersions: versions.examine,
+    });
   } catch (cause) {
     if (!(cause instanceof StoreError)) throw cause;
     if (isStoreError(cause, 'ledger_empty')) throw emptyStoreError(data);
@@ -123,6 +129,7 @@ export async function verifyFolder(
     const message = `${isRow ? '' : 'the store cannot be read: '}${cause.message}; ${REPLACE}`;
     throw new NodeError('damaged', message, { cause });
   } finally {
+    await versions.close();
     await store.close();
   }
 }

@@ -13,6 +13,7 @@ import {
   type Column,
   MAX_ORDER_BYTES,
   type RowKey,
+  type ScannedRow,
   STATE_KEYS,
 } from './columns.ts';
 import { NO_ORDER } from './order-key.ts';
@@ -28,6 +29,7 @@ const ACCESS_PATH_PREFIX_BYTES = 1 + ADDRESS_BYTES;
 /** Tag, kind and exchange come before the account of a trading key. */
 const TRADING_ACCOUNT_AT = 2 + ADDRESS_BYTES;
 const NO_OWNER = Buffer.alloc(ADDRESS_BYTES);
+const ACCESS_PATH_PREFIX = Buffer.of(ACCESS_PATH_TAG);
 
 const BRANCH = new Uint8Array(0);
 
@@ -101,7 +103,7 @@ export async function* walkAccountKeys(
   from?: Uint8Array,
 ): AsyncGenerator<AccountKey> {
   const partition = addressBytes(address);
-  const prefix = Buffer.concat([Buffer.of(ACCESS_PATH_TAG), partition]);
+  const prefix = Buffer.concat([ACCESS_PATH_PREFIX, partition]);
   const start = from?.subarray(0, ACCESS_PATH_PREFIX_BYTES);
   const side = start === undefined ? -1 : Buffer.compare(start, prefix);
   // Before the account's first key there is nothing to skip, after its last key nothing to list.
@@ -129,11 +131,33 @@ async function* walk(
       const hash = chainedHash(hashBefore, order);
       const tail = Buffer.concat([partition.subarray(0, ADDRESS_BYTES), hash]);
       yield* walk(store, tail, key, hash, isFirst ? from.subarray(MAX_ORDER_BYTES) : undefined);
-    } else if (!isFirst) {
-      const place = { partition, order };
-      yield { key, firstVersion: decodeRow(column, place, value, (reader) => reader.u64()) };
-    }
+    } else if (!isFirst) yield endOfKey(column, { partition, order, value }, key);
   }
+}
+
+function endOfKey(
+  column: Column,
+  row: RowKey & { readonly value: Buffer },
+  key: Buffer,
+): AccountKey {
+  return { key, firstVersion: decodeRow(column, row, row.value, (reader) => reader.u64()) };
+}
+
+/** The key that a row of ACCOUNT_KEYS ends; `undefined` for a row that begins longer ones. @throws RowDamagedError */
+export function keyOfRow(row: ScannedRow): AccountKey | undefined {
+  if (row.value.length === 0) return undefined;
+  const key = Buffer.concat([ACCESS_PATH_PREFIX, row.partition, row.order]);
+  return endOfKey(ACCOUNT_KEYS, row, key);
+}
+
+/** Walks the keys that a row of ACCOUNT_KEYS begins, in order. @throws RowDamagedError */
+export function keysBehind(
+  store: StoreReader,
+  { partition, order }: ScannedRow,
+): AsyncGenerator<AccountKey> {
+  const hash = chainedHash(BRANCH, order);
+  const key = Buffer.concat([ACCESS_PATH_PREFIX, partition, order]);
+  return walk(store, Buffer.concat([partition, hash]), key, hash, undefined);
 }
 
 function columnOf(partition: Uint8Array): Column {

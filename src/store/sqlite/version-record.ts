@@ -107,6 +107,10 @@ export class VersionRecord {
     this.#valuesAt = end;
   }
 
+  get byteLength(): number {
+    return this.#bytes.length;
+  }
+
   value(place: number, index: number): Buffer | undefined {
     const row = this.#rows.find((one) => one.place === place && one.index === index);
     return row && this.#valueOf(row);

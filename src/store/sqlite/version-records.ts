@@ -29,14 +29,21 @@ export interface VersionRange {
   readonly reverse: boolean;
 }
 
+/** Records of versions one after the other that are remembered, and their bytes as they are stored. */
+const MAX_WALKED_RECORDS = 1_024;
+const MAX_WALKED_BYTES = 4 * 1024 * 1024;
+
 /**
- * Reads records. It caches the last one: an answer takes several rows of one record, which is read and checked once.
+ * Reads records. It caches the last one: an answer takes several rows of one record, which is read and checked once;
+ * and the last ones that were read one after the other, for who reads other columns of the same versions next.
  * Its user calls `forget` at the end of a transaction of SQLite.
  */
 export class RecordReader {
   readonly #database: SqliteDatabase;
   #lastVersion = -1;
   #last: VersionRecord | undefined;
+  readonly #walked = new Map<number, VersionRecord>();
+  #walkedBytes = 0;
 
   constructor(database: SqliteDatabase) {
     this.#database = database;
@@ -45,6 +52,8 @@ export class RecordReader {
   forget(): void {
     this.#lastVersion = -1;
     this.#last = undefined;
+    this.#walked.clear();
+    this.#walkedBytes = 0;
   }
 
   /**
@@ -71,11 +80,7 @@ export class RecordReader {
     { place, reverse, from, to }: VersionRange,
   ): Generator<{ readonly key: Buffer; readonly value: Buffer }> {
     for (const version of this.versions(known, from, to, reverse)) {
-      const rows = namingVersion(version, () => {
-        const record = this.#read(version);
-        if (record === undefined) throw new StoredValueError(MISSING);
-        return record.rows(place);
-      });
+      const rows = namingVersion(version, () => this.#walk(version).rows(place));
       for (const { index, value } of reverse ? rows.reverse() : rows) {
         const key = keyOf(place, version, index);
         if (isBetween(key, from, to)) yield { key, value };
@@ -110,6 +115,23 @@ export class RecordReader {
       else low = (found ?? most) + 1;
       if (found !== undefined) yield found;
     }
+  }
+
+  #walk(version: number): VersionRecord {
+    const known = this.#walked.get(version);
+    if (known !== undefined) return known;
+    const record = this.#read(version);
+    if (record === undefined) throw new StoredValueError(MISSING);
+    const isFull =
+      this.#walked.size === MAX_WALKED_RECORDS ||
+      this.#walkedBytes + record.byteLength > MAX_WALKED_BYTES;
+    if (isFull) {
+      this.#walked.clear();
+      this.#walkedBytes = 0;
+    }
+    this.#walked.set(version, record);
+    this.#walkedBytes += record.byteLength;
+    return record;
   }
 
   #read(version: number): VersionRecord | undefined {

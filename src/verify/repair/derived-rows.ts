@@ -64,7 +64,6 @@ async function putAccountKey(batch: Batch, store: Store, key: RowKey): Promise<v
   else putKey(batch, rowsOfKey(physical, hash), physical, decodeU64Key(first.order));
 }
 
-/** @param keys those of an owner one after the other */
 async function putBalances(
   batch: Batch,
   store: Store,
@@ -72,8 +71,9 @@ async function putBalances(
   keys: readonly NamedRow[],
 ): Promise<void> {
   const balances = new BalancesInState(store, head);
-  for (const { partition: owner, order: metadata } of keys) {
-    const balance = await balances.of({ owner, metadata });
+  const holders = keys.map(({ partition, order }) => ({ owner: partition, metadata: order }));
+  for (const [index, balance] of (await balances.of(holders)).entries()) {
+    const { owner, metadata } = holders[index]!;
     if (balance === undefined) batch.delete(BALANCES, owner, metadata);
     else {
       BALANCE.put(batch, { owner, metadata }, balance);

@@ -1,0 +1,54 @@
+/** A thread that examines the versions of a ledger, with a reader of its own, while this one examines the columns. */
+import { once } from 'node:events';
+import type { Worker } from 'node:worker_threads';
+import { IS_BUILT } from '../../built.ts';
+import { StoreError } from '../../store/store-error.ts';
+import { startThread } from '../../thread.ts';
+import type { VerifyProgress, VersionsReport, VersionsRequest } from '../../verify/ledger.ts';
+
+export interface VersionsWork {
+  readonly data: string;
+  readonly request: VersionsRequest;
+}
+
+/** What the thread says: how far it is, and at the end what it has found, or which StoreError has ended it. */
+export type VersionsAnswer =
+  | { readonly progress: VerifyProgress }
+  | { readonly report: VersionsReport }
+  | { readonly failure: { readonly code: StoreError['code']; readonly message: string } };
+
+export class VersionsThread {
+  readonly #data: string;
+  readonly #onProgress: (progress: VerifyProgress) => void;
+  #worker: Worker | undefined;
+
+  constructor(data: string, onProgress: (progress: VerifyProgress) => void) {
+    this.#data = data;
+    this.#onProgress = onProgress;
+  }
+
+  /** `undefined` in sources, which start no threads. */
+  get examine(): ((request: VersionsRequest) => Promise<VersionsReport>) | undefined {
+    return IS_BUILT ? (request) => this.#examine(request) : undefined;
+  }
+
+  /** @throws StoreError that has ended the thread; any other error in it */
+  async #examine(request: VersionsRequest): Promise<VersionsReport> {
+    const work: VersionsWork = { data: this.#data, request };
+    const worker = startThread('versions-worker', work);
+    this.#worker = worker;
+    let answer: VersionsAnswer | undefined;
+    worker.on('message', (message: VersionsAnswer) => {
+      if ('progress' in message) this.#onProgress(message.progress);
+      else answer = message;
+    });
+    await once(worker, 'exit');
+    if (answer === undefined) throw new Error('the thread that examines versions was ended');
+    if ('failure' in answer) throw new StoreError(answer.failure.code, answer.failure.message);
+    return (answer as Extract<VersionsAnswer, { readonly report: unknown }>).report;
+  }
+
+  async close(): Promise<void> {
+    await this.#worker?.terminate();
+  }
+}

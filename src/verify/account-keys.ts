@@ -1,0 +1,226 @@
+/** Compares the known keys of accounts with the keys that have state, and with the first versions that wrote them. */
+import { BcsError } from '../move/bcs/bcs-reader.ts';
+import { parsePhysicalStateKey, stateKeyHash } from '../move/types/state-key.ts';
+import {
+  ACCOUNT_KEY_TAILS,
+  ACCOUNT_KEYS,
+  type RowKey,
+  type ScannedRow,
+  STATE,
+  STATE_KEYS,
+} from '../store/columns/columns.ts';
+import { decodeU64Key, encodeU64Key, NO_ORDER } from '../store/columns/order-key.ts';
+import {
+  type AccountKey,
+  keyOfRow,
+  keysBehind,
+  rowsOfKey,
+} from '../store/columns/state-key-column.ts';
+import { keyText } from '../store/store-error.ts';
+import {
+  columnPages,
+  KEYS_AT_ONCE,
+  noteAbove,
+  readEach,
+  scanColumn,
+  type VerifyContext,
+} from './context.ts';
+import { NO_VALUE, RowSums } from './row-sums.ts';
+
+/** Maximum number of key hashes in memory while searching for a state key without its row: about 100 MB. */
+const MAX_HASHES_AT_ONCE = 1_000_000;
+/** Stands for the first version of a key that may have been written before, where nothing is retained. */
+const OLD = 0n;
+
+export interface HashedKey extends AccountKey {
+  readonly hash: Buffer;
+}
+
+export function isPhysicalKey(key: Buffer): boolean {
+  try {
+    parsePhysicalStateKey(key);
+    return true;
+  } catch (error) {
+    if (error instanceof BcsError) return false;
+    throw error;
+  }
+}
+
+export class KnownKeys {
+  readonly #context: VerifyContext;
+  readonly #known: RowSums;
+  readonly #ofState: RowSums;
+  #count = 0;
+
+  constructor(context: VerifyContext) {
+    this.#context = context;
+    this.#known = new RowSums(context.secret);
+    this.#ofState = new RowSums(context.secret);
+  }
+
+  /** Adds a key that has state up to the head and belongs to an account. */
+  addOfState(hash: Buffer, firstVersion: bigint): void {
+    this.#add(this.#ofState, hash, firstVersion);
+  }
+
+  /** Whether those that have state are the known ones; after `examine`. */
+  get areComplete(): boolean {
+    return this.#known.isEqual(ACCOUNT_KEYS, this.#ofState);
+  }
+
+  /** Reads the known keys. @param onKeys gets them, some at a time, those of an account one after the other */
+  async examine(onKeys: (keys: readonly HashedKey[]) => Promise<void>): Promise<void> {
+    const { damages } = this.#context;
+    let tails = 0;
+    let previous: readonly RowKey[] = [];
+    for await (const keys of hashedKeys(this.#context)) {
+      for (const { key, hash } of keys) {
+        const segments = rowsOfKey(key, hash);
+        tails += segments.slice(1).filter((segment, level) => {
+          const before = previous[level + 1];
+          return before === undefined || keyText(before) !== keyText(segment);
+        }).length;
+        previous = segments;
+      }
+      const visible = keys.filter((key) => this.#examine(key));
+      if (this.#context.progress.clearedBelow > 0n) await this.#examineOld(visible);
+      await onKeys(visible);
+    }
+    let rows = 0;
+    for await (const page of columnPages(this.#context, ACCOUNT_KEY_TAILS)) rows += page.length;
+    if (rows === tails) return;
+    const detail = `${rows} rows, keys are made up of ${tails}: parts of long keys are not attached`;
+    damages.column(ACCOUNT_KEY_TAILS, detail);
+  }
+
+  /**
+   * Looks up each key, when those that have state do not seem to be the known ones. In a pruned ledger it may find
+   * nothing: the first write of a key is older than all that is left of it, if it was deleted and written again.
+   */
+  async nameDifferences(): Promise<void> {
+    for await (const keys of hashedKeys(this.#context)) await this.#lookUp(keys);
+    await this.#nameUnknown();
+  }
+
+  /** Returns false for a key that only a commit above the head has written. */
+  #examine(known: HashedKey): boolean {
+    const { damages, view } = this.#context;
+    const { key, hash, firstVersion } = known;
+    this.#count += 1;
+    if (!isPhysicalKey(key)) {
+      const { column, place } = placeOf(known);
+      damages.row(column, place, 'it is not a state key');
+    }
+    if (firstVersion <= view.head.version) {
+      this.#add(this.#known, hash, firstVersion);
+      return true;
+    }
+    const { column, place } = placeOf(known);
+    noteAbove(this.#context, column, place);
+    return false;
+  }
+
+  #add(sums: RowSums, hash: Buffer, firstVersion: bigint): void {
+    const stated = this.#isProvable(firstVersion) ? firstVersion : OLD;
+    sums.add(ACCOUNT_KEYS, { partition: hash, order: encodeU64Key(stated) }, NO_VALUE);
+  }
+
+  /** Below the cleared versions the first write may be deleted, so its version cannot be checked. */
+  #isProvable(firstVersion: bigint): boolean {
+    const { clearedBelow } = this.#context.progress;
+    return clearedBelow === 0n || firstVersion > clearedBelow;
+  }
+
+  /** The sums do not say that the first versions of old keys are not above the first rows that are left. */
+  async #examineOld(keys: readonly HashedKey[]): Promise<void> {
+    await this.#lookUp(keys.filter(({ firstVersion }) => !this.#isProvable(firstVersion)));
+  }
+
+  async #lookUp(keys: readonly HashedKey[]): Promise<void> {
+    const { damages, store, view } = this.#context;
+    const firstRows = await readEach(damages, keys, (some) =>
+      store.rangeMany(
+        STATE,
+        some.map(({ hash }) => ({ partition: hash, limit: 1 })),
+      ),
+    );
+    for (const [index, known] of keys.entries()) {
+      const found = firstRows[index];
+      if (found === undefined) continue;
+      const { firstVersion } = known;
+      const { column, place } = placeOf(known);
+      const [first] = found[0];
+      if (first === undefined) {
+        damages.row(column, place, 'no version wrote this key');
+        continue;
+      }
+      const version = decodeU64Key(first.order);
+      if (version > view.head.version) continue;
+      if (this.#isProvable(firstVersion) ? firstVersion === version : firstVersion <= version) {
+        continue;
+      }
+      const detail = `it names version ${firstVersion} as the first write, which is ${version}`;
+      damages.row(column, place, detail, version);
+    }
+  }
+
+  /** Reports state with an unknown key: a part of the keys at a time, so that memory stays bounded. */
+  async #nameUnknown(): Promise<void> {
+    const context = this.#context;
+    const parts = Math.floor(this.#count / MAX_HASHES_AT_ONCE) + 1;
+    const partOf = (hash: Buffer) => hash.readUInt32BE(0) % parts;
+    for (let part = 0; part < parts; part += 1) {
+      const hashes = new Set<string>();
+      const add = (hash: Buffer) => partOf(hash) === part && hashes.add(hash.toString('latin1'));
+      for await (const keys of hashedKeys(context)) for (const { hash } of keys) add(hash);
+      for await (const row of scanColumn(context, STATE_KEYS)) add(row.partition);
+      let partition: Buffer | undefined;
+      for await (const row of scanColumn(context, STATE)) {
+        if (partition?.equals(row.partition) || partOf(row.partition) !== part) continue;
+        partition = row.partition;
+        if (decodeU64Key(row.order) > context.view.head.version) continue;
+        if (hashes.has(row.partition.toString('latin1'))) continue;
+        const detail = `its key is in neither ${ACCOUNT_KEYS.name} nor ${STATE_KEYS.name}`;
+        context.damages.row(STATE, { partition: row.partition, order: NO_ORDER }, detail);
+      }
+    }
+  }
+}
+
+function placeOf({ key, hash }: HashedKey) {
+  const place = rowsOfKey(key, hash).at(-1)!;
+  return { column: place.column, place };
+}
+
+/** The keys of every account, some at a time; unreadable ones are reported as damage and skipped. */
+async function* hashedKeys(context: VerifyContext): AsyncGenerator<readonly HashedKey[]> {
+  let keys: HashedKey[] = [];
+  const add = (known: AccountKey) => keys.push({ ...known, hash: stateKeyHash(known.key) });
+  for await (const page of columnPages(context, ACCOUNT_KEYS)) {
+    for (const row of page) {
+      const known = context.damages.decodedNow(() => keyOfRow(row));
+      if (known !== undefined) add(known);
+      else if (row.value.length === 0) for (const long of await longKeys(context, row)) add(long);
+      if (keys.length < KEYS_AT_ONCE) continue;
+      yield keys;
+      keys = [];
+    }
+  }
+  if (keys.length > 0) yield keys;
+}
+
+async function longKeys(context: VerifyContext, row: ScannedRow): Promise<readonly AccountKey[]> {
+  const { damages, store } = context;
+  const keys: AccountKey[] = [];
+  const before = damages.count;
+  const walk = keysBehind(store, row);
+  for (;;) {
+    const step = await damages.decoded(() => walk.next());
+    if (step === undefined || step.done === true) break;
+    keys.push(step.value);
+  }
+  if (keys.length === 0 && damages.count === before) {
+    damages.row(ACCOUNT_KEYS, row, 'it begins longer keys, and none is there');
+  }
+  return keys;
+}

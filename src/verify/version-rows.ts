@@ -1,0 +1,77 @@
+/** A column by version, read in the order of versions, as each of them is examined. */
+import type { Column, RowKey, ScannedRow } from '../store/columns/columns.ts';
+import { noteAbove, RowCursor, type VerifyContext } from './context.ts';
+
+/** Rows of a page: so few that a store still remembers, in the same turn, the records of their versions. */
+const PAGE_ROWS = 256;
+const BUCKET_VERSIONS = 65_536;
+const PARTITION_BYTES = 6;
+
+type OnStrayRow = (row: ScannedRow, version: bigint) => void | Promise<void>;
+
+export class VersionRows {
+  readonly column: Column;
+  readonly #context: VerifyContext;
+  readonly #cursor: RowCursor;
+  readonly #damaged = new Set<number>();
+  readonly #onStray: OnStrayRow;
+
+  /** @param onStray gets rows up to the head of versions that nobody asks for */
+  constructor(context: VerifyContext, column: Column, onStray?: OnStrayRow) {
+    this.column = column;
+    this.#context = context;
+    const onDamaged = (row: RowKey, detail: string): void => {
+      const version = versionOf(row);
+      this.#damaged.add(version);
+      context.damages.row(column, row, detail, BigInt(version));
+    };
+    const options = { maxRows: PAGE_ROWS, isInOneTurn: true, onDamaged };
+    this.#cursor = new RowCursor(context, column, options);
+    this.#onStray = onStray ?? ((row, version) => this.#reportStray(row, version));
+  }
+
+  get isAtEndOfPage(): boolean {
+    return this.#cursor.row === undefined;
+  }
+
+  /** The rows of a version, which must be higher than in the calls before; `undefined` if one of them is damaged. */
+  async of(version: bigint): Promise<readonly ScannedRow[] | undefined> {
+    const wanted = Number(version);
+    const rows: ScannedRow[] = [];
+    for (let row = await this.#next(); row !== undefined; row = await this.#next()) {
+      const found = versionOf(row);
+      if (found > wanted) break;
+      this.#cursor.take();
+      if (found === wanted) rows.push(row);
+      else await this.#onStray(row, BigInt(found));
+    }
+    return this.#damaged.delete(wanted) ? undefined : rows;
+  }
+
+  /** Reads the rest of the column. */
+  async finish(): Promise<void> {
+    const highest = Number(this.#context.view.head.version);
+    for (let row = await this.#next(); row !== undefined; row = await this.#next()) {
+      this.#cursor.take();
+      const version = versionOf(row);
+      if (version > highest) noteAbove(this.#context, this.column, row);
+      else await this.#onStray(row, BigInt(version));
+    }
+  }
+
+  #next(): ScannedRow | undefined | Promise<ScannedRow | undefined> {
+    const { row } = this.#cursor;
+    return row ?? this.#cursor.settle().then(() => this.#cursor.row);
+  }
+
+  #reportStray(row: ScannedRow, version: bigint): void {
+    this.#context.damages.row(this.column, row, 'there should be no such row', version);
+  }
+}
+
+/** The version in a key. Above 2^53 - 1, where no ledger ends, it is not exact. */
+function versionOf({ partition, order }: RowKey): number {
+  let bucket = 0;
+  for (let at = 0; at < PARTITION_BYTES; at += 1) bucket = bucket * 256 + partition[at]!;
+  return bucket * BUCKET_VERSIONS + order[0]! * 256 + order[1]!;
+}
