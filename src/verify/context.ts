@@ -132,19 +132,21 @@ interface PageOptions {
   readonly maxRows?: number;
   /** Absent: a turn of the event loop passes between two pages. */
   readonly isInOneTurn?: boolean;
-  /**
-   * Gets each damaged row, to report it. What else hinders reading on is thrown then: without it, all is reported, and
-   * the rest of a column that cannot be read further is left out.
-   */
+  /** Gets each damaged row, to report it. */
   readonly onDamaged?: (row: RowKey, detail: string) => void;
+  /** Whether a failure to read on is thrown. Else it is reported, and the rest of the column is left out. */
+  readonly isNeeded?: boolean;
 }
 
 /** The same page by page. The first time that a column is read to its end, its digest is computed. */
 export async function* columnPages(
   { store, damages, digests, onRows }: VerifyContext,
   column: Column,
-  { maxRows = MAX_SCAN_ROWS, isInOneTurn = false, onDamaged }: PageOptions = {},
+  options: PageOptions = {},
 ): AsyncGenerator<readonly ScannedRow[]> {
+  const { maxRows = MAX_SCAN_ROWS, isInOneTurn = false, isNeeded = false } = options;
+  const onDamaged =
+    options.onDamaged ?? ((row: RowKey, detail: string) => damages.row(column, row, detail));
   let digest = digests.has(column) ? undefined : new RowsDigest(column);
   let last: RowKey | undefined;
   for (;;) {
@@ -167,12 +169,11 @@ export async function* columnPages(
       const row = error instanceof RowDamagedError ? error.row : undefined;
       const isKnown = row?.partition.length === column.partitionBytes;
       if (!isKnown || (last !== undefined && compareRowKeys(last, row) >= 0)) {
-        if (onDamaged !== undefined) throw error;
+        if (isNeeded) throw error;
         damages.failure(column, 'cannot be read further', error);
         return;
       }
-      if (onDamaged === undefined) damages.row(column, row, error.message);
-      else onDamaged(row, error.message);
+      onDamaged(row, error.message);
       last = row;
     }
   }

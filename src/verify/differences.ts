@@ -3,6 +3,7 @@
  * a version made is looked up, then each row of the columns is looked for in what its version made.
  */
 import type { BatchOperation } from '../store/batch.ts';
+import { BLOCK_BY_HEIGHT } from '../store/columns/block-column.ts';
 import {
   ACCOUNT_TRANSACTIONS,
   BLOCKS_BY_HEIGHT,
@@ -16,7 +17,6 @@ import {
   TRANSACTION_HASHES,
   TRANSACTIONS,
 } from '../store/columns/columns.ts';
-import { BLOCK_BY_HEIGHT } from '../store/columns/block-column.ts';
 import { decodeEventRow, encodeStreamId } from '../store/columns/event-column.ts';
 import {
   decodeBucketKey,

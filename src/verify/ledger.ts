@@ -11,7 +11,13 @@ import {
   PRUNING,
   STORE_FORMAT_VERSION,
 } from '../store/columns/columns.ts';
-import { HEAD_KEY, HEAD_ROW, type Head, oldestTransaction, openHead } from '../store/columns/head.ts';
+import {
+  HEAD_KEY,
+  HEAD_ROW,
+  type Head,
+  oldestTransaction,
+  openHead,
+} from '../store/columns/head.ts';
 import { FORMAT, FORMAT_KEY, LEDGER_IDENTITY } from '../store/columns/identity-column.ts';
 import { readPinnedAccounts, readPruneProgress } from '../store/columns/pruning-column.ts';
 import type { ColumnDigest } from '../store/read/digest.ts';
@@ -117,7 +123,9 @@ export async function verifyLedger(
     now.oldestVersion !== head.oldestVersion;
   return {
     head,
-    columns: COLUMNS.map((column) => context.digests.get(column)).filter((one) => one !== undefined),
+    columns: COLUMNS.map((column) => context.digests.get(column)).filter(
+      (one) => one !== undefined,
+    ),
     damages: damages.listed,
     damageCount: damages.count,
     prunedMeanwhile,

@@ -25,7 +25,7 @@ export class VersionRows {
       this.#damaged.add(version);
       context.damages.row(column, row, detail, BigInt(version));
     };
-    const options = { maxRows: PAGE_ROWS, isInOneTurn: true, onDamaged };
+    const options = { maxRows: PAGE_ROWS, isInOneTurn: true, isNeeded: true, onDamaged };
     this.#cursor = new RowCursor(context, column, options);
     this.#onStray = onStray ?? ((row, version) => this.#reportStray(row, version));
   }

@@ -79,7 +79,8 @@ export class RecordReader {
     known: RecordRange,
     { place, reverse, from, to }: VersionRange,
   ): Generator<{ readonly key: Buffer; readonly value: Buffer }> {
-    for (const version of this.versions(known, from, to, reverse)) {
+    const low = lowestVersion(place, from);
+    for (const version of this.versions(known, low, versionOfKey(to), reverse)) {
       const rows = namingVersion(version, () => this.#walk(version).rows(place));
       for (const { index, value } of reverse ? rows.reverse() : rows) {
         const key = keyOf(place, version, index);
@@ -88,15 +89,15 @@ export class RecordReader {
     }
   }
 
-  /** The versions that have, or must have, records with rows between two keys. @throws StoredValueError */
+  /** The versions between two that have, or must have, records. @throws StoredValueError */
   *versions(
     { recordsFrom, recordsTo }: RecordRange,
-    from: Uint8Array,
-    to: Uint8Array,
+    lowest: number,
+    highest: number,
     reverse: boolean,
   ): Generator<number> {
-    let low = Math.min(versionOfKey(from), Number.MAX_SAFE_INTEGER);
-    let high = Math.min(versionOfKey(to), Number.MAX_SAFE_INTEGER);
+    let low = Math.min(lowest, Number.MAX_SAFE_INTEGER);
+    let high = Math.min(highest, Number.MAX_SAFE_INTEGER);
     while (low <= high) {
       const next = reverse ? high : low;
       let found: number | undefined = next;
@@ -167,6 +168,15 @@ export function versionOfKey(key: Uint8Array): number {
   return version;
 }
 
+/** The lowest version that may have rows from a key on. The end of a page may be the last key that a version can have. */
+function lowestVersion(place: number, from: Uint8Array): number {
+  const version = versionOfKey(from);
+  const last = lastKeyOf(place, version);
+  return from.length > last.length && last.compare(from, 0, last.length) === 0
+    ? version + 1
+    : version;
+}
+
 function indexOfKey(place: number, key: Uint8Array): number {
   let index = 0;
   if (!isIndexed(place)) return index;
@@ -208,7 +218,8 @@ export class RecordChanges {
 
   deleteRange(place: number, from: Uint8Array, to: Uint8Array): void {
     const reader = new RecordReader(this.#database);
-    for (const version of [...reader.versions(this.#known, from, to, false)]) {
+    const bounds = [versionOfKey(from), versionOfKey(to)] as const;
+    for (const version of [...reader.versions(this.#known, ...bounds, false)]) {
       for (const row of [...this.#record(version).values()]) {
         if (row.place !== place || !isBetween(keyOf(place, version, row.index), from, to)) continue;
         this.delete(place, version, row.index);
