@@ -5,14 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { giveToServers, NO_POSTGRES, PostgresServer } from '../postgres/cluster.ts';
 import { newPostgresLocation } from '../postgres/shared.ts';
-import {
-  type CommandResult,
-  expectFailure,
-  runCommand,
-  ServedNode,
-  startCommand,
-  temporaryFolder,
-} from './command.ts';
+import { expectFailure, runCommand, ServedNode, temporaryFolder } from './command.ts';
 
 const SMALL = ['--transactions', '120', '--accounts', '20'];
 
@@ -67,23 +60,6 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a ledger in PostgreSQL`, () =
     expect(Number((await done('status', '--data', copy))['oldest_ledger_version'])).toBeGreaterThan(
       0,
     );
-  });
-
-  it('does not exist when the command that was to make it is killed', async () => {
-    const data = await newPostgresLocation();
-    const making = startCommand(['sample', '--data', data, '--transactions', '100000']);
-    const status = () => runCommand(['status', '--data', data]);
-    let shown: CommandResult;
-    do shown = await status();
-    while (!shown.stderr.includes('cut off, or is at work'));
-    const second = await runCommand(['sample', '--data', data, ...SMALL]);
-    expect(expectFailure(second, 1)).toMatch(/is being written by session/);
-    making.kill('SIGKILL');
-    expect(expectFailure(await status(), 1)).toMatch(/there is no ledger in .* was cut off/);
-    await expect
-      .poll(() => runCommand(['sample', '--data', data, ...SMALL]), { timeout: 60_000 })
-      .toMatchObject({ code: 0 });
-    expect(await done('status', '--data', data)).toMatchObject({ oldest_ledger_version: '0' });
   });
 
   it('that cannot be reached is an error that says so', async () => {
