@@ -57,6 +57,19 @@ export function mapInOrder<T, U>(
   return from(0);
 }
 
+/** Applies `step` to one item after the other; stops at the first failure. */
+export function eachInOrder<T>(
+  items: readonly T[],
+  step: (item: T, index: number) => MaybePromise<unknown>,
+  first = 0,
+): MaybePromise<void> {
+  for (let index = first; index < items.length; index += 1) {
+    const done = step(items[index]!, index);
+    if (done instanceof Promise) return done.then(() => eachInOrder(items, step, index + 1));
+  }
+  return undefined;
+}
+
 /**
  * Begins all reads before waiting for any, and gives their values in order; fails with the first failure. A read that
  * throws ends it at once; what the others come to does not matter then.

@@ -16,6 +16,8 @@ interface NewestModules {
   ): MaybePromise<T | undefined>;
 }
 
+export const EXECUTED = 'Executed successfully';
+
 type ExecutionFailure = Extract<ExecutionStatus, { kind: 'executionFailure' }>;
 
 export function vmStatusText(
@@ -24,7 +26,7 @@ export function vmStatusText(
 ): MaybePromise<string> {
   switch (status.kind) {
     case 'success':
-      return 'Executed successfully';
+      return EXECUTED;
     case 'outOfGas':
       return 'Out of gas';
     case 'moveAbort':

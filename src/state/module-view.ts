@@ -10,7 +10,6 @@ import { formatTypeTag, TypeTag } from '../move/types/type-tag.ts';
 import type { Layout } from '../move/values/layout.ts';
 import { layoutBytes } from '../move/values/layout.ts';
 import { resolveLayout } from '../move/values/layout-resolver.ts';
-import { utf8Units } from '../move/values/value-json.ts';
 import type { StateEntry } from '../store/columns/state-column.ts';
 import { type Derived, DerivedCache } from './derived.ts';
 import { type DatedLimits, loaderLimitsAt } from './features.ts';
@@ -47,8 +46,8 @@ export interface RenderedType {
   readonly memoryBytes: number;
   /** Canonical text, JSON-escaped and quoted. */
   readonly jsonText: string;
-  /** The UTF-8 of that, a unit for each byte. */
-  readonly jsonUtf8: string;
+  /** The UTF-8 of that. */
+  readonly jsonUtf8: Buffer;
   readonly layout: Layout;
 }
 
@@ -88,7 +87,7 @@ export async function renderedType(
   const layout = await resolveLayout(tag, lookup);
   const jsonText = JSON.stringify(formatTypeTag(tag));
   const memoryBytes = tagBytes.length * TEXT_BYTES_PER_TAG_BYTE + layoutBytes([layout]);
-  return { memoryBytes, jsonText, jsonUtf8: utf8Units(jsonText), layout };
+  return { memoryBytes, jsonText, jsonUtf8: Buffer.from(jsonText), layout };
 }
 
 export interface ModuleCaches {

@@ -69,6 +69,7 @@ export type HistorySource = Pick<
   | 'transactions'
   | 'typedEvents'
   | 'versionOfHash'
+  | 'writtenKeys'
 > & {
   sender(address: Address): Pick<ReturnType<StoreView['sender']>, 'bySequenceNumber' | 'byVersion'>;
 };

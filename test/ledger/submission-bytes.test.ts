@@ -1,12 +1,13 @@
 /** Requests to submit or simulate as BCS: their signatures, and what cannot be made one. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { signatureJson } from '../../src/ledger/transactions/signature-json.ts';
+import { writeSignature } from '../../src/ledger/transactions/signature-json.ts';
 import { BcsReader, decodeBcs } from '../../src/move/bcs/bcs-reader.ts';
 import {
   type AccountAuthenticator,
   TransactionAuthenticator,
 } from '../../src/move/crypto/authenticator.ts';
+import { JsonWriter } from '../../src/move/json/json-writer.ts';
 import { SignedTransaction } from '../../src/move/transactions/user-transaction.ts';
 import { padAddress } from '../../src/move/types/address.ts';
 import type { EncodeError } from '../../src/submission/encode/encode-error.ts';
@@ -54,7 +55,9 @@ async function authenticatorOf(signature: unknown): Promise<TransactionAuthentic
 
 function jsonOf(authenticator: TransactionAuthenticator): unknown {
   const bytes = TransactionAuthenticator.encode(authenticator);
-  return JSON.parse(Buffer.from(signatureJson(new BcsReader(bytes)), 'latin1').toString());
+  const out = new JsonWriter();
+  writeSignature(out, new BcsReader(bytes));
+  return JSON.parse(out.finishText());
 }
 
 async function problemOf(signature: unknown): Promise<readonly [string, string] | undefined> {

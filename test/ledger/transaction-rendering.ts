@@ -2,7 +2,9 @@
 
 import type { ChangesContext } from '../../src/ledger/transactions/changes-json.ts';
 import { Decoding, DecodingCaches } from '../../src/ledger/transactions/decoding.ts';
-import { transactionJson } from '../../src/ledger/transactions/transaction-json.ts';
+import { writeTransaction } from '../../src/ledger/transactions/transaction-json.ts';
+import type { MaybePromise } from '../../src/maybe-promise.ts';
+import { JsonWriter } from '../../src/move/json/json-writer.ts';
 import { ModuleCache, ModuleView, TypeCache } from '../../src/state/module-view.ts';
 import { PruningGuard } from '../../src/state/pruning-guard.ts';
 import { storedSource } from '../../src/state/source.ts';
@@ -39,7 +41,15 @@ export class TransactionRendering {
   /** The JSON of a TransactionOnChainData in a block of a given time. */
   async json(item: Buffer, timestampUsecs: bigint): Promise<string> {
     const context = { ...this.context(), timestampUsecs: () => timestampUsecs };
-    const { units } = await transactionJson(item, context);
-    return Buffer.from(units, 'latin1').toString();
+    return writtenBy((out) => writeTransaction(out, item, context));
   }
+}
+
+/** The text that something writes. */
+export async function writtenBy(
+  write: (out: JsonWriter) => MaybePromise<unknown>,
+): Promise<string> {
+  const out = new JsonWriter();
+  await write(out);
+  return out.finishText();
 }

@@ -4,17 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { vmStatusText } from '../../src/execution/vm-status.ts';
-import { changesJson, readWrites } from '../../src/ledger/transactions/changes-json.ts';
-import { eventsJson, readEvents } from '../../src/ledger/transactions/events-json.ts';
-import { payloadJson } from '../../src/ledger/transactions/payload-json.ts';
-import { signatureJson } from '../../src/ledger/transactions/signature-json.ts';
+import { readWrites, writeChanges } from '../../src/ledger/transactions/changes-json.ts';
+import { readEvents, writeEvents } from '../../src/ledger/transactions/events-json.ts';
+import { writePayload } from '../../src/ledger/transactions/payload-json.ts';
+import { writeSignature } from '../../src/ledger/transactions/signature-json.ts';
 import type { MaybePromise } from '../../src/maybe-promise.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { TransactionPayload } from '../../src/move/transactions/payload.ts';
 import { ExecutionStatus } from '../../src/move/transactions/transaction-info.ts';
 import { openSqliteReader } from '../../src/store/sqlite/sqlite-store.ts';
 import type { StoreReader } from '../../src/store/store.ts';
-import { TransactionRendering } from '../ledger/transaction-rendering.ts';
+import { TransactionRendering, writtenBy } from '../ledger/transaction-rendering.ts';
 import { storeReferenceChain } from './reference-chain.ts';
 
 const SPEC = readFileSync(new URL('../../docs/spec/transactions.md', import.meta.url), 'utf8');
@@ -70,14 +70,19 @@ describe('forms of the specification', () => {
     },
   );
 
-  function shown(title: string, reader: BcsReader): MaybePromise<string> {
-    const decoding = rendering.decoding();
-    if (/payload/.test(title)) return payloadJson(TransactionPayload.read(reader), decoding);
-    if (/event/.test(title)) return eventsJson(reader.buffer, readEvents(reader), decoding);
-    if (/write set|resource|module/.test(title)) {
-      return changesJson(reader.buffer, readWrites(reader), rendering.context());
-    }
-    return signatureJson(reader);
+  function shown(title: string, reader: BcsReader): Promise<string> {
+    return writtenBy((out): MaybePromise<void> => {
+      const decoding = rendering.decoding();
+      if (/payload/.test(title))
+        return writePayload(out, TransactionPayload.read(reader), decoding);
+      if (/event/.test(title)) {
+        return writeEvents(out, reader.buffer, readEvents(reader), decoding);
+      }
+      if (/write set|resource|module/.test(title)) {
+        return writeChanges(out, reader.buffer, readWrites(reader), rendering.context());
+      }
+      return writeSignature(out, reader);
+    });
   }
 
   // The last two are answers of other operations.

@@ -5,13 +5,15 @@
  * (test/api/event-pages-cached.long.test.ts compares cached pages with rendered ones).
  */
 
+import { isAscii } from 'node:buffer';
 import { type Cache, copiedBytes } from '../../cache.ts';
 import { andThen, type MaybePromise, mapInOrder, settle } from '../../maybe-promise.ts';
-import { U64_MAX } from '../../move/bcs/bcs-reader.ts';
+import { BcsReader, U64_MAX } from '../../move/bcs/bcs-reader.ts';
 import { BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { contentDigest } from '../../move/crypto/hash.ts';
+import { JsonWriter } from '../../move/json/json-writer.ts';
 import { addressBytes, formatAddress } from '../../move/types/address.ts';
-import { renderValueUtf8 } from '../../move/values/value-json.ts';
+import { writeValue } from '../../move/values/value-json.ts';
 import { areUnchanged, type Derived, type ModuleStamp } from '../../state/derived.ts';
 import { conversionError, LedgerError } from '../../state/ledger-error.ts';
 import type { ModuleView, RenderedType } from '../../state/module-view.ts';
@@ -49,7 +51,7 @@ interface EventRecords {
 }
 
 interface EventPageAnswer {
-  /** JSON, as text where it is short and ASCII, else its UTF-8; or BCS. */
+  /** As text where it is short and ASCII, else as bytes. */
   readonly body: string | Uint8Array;
   /** `contentDigest` of the body. */
   readonly tagCore: string;
@@ -68,10 +70,7 @@ export interface CachedPage {
 /** Pages by request and form; for all views of a ledger. */
 export type EventPageCache = Cache<CachedPage>;
 
-/**
- * Longest page that stays a text, in UTF-16 units: it goes out with its head, as a text. Bytes of their own memory cost
- * as much as rendering a short page. Longer pages go out as their bytes.
- */
+/** Longest page that becomes a text, in UTF-16 units: it goes out with its head, as a text. */
 const MAX_TEXT_LENGTH = 4 * 1024;
 const PAGE_OVERHEAD_BYTES = 512;
 
@@ -117,7 +116,7 @@ export class StreamPages {
       let json: Buffer;
       try {
         // A page of one: what is between its brackets.
-        json = Buffer.from(renderEvents(stream, [event], typeOf.of).slice(1, -1), 'latin1');
+        json = renderEvents(stream, [event], typeOf.of).subarray(1, -1);
       } catch (failure) {
         if (records.length > 0) break;
         throw failure;
@@ -161,13 +160,16 @@ export class StreamPages {
         ? eventsJson(request, events, view)
         : { body: eventsBcs(request, events), modules: [] };
     return andThen(rendered, ({ body, modules }) => {
-      const answer = { body, tagCore: contentDigest(body) };
+      const tagCore = contentDigest(body);
+      // The bytes of a short one would be made a text each time it is sent.
+      const isText = form === 'json' && body.length <= MAX_TEXT_LENGTH && isAscii(body);
+      const answer = { body: isText ? body.toString('latin1') : body, tagCore };
       const first = events[0];
       if (first === undefined) return answer;
       if (!pages.wasRequestedBefore(key)) return answer;
       const { sequenceNumber: lastSequenceNumber, version: lastVersion } = events.at(-1)!;
       const shown = { firstVersion: first.version, lastVersion, modules };
-      const cached = typeof body === 'string' ? answer : { ...answer, body: copiedBytes(body) };
+      const cached = isText ? answer : { ...answer, body: copiedBytes(body) };
       const page = { answer: cached, count: events.length, lastSequenceNumber, ...shown };
       pages.set(key, page, PAGE_OVERHEAD_BYTES + body.length);
       return cached;
@@ -260,7 +262,8 @@ const BCS_EVENT_OVERHEAD_BYTES = 8 + 1 + 40 + 8;
 const MAX_ULEB32_BYTES = 5;
 
 interface JsonPage {
-  readonly body: string | Uint8Array;
+  /** UTF-8. */
+  readonly body: Buffer;
   /** The modules that the layouts of its types were made from. */
   readonly modules: readonly ModuleStamp[];
 }
@@ -278,16 +281,9 @@ function eventsJson(
   view: ModuleView,
 ): MaybePromise<JsonPage> {
   return andThen(resolveTypes(events, view), ({ of, modules }) => ({
-    body: bodyOf(renderEvents(stream, events, of)),
+    body: renderEvents(stream, events, of),
     modules,
   }));
-}
-
-/** The bytes of some UTF-8 given as units; a short text that is ASCII stays one. */
-function bodyOf(utf8: string): string | Uint8Array {
-  // Asking for the length also makes one piece of the text.
-  if (utf8.length <= MAX_TEXT_LENGTH && Buffer.byteLength(utf8) === utf8.length) return utf8;
-  return Buffer.from(utf8, 'latin1');
 }
 
 interface ResolvedTypes {
@@ -332,47 +328,49 @@ function modulesOf(resolved: Resolved): readonly ModuleStamp[] {
   return 'type' in resolved ? resolved.type.modules : [];
 }
 
-/** The UTF-8 of a page, a unit for each byte, made of few pieces: putting them together is much of the work. */
+const NO_EVENTS = Buffer.from('[]');
+const OPEN = Buffer.from('[{"version":');
+const NEXT = Buffer.from('},{"version":');
+const TYPE = Buffer.from(',"type":');
+const DATA = Buffer.from(',"data":');
+const CLOSE = Buffer.from('}]');
+
+/** The UTF-8 of a page. */
 function renderEvents(
   { address, creationNumber }: StreamId,
   events: readonly StoredEvent[],
   typeOf: (typeTag: Buffer) => RenderedType,
-): string {
-  if (events.length === 0) return '[]';
-  const afterVersion = onePiece(
-    `","guid":{"creation_number":"${creationNumber}","account_address":"${formatAddress(address)}"}` +
-      ',"sequence_number":"',
+): Buffer {
+  if (events.length === 0) return NO_EVENTS;
+  const out = new JsonWriter();
+  const afterVersion = Buffer.from(
+    `,"guid":{"creation_number":"${creationNumber}","account_address":"${formatAddress(address)}"}` +
+      ',"sequence_number":',
   );
-  let body = '';
-  let separator = '[{"version":"';
+  let piece = OPEN;
   let typeTag: Buffer | undefined;
   let type: RenderedType | undefined;
-  let afterNumber = '';
   for (const event of events) {
+    out.part(piece);
+    out.quotedNumber(event.version);
+    out.part(afterVersion);
+    out.quotedNumber(event.sequenceNumber);
+    out.part(TYPE);
     try {
       if (type === undefined || !typeTag!.equals(event.typeTag)) {
         ({ typeTag } = event);
         type = typeOf(typeTag);
-        afterNumber = onePiece(`","type":${type.jsonUtf8},"data":`);
       }
-      body += separator + u64Text(event.version) + afterVersion + u64Text(event.sequenceNumber);
-      body += afterNumber + renderValueUtf8(type.layout, event.data);
+      out.part(type.jsonUtf8);
+      out.part(DATA);
+      writeValue(out, type.layout, new BcsReader(event.data));
     } catch (cause) {
       throw conversionError('Failed to convert events from storage into response', cause);
     }
-    separator = '},{"version":"';
+    piece = NEXT;
   }
-  return `${body}}]`;
-}
-
-/** A text of units up to 255 in one piece, where concatenation would leave a rope of several. */
-function onePiece(text: string): string {
-  return Buffer.from(text, 'latin1').toString('latin1');
-}
-
-/** The decimal digits of a u64: formatting a number takes half the time of a bigint. */
-function u64Text(value: bigint): string {
-  return value <= Number.MAX_SAFE_INTEGER ? String(Number(value)) : String(value);
+  out.part(CLOSE);
+  return out.finish();
 }
 
 function eventsBcs({ address, creationNumber }: StreamId, events: readonly StoredEvent[]): Buffer {

@@ -1,45 +1,132 @@
 /** Calls of entry functions and scripts as transactions show them (docs/spec/transactions.md §2.5). */
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
-import { BcsError } from '../../move/bcs/bcs-reader.ts';
+import { BcsError, BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { tryParse } from '../../move/errors.ts';
+import type { JsonWriter } from '../../move/json/json-writer.ts';
 import { scriptAbiJson } from '../../move/modules/abi.ts';
 import { type CompiledScript, functionNameOfHandle } from '../../move/modules/compiled.ts';
 import type { ModuleLookup } from '../../move/modules/lookup.ts';
 import { readScript } from '../../move/modules/read.ts';
-import type { EntryFunction, Script } from '../../move/transactions/executable.ts';
+import { EntryFunction, type Script } from '../../move/transactions/executable.ts';
 import { TransactionArgument } from '../../move/transactions/transaction-argument.ts';
-import { formatAddress } from '../../move/types/address.ts';
-import { TypeTag } from '../../move/types/type-tag.ts';
+import { ADDRESS_BYTES } from '../../move/types/address.ts';
+import { skipTypeTag, TypeTag } from '../../move/types/type-tag.ts';
 import { LayoutError } from '../../move/values/layout.ts';
 import { resolveParameterLayouts } from '../../move/values/layout-resolver.ts';
-import { renderValueUtf8 } from '../../move/values/value-json.ts';
+import { writeValue } from '../../move/values/value-json.ts';
 import { derive } from '../../state/derived.ts';
 import type { ArgumentLayouts, Decoding } from './decoding.ts';
-import { listOf, quoted, quotedAddress, quotedHex, typeList } from './json-units.ts';
+import { listOf, quotedAddress, quotedHex, typeList } from './json-units.ts';
 
-export function entryFunctionJson(call: EntryFunction, decoding: Decoding): MaybePromise<string> {
-  const { module, function: name, typeArguments } = call;
-  const head =
-    `{"function":${quoted(`${formatAddress(module.address)}::${module.name}::${name}`)},` +
-    `"type_arguments":${typeList(typeArguments)},"arguments":`;
-  const key = keyOf(call);
-  const shown = decoding.argumentsOf(
-    key,
-    ({ lookup }) => derive(lookup, (noting) => functionLayouts(call, noting)),
-    (layouts) => argumentList(layouts, call.args),
-  );
-  return andThen(
-    shown,
-    (list) => `${head}${list ?? listOf(call.args, quotedHex)},"type":"entry_function_payload"}`,
-  );
+/** An entry function with its arguments as it stands in its transaction. */
+export interface CallPlaces {
+  readonly buffer: Buffer;
+  /** The address of its module. */
+  readonly start: number;
+  readonly moduleStart: number;
+  readonly moduleEnd: number;
+  readonly nameStart: number;
+  readonly nameEnd: number;
+  readonly typesAt: number;
+  readonly typesEnd: number;
+  /** Where each argument begins and ends. */
+  readonly args: readonly number[];
+  readonly end: number;
 }
 
-/** Names are not checked in stored bytes, so lengths tell where each ends. */
-function keyOf({ module, function: name, typeArguments }: EntryFunction): string {
-  const { address, name: moduleName } = module;
-  let key = `${address}${moduleName.length}:${moduleName}${name.length}:${name}`;
-  for (const tag of typeArguments) key += TypeTag.encode(tag).toString('latin1');
-  return key;
+/** @throws BcsError when `EntryFunction.read` does, except that names and types are not read */
+export function readCall(reader: BcsReader): CallPlaces {
+  const start = reader.skip(ADDRESS_BYTES);
+  const moduleBytes = reader.length(1);
+  const moduleStart = reader.skip(moduleBytes);
+  const nameBytes = reader.length(1);
+  const nameStart = reader.skip(nameBytes);
+  const typesAt = reader.offset;
+  for (let left = reader.length(1); left > 0; left -= 1) skipTypeTag(reader);
+  const typesEnd = reader.offset;
+  const args: number[] = [];
+  for (let left = reader.length(1); left > 0; left -= 1) {
+    const byteLength = reader.length(1);
+    const at = reader.skip(byteLength);
+    args.push(at, at + byteLength);
+  }
+  const [moduleEnd, nameEnd] = [moduleStart + moduleBytes, nameStart + nameBytes];
+  const { buffer, offset: end } = reader;
+  // biome-ignore format: one line for each part
+  return {
+    buffer, start, moduleStart, moduleEnd, nameStart, nameEnd, typesAt, typesEnd, args, end,
+  };
+}
+
+export function writeEntryFunction(
+  out: JsonWriter,
+  call: EntryFunction,
+  decoding: Decoding,
+): MaybePromise<void> {
+  return writeCall(out, readCall(new BcsReader(EntryFunction.encode(call))), decoding);
+}
+
+const FUNCTION = Buffer.from('{"function":"');
+const TYPES = Buffer.from('","type_arguments":');
+const NO_TYPES = Buffer.from('","type_arguments":[],"arguments":');
+const ARGUMENTS = Buffer.from(',"arguments":');
+const END = Buffer.from(',"type":"entry_function_payload"}');
+const COLONS = Buffer.from('::');
+const OPEN = Buffer.from('[');
+const COMMA = Buffer.from(',');
+const CLOSE = Buffer.from(']');
+
+export function writeCall(
+  out: JsonWriter,
+  call: CallPlaces,
+  decoding: Decoding,
+): MaybePromise<void> {
+  const { buffer, start, typesAt, typesEnd } = call;
+  out.part(FUNCTION);
+  out.address(buffer, start);
+  out.part(COLONS);
+  writeName(out, buffer, call.moduleStart, call.moduleEnd);
+  out.part(COLONS);
+  writeName(out, buffer, call.nameStart, call.nameEnd);
+  if (typesEnd === typesAt + 1) out.part(NO_TYPES);
+  else {
+    out.part(TYPES);
+    const types = new BcsReader(buffer, typesAt, typesEnd).vector(1, TypeTag.read);
+    out.units(typeList(types));
+    out.part(ARGUMENTS);
+  }
+  // Names are not checked in stored bytes: their lengths are part of the key.
+  const key = buffer.toString('latin1', start, typesEnd);
+  const known = decoding.knownArguments(key);
+  if (known !== undefined && writeArguments(out, known, buffer, call.args) === true) {
+    out.part(END);
+    return undefined;
+  }
+  return writeResolved(out, call, key, decoding);
+}
+
+/** @throws BcsError for a name that is not UTF-8 */
+function writeName(out: JsonWriter, buffer: Buffer, start: number, end: number): void {
+  if (!out.stringPart(buffer, start, end)) throw new BcsError('bad_utf8', 'utf8 error', start);
+}
+
+/** Arguments whose layouts have to be found. */
+function writeResolved(
+  out: JsonWriter,
+  { buffer, start, end, args }: CallPlaces,
+  key: string,
+  decoding: Decoding,
+): MaybePromise<void> {
+  const call = EntryFunction.decode(buffer.subarray(start, end));
+  const written = decoding.argumentsOf(
+    key,
+    ({ lookup }) => derive(lookup, (noting) => functionLayouts(call, noting)),
+    (layouts) => writeArguments(out, layouts, buffer, args),
+  );
+  return andThen(written, (done) => {
+    if (done === undefined) out.units(listOf(call.args, quotedHex));
+    out.part(END);
+  });
 }
 
 /** The layouts of a function's arguments, entry function or not. @throws LayoutError */
@@ -58,61 +145,76 @@ async function functionLayouts(
   return resolveParameterLayouts(module, module.signatures[parameters]!, typeArguments, lookup);
 }
 
-/** All arguments by their layouts; `undefined` if one does not fit. */
-function argumentList(layouts: ArgumentLayouts, args: readonly Buffer[]): string | undefined {
-  if (layouts.length !== args.length) return undefined;
+/** All arguments by their layouts. @returns `undefined`, and nothing is written, if one does not fit */
+function writeArguments(
+  out: JsonWriter,
+  layouts: ArgumentLayouts,
+  buffer: Buffer,
+  args: readonly number[],
+): true | undefined {
+  if (2 * layouts.length !== args.length) return undefined;
+  const before = out.length;
   try {
-    let index = -1;
-    return listOf(args, (bytes) => {
-      index += 1;
-      return renderValueUtf8(layouts[index]!, bytes);
-    });
+    out.part(OPEN);
+    for (let index = 0; index < layouts.length; index += 1) {
+      if (index > 0) out.part(COMMA);
+      const reader = new BcsReader(buffer, args[2 * index]!, args[2 * index + 1]!);
+      writeValue(out, layouts[index]!, reader);
+    }
+    out.part(CLOSE);
+    return true;
   } catch (error) {
-    if (error instanceof BcsError) return undefined;
-    throw error;
+    if (!(error instanceof BcsError)) throw error;
+    out.cut(before);
+    return undefined;
   }
 }
 
-export function scriptPayloadJson(script: Script, decoding: Decoding): MaybePromise<string> {
-  return andThen(
-    scriptMembers(script, decoding),
-    (members) => `{${members},"type":"script_payload"}`,
-  );
-}
-
-function scriptMembers(script: Script, decoding: Decoding): MaybePromise<string> {
+export function writeScriptPayload(
+  out: JsonWriter,
+  script: Script,
+  decoding: Decoding,
+): MaybePromise<void> {
   const args = script.args.map(argumentBytes);
+  const joined = Buffer.concat(args);
+  let end = 0;
+  const places = args.flatMap(({ length }) => {
+    end += length;
+    return [end - length, end];
+  });
   const code = tryParse(() => readScript(script.code));
+  out.units(`{${codeMembers(script, code)}`);
   // No lookup makes readable what the code itself does not tell.
-  const shown =
+  const written =
     code &&
     decoding.firstOf(async ({ lookup }) => {
       const parameters = code.signatures[code.parameters]!;
       const { typeArguments } = script;
-      return argumentList(
-        await resolveParameterLayouts(code, parameters, typeArguments, lookup),
-        args,
-      );
+      const layouts = await resolveParameterLayouts(code, parameters, typeArguments, lookup);
+      return writeArguments(out, layouts, joined, places);
     });
-  return andThen(shown, (list) => codeMembers(script, code, list ?? listOf(args, quotedHex)));
+  return andThen(written, (done) => {
+    if (done === undefined) out.units(listOf(args, quotedHex));
+    out.units(',"type":"script_payload"}');
+  });
 }
 
+/** Up to the arguments, without these. */
 function codeMembers(
   { code: bytecode, typeArguments }: Script,
   code: CompiledScript | undefined,
-  args: string,
 ): string {
   const abi = code && tryParse(() => scriptAbiJson(code));
   return (
     `"code":{"bytecode":${quotedHex(bytecode)},"abi":${abi ?? 'null'}},` +
-    `"type_arguments":${typeList(typeArguments)},"arguments":${args}`
+    `"type_arguments":${typeList(typeArguments)},"arguments":`
   );
 }
 
 /** The script of a genesis transaction: its arguments are shown by their own kinds, whatever the code says. */
 export function genesisScriptJson(script: Script): string {
   const code = tryParse(() => readScript(script.code));
-  return `{${codeMembers(script, code, listOf(script.args, argumentJson))}}`;
+  return `{${codeMembers(script, code)}${listOf(script.args, argumentJson)}}`;
 }
 
 /** The BCS of an argument as a value of its own kind; a serialized one is that already. */

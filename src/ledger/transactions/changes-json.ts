@@ -1,7 +1,10 @@
 /** What a transaction wrote, as JSON (docs/spec/transactions.md §2.10). */
-import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
+import { andThen, eachInOrder, type MaybePromise } from '../../maybe-promise.ts';
 import { type BcsReader, decodeBcs } from '../../move/bcs/bcs-reader.ts';
+import { formatHex } from '../../move/bcs/hex.ts';
+import { HASH_BYTES } from '../../move/crypto/hash.ts';
 import { tryParse } from '../../move/errors.ts';
+import type { JsonWriter } from '../../move/json/json-writer.ts';
 import { WriteSetEntry, WriteSetTail } from '../../move/transactions/write-set.ts';
 import { ADDRESS_BYTES, addressFromBytes, formatAddress } from '../../move/types/address.ts';
 import { ModuleId } from '../../move/types/module-id.ts';
@@ -11,8 +14,8 @@ import { formatStructTag, readStructTag } from '../../move/types/type-tag.ts';
 import { compareStructTagsAt } from '../../move/types/type-tag-order.ts';
 import { LedgerError } from '../../state/ledger-error.ts';
 import type { ModuleCache } from '../../state/module-view.ts';
+import { hashAt, type WrittenKeys } from '../../store/columns/version-writes-column.ts';
 import type { Decoding } from './decoding.ts';
-import { quoted, quotedHex } from './json-units.ts';
 
 /** State keys that are shown, by their variants in BCS and in this order. */
 const ACCESS_PATH = 0;
@@ -26,6 +29,8 @@ const OWNER_AT = 1;
 
 /** Where a write to an access path or a table stands in the bytes of its transaction. */
 interface Write {
+  /** Its place in the write set. */
+  readonly index: number;
   readonly variant: number;
   /** BCS of the state key. */
   readonly keyStart: number;
@@ -40,24 +45,33 @@ interface Write {
 export interface ChangesContext {
   readonly decoding: Decoding;
   readonly modules: ModuleCache;
+  /** The hashes of all keys of the transaction's write set, where they are stored; made otherwise. */
+  readonly keys?: WrittenKeys | undefined;
 }
 
-/** Reads the writes of a write set that are shown, in the order in which they are shown. */
-export function readWrites(reader: BcsReader): Write[] {
+/** The writes of a write set that are shown, in the order in which they are shown. */
+interface ShownWrites {
+  /** Of all writes. */
+  readonly count: number;
+  readonly shown: readonly Write[];
+}
+
+export function readWrites(reader: BcsReader): ShownWrites {
   const form = reader.variant(2, 'WriteSet');
   const count = reader.length(WriteSetEntry.minBytes);
   const writes: Write[] = [];
   for (let index = 0; index < count; index += 1) {
-    const write = readWrite(reader);
+    const write = readWrite(reader, index);
     if (write !== undefined) writes.push(write);
   }
   if (form === 1) WriteSetTail.read(reader);
   const { buffer } = reader;
-  return writes.sort((left, right) => inMemoryOrder(buffer, left, right));
+  sortFew(writes, (left, right) => inMemoryOrder(buffer, left, right));
+  return { count, shown: writes };
 }
 
 /** @returns `undefined` for a key that is neither of an account nor of a table */
-function readWrite(reader: BcsReader): Write | undefined {
+function readWrite(reader: BcsReader, index: number): Write | undefined {
   const keyStart = reader.offset;
   const variant = reader.variant(4, 'StateKey');
   const isShown = variant === ACCESS_PATH || variant === TABLE_ITEM;
@@ -74,7 +88,8 @@ function readWrite(reader: BcsReader): Write | undefined {
   }
   if (op >= 3) reader.skip(METADATA_BYTES[reader.variant(2, 'StateValueMetadata')]!);
   if (!isShown) return undefined;
-  return { variant, keyStart, pathStart, pathEnd: pathStart + pathBytes, valueStart, valueEnd };
+  const pathEnd = pathStart + pathBytes;
+  return { index, variant, keyStart, pathStart, pathEnd, valueStart, valueEnd };
 }
 
 /** The order of keys in the reference's memory, which is not that of BCS: paths are compared without their lengths. */
@@ -89,6 +104,23 @@ function inMemoryOrder(buffer: Buffer, left: Write, right: Write): number {
   );
 }
 
+/** Longest list that is sorted here. */
+const MAX_FEW = 16;
+
+/** Sorts in place: a call of `sort` makes more garbage than a short list has. */
+function sortFew<T>(items: T[], compare: (left: T, right: T) => number): void {
+  if (items.length > MAX_FEW) {
+    items.sort(compare);
+    return;
+  }
+  for (let count = 1; count < items.length; count += 1) {
+    const item = items[count]!;
+    let at = count;
+    for (; at > 0 && compare(items[at - 1]!, item) > 0; at -= 1) items[at] = items[at - 1]!;
+    items[at] = item;
+  }
+}
+
 /** Most keys differ early, where a call of Buffer.compare would take longer. */
 function compareBytes(buffer: Buffer, left: number, right: number, count: number): number {
   for (let at = 0; at < count; at += 1) {
@@ -99,24 +131,50 @@ function compareBytes(buffer: Buffer, left: number, right: number, count: number
 }
 
 /** @param item the transaction that the writes were read from */
-export function changesJson(
+export function writeChanges(
+  out: JsonWriter,
   item: Buffer,
-  writes: readonly Write[],
+  { shown, count }: ShownWrites,
   context: ChangesContext,
-): MaybePromise<string> {
-  if (writes.length === 0) return '[]';
-  const { pace } = context.decoding;
-  const hold = (text: string): string => {
-    pace.holdPart(text.length);
-    return text;
+): MaybePromise<void> {
+  const { keys, decoding } = context;
+  const { pace } = decoding;
+  const own =
+    keys === undefined || keys.count === count ? context : { ...context, keys: undefined };
+  out.part(OPEN);
+  const start = out.length;
+  let held = start;
+  const hold = (): void => {
+    pace.holdPart(out.length - held);
+    held = out.length;
   };
-  const show = (write: Write) => andThen(changeJson(item, write, context), hold);
-  const changes = mapInOrder(writes, (write) =>
-    pace.inTurn(workOf(item, write), () => show(write)),
-  );
-  // A group without members shows nothing.
-  return andThen(changes, (texts) => `[${texts.filter((text) => text !== '').join(',')}]`);
+  const written = eachInOrder(shown, (change) => {
+    if (!pace.isOver(workOf(item, change))) return writeChange(out, item, change, own);
+    hold();
+    return andThen(pace.nextTurn(), () => writeChange(out, item, change, own));
+  });
+  return andThen(written, () => {
+    hold();
+    // The comma behind the last one; a group without members shows nothing.
+    if (out.length > start) out.cut(out.length - 1);
+    out.part(CLOSE);
+  });
 }
+
+// Each change ends with a comma.
+const OPEN = Buffer.from('[');
+const CLOSE = Buffer.from(']');
+const ADDRESS = Buffer.from('{"address":');
+const KEY_HASH = Buffer.from(',"state_key_hash":');
+const DATA = Buffer.from(',"data":{"type":');
+const WRITE_RESOURCE = Buffer.from('},"type":"write_resource"},');
+const DELETE_RESOURCE = Buffer.from(',"type":"delete_resource"},');
+const TABLE_KEY_HASH = Buffer.from('{"state_key_hash":');
+const HANDLE = Buffer.from(',"handle":"0x');
+const KEY = Buffer.from('","key":');
+const VALUE = Buffer.from(',"value":');
+const WRITE_TABLE_ITEM = Buffer.from(',"data":null,"type":"write_table_item"},');
+const DELETE_TABLE_ITEM = Buffer.from(',"data":null,"type":"delete_table_item"},');
 
 /** Loading a module and printing its interface is that much work per byte. */
 const MODULE_WORK = 8;
@@ -130,91 +188,150 @@ const CODE = 0;
 const RESOURCE = 1;
 const RESOURCE_GROUP = 2;
 
-function changeJson(item: Buffer, write: Write, context: ChangesContext): MaybePromise<string> {
-  if (write.variant === TABLE_ITEM) return tableItemJson(item, write);
-  const { keyStart, pathStart, pathEnd } = write;
-  // The physical form of an access path is its BCS.
-  const hash = stateKeyHash(item.subarray(keyStart, pathEnd));
-  const address = formatAddress(addressFromBytes(item, keyStart + OWNER_AT));
-  const head = `{"address":"${address}","state_key_hash":${quotedHex(hash)},`;
-  switch (item[pathStart]) {
+function writeChange(
+  out: JsonWriter,
+  item: Buffer,
+  write: Write,
+  context: ChangesContext,
+): MaybePromise<void> {
+  if (write.variant === TABLE_ITEM) {
+    writeTableItem(out, item, write, context);
+    return undefined;
+  }
+  switch (item[write.pathStart]) {
     case CODE:
-      return codeJson(head, hash, item, write, context);
+      writeCode(out, item, write, context);
+      return undefined;
     case RESOURCE:
     case RESOURCE_GROUP:
-      return stateJson(head, item, write, context);
+      return writeState(out, item, write, context);
     default:
-      return unreadablePathJson(head, item, write);
+      writeUnreadablePath(out, item, write, context);
+      return undefined;
   }
 }
 
-function codeJson(
-  head: string,
-  hash: Buffer,
+/** What every change of an account begins with. */
+function writeHead(out: JsonWriter, item: Buffer, write: Write, { keys }: ChangesContext): void {
+  out.part(ADDRESS);
+  out.quotedAddress(item, write.keyStart + OWNER_AT);
+  out.part(KEY_HASH);
+  writeKeyHash(out, item, write, keys);
+}
+
+function writeKeyHash(
+  out: JsonWriter,
   item: Buffer,
   write: Write,
-  { decoding, modules }: ChangesContext,
-): string {
-  const { pathStart, pathEnd } = write;
-  const id = tryParse(() => ModuleId.decode(item.subarray(pathStart + 1, pathEnd)));
-  if (id === undefined) return unreadablePathJson(head, item, write);
-  const bytes = writtenBytes(item, write);
-  if (bytes === undefined) {
-    const text = `${formatAddress(id.address)}::${id.name}`;
-    return `${head}"module":${quoted(text)},"type":"delete_module"}`;
+  keys: WrittenKeys | undefined,
+): void {
+  if (keys === undefined) {
+    out.hex(keyHash(item, write), 0, HASH_BYTES);
+    return;
   }
-  const module = moduleJson(modules, hash, { version: decoding.version, bytes });
-  return `${head}"data":${module},"type":"write_module"}`;
+  const start = hashAt(keys, write.index);
+  out.hex(keys.row, start, start + HASH_BYTES);
+}
+
+function keyHash(item: Buffer, { variant, keyStart, pathStart, pathEnd }: Write): Buffer {
+  // The physical form of an access path is its BCS.
+  if (variant !== TABLE_ITEM) return stateKeyHash(item.subarray(keyStart, pathEnd));
+  const handle = addressFromBytes(item, keyStart + OWNER_AT);
+  const key = item.subarray(pathStart, pathEnd);
+  return stateKeyHash(physicalStateKey({ kind: 'tableItem', handle, key }));
+}
+
+function writeCode(out: JsonWriter, item: Buffer, write: Write, context: ChangesContext): void {
+  const { decoding, modules } = context;
+  const { pathStart, pathEnd, valueStart, valueEnd } = write;
+  const id = tryParse(() => ModuleId.decode(item.subarray(pathStart + 1, pathEnd)));
+  if (id === undefined) {
+    writeUnreadablePath(out, item, write, context);
+    return;
+  }
+  writeHead(out, item, write, context);
+  if (valueEnd === 0) {
+    const text = JSON.stringify(`${formatAddress(id.address)}::${id.name}`);
+    out.text(`,"module":${text},"type":"delete_module"},`);
+    return;
+  }
+  const bytes = item.subarray(valueStart, valueEnd);
+  const module = moduleJson(modules, keyHash(item, write), { version: decoding.version, bytes });
+  out.text(`,"data":${module},"type":"write_module"},`);
 }
 
 /** Of a resource or a resource group. */
-function stateJson(
-  head: string,
+function writeState(
+  out: JsonWriter,
   item: Buffer,
   write: Write,
-  { decoding }: ChangesContext,
-): MaybePromise<string> {
+  context: ChangesContext,
+): MaybePromise<void> {
   const { pathStart, pathEnd, valueStart: dataStart, valueEnd: dataEnd } = write;
-  const [tagStart, tagEnd] = [pathStart + 1, pathEnd];
   if (dataEnd === 0) {
-    const path = item.subarray(tagStart, tagEnd);
-    const tag = tryParse(() => decodeBcs(path, (reader) => readStructTag(reader)));
-    if (tag === undefined) return unreadablePathJson(head, item, write);
-    return `${head}"resource":${quoted(formatStructTag(tag))},"type":"delete_resource"}`;
+    writeDeleted(out, item, write, context);
+    return undefined;
   }
-  const show = (place: MemberPlace): MaybePromise<string> =>
-    andThen(
-      decoding.typedStruct(item, place),
-      ({ type, data }) => `${head}"data":{"type":${type},"data":${data}},"type":"write_resource"}`,
-    );
-  const whole = { tagStart, tagEnd, dataStart, dataEnd };
-  if (item[pathStart] === RESOURCE) return show(whole);
+  const whole = { tagStart: pathStart + 1, tagEnd: pathEnd, dataStart, dataEnd };
+  if (item[pathStart] === RESOURCE) return writeResource(out, item, write, whole, context);
   const members = membersOf(item, dataStart, dataEnd);
-  if (members === undefined) return show(whole);
-  return andThen(mapInOrder(members, show), (texts) => texts.join(','));
+  if (members === undefined) return writeResource(out, item, write, whole, context);
+  return eachInOrder(members, (member) => writeResource(out, item, write, member, context));
+}
+
+function writeResource(
+  out: JsonWriter,
+  item: Buffer,
+  write: Write,
+  place: MemberPlace,
+  context: ChangesContext,
+): MaybePromise<void> {
+  writeHead(out, item, write, context);
+  out.part(DATA);
+  return context.decoding.typedStruct(out, item, place, WRITE_RESOURCE);
+}
+
+function writeDeleted(out: JsonWriter, item: Buffer, write: Write, context: ChangesContext): void {
+  const path = item.subarray(write.pathStart + 1, write.pathEnd);
+  const tag = tryParse(() => decodeBcs(path, (reader) => readStructTag(reader)));
+  if (tag === undefined) {
+    writeUnreadablePath(out, item, write, context);
+    return;
+  }
+  writeHead(out, item, write, context);
+  out.text(`,"resource":${JSON.stringify(formatStructTag(tag))}`);
+  out.part(DELETE_RESOURCE);
 }
 
 /** The members of a group in the order of their types; `undefined` for bytes that are not a group. */
 function membersOf(item: Buffer, start: number, end: number): MemberPlace[] | undefined {
-  return tryParse(() =>
-    memberPlaces(item, start, end).sort((left, right) =>
-      compareStructTagsAt(item, left.tagStart, right.tagStart),
-    ),
-  );
-}
-
-/** The value that a write leaves; `undefined` for a deletion. */
-function writtenBytes(item: Buffer, { valueStart, valueEnd }: Write): Buffer | undefined {
-  return valueEnd === 0 ? undefined : item.subarray(valueStart, valueEnd);
+  return tryParse(() => {
+    const members = memberPlaces(item, start, end);
+    sortFew(members, (left, right) => compareStructTagsAt(item, left.tagStart, right.tagStart));
+    return members;
+  });
 }
 
 /** A path that names nothing, which no chain has: shown where its type would stand. */
-function unreadablePathJson(head: string, item: Buffer, write: Write): string {
-  const type = quotedHex(item.subarray(write.pathStart, write.pathEnd));
-  const value = writtenBytes(item, write);
-  return value === undefined
-    ? `${head}"resource":${type},"type":"delete_resource"}`
-    : `${head}"data":{"type":${type},"data":${quotedHex(value)}},"type":"write_resource"}`;
+function writeUnreadablePath(
+  out: JsonWriter,
+  item: Buffer,
+  write: Write,
+  context: ChangesContext,
+): void {
+  const { pathStart, pathEnd, valueStart, valueEnd } = write;
+  writeHead(out, item, write, context);
+  if (valueEnd === 0) {
+    out.units(',"resource":');
+    out.hex(item, pathStart, pathEnd);
+    out.part(DELETE_RESOURCE);
+    return;
+  }
+  out.part(DATA);
+  out.hex(item, pathStart, pathEnd);
+  out.units(',"data":');
+  out.hex(item, valueStart, valueEnd);
+  out.part(WRITE_RESOURCE);
 }
 
 /** Without its interface where that is too large to print. */
@@ -227,17 +344,28 @@ function moduleJson(
     return modules.moduleOf(hash, entry)!.json();
   } catch (error) {
     if (!(error instanceof LedgerError)) throw error;
-    return `{"bytecode":${quotedHex(entry.bytes)},"abi":null}`;
+    return `{"bytecode":"${formatHex(entry.bytes)}","abi":null}`;
   }
 }
 
-function tableItemJson(item: Buffer, write: Write): string {
-  const handle = addressFromBytes(item, write.keyStart + OWNER_AT);
-  const key = item.subarray(write.pathStart, write.pathEnd);
-  const hash = stateKeyHash(physicalStateKey({ kind: 'tableItem', handle, key }));
-  const head = `{"state_key_hash":${quotedHex(hash)},"handle":"0x${handle}","key":${quotedHex(key)},`;
-  const value = writtenBytes(item, write);
-  return value === undefined
-    ? `${head}"data":null,"type":"delete_table_item"}`
-    : `${head}"value":${quotedHex(value)},"data":null,"type":"write_table_item"}`;
+function writeTableItem(
+  out: JsonWriter,
+  item: Buffer,
+  write: Write,
+  { keys }: ChangesContext,
+): void {
+  const { keyStart, pathStart, pathEnd, valueStart, valueEnd } = write;
+  out.part(TABLE_KEY_HASH);
+  writeKeyHash(out, item, write, keys);
+  out.part(HANDLE);
+  out.digits(item, keyStart + OWNER_AT, keyStart + OWNER_AT + ADDRESS_BYTES);
+  out.part(KEY);
+  out.hex(item, pathStart, pathEnd);
+  if (valueEnd === 0) {
+    out.part(DELETE_TABLE_ITEM);
+    return;
+  }
+  out.part(VALUE);
+  out.hex(item, valueStart, valueEnd);
+  out.part(WRITE_TABLE_ITEM);
 }

@@ -3,9 +3,9 @@
  * their bytes (docs/differences.md). The reference uses the newest only.
  */
 import { andThen, type MaybePromise, settle } from '../../maybe-promise.ts';
-import { BcsError, decodeBcs } from '../../move/bcs/bcs-reader.ts';
-import { formatHex } from '../../move/bcs/hex.ts';
+import { BcsError, BcsReader, decodeBcs } from '../../move/bcs/bcs-reader.ts';
 import { MoveError, tryParse } from '../../move/errors.ts';
+import type { JsonWriter } from '../../move/json/json-writer.ts';
 import type { MemberPlace } from '../../move/types/resource-group.ts';
 import {
   formatStructTag,
@@ -17,14 +17,13 @@ import {
 } from '../../move/types/type-tag.ts';
 import type { Layout } from '../../move/values/layout.ts';
 import { layoutBytes } from '../../move/values/layout.ts';
-import { renderValueUtf8 } from '../../move/values/value-json.ts';
+import { writeValue } from '../../move/values/value-json.ts';
 import { type Derived, derive } from '../../state/derived.ts';
 import { EraCache } from '../../state/eras.ts';
 import { isPruned } from '../../state/ledger-error.ts';
 import type { ModuleView, RenderedType } from '../../state/module-view.ts';
 import { renderedType } from '../../state/module-view.ts';
 import type { YieldBudget } from '../../yield-budget.ts';
-import { quoted, quotedHex } from './json-units.ts';
 
 const STRUCT_INDEX = INDEX_OF_KIND.get('struct')!;
 
@@ -42,10 +41,7 @@ export class DecodingCaches {
 /** Where a value and its type's tag stand in the bytes of a transaction. */
 type ValuePlace = MemberPlace;
 
-interface TypedJson {
-  readonly type: string;
-  readonly data: string;
-}
+const DATA = Buffer.from(',"data":');
 
 export class Decoding {
   readonly version: bigint;
@@ -117,49 +113,74 @@ export class Decoding {
     );
   }
 
-  typed(buffer: Buffer, place: ValuePlace): MaybePromise<TypedJson> {
+  /** Writes the type of a value, as a string, its data as the member behind it, and what follows these. */
+  typed(out: JsonWriter, buffer: Buffer, place: ValuePlace, end: Buffer): MaybePromise<void> {
     const { tagStart, tagEnd } = place;
     if (buffer[tagStart] === STRUCT_INDEX) {
-      return this.typedStruct(buffer, { ...place, tagStart: tagStart + 1 });
+      return this.typedStruct(out, buffer, place, end, tagStart + 1);
     }
     const tagBytes = buffer.subarray(tagStart, tagEnd);
     const type = tryParse(() => formatTypeTag(TypeTag.decode(tagBytes)));
     const decoded = this.firstOf((modules) =>
-      andThen(modules.type(tagBytes), ({ value }) => rendered(value, buffer, place)),
+      andThen(modules.type(tagBytes), ({ value }) => writeTyped(out, value, buffer, place, end)),
     );
-    return andThen(decoded, (shown) => shown ?? undecoded(type, buffer, place));
+    return andThen(decoded, (done) => {
+      if (done === undefined) writeUndecoded(out, type, buffer, place, end);
+    });
   }
 
-  /** The value of a struct or enum, and its type, whose tag is that of a struct alone. */
-  typedStruct(buffer: Buffer, place: ValuePlace): MaybePromise<TypedJson> {
-    const { tagStart, tagEnd } = place;
-    const key = buffer.toString('latin1', tagStart, tagEnd);
+  /** The same of a struct or enum, from where its tag is that of a struct alone. */
+  typedStruct(
+    out: JsonWriter,
+    buffer: Buffer,
+    place: ValuePlace,
+    end: Buffer,
+    tagStart = place.tagStart,
+  ): MaybePromise<void> {
+    const key = buffer.toString('latin1', tagStart, place.tagEnd);
     const known = this.#caches.types.find(key, this.version);
-    if (known !== undefined) {
-      const shown = rendered(known, buffer, place);
-      if (shown !== undefined) return shown;
+    if (known !== undefined && writeTyped(out, known, buffer, place, end) === true) {
+      return undefined;
     }
-    const structBytes = buffer.subarray(tagStart, tagEnd);
+    return this.#resolved(out, buffer, { ...place, tagStart }, end, key);
+  }
+
+  /** The same where the type has to be resolved. */
+  #resolved(
+    out: JsonWriter,
+    buffer: Buffer,
+    place: ValuePlace,
+    end: Buffer,
+    key: string,
+  ): MaybePromise<void> {
+    const structBytes = buffer.subarray(place.tagStart, place.tagEnd);
     const tag = tryParse(() => decodeBcs(structBytes, (reader) => readStructTag(reader)));
-    if (tag === undefined) return undecoded(undefined, buffer, place);
+    if (tag === undefined) return writeUndecoded(out, undefined, buffer, place, end);
     const decoded = this.pace.inTurn(RESOLVE_WORK, () =>
       this.firstOf((modules) => {
         const type = this.#caches.types.get(key, modules, (at) => typeAt(at, structBytes, tag));
-        return andThen(type, (found) => rendered(found, buffer, place));
+        return andThen(type, (found) => writeTyped(out, found, buffer, place, end));
       }),
     );
-    return andThen(decoded, (shown) => shown ?? undecoded(formatStructTag(tag), buffer, place));
+    return andThen(decoded, (done) => {
+      if (done === undefined) writeUndecoded(out, formatStructTag(tag), buffer, place, end);
+    });
   }
 
-  /** The layouts of a call's arguments. @param find finds them at a version; throws MoveError, or rejects with it */
+  /** The layouts of a call's arguments if they have been found before. */
+  knownArguments(key: string): ArgumentLayouts | undefined {
+    return this.#caches.calls.find(key, this.version);
+  }
+
+  /**
+   * What is made of the layouts of a call's arguments.
+   * @param find finds them at a version; throws MoveError, or rejects with it
+   */
   argumentsOf<T>(
     key: string,
     find: (modules: ModuleView) => MaybePromise<Derived<ArgumentLayouts>>,
     use: (layouts: ArgumentLayouts) => T | undefined,
   ): MaybePromise<T | undefined> {
-    const known = this.#caches.calls.find(key, this.version);
-    const used = known && use(known);
-    if (used !== undefined) return used;
     return this.pace.inTurn(RESOLVE_WORK, () =>
       this.firstOf((modules) => andThen(this.#caches.calls.get(key, modules, find), use)),
     );
@@ -178,24 +199,39 @@ function typeAt(
   return derive(modules.lookup, (lookup) => renderedType(tagBytes, lookup, tag));
 }
 
-function rendered(
+/** @returns `undefined`, and nothing is written, if the bytes are not a value of the type */
+function writeTyped(
+  out: JsonWriter,
   { jsonUtf8, layout }: RenderedType,
   buffer: Buffer,
   { dataStart, dataEnd }: ValuePlace,
-): TypedJson | undefined {
+  end: Buffer,
+): true | undefined {
+  const before = out.length;
   try {
-    return { type: jsonUtf8, data: renderValueUtf8(layout, buffer, dataStart, dataEnd) };
+    out.part(jsonUtf8);
+    out.part(DATA);
+    writeValue(out, layout, new BcsReader(buffer, dataStart, dataEnd));
+    out.part(end);
+    return true;
   } catch (error) {
-    if (error instanceof BcsError) return undefined;
-    throw error;
+    if (!(error instanceof BcsError)) throw error;
+    out.cut(before);
+    return undefined;
   }
 }
 
 /** Bytes that no layout fits, with their type. */
-function undecoded(type: string | undefined, buffer: Buffer, place: ValuePlace): TypedJson {
-  const { tagStart, tagEnd, dataStart, dataEnd } = place;
-  return {
-    type: quoted(type ?? formatHex(buffer.subarray(tagStart, tagEnd))),
-    data: quotedHex(buffer.subarray(dataStart, dataEnd)),
-  };
+function writeUndecoded(
+  out: JsonWriter,
+  type: string | undefined,
+  buffer: Buffer,
+  { tagStart, tagEnd, dataStart, dataEnd }: ValuePlace,
+  end: Buffer,
+): void {
+  if (type === undefined) out.hex(buffer, tagStart, tagEnd);
+  else out.text(JSON.stringify(type));
+  out.part(DATA);
+  out.hex(buffer, dataStart, dataEnd);
+  out.part(end);
 }

@@ -1,21 +1,33 @@
 /** The events of a transaction as JSON (docs/spec/transactions.md §2.11). */
-import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
+import { andThen, eachInOrder, type MaybePromise } from '../../maybe-promise.ts';
 import type { BcsReader } from '../../move/bcs/bcs-reader.ts';
+import type { JsonWriter } from '../../move/json/json-writer.ts';
 import { ContractEvent } from '../../move/transactions/event.ts';
+import { ADDRESS_BYTES } from '../../move/types/address.ts';
 import type { MemberPlace } from '../../move/types/resource-group.ts';
 import { skipTypeTag } from '../../move/types/type-tag.ts';
 import type { StoredModuleEvent } from '../../store/columns/event-column.ts';
 import type { Decoding } from './decoding.ts';
-import { quotedAddress } from './json-units.ts';
+
+const U64_BYTES = 8;
+const KEY_BYTES = U64_BYTES + ADDRESS_BYTES;
 
 interface EventPlace extends MemberPlace {
-  /** The members before the type. */
-  readonly origin: string;
+  /** Where creation number, address and sequence number are; -1: it is of a module. */
+  readonly keyStart: number;
 }
 
 const MODULE_EVENT_MEMBERS =
   '"guid":{"creation_number":"0","account_address":"0x0"},"sequence_number":"0","type":';
-const MODULE_EVENT_ORIGIN = `{${MODULE_EVENT_MEMBERS}`;
+const MODULE_EVENT_ORIGIN = Buffer.from(`{${MODULE_EVENT_MEMBERS}`);
+const CREATION_NUMBER = Buffer.from('{"guid":{"creation_number":');
+const ACCOUNT = Buffer.from(',"account_address":');
+const SEQUENCE_NUMBER = Buffer.from('},"sequence_number":');
+const TYPE = Buffer.from(',"type":');
+const OPEN = Buffer.from('[');
+const COMMA = Buffer.from(',');
+const CLOSE = Buffer.from('}');
+const END = Buffer.from(']');
 
 export function readEvents(reader: BcsReader): EventPlace[] {
   return reader.vector(ContractEvent.minBytes, readEvent);
@@ -23,53 +35,62 @@ export function readEvents(reader: BcsReader): EventPlace[] {
 
 function readEvent(reader: BcsReader): EventPlace {
   const isOfModule = reader.variant(2, 'ContractEvent') === 1;
-  const origin = isOfModule ? MODULE_EVENT_ORIGIN : handleOrigin(reader);
+  const keyStart = isOfModule ? -1 : reader.skip(KEY_BYTES + U64_BYTES);
   const tagStart = reader.offset;
   skipTypeTag(reader);
   const tagEnd = reader.offset;
   const dataBytes = reader.length(1);
   const dataStart = reader.skip(dataBytes);
-  return { origin, tagStart, tagEnd, dataStart, dataEnd: dataStart + dataBytes };
+  return { tagStart, tagEnd, dataStart, dataEnd: dataStart + dataBytes, keyStart };
 }
 
-function handleOrigin(reader: BcsReader): string {
-  const creationNumber = reader.u64();
-  const account = quotedAddress(reader.address());
-  return (
-    `{"guid":{"creation_number":"${creationNumber}","account_address":${account}},` +
-    `"sequence_number":"${reader.u64()}","type":`
-  );
-}
-
-export function moduleEventJson(
+export function writeModuleEvent(
+  out: JsonWriter,
   event: StoredModuleEvent,
   decoding: Decoding,
-): MaybePromise<string> {
+): MaybePromise<void> {
   const { version, index, typeTag, data, encoded } = event;
   const dataStart = encoded.length - data.length;
   const place = { tagStart: 0, tagEnd: typeTag.length, dataStart, dataEnd: encoded.length };
-  const members = `"version":"${version}","index":${index},${MODULE_EVENT_MEMBERS}`;
-  return andThen(
-    decoding.typed(encoded, place),
-    (shown) => `{${members}${shown.type},"data":${shown.data}}`,
-  );
+  out.units(`{"version":"${version}","index":${index},${MODULE_EVENT_MEMBERS}`);
+  return decoding.typed(out, encoded, place, CLOSE);
 }
 
 /** @param item the transaction that the events were read from */
-export function eventsJson(
+export function writeEvents(
+  out: JsonWriter,
   item: Buffer,
   events: readonly EventPlace[],
   decoding: Decoding,
-): MaybePromise<string> {
-  if (events.length === 0) return '[]';
+): MaybePromise<void> {
   const { pace } = decoding;
-  const show = (event: EventPlace): MaybePromise<string> =>
-    andThen(
-      decoding.typed(item, event),
-      ({ type, data }) => `${event.origin}${type},"data":${data}}`,
-    );
-  const shown = mapInOrder(events, (event) =>
-    pace.inTurn(event.dataEnd - event.dataStart, () => show(event)),
-  );
-  return andThen(shown, (texts) => `[${texts.join(',')}]`);
+  out.part(OPEN);
+  const written = eachInOrder(events, (event, index) => {
+    if (index > 0) out.part(COMMA);
+    const isOver = pace.isOver(event.dataEnd - event.dataStart);
+    return isOver
+      ? andThen(pace.nextTurn(), () => writeEvent(out, item, event, decoding))
+      : writeEvent(out, item, event, decoding);
+  });
+  return andThen(written, () => out.part(END));
+}
+
+function writeEvent(
+  out: JsonWriter,
+  item: Buffer,
+  event: EventPlace,
+  decoding: Decoding,
+): MaybePromise<void> {
+  const { keyStart } = event;
+  if (keyStart < 0) out.part(MODULE_EVENT_ORIGIN);
+  else {
+    out.part(CREATION_NUMBER);
+    out.quotedU64(item, keyStart);
+    out.part(ACCOUNT);
+    out.quotedAddress(item, keyStart + U64_BYTES);
+    out.part(SEQUENCE_NUMBER);
+    out.quotedU64(item, keyStart + KEY_BYTES);
+    out.part(TYPE);
+  }
+  return decoding.typed(out, item, event, CLOSE);
 }

@@ -1,36 +1,66 @@
 /** Payloads of user transactions as JSON (docs/spec/transactions.md §2.5). */
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
+import type { BcsReader } from '../../move/bcs/bcs-reader.ts';
+import type { JsonWriter } from '../../move/json/json-writer.ts';
 import { Executable, type ExtraConfig } from '../../move/transactions/executable.ts';
 import { type EncryptedPayload, TransactionPayload } from '../../move/transactions/payload.ts';
 import { type Address, formatAddress } from '../../move/types/address.ts';
 import { RAW_PAYLOAD_TYPE } from '../../submission/decode/rendering.ts';
-import { entryFunctionJson, scriptPayloadJson } from './call-json.ts';
+import {
+  type CallPlaces,
+  readCall,
+  writeCall,
+  writeEntryFunction,
+  writeScriptPayload,
+} from './call-json.ts';
 import type { Decoding } from './decoding.ts';
 import { quoted, quotedAddress, quotedHex } from './json-units.ts';
 
-export function extraConfigOf(payload: TransactionPayload): ExtraConfig | undefined {
+export function extraConfigOf(payload: CallPlaces | TransactionPayload): ExtraConfig | undefined {
+  if ('typesAt' in payload) return undefined;
   if (payload.kind === 'payload') return payload.extraConfig;
   return payload.kind === 'encrypted' ? payload.payload.content.extraConfig : undefined;
 }
 
-export function payloadJson(payload: TransactionPayload, decoding: Decoding): MaybePromise<string> {
+const ENTRY_FUNCTION_VARIANT = TransactionPayload.kinds.indexOf('entryFunction');
+
+/** The call of a payload that is one, which most are, else the payload itself. @throws BcsError */
+export function readPayload(reader: BcsReader): CallPlaces | TransactionPayload {
+  if (reader.buffer[reader.offset] !== ENTRY_FUNCTION_VARIANT) {
+    return TransactionPayload.read(reader);
+  }
+  reader.skip(1);
+  return readCall(reader);
+}
+
+export function writePayload(
+  out: JsonWriter,
+  payload: CallPlaces | TransactionPayload,
+  decoding: Decoding,
+): MaybePromise<void> {
+  if ('typesAt' in payload) return writeCall(out, payload, decoding);
   switch (payload.kind) {
     case 'entryFunction':
-      return entryFunctionJson(payload, decoding);
+      return writeEntryFunction(out, payload, decoding);
     case 'script':
-      return scriptPayloadJson(payload, decoding);
+      return writeScriptPayload(out, payload, decoding);
     case 'multisig':
-      return multisigJson(payload.multisigAddress, payload.payload, decoding);
+      return writeMultisig(out, payload.multisigAddress, payload.payload, decoding);
     case 'moduleBundle':
-      return '{"type":"module_bundle_payload"}';
+      out.units('{"type":"module_bundle_payload"}');
+      return undefined;
     case 'payload': {
       const { executable, extraConfig } = payload;
       const { multisigAddress } = extraConfig;
-      if (multisigAddress !== undefined) return multisigJson(multisigAddress, executable, decoding);
-      return runnableJson(executable, decoding) ?? rawJson(TransactionPayload.encode(payload));
+      if (multisigAddress !== undefined) {
+        return writeMultisig(out, multisigAddress, executable, decoding);
+      }
+      if (isRunnable(executable)) return writeRunnable(out, executable, decoding);
+      out.units(rawJson(TransactionPayload.encode(payload)));
+      return undefined;
     }
     case 'encrypted':
-      return encryptedJson(payload.payload, decoding);
+      return writeEncrypted(out, payload.payload, decoding);
   }
 }
 
@@ -39,32 +69,44 @@ function rawJson(bytes: Buffer): string {
   return `{"bcs":${quotedHex(bytes)},"type":"${RAW_PAYLOAD_TYPE}"}`;
 }
 
-function runnableJson(
-  executable: Executable,
+type Runnable = Extract<Executable, { kind: 'entryFunction' | 'script' }>;
+
+function isRunnable(executable: Executable): executable is Runnable {
+  return executable.kind === 'entryFunction' || executable.kind === 'script';
+}
+
+function writeRunnable(
+  out: JsonWriter,
+  executable: Runnable,
   decoding: Decoding,
-): MaybePromise<string> | undefined {
-  if (executable.kind === 'entryFunction') return entryFunctionJson(executable, decoding);
-  return executable.kind === 'script' ? scriptPayloadJson(executable, decoding) : undefined;
+): MaybePromise<void> {
+  return executable.kind === 'entryFunction'
+    ? writeEntryFunction(out, executable, decoding)
+    : writeScriptPayload(out, executable, decoding);
 }
 
 /** @param executable `empty` or absent: the payload is stored on the chain */
-function multisigJson(
+function writeMultisig(
+  out: JsonWriter,
   multisigAddress: Address,
   executable: Executable | undefined,
   decoding: Decoding,
-): MaybePromise<string> {
+): MaybePromise<void> {
   const isOnChain = executable === undefined || executable.kind === 'empty';
-  const inner = isOnChain ? 'null' : executableJson(executable, decoding);
-  return andThen(
-    inner,
-    (shown) =>
-      `{"multisig_address":${quotedAddress(multisigAddress)},"transaction_payload":${shown},` +
-      '"type":"multisig_payload"}',
-  );
+  const address = quotedAddress(multisigAddress);
+  out.units(`{"multisig_address":${address},"transaction_payload":`);
+  const written = isOnChain ? out.units('null') : writeExecutable(out, executable, decoding);
+  return andThen(written, () => out.units(',"type":"multisig_payload"}'));
 }
 
-function executableJson(executable: Executable, decoding: Decoding): MaybePromise<string> {
-  return runnableJson(executable, decoding) ?? rawJson(Executable.encode(executable));
+function writeExecutable(
+  out: JsonWriter,
+  executable: Executable,
+  decoding: Decoding,
+): MaybePromise<void> {
+  if (isRunnable(executable)) return writeRunnable(out, executable, decoding);
+  out.units(rawJson(Executable.encode(executable)));
+  return undefined;
 }
 
 const ENCRYPTED_STATES = {
@@ -73,17 +115,24 @@ const ENCRYPTED_STATES = {
   decrypted: 'decrypted',
 } as const;
 
-function encryptedJson(payload: EncryptedPayload, decoding: Decoding): MaybePromise<string> {
+function writeEncrypted(
+  out: JsonWriter,
+  payload: EncryptedPayload,
+  decoding: Decoding,
+): MaybePromise<void> {
   const { content, state } = payload;
-  const head =
+  out.units(
     `{"payload_hash":${quotedHex(content.payloadHash)},"ciphertext":${quotedHex(content.ciphertext)},` +
-    `"encryption_epoch":"${content.encryptionEpoch}","claimed_entry_fun":${claimJson(content)},`;
+      `"encryption_epoch":"${content.encryptionEpoch}","claimed_entry_fun":${claimJson(content)},`,
+  );
   const tail = `"encrypted_state":"${ENCRYPTED_STATES[state]}","type":"encrypted_transaction_payload"}`;
-  if (state !== 'decrypted') return head + tail;
-  return andThen(
-    decryptedJson(payload, decoding),
-    (shown) =>
-      `${head}"decrypted_payload":${shown},"decryption_nonce":${quotedHex(payload.decryptionNonce)},${tail}`,
+  if (state !== 'decrypted') {
+    out.units(tail);
+    return undefined;
+  }
+  out.units('"decrypted_payload":');
+  return andThen(writeDecrypted(out, payload, decoding), () =>
+    out.units(`,"decryption_nonce":${quotedHex(payload.decryptionNonce)},${tail}`),
   );
 }
 
@@ -95,12 +144,13 @@ function claimJson({ claimedEntryFunction }: EncryptedPayload['content']): strin
 }
 
 /** A script never becomes a multisig payload. */
-function decryptedJson(
+function writeDecrypted(
+  out: JsonWriter,
   { content, executable }: Extract<EncryptedPayload, { state: 'decrypted' }>,
   decoding: Decoding,
-): MaybePromise<string> {
+): MaybePromise<void> {
   const { multisigAddress } = content.extraConfig;
   return multisigAddress === undefined || executable.kind !== 'entryFunction'
-    ? executableJson(executable, decoding)
-    : multisigJson(multisigAddress, executable, decoding);
+    ? writeExecutable(out, executable, decoding)
+    : writeMultisig(out, multisigAddress, executable, decoding);
 }

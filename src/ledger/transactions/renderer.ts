@@ -2,6 +2,7 @@
 import { Cache, copiedBytes } from '../../cache.ts';
 import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
 import { BcsReader } from '../../move/bcs/bcs-reader.ts';
+import { JsonWriter } from '../../move/json/json-writer.ts';
 import { decodeStored, LedgerError } from '../../state/ledger-error.ts';
 import type { ModuleCache, ModuleView } from '../../state/module-view.ts';
 import type { PruningGuard } from '../../state/pruning-guard.ts';
@@ -9,10 +10,10 @@ import type { LedgerSource } from '../../state/source.ts';
 import type { StoredModuleEvent } from '../../store/columns/event-column.ts';
 import { YieldBudget } from '../../yield-budget.ts';
 import { Decoding, DecodingCaches } from './decoding.ts';
-import { moduleEventJson } from './events-json.ts';
+import { writeModuleEvent } from './events-json.ts';
 import { quotedHex } from './json-units.ts';
-import { requestMembers } from './request-json.ts';
-import { type TransactionContext, transactionJson } from './transaction-json.ts';
+import { readRequest, writeRequest } from './request-json.ts';
+import { type TransactionContext, writeTransaction } from './transaction-json.ts';
 
 /** As many bits as `contentDigest` gives. */
 const TAG_CHARACTERS = 22;
@@ -82,15 +83,20 @@ export class TransactionRenderer {
     form: Pick<TransactionContext, 'statusSuffix' | 'isSimulated'>,
     pace: YieldBudget,
   ): MaybePromise<RenderedTransaction> {
-    const { modules, modulesAt, moduleCache, caches } = this.#sources;
+    const { source, modules, modulesAt, moduleCache, caches } = this.#sources;
     const version = item.readBigUInt64LE();
     const decoding = new Decoding(version, caches.decoding, modules, modulesAt, pace);
     const timestampUsecs = () => this.#timestamp(version);
-    const context = { decoding, modules: moduleCache, timestampUsecs, ...form };
+    const { isSimulated } = form;
+    const keys = isSimulated === true ? undefined : source.history.writtenKeys(version);
     const failure = 'Failed to convert on chain transaction to Transaction: ';
-    const text = decodeStored(failure, () => transactionJson(item, context));
-    return andThen(text, ({ units, rootHash }) => ({
-      json: Buffer.from(units, 'latin1'),
+    const out = new JsonWriter();
+    const written = andThen(keys, (found) => {
+      const context = { decoding, modules: moduleCache, keys: found, timestampUsecs, ...form };
+      return decodeStored(failure, () => writeTransaction(out, item, context));
+    });
+    return andThen(written, (rootHash) => ({
+      json: out.finish(),
       tagCore: rootHash.toString('base64url').slice(0, TAG_CHARACTERS),
       isFinal: decoding.isFinal,
     }));
@@ -105,10 +111,12 @@ export class TransactionRenderer {
     const { source, modules, modulesAt, caches } = this.#sources;
     const newest = source.head.version;
     const decoding = new Decoding(newest, caches.decoding, modules, modulesAt, new YieldBudget());
-    return andThen(requestMembers(new BcsReader(signed))(decoding), (members) => {
-      const type = hasType ? ',"type":"pending_transaction"' : '';
-      const units = `{"hash":${quotedHex(hash)},${members}${type}}`;
-      return Buffer.from(units, 'latin1');
+    const out = new JsonWriter();
+    const request = readRequest(out, new BcsReader(signed));
+    out.units(`{"hash":${quotedHex(hash)},`);
+    return andThen(writeRequest(out, request, decoding), () => {
+      out.units(hasType ? ',"type":"pending_transaction"}' : '}');
+      return out.finish();
     });
   }
 
@@ -116,8 +124,9 @@ export class TransactionRenderer {
   renderModuleEvent(event: StoredModuleEvent, pace: YieldBudget): MaybePromise<RenderedEvent> {
     const { modules, modulesAt, caches } = this.#sources;
     const decoding = new Decoding(event.version, caches.decoding, modules, modulesAt, pace);
-    return andThen(moduleEventJson(event, decoding), (units) => {
-      const rendered = { json: Buffer.from(units, 'latin1'), isFinal: decoding.isFinal };
+    const out = new JsonWriter();
+    return andThen(writeModuleEvent(out, event, decoding), () => {
+      const rendered = { json: out.finish(), isFinal: decoding.isFinal };
       return pace.inTurn(event.encoded.length, () => rendered);
     });
   }

@@ -1,28 +1,68 @@
 /** What a user signed, as the members that a request has too (docs/spec/transactions.md §2.5). */
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import type { BcsReader } from '../../move/bcs/bcs-reader.ts';
+import type { JsonWriter } from '../../move/json/json-writer.ts';
 import type { ExtraConfig } from '../../move/transactions/executable.ts';
-import { RawTransaction } from '../../move/transactions/user-transaction.ts';
+import { type RawPlaces, readRawPlaces } from '../../move/transactions/user-transaction.ts';
 import type { Decoding } from './decoding.ts';
 import { quotedAddress } from './json-units.ts';
-import { extraConfigOf, payloadJson } from './payload-json.ts';
-import { signatureJson } from './signature-json.ts';
+import { extraConfigOf, readPayload, writePayload } from './payload-json.ts';
+import { writeSignature } from './signature-json.ts';
 
-/** Reads a signed transaction and gives its members, from the sender to the requested limits, without braces. */
-export function requestMembers(reader: BcsReader): (decoding: Decoding) => MaybePromise<string> {
-  const raw = RawTransaction.read(reader);
-  const signature = signatureJson(reader);
-  const config = extraConfigOf(raw.payload);
-  const nonce = config?.replayProtectionNonce;
-  const head =
-    `"sender":${quotedAddress(raw.sender)},"sequence_number":"${raw.sequenceNumber}",` +
-    `"max_gas_amount":"${raw.maxGasAmount}","gas_unit_price":"${raw.gasUnitPrice}",` +
-    `"expiration_timestamp_secs":"${raw.expirationTimestampSecs}","payload":`;
-  const tail =
-    `,"signature":${signature},"replay_protection_nonce":${nonce === undefined ? 'null' : `"${nonce}"`},` +
-    `"txn_limits_request":${limitsJson(config)}`;
-  return (decoding) =>
-    andThen(payloadJson(raw.payload, decoding), (payload) => head + payload + tail);
+const U64_BYTES = 8;
+
+const SENDER = Buffer.from('"sender":');
+const SEQUENCE_NUMBER = Buffer.from(',"sequence_number":');
+const MAX_GAS_AMOUNT = Buffer.from(',"max_gas_amount":');
+const GAS_UNIT_PRICE = Buffer.from(',"gas_unit_price":');
+const EXPIRATION = Buffer.from(',"expiration_timestamp_secs":');
+const PAYLOAD = Buffer.from(',"payload":');
+const SIGNATURE = Buffer.from(',"signature":');
+const NO_CONFIG = Buffer.from(',"replay_protection_nonce":null,"txn_limits_request":null');
+
+/** A signed transaction that was read. */
+export interface Request {
+  readonly buffer: Buffer;
+  readonly raw: RawPlaces<ReturnType<typeof readPayload>>;
+  readonly signature: Buffer;
+}
+
+/** Reads a signed transaction. @param out where texts are made that are shown later; nothing is to be in it */
+export function readRequest(out: JsonWriter, reader: BcsReader): Request {
+  const raw = readRawPlaces(reader, readPayload);
+  writeSignature(out, reader);
+  return { buffer: reader.buffer, raw, signature: out.take() };
+}
+
+/** Writes its members, from the sender to the requested limits. */
+export function writeRequest(
+  out: JsonWriter,
+  { buffer, raw, signature }: Request,
+  decoding: Decoding,
+): MaybePromise<void> {
+  const { payload, senderAt, sequenceNumberAt, limitsAt } = raw;
+  out.part(SENDER);
+  out.quotedAddress(buffer, senderAt);
+  out.part(SEQUENCE_NUMBER);
+  out.quotedU64(buffer, sequenceNumberAt);
+  out.part(MAX_GAS_AMOUNT);
+  out.quotedU64(buffer, limitsAt);
+  out.part(GAS_UNIT_PRICE);
+  out.quotedU64(buffer, limitsAt + U64_BYTES);
+  out.part(EXPIRATION);
+  out.quotedU64(buffer, limitsAt + 2 * U64_BYTES);
+  out.part(PAYLOAD);
+  return andThen(writePayload(out, payload, decoding), () => {
+    out.part(SIGNATURE);
+    out.part(signature);
+    const config = extraConfigOf(payload);
+    if (config === undefined) out.part(NO_CONFIG);
+    else {
+      const { replayProtectionNonce: nonce } = config;
+      const shown = nonce === undefined ? 'null' : `"${nonce}"`;
+      out.units(`,"replay_protection_nonce":${shown},"txn_limits_request":${limitsJson(config)}`);
+    }
+  });
 }
 
 const LIMITS_TYPES = {
@@ -31,8 +71,8 @@ const LIMITS_TYPES = {
   delegationPoolDelegator: 'delegation_pool_delegator',
 } as const;
 
-function limitsJson(config: ExtraConfig | undefined): string {
-  if (config?.kind !== 'v2' || config.limitsRequest === undefined) return 'null';
+function limitsJson(config: ExtraConfig): string {
+  if (config.kind !== 'v2' || config.limitsRequest === undefined) return 'null';
   const { limitsRequest: request } = config;
   const { executionPercent, ioPercent } = request.multipliers;
   const pool =

@@ -9,6 +9,7 @@ import {
   PUBLIC_KEY_BYTES,
   SIGNATURE_BYTES,
 } from '../../move/crypto/public-key.ts';
+import type { JsonWriter } from '../../move/json/json-writer.ts';
 import { ADDRESS_BYTES } from '../../move/types/address.ts';
 import { listOf, quoted, quotedAddress, quotedHex } from './json-units.ts';
 
@@ -23,11 +24,32 @@ const KEY_TYPES = {
   slhDsa: 'slh_dsa__sha2_128s',
 } as const;
 
-/** Reads a TransactionAuthenticator. @throws BcsError */
-export function signatureJson(reader: BcsReader): string {
-  switch (reader.variant(5, 'TransactionAuthenticator')) {
-    case 0:
-      return `{${ed25519Members(reader)},"type":"ed25519_signature"}`;
+const PUBLIC_KEY = Buffer.from('{"public_key":');
+const SIGNATURE = Buffer.from(',"signature":');
+const ED25519_END = Buffer.from(',"type":"ed25519_signature"}');
+
+/** Reads a TransactionAuthenticator and writes it. @throws BcsError */
+export function writeSignature(out: JsonWriter, reader: BcsReader): void {
+  const variant = reader.variant(5, 'TransactionAuthenticator');
+  if (variant !== 0) {
+    out.units(signatureJson(variant, reader));
+    return;
+  }
+  const { buffer } = reader;
+  const { ed25519: keyBytes } = PUBLIC_KEY_BYTES;
+  const { ed25519: signatureBytes } = SIGNATURE_BYTES;
+  readSizedBytes(reader, keyBytes, 'ed25519 public key');
+  out.part(PUBLIC_KEY);
+  out.hex(buffer, reader.offset - keyBytes, reader.offset);
+  readSizedBytes(reader, signatureBytes, 'ed25519 signature');
+  out.part(SIGNATURE);
+  out.hex(buffer, reader.offset - signatureBytes, reader.offset);
+  out.part(ED25519_END);
+}
+
+/** All but the one that most have. */
+function signatureJson(variant: number, reader: BcsReader): string {
+  switch (variant) {
     case 1:
       return `{${multiEd25519Members(reader)},"type":"multi_ed25519_signature"}`;
     case 2:

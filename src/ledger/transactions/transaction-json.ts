@@ -1,9 +1,11 @@
 /** A TransactionOnChainData as JSON, put together from its parts (docs/spec/transactions.md §2.2, §2.3). */
 
-import { vmStatusText } from '../../execution/vm-status.ts';
-import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
+import { EXECUTED, vmStatusText } from '../../execution/vm-status.ts';
+import { andThen, eachInOrder, type MaybePromise } from '../../maybe-promise.ts';
 import { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { readHash } from '../../move/bcs/fixed-bytes.ts';
+import { HASH_BYTES } from '../../move/crypto/hash.ts';
+import type { JsonWriter } from '../../move/json/json-writer.ts';
 import {
   BlockEpilogue,
   BlockMetadata,
@@ -11,15 +13,17 @@ import {
 } from '../../move/transactions/block-transaction.ts';
 import { Script } from '../../move/transactions/executable.ts';
 import { TRANSACTION_KINDS } from '../../move/transactions/transaction.ts';
-import { TransactionInfo } from '../../move/transactions/transaction-info.ts';
+import { type InfoPlaces, readInfoPlaces } from '../../move/transactions/transaction-info.ts';
 import { ValidatorTransaction } from '../../move/transactions/validator-transaction.ts';
 import { blockEndJson, extensionJson, metadataMembers } from './block-json.ts';
 import { genesisScriptJson } from './call-json.ts';
-import { type ChangesContext, changesJson, readWrites } from './changes-json.ts';
-import { eventsJson, readEvents } from './events-json.ts';
-import { optionalHex, quoted, quotedAddress, quotedHex } from './json-units.ts';
-import { requestMembers } from './request-json.ts';
+import { type ChangesContext, readWrites, writeChanges } from './changes-json.ts';
+import { readEvents, writeEvents } from './events-json.ts';
+import { quoted, quotedAddress } from './json-units.ts';
+import { type Request, readRequest, writeRequest } from './request-json.ts';
 import { validatorMembers } from './validator-json.ts';
+
+const U64_BYTES = 8;
 
 export interface TransactionContext extends ChangesContext {
   /** Shown behind the outcome. */
@@ -30,130 +34,196 @@ export interface TransactionContext extends ChangesContext {
   readonly timestampUsecs: () => MaybePromise<bigint>;
 }
 
-/** What follows the common members; parts that are made later are asked for in this order. */
-type Rest = (parts: Parts) => MaybePromise<string>;
+/** Writes what follows the common members: one part after the other. */
+type Rest = (out: JsonWriter, parts: Parts) => MaybePromise<void>;
 
 interface Parts {
   readonly context: TransactionContext;
-  readonly events: () => MaybePromise<string>;
-  readonly timestamp: () => MaybePromise<string>;
+  readonly events: () => MaybePromise<void>;
+  readonly timestamp: () => MaybePromise<void>;
 }
 
-interface TransactionText {
-  /** JSON as UTF-8 units. */
-  readonly units: string;
-  /** Of the transaction accumulator after this version, 32 bytes. */
-  readonly rootHash: Buffer;
-}
+const VERSION = Buffer.from('{"version":');
+const HASH = Buffer.from(',"hash":');
+const STATE_CHANGE_HASH = Buffer.from(',"state_change_hash":');
+const EVENT_ROOT_HASH = Buffer.from(',"event_root_hash":');
+const CHECKPOINT_HASH = Buffer.from(',"state_checkpoint_hash":');
+const NO_CHECKPOINT_HASH = Buffer.from(',"state_checkpoint_hash":null');
+const GAS_USED = Buffer.from(',"gas_used":');
+const SUCCESS = Buffer.from(',"success":true,"vm_status":');
+const NO_SUCCESS = Buffer.from(',"success":false,"vm_status":');
+const ROOT_HASH = Buffer.from(',"accumulator_root_hash":');
+const CHANGES = Buffer.from(',"changes":');
+const COMMA = Buffer.from(',');
+const EVENTS = Buffer.from('"events":');
+const TIMESTAMP = Buffer.from('"timestamp":');
+const USER_END = Buffer.from(',"type":"user_transaction"}');
+const END = Buffer.from('}');
+const SHOWN_EXECUTED = Buffer.from(quoted(EXECUTED));
 
-/** The JSON of a transaction. @throws BcsError for bytes that are not a TransactionOnChainData */
-export function transactionJson(
+/**
+ * Writes the JSON of a transaction.
+ * @returns the root of the transaction accumulator after this version, 32 bytes
+ * @throws BcsError for bytes that are not a TransactionOnChainData
+ */
+export function writeTransaction(
+  out: JsonWriter,
   item: Buffer,
   context: TransactionContext,
-): MaybePromise<TransactionText> {
+): MaybePromise<Buffer> {
   const { decoding } = context;
   const reader = new BcsReader(item);
-  const version = reader.u64();
-  const rest = readRest(reader);
-  const info = TransactionInfo.read(reader);
+  const versionAt = reader.skip(U64_BYTES);
+  const rest = readRest(out, reader);
+  const info = readInfoPlaces(reader);
   const events = readEvents(reader);
-  const rootHash = readHash(reader);
+  const root = readHash(reader);
   const writes = readWrites(reader);
-  const head =
-    `{"version":"${version}","hash":${quotedHex(info.transactionHash)},` +
-    `"state_change_hash":${quotedHex(info.stateChangeHash)},` +
-    `"event_root_hash":${quotedHex(info.eventRootHash)},` +
-    `"state_checkpoint_hash":${optionalHex(info.stateCheckpointHash)},` +
-    `"gas_used":"${info.gasUsed}","success":${info.status.kind === 'success'},"vm_status":`;
   const parts: Parts = {
     context,
-    events: () => andThen(eventsJson(item, events, decoding), (text) => `"events":${text}`),
-    timestamp: () => andThen(context.timestampUsecs(), (usecs) => `"timestamp":"${usecs}"`),
-  };
-  return andThen(vmStatusText(info.status, decoding), (status) =>
-    andThen(changesJson(item, writes, context), (changes) =>
-      andThen(rest(parts), (members) => {
-        const root = quotedHex(rootHash);
-        const shown = quoted(status + (context.statusSuffix ?? ''));
-        const units = `${head}${shown},"accumulator_root_hash":${root},"changes":${changes},${members}}`;
-        return { units, rootHash };
+    events: () => {
+      out.part(EVENTS);
+      return writeEvents(out, item, events, decoding);
+    },
+    timestamp: () =>
+      andThen(context.timestampUsecs(), (usecs) => {
+        out.part(TIMESTAMP);
+        out.quotedNumber(usecs);
       }),
-    ),
-  );
+  };
+  out.part(VERSION);
+  out.quotedU64(item, versionAt);
+  writeInfo(out, item, info);
+  return andThen(vmStatusText(info.status, decoding), (status) => {
+    if (status === EXECUTED && context.statusSuffix === undefined) out.part(SHOWN_EXECUTED);
+    else out.units(quoted(status + (context.statusSuffix ?? '')));
+    out.part(ROOT_HASH);
+    out.hex(root, 0, HASH_BYTES);
+    out.part(CHANGES);
+    return andThen(writeChanges(out, item, writes, context), () => {
+      out.part(COMMA);
+      return andThen(rest(out, parts), () => root);
+    });
+  });
 }
 
-function readRest(reader: BcsReader): Rest {
+/** The members before the outcome's text. */
+function writeInfo(out: JsonWriter, item: Buffer, info: InfoPlaces): void {
+  const { hashesAt, checkpointAt, gasUsedAt, status } = info;
+  out.part(HASH);
+  out.hex(item, hashesAt, hashesAt + HASH_BYTES);
+  out.part(STATE_CHANGE_HASH);
+  out.hex(item, hashesAt + 2 * HASH_BYTES, hashesAt + 3 * HASH_BYTES);
+  out.part(EVENT_ROOT_HASH);
+  out.hex(item, hashesAt + HASH_BYTES, hashesAt + 2 * HASH_BYTES);
+  if (checkpointAt === undefined) out.part(NO_CHECKPOINT_HASH);
+  else {
+    out.part(CHECKPOINT_HASH);
+    out.hex(item, checkpointAt, checkpointAt + HASH_BYTES);
+  }
+  out.part(GAS_USED);
+  out.quotedU64(item, gasUsedAt);
+  out.part(status.kind === 'success' ? SUCCESS : NO_SUCCESS);
+}
+
+function readRest(out: JsonWriter, reader: BcsReader): Rest {
   switch (TRANSACTION_KINDS[reader.variant(TRANSACTION_KINDS.length, 'Transaction')]!) {
     case 'user': {
-      const request = requestMembers(reader);
-      return ({ context, events, timestamp }) =>
-        joined(context.isSimulated === true ? undefined : 'user_transaction', [
-          () => request(context.decoding),
-          events,
-          timestamp,
-        ]);
+      const request = readRequest(out, reader);
+      return (_, parts) => writeUser(out, request, parts);
     }
     case 'genesis': {
       const payload = readGenesisPayload(reader);
-      return ({ context, events }) =>
-        joined('genesis_transaction', [() => payload(context), events]);
+      return (out, { context, events }) =>
+        joined(out, 'genesis_transaction', [() => payload(out, context), events]);
     }
     case 'blockMetadata': {
       const [before, after] = metadataMembers(BlockMetadata.read(reader));
-      return ({ events }) =>
-        joined('block_metadata_transaction', [() => before, events, () => after]);
+      return (out, { events }) =>
+        joined(out, 'block_metadata_transaction', [
+          () => out.units(before),
+          events,
+          () => out.units(after),
+        ]);
     }
     case 'blockMetadataExt': {
       const ext = BlockMetadataExt.read(reader);
       const [before, after] = metadataMembers(ext.metadata);
       const last = `${after},"block_metadata_extension":${extensionJson(ext)}`;
-      return ({ events }) =>
-        joined('block_metadata_transaction', [() => before, events, () => last]);
+      return (out, { events }) =>
+        joined(out, 'block_metadata_transaction', [
+          () => out.units(before),
+          events,
+          () => out.units(last),
+        ]);
     }
     case 'stateCheckpoint':
       readHash(reader);
-      return ({ timestamp }) => joined('state_checkpoint_transaction', [timestamp]);
+      return (out, { timestamp }) => joined(out, 'state_checkpoint_transaction', [timestamp]);
     case 'validator': {
       const members = validatorMembers(ValidatorTransaction.read(reader));
-      return ({ events, timestamp }) =>
-        joined('validator_transaction', [events, timestamp, () => members]);
+      return (out, { events, timestamp }) =>
+        joined(out, 'validator_transaction', [events, timestamp, () => out.units(members)]);
     }
     case 'blockEpilogue': {
       const end = `"block_end_info":${blockEndJson(BlockEpilogue.read(reader))}`;
-      return ({ timestamp }) => joined('block_epilogue_transaction', [timestamp, () => end]);
+      return (out, { timestamp }) =>
+        joined(out, 'block_epilogue_transaction', [timestamp, () => out.units(end)]);
     }
   }
 }
 
+function writeUser(
+  out: JsonWriter,
+  request: Request,
+  { context, events, timestamp }: Parts,
+): MaybePromise<void> {
+  return andThen(writeRequest(out, request, context.decoding), () => {
+    out.part(COMMA);
+    return andThen(events(), () => {
+      out.part(COMMA);
+      return andThen(timestamp(), () => out.part(context.isSimulated === true ? END : USER_END));
+    });
+  });
+}
+
+/** Members, the type of the transaction, and its end. */
 function joined(
+  out: JsonWriter,
   type: string | undefined,
-  parts: readonly (() => MaybePromise<string>)[],
-): MaybePromise<string> {
-  const members = mapInOrder(parts, (part) => part());
-  const last = type === undefined ? '' : `,"type":"${type}"`;
-  return andThen(members, (texts) => texts.join(',') + last);
+  parts: readonly (() => MaybePromise<void>)[],
+): MaybePromise<void> {
+  const written = eachInOrder(parts, (part, index) => {
+    if (index > 0) out.part(COMMA);
+    return part();
+  });
+  return andThen(written, () => out.units(type === undefined ? '}' : `,"type":"${type}"}`));
 }
 
 function readGenesisPayload(
   reader: BcsReader,
-): (context: TransactionContext) => MaybePromise<string> {
+): (out: JsonWriter, context: TransactionContext) => MaybePromise<void> {
   if (reader.variant(2, 'WriteSetPayload') === 1) {
     const executeAs = quotedAddress(reader.address());
     const script = genesisScriptJson(Script.read(reader));
-    return () =>
-      `"payload":{"write_set":{"execute_as":${executeAs},"script":${script},` +
-      '"type":"script_write_set"},"type":"write_set_payload"}';
+    return (out) =>
+      out.units(
+        `"payload":{"write_set":{"execute_as":${executeAs},"script":${script},` +
+          '"type":"script_write_set"},"type":"write_set_payload"}',
+      );
   }
   const writes = readWrites(reader);
   const events = readEvents(reader);
   const item = reader.buffer;
-  return (context) =>
-    andThen(changesJson(item, writes, context), (changes) =>
-      andThen(
-        eventsJson(item, events, context.decoding),
-        (shown) =>
-          `"payload":{"write_set":{"changes":${changes},"events":${shown},` +
-          '"type":"direct_write_set"},"type":"write_set_payload"}',
-      ),
-    );
+  return (out, context) => {
+    out.units('"payload":{"write_set":{"changes":');
+    // These are another write set than that of the transaction.
+    const own = { ...context, keys: undefined };
+    return andThen(writeChanges(out, item, writes, own), () => {
+      out.units(',"events":');
+      return andThen(writeEvents(out, item, events, context.decoding), () =>
+        out.units(',"type":"direct_write_set"},"type":"write_set_payload"}'),
+      );
+    });
+  };
 }

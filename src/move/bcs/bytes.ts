@@ -19,7 +19,7 @@ interface NodeBytes {
 
 interface NodeBuffer {
   toString(encoding: 'hex' | 'latin1' | 'utf8', start: number, end: number): string;
-  write(text: string, offset: number, byteLength: number, encoding: 'utf8'): number;
+  write(text: string, offset: number, byteLength: number, encoding: 'latin1' | 'utf8'): number;
 }
 
 /** Offsets are in bytes; hex has two lower-case digits per byte and no prefix. */
@@ -40,6 +40,8 @@ interface ByteTools {
   utf8Length(text: string): number;
   /** Writes a text whose UTF-8 has `byteLength` bytes. */
   writeUtf8(bytes: Buffer, text: string, offset: number, byteLength: number): void;
+  /** Writes a text of units up to 255, one byte a unit. */
+  writeLatin1(bytes: Buffer, text: string, offset: number): void;
   isAscii(bytes: Uint8Array): boolean;
   isUtf8(bytes: Uint8Array): boolean;
 }
@@ -62,6 +64,9 @@ function nodeTools({ Buffer, isAscii, isUtf8 }: NodeBytes): ByteTools {
     utf8Length: (text) => Buffer.byteLength(text, 'utf8'),
     writeUtf8: (bytes, text, offset, byteLength) => {
       native(bytes).write(text, offset, byteLength, 'utf8');
+    },
+    writeLatin1: (bytes, text, offset) => {
+      native(bytes).write(text, offset, text.length, 'latin1');
     },
     isAscii,
     isUtf8,
@@ -98,6 +103,9 @@ export const portableTools: ByteTools = {
   utf8Length: (text) => encoder.encode(text).length,
   writeUtf8: (bytes, text, offset) => {
     encoder.encodeInto(text, bytes.subarray(offset));
+  },
+  writeLatin1: (bytes, text, offset) => {
+    for (let at = 0; at < text.length; at += 1) bytes[offset + at] = text.charCodeAt(at);
   },
   isAscii: (bytes) => bytes.every((byte) => byte < 0x80),
   isUtf8: (bytes) => {

@@ -11,7 +11,7 @@ import {
   u64,
   variants,
 } from '../bcs/codec.ts';
-import { domainHash } from '../crypto/hash.ts';
+import { domainHash, HASH_BYTES } from '../crypto/hash.ts';
 import { ModuleId } from '../types/module-id.ts';
 
 /** Where an abort or failure happened: in a module, or in the transaction's script. */
@@ -47,6 +47,7 @@ const CONTENT = {
   /** Present at the last transaction of a block. */
   stateCheckpointHash: option(hash),
 };
+const U64_BYTES = 8;
 /** Hashes that a V1 info reserves. */
 const RESERVED_HASHES = 8;
 
@@ -68,6 +69,32 @@ export function transactionHashIn(infoBytes: Uint8Array): Buffer {
   reader.u64();
   ExecutionStatus.read(reader);
   return hash.read(reader);
+}
+
+/** Where parts of an info stand in the bytes that it was read from. */
+export interface InfoPlaces {
+  readonly gasUsedAt: number;
+  readonly status: ExecutionStatus;
+  /** Of the transaction, of its events and of its state change, one after the other. */
+  readonly hashesAt: number;
+  /** Absent but at the last transaction of a block. */
+  readonly checkpointAt: number | undefined;
+}
+
+/** Reads an info, most of which is shown as it is. @throws BcsError when `TransactionInfo.read` does */
+export function readInfoPlaces(reader: BcsReader): InfoPlaces {
+  const form = reader.variant(TransactionInfo.kinds.length, 'TransactionInfo');
+  const gasUsedAt = reader.skip(U64_BYTES);
+  const status = ExecutionStatus.read(reader);
+  const hashesAt = reader.skip(3 * HASH_BYTES);
+  const checkpointAt = skipOptionalHash(reader);
+  const others = form === 0 ? 1 : 2 + RESERVED_HASHES;
+  for (let left = others; left > 0; left -= 1) skipOptionalHash(reader);
+  return { gasUsedAt, status, hashesAt, checkpointAt };
+}
+
+function skipOptionalHash(reader: BcsReader): number | undefined {
+  return reader.option((inner) => inner.skip(HASH_BYTES));
 }
 
 /** The leaf of a transaction in the ledger's accumulator: of the info's own bytes. */

@@ -31,10 +31,11 @@ export function compareStructTagsAt(buffer: Buffer, left: number, right: number)
     const order = buffer[left + at]! - buffer[right + at]!;
     if (order !== 0) return order;
   }
-  const [ofLeft, ofRight] = [left, right].map((at) => new BcsReader(buffer, at + ADDRESS_BYTES));
+  const ofLeft = new BcsReader(buffer, left + ADDRESS_BYTES);
+  const ofRight = new BcsReader(buffer, right + ADDRESS_BYTES);
   return (
-    compareNamesAt(ofLeft!, ofRight!) ||
-    compareNamesAt(ofLeft!, ofRight!) ||
+    compareNamesAt(ofLeft, ofRight) ||
+    compareNamesAt(ofLeft, ofRight) ||
     compareStructTags(...readBoth(buffer, left, right))
   );
 }
@@ -42,8 +43,10 @@ export function compareStructTagsAt(buffer: Buffer, left: number, right: number)
 /** Reads a name each. */
 function compareNamesAt(left: BcsReader, right: BcsReader): number {
   const { buffer } = left;
-  const [leftBytes, rightBytes] = [left.length(1), right.length(1)];
-  const [leftAt, rightAt] = [left.skip(leftBytes), right.skip(rightBytes)];
+  const leftBytes = left.length(1);
+  const rightBytes = right.length(1);
+  const leftAt = left.skip(leftBytes);
+  const rightAt = right.skip(rightBytes);
   const shared = Math.min(leftBytes, rightBytes);
   for (let at = 0; at < shared; at += 1) {
     const order = buffer[leftAt + at]! - buffer[rightAt + at]!;

@@ -5,7 +5,15 @@
  * `layout-resolver.ts` resolves them for values that are shown and for arguments, `src/vm/program/layouts.ts` for code
  * that runs.
  */
+import { byteTools } from '../bcs/bytes.ts';
 import { MoveError } from '../errors.ts';
+import {
+  FIXED_BYTES,
+  FIXED_KINDS,
+  FIXED_TEXT_BYTES,
+  type FixedKind,
+  type FixedObject,
+} from '../json/json-writer.ts';
 import {
   type CompiledModule,
   type FieldDefinition,
@@ -61,18 +69,26 @@ export interface LayoutVariant extends LayoutFields {
 
 /**
  * An object of the JSON output: `pieces[0] field[order[0]] pieces[1] field[order[1]] … pieces[n]`. The pieces
- * hold the names, sorted and escaped once for all values.
+ * hold the names, sorted and escaped once for all values, in UTF-8.
  */
 export interface ObjectTemplate {
   /** Those of the fields. Templates have one hidden class; what has fields has several. */
   readonly layouts: readonly Layout[];
-  readonly pieces: readonly string[];
+  readonly pieces: readonly Buffer[];
   /** The index of the field at each position. */
   readonly order: readonly number[];
   /** Whether `order` is 0, 1, 2, … over all fields. */
   readonly inDeclaredOrder: boolean;
   /** The cost of one value in the byte budget for its field and variant names. */
   readonly nameBytes: number;
+  /** Given if the bytes of all values are as many: then one object has them all, whatever structs they are in. */
+  readonly fixed: FixedTemplate | undefined;
+}
+
+export interface FixedTemplate extends FixedObject {
+  readonly valueBytes: number;
+  /** `nameBytes`, and the same and `tagBytes` of all structs inside. */
+  readonly costBytes: number;
 }
 
 export interface VectorLayout {
@@ -213,17 +229,95 @@ export function objectTemplate(
   pieces.push(piece + '}');
   const inDeclaredOrder =
     order.length === fields.length && order.every((field, place) => field === place);
-  const layouts = fields.map(({ layout }) => layout);
-  return { layouts, pieces, order, inDeclaredOrder, nameBytes };
+  return templateOf(fields, pieces, { order, inDeclaredOrder, nameBytes });
 }
 
 /** `{"vec":[…]}` around the fields of a variant of the enum `0x1::option::Option`. */
 export function optionTemplate(fields: readonly LayoutField[], nameBytes: number): ObjectTemplate {
-  const layouts = fields.map(({ layout }) => layout);
   const order = fields.map((_, index) => index);
   const pieces: string[] = order.map((index) => (index === 0 ? '{"vec":[' : ','));
   pieces.push(fields.length === 0 ? '{"vec":[]}' : ']}');
-  return { layouts, pieces, order, inDeclaredOrder: true, nameBytes };
+  return templateOf(fields, pieces, { order, inDeclaredOrder: true, nameBytes });
+}
+
+function templateOf(
+  fields: readonly LayoutField[],
+  texts: readonly string[],
+  form: Pick<ObjectTemplate, 'order' | 'inDeclaredOrder' | 'nameBytes'>,
+): ObjectTemplate {
+  const { order, inDeclaredOrder, nameBytes } = form;
+  const layouts = fields.map(({ layout }) => layout);
+  const pieces = texts.map((text) => byteTools.utf8Bytes(text));
+  const fixed = fixedTemplate(layouts, pieces, order, nameBytes);
+  return { layouts, pieces, order, inDeclaredOrder, nameBytes, fixed };
+}
+
+/** Most values in a fixed template. */
+const MAX_FIXED_VALUES = 64;
+
+/** The template of values of fixed length; `undefined` if one has another, or is not shown. */
+function fixedTemplate(
+  layouts: readonly Layout[],
+  pieces: readonly Buffer[],
+  order: readonly number[],
+  nameBytes: number,
+): FixedTemplate | undefined {
+  if (order.length !== layouts.length) return undefined;
+  const starts: number[] = [];
+  let valueBytes = 0;
+  let costBytes = nameBytes;
+  for (const layout of layouts) {
+    const bytes = fixedBytes(layout);
+    if (bytes === undefined) return undefined;
+    starts.push(valueBytes);
+    valueBytes += bytes;
+    if (layout.kind === 'struct') costBytes += layout.tagBytes! + layout.template!.fixed!.costBytes;
+  }
+  const kinds: number[] = [];
+  const offsets: number[] = [];
+  const texts: Buffer[][] = [[pieces[0]!]];
+  let maxTextBytes = 0;
+  for (const [place, index] of order.entries()) {
+    const layout = layouts[index]!;
+    const start = starts[index]!;
+    if (layout.kind === 'struct') {
+      const inner = layout.template!.fixed!;
+      texts.at(-1)!.push(inner.pieces[0]!);
+      inner.kinds.forEach((kind, at) => {
+        kinds.push(kind);
+        offsets.push(start + inner.offsets[at]!);
+        texts.push([inner.pieces[at + 1]!]);
+      });
+      maxTextBytes += inner.maxTextBytes;
+    } else {
+      const kind = layout.kind as FixedKind;
+      kinds.push(FIXED_KINDS[kind]);
+      offsets.push(start);
+      texts.push([]);
+      maxTextBytes += FIXED_TEXT_BYTES[kind];
+    }
+    texts.at(-1)!.push(pieces[place + 1]!);
+  }
+  if (kinds.length > MAX_FIXED_VALUES) return undefined;
+  for (const piece of pieces) maxTextBytes += piece.length;
+  const joined = texts.map(joinedBytes);
+  const shape = { kinds: Uint8Array.from(kinds), offsets: Uint16Array.from(offsets) };
+  return { ...shape, pieces: joined, maxTextBytes, valueBytes, costBytes };
+}
+
+function joinedBytes(parts: readonly Buffer[]): Buffer {
+  const bytes = byteTools.allocate(parts.reduce((sum, { length }) => sum + length, 0));
+  let end = 0;
+  for (const part of parts) {
+    bytes.set(part, end);
+    end += part.length;
+  }
+  return bytes;
+}
+
+function fixedBytes(layout: Layout): number | undefined {
+  if (layout.kind === 'struct') return layout.template?.fixed?.valueBytes;
+  return layout.kind in FIXED_BYTES ? FIXED_BYTES[layout.kind as FixedKind] : undefined;
 }
 
 /** Memory of a struct or a variant, and of one of its fields, in bytes, estimated. */

@@ -5,8 +5,8 @@
  * are unique, which every chain checks when a module is published).
  */
 import { BcsError, BcsReader } from '../bcs/bcs-reader.ts';
-import { byteTools } from '../bcs/bytes.ts';
 import { type JsonValue, parseJson } from '../json/json-text.ts';
+import { JsonWriter } from '../json/json-writer.ts';
 import type { EnumLayout, Layout, LayoutFields, LayoutVariant, ObjectTemplate } from './layout.ts';
 import { ValueRenderer } from './value-json.ts';
 
@@ -32,17 +32,18 @@ export function decodeArgument(
   budget: ContainerBudget = { containersLeft: MAX_ARGUMENT_CONTAINERS },
 ): JsonValue {
   const reader = new BcsReader(bytes);
-  const json = new ArgumentRenderer(reader, budget).value(layout, 0, 0);
+  const out = new JsonWriter();
+  new ArgumentRenderer(reader, out, budget).value(layout, 0, 0);
   reader.finish();
-  return parseJson(byteTools.utf8Bytes(json), Number.POSITIVE_INFINITY);
+  return parseJson(out.finish(), Number.POSITIVE_INFINITY);
 }
 
 class ArgumentRenderer extends ValueRenderer {
   readonly #budget: ContainerBudget;
   readonly #maxContainers: number;
 
-  constructor(reader: BcsReader, budget: ContainerBudget) {
-    super(reader);
+  constructor(reader: BcsReader, out: JsonWriter, budget: ContainerBudget) {
+    super(reader, out);
     this.#budget = budget;
     this.#maxContainers = budget.containersLeft;
   }
@@ -55,11 +56,13 @@ class ArgumentRenderer extends ValueRenderer {
     this.#budget.containersLeft -= 1;
   }
 
-  protected override text(): string {
-    const start = this.reader.offset;
-    const text = this.reader.text();
-    if (text !== undefined) return JSON.stringify(text);
-    throw new BcsError('bad_utf8', 'text is not UTF-8', start);
+  protected override text(): void {
+    const { reader, out } = this;
+    const before = reader.offset;
+    const byteLength = reader.length(1);
+    const start = reader.skip(byteLength);
+    if (out.string(reader.buffer, start, start + byteLength)) return;
+    throw new BcsError('bad_utf8', 'text is not UTF-8', before);
   }
 
   protected override object(
@@ -67,19 +70,25 @@ class ArgumentRenderer extends ValueRenderer {
     _template: ObjectTemplate | undefined,
     depth: number,
     containerDepth: number,
-  ): string {
-    const members = chosen.fields.map(
-      ({ name, layout }) => `${JSON.stringify(name)}:${this.value(layout, depth, containerDepth)}`,
-    );
-    const object = `{${members.join(',')}}`;
-    return 'name' in chosen ? `{${JSON.stringify(chosen.name)}:${object}}` : object;
+  ): void {
+    const { out } = this;
+    const isVariant = 'name' in chosen;
+    if (isVariant) out.text(`{${JSON.stringify(chosen.name)}:`);
+    let separator = '{';
+    for (const { name, layout } of chosen.fields) {
+      out.text(`${separator}${JSON.stringify(name)}:`);
+      this.value(layout, depth, containerDepth);
+      separator = ',';
+    }
+    out.units(chosen.fields.length === 0 ? '{}' : '}');
+    if (isVariant) out.units('}');
   }
 
   protected override variant({ tag, variants }: EnumLayout): LayoutVariant {
     return variants[this.reader.variant(variants.length, tag!.name)]!;
   }
 
-  protected override closure(): string {
+  protected override closure(): void {
     const text = 'function values cannot be arguments';
     throw new BcsError('function_value', text, this.reader.offset);
   }

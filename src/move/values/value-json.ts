@@ -5,17 +5,20 @@
 import { BcsError, BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
 import { byteTools } from '../bcs/bytes.ts';
 import { formatHex } from '../bcs/hex.ts';
-import { formatAddress } from '../types/address.ts';
+import { JsonWriter } from '../json/json-writer.ts';
+import { ADDRESS_BYTES, formatAddress } from '../types/address.ts';
 import { ModuleId } from '../types/module-id.ts';
 import { formatTypeTag, readTypeTag } from '../types/type-tag.ts';
-import type {
-  EnumLayout,
-  Layout,
-  LayoutFields,
-  LayoutVariant,
-  ObjectTemplate,
-  StructLayout,
-  VectorLayout,
+import {
+  type EnumLayout,
+  type FixedTemplate,
+  type Layout,
+  type LayoutFields,
+  type LayoutVariant,
+  MAX_LAYOUT_DEPTH,
+  type ObjectTemplate,
+  type StructLayout,
+  type VectorLayout,
 } from './layout.ts';
 import { enterContainer, FUNCTION_DATA_VERSION, readCapturedLayout } from './layout-captured.ts';
 
@@ -35,12 +38,6 @@ export const MAX_VALUE_DEPTH = 768;
 /** Text between two steps of `renderInTurns`, in bytes: it takes a few milliseconds to make. */
 export const JSON_PIECE_BYTES = 128 * 1024;
 
-/** Below it a high half of a u64 leaves the number exact in a double. */
-const EXACT_HIGH_HALF = 0x20_0000;
-const TWO_32 = 0x1_0000_0000;
-const BILLION = 1_000_000_000;
-const BILLION_DIGITS = 9;
-
 /** Highest index that the reference's reader can even hold. */
 const MAX_VARIANT_INDEX = 0xffff;
 
@@ -49,43 +46,34 @@ const MAX_VARIANT_INDEX = 0xffff;
  * @throws BcsError, whose `detail` is the interface's text.
  */
 export function renderValue(layout: Layout, bytes: Uint8Array): string {
-  return decodeBcs(bytes, (reader) => new ValueRenderer(reader).value(layout, 0, 0));
+  const out = new JsonWriter();
+  const reader = new BcsReader(bytes);
+  writeValue(out, layout, reader);
+  return out.finishText();
 }
 
 /**
- * The UTF-8 of `renderValue`, one unit per byte, for output that is sent as bytes anyway.
- * @param start where the value begins in `bytes`
- * @param end where it ends
- * @throws BcsError exactly when `renderValue` does.
+ * Writes the JSON of the value that takes all bytes of a reader.
+ * @throws BcsError exactly when `renderValue` does; a part may have been written
  */
-export function renderValueUtf8(
-  layout: Layout,
-  bytes: Uint8Array,
-  start = 0,
-  end = bytes.length,
-): string {
-  const reader = new BcsReader(bytes, start, end);
-  const text = new ValueRenderer(reader, true).value(layout, 0, 0);
+export function writeValue(out: JsonWriter, layout: Layout, reader: BcsReader): void {
+  new ValueRenderer(reader, out).value(layout, 0, 0);
   reader.finish();
-  return text;
 }
 
 /**
- * The text of `renderValueUtf8` in pieces, for values that take long: others should have their turn after each. A piece
+ * The UTF-8 of `renderValue` in pieces, for values that take long: others should have their turn after each. A piece
  * may be empty.
- * @param text what comes before it
- * @returns the last piece
+ * @param text what comes before it, in ASCII
  * @throws BcsError exactly when `renderValue` does, from a step
  */
-export function* renderInTurns(
-  layout: Layout,
-  bytes: Uint8Array,
-  text: string,
-): Generator<string, string> {
+export function* renderInTurns(layout: Layout, bytes: Uint8Array, text: string): Generator<Buffer> {
   const reader = new BcsReader(bytes);
-  const rest = yield* new ValueRenderer(reader, true).inTurns(layout, text, 0, 0);
+  const out = new JsonWriter();
+  out.units(text);
+  yield* new ValueRenderer(reader, out).inTurns(layout, 0, 0);
   reader.finish();
-  return rest;
+  yield out.finish();
 }
 
 /** The UTF-8 of a text, a unit for each byte. */
@@ -107,146 +95,184 @@ interface FieldBytes {
  */
 export function splitFields(layout: Layout, bytes: Uint8Array): FieldBytes | undefined {
   if (layout.kind !== 'struct' && layout.kind !== 'enum') return undefined;
-  return decodeBcs(bytes, (reader) => new ValueRenderer(reader).split(layout));
+  return decodeBcs(bytes, (reader) => new ValueRenderer(reader, new JsonWriter()).split(layout));
 }
 
 /** Kinds of values that may have any number of parts. */
 const LONG_KINDS: ReadonlySet<Layout['kind']> = new Set(['vector', 'struct', 'enum', 'bytes']);
 
+const NO_BYTES = byteTools.allocate(0);
+const TRUE = byteTools.utf8Bytes('true');
+const FALSE = byteTools.utf8Bytes('false');
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const OPEN = 0x5b;
+const CLOSE = 0x5d;
+const BRACE = 0x7b;
+
 /** Renders values as they are shown; arguments are rendered by a subclass (value-decode.ts). */
 export class ValueRenderer {
   protected readonly reader: BcsReader;
-  readonly #asUtf8: boolean;
+  protected out: JsonWriter;
   #leftBytes = VALUE_BUDGET_BYTES;
 
-  /** @param asUtf8 whether texts are those of `renderValueUtf8`; all but strings and names are ASCII */
-  constructor(reader: BcsReader, asUtf8 = false) {
+  constructor(reader: BcsReader, out: JsonWriter) {
     this.reader = reader;
-    this.#asUtf8 = asUtf8;
+    this.out = out;
   }
 
   /** `containerDepth` counts the named containers of BCS around the value: of values, only enums. */
-  value(layout: Layout, depth: number, containerDepth: number): string {
-    const { reader } = this;
+  value(layout: Layout, depth: number, containerDepth: number): void {
+    const { reader, out } = this;
     switch (layout.kind) {
       case 'bool':
-        return reader.bool() ? 'true' : 'false';
+        out.part(reader.bool() ? TRUE : FALSE);
+        return;
       case 'u8':
-        return String(reader.u8());
+        out.number(reader.u8());
+        return;
       case 'u16':
-        return String(reader.u16());
+        out.number(reader.u16());
+        return;
       case 'u32':
-        return String(reader.u32());
+        out.number(reader.u32());
+        return;
       case 'u64':
-        return `"${this.#u64()}"`;
+        out.quotedU64(reader.buffer, reader.skip(8));
+        return;
       case 'u128':
-        return `"${reader.u128()}"`;
+        this.#quoted(reader.u128());
+        return;
       case 'u256':
-        return `"${reader.u256()}"`;
+        this.#quoted(reader.u256());
+        return;
       case 'i8':
-        return String(reader.signed(8));
+        out.units(String(reader.signed(8)));
+        return;
       case 'i16':
-        return String(reader.signed(16));
+        out.units(String(reader.signed(16)));
+        return;
       case 'i32':
-        return String(reader.signed(32));
+        out.units(String(reader.signed(32)));
+        return;
       case 'i64':
-        return `"${reader.signed(64)}"`;
+        this.#quoted(reader.signed(64));
+        return;
       case 'i128':
-        return `"${reader.signed(128)}"`;
+        this.#quoted(reader.signed(128));
+        return;
       case 'i256':
-        return `"${reader.signed(256)}"`;
+        this.#quoted(reader.signed(256));
+        return;
       case 'address':
-        return `"${formatAddress(reader.address())}"`;
-      case 'bytes':
-        return `"${formatHex(reader.bytes())}"`;
+        out.quotedAddress(reader.buffer, reader.skip(ADDRESS_BYTES));
+        return;
+      case 'bytes': {
+        const byteLength = reader.length(1);
+        const start = reader.skip(byteLength);
+        out.hex(reader.buffer, start, start + byteLength);
+        return;
+      }
       case 'string':
-        return this.text(layout);
+        this.text(layout);
+        return;
       case 'signer':
         throw this.#error('signer', 'cannot deserialize signer');
       default:
         this.#checkDepth(depth);
-        return this.#composite(layout, depth + 1, containerDepth);
+        this.#composite(layout, depth + 1, containerDepth);
     }
   }
 
-  /** Renders a value in pieces behind `text`; a value without parts is one piece. @returns the last piece */
-  *inTurns(
-    layout: Layout,
-    text: string,
-    depth: number,
-    containerDepth: number,
-  ): Generator<string, string> {
+  #quoted(number: bigint): void {
+    const { out } = this;
+    out.byte(QUOTE);
+    out.units(String(number));
+    out.byte(QUOTE);
+  }
+
+  /** Renders a value in pieces, the last of which is left to be taken. A value without parts is one piece. */
+  *inTurns(layout: Layout, depth: number, containerDepth: number): Generator<Buffer> {
     const { kind } = layout;
+    const { out } = this;
     if (kind === 'vector') {
       this.#checkDepth(depth);
       this.enter(layout.tagBytes);
       const count = this.reader.length(0);
       const { element } = layout;
       const isShort = !LONG_KINDS.has(element.kind);
-      text += '[';
+      out.byte(OPEN);
       for (let index = 0; index < count; index += 1) {
-        if (index > 0) text += ',';
-        if (isShort) text += this.value(element, depth + 1, containerDepth);
-        else text = yield* this.inTurns(element, text, depth + 1, containerDepth);
-        if (text.length >= JSON_PIECE_BYTES) {
-          yield text;
-          text = '';
-        }
+        if (index > 0) out.byte(COMMA);
+        if (isShort) this.value(element, depth + 1, containerDepth);
+        else yield* this.inTurns(element, depth + 1, containerDepth);
+        if (out.length >= JSON_PIECE_BYTES) yield out.take();
       }
-      return text + ']';
+      out.byte(CLOSE);
+    } else if (kind === 'bytes') {
+      yield* this.#bytesInTurns();
+    } else if (kind === 'struct' || kind === 'enum') {
+      yield* this.#membersInTurns(layout, depth, containerDepth);
+    } else this.value(layout, depth, containerDepth);
+  }
+
+  *#bytesInTurns(): Generator<Buffer> {
+    const { out } = this;
+    const bytes = this.reader.bytes();
+    out.units('"0x');
+    for (let from = 0; from < bytes.length; from += JSON_PIECE_BYTES) {
+      if (from > 0) yield out.take();
+      out.digits(bytes, from, Math.min(from + JSON_PIECE_BYTES, bytes.length));
     }
-    if (kind === 'bytes') {
-      const bytes = this.reader.bytes();
-      text += '"0x';
-      for (let from = 0; from < bytes.length; from += JSON_PIECE_BYTES) {
-        if (from > 0) yield text;
-        const digits = formatHex(bytes.subarray(from, from + JSON_PIECE_BYTES)).slice('0x'.length);
-        text = from > 0 ? digits : text + digits;
-      }
-      return text + '"';
-    }
-    if (kind !== 'struct' && kind !== 'enum') {
-      return text + this.value(layout, depth, containerDepth);
-    }
+    out.byte(QUOTE);
+  }
+
+  *#membersInTurns(
+    layout: StructLayout | EnumLayout,
+    depth: number,
+    containerDepth: number,
+  ): Generator<Buffer> {
+    const { out } = this;
+    const isEnum = layout.kind === 'enum';
     this.#checkDepth(depth);
-    if (kind === 'enum') enterContainer(this.reader, containerDepth, 'enum');
+    if (isEnum) enterContainer(this.reader, containerDepth, 'enum');
     const { fields, template } = this.#fields(layout);
     const { pieces, order } = template!;
-    const inside = kind === 'enum' ? containerDepth + 1 : containerDepth;
-    const values: string[][] = [];
+    const inside = isEnum ? containerDepth + 1 : containerDepth;
+    const values: Buffer[][] = [];
     for (const { layout: field } of fields) {
-      const parts: string[] = [];
-      const steps = this.inTurns(field, '', depth + 1, inside);
-      for (let step = steps.next(); ; step = steps.next()) {
-        parts.push(step.value);
-        if (step.done) break;
+      const parts: Buffer[] = [];
+      this.out = new JsonWriter();
+      for (const part of this.inTurns(field, depth + 1, inside)) {
+        parts.push(part);
         // Members are not in the order of their bytes.
-        yield '';
+        yield NO_BYTES;
       }
+      parts.push(this.out.finish());
       values.push(parts);
     }
+    this.out = out;
     for (const [place, piece] of pieces.entries()) {
       for (const part of place === 0 ? [] : values[order[place - 1]!]!) {
-        text += part;
-        if (text.length < JSON_PIECE_BYTES) continue;
-        yield text;
-        text = '';
+        out.part(part);
+        if (out.length >= JSON_PIECE_BYTES) yield out.take();
       }
-      text += piece;
+      out.part(piece);
     }
-    return text;
   }
 
   /** Skips an outermost value field by field; the text is produced only to check the value. */
   split(layout: StructLayout | EnumLayout): FieldBytes {
-    const { reader } = this;
+    const { reader, out } = this;
     const isEnum = layout.kind === 'enum';
     const chosen = this.#fields(layout);
     const fields = chosen.fields.map(({ layout: field }) => {
       const start = reader.offset;
       this.value(field, 1, isEnum ? 1 : 0);
+      out.cut(0);
       return reader.buffer.subarray(start, reader.offset);
     });
+    out.finish();
     return { variant: isEnum ? layout.variants.indexOf(chosen as LayoutVariant) : 0, fields };
   }
 
@@ -254,21 +280,24 @@ export class ValueRenderer {
     layout: VectorLayout | StructLayout | EnumLayout | { readonly kind: 'function' },
     depth: number,
     containerDepth: number,
-  ): string {
+  ): void {
     switch (layout.kind) {
       case 'vector':
-        return this.#vector(layout, depth, containerDepth);
+        this.#vector(layout, depth, containerDepth);
+        return;
       case 'struct':
         this.enter(layout.tagBytes);
-        return this.object(layout, layout.template!, depth, containerDepth);
+        this.object(layout, layout.template!, depth, containerDepth);
+        return;
       case 'enum': {
         enterContainer(this.reader, containerDepth, 'enum');
         this.enter(layout.tagBytes);
         const variant = this.variant(layout);
-        return this.object(variant, variant.template!, depth, containerDepth + 1);
+        this.object(variant, variant.template!, depth, containerDepth + 1);
+        return;
       }
       case 'function':
-        return this.closure(depth, containerDepth);
+        this.closure(depth, containerDepth);
     }
   }
 
@@ -277,35 +306,28 @@ export class ValueRenderer {
     this.#charge(tagBytes!);
   }
 
-  #u64(): string {
-    const { reader } = this;
-    const low = reader.u32();
-    const high = reader.u32();
-    if (high === 0) return String(low);
-    if (high < EXACT_HIGH_HALF) return exactText(high * TWO_32 + low);
-    return String((BigInt(high) << 32n) | BigInt(low));
-  }
-
-  protected text(layout: StructLayout<'string'>): string {
+  protected text(layout: StructLayout<'string'>): void {
     this.#charge(layout.tagBytes!);
-    const { reader } = this;
-    if (!this.#asUtf8) return jsonString(reader.bytes());
+    const { reader, out } = this;
     const byteLength = reader.length(1);
     const start = reader.skip(byteLength);
-    return jsonStringUtf8(reader.buffer, start, start + byteLength);
+    const end = start + byteLength;
+    if (out.string(reader.buffer, start, end)) return;
+    out.units(`"Unparsable utf-8 ${formatHex(reader.buffer.subarray(start, end))}"`);
   }
 
-  #vector(layout: VectorLayout, depth: number, containerDepth: number): string {
+  #vector(layout: VectorLayout, depth: number, containerDepth: number): void {
     this.enter(layout.tagBytes);
+    const { out } = this;
     // Items are read one by one, so that the first bad item decides, not the length.
     const count = this.reader.length(0);
     const { element } = layout;
-    if (count === 0) return '[]';
-    let text = '[' + this.value(element, depth, containerDepth);
-    for (let index = 1; index < count; index += 1) {
-      text += ',' + this.value(element, depth, containerDepth);
+    out.byte(OPEN);
+    for (let index = 0; index < count; index += 1) {
+      if (index > 0) out.byte(COMMA);
+      this.value(element, depth, containerDepth);
     }
-    return text + ']';
+    out.byte(CLOSE);
   }
 
   /** @param template of the fields, read by the caller: there all layouts have one hidden class */
@@ -314,22 +336,41 @@ export class ValueRenderer {
     template: ObjectTemplate,
     depth: number,
     containerDepth: number,
-  ): string {
+  ): void {
+    const { fixed } = template;
+    if (fixed !== undefined && this.#fixedObject(fixed, depth)) return;
     this.#charge(template.nameBytes);
+    const { out } = this;
     const { layouts, pieces, order } = template;
-    let text = pieces[0]!;
     if (template.inDeclaredOrder) {
+      out.part(pieces[0]!);
       for (let index = 0; index < layouts.length; index += 1) {
-        text += this.value(layouts[index]!, depth, containerDepth) + pieces[index + 1]!;
+        this.value(layouts[index]!, depth, containerDepth);
+        out.part(pieces[index + 1]!);
       }
-      return text;
+      return;
     }
-    const values: string[] = [];
-    for (const layout of layouts) values.push(this.value(layout, depth, containerDepth));
-    for (let place = 0; place < order.length; place += 1) {
-      text += values[order[place]!]! + pieces[place + 1]!;
+    const start = out.length;
+    const ends: number[] = [];
+    for (let index = 0; index < layouts.length; index += 1) {
+      this.value(layouts[index]!, depth, containerDepth);
+      ends.push(out.length);
     }
-    return text;
+    out.arrange(start, ends, pieces, order);
+  }
+
+  /** @returns false, and nothing is written, for what is refused: the other way says why */
+  #fixedObject(fixed: FixedTemplate, depth: number): boolean {
+    const { reader, out } = this;
+    const { valueBytes, costBytes } = fixed;
+    const isRefused =
+      reader.remaining < valueBytes ||
+      this.#leftBytes < costBytes ||
+      depth > MAX_VALUE_DEPTH - MAX_LAYOUT_DEPTH;
+    if (isRefused || !out.fixedObject(fixed, reader.buffer, reader.offset)) return false;
+    this.#leftBytes -= costBytes;
+    reader.skip(valueBytes);
+    return true;
   }
 
   #fields(layout: StructLayout | EnumLayout): LayoutFields {
@@ -352,7 +393,7 @@ export class ValueRenderer {
   }
 
   /** A function value: a sequence of 5 + 2c parts (docs/spec/move.md §4.5, docs/spec/encode.md §B1). */
-  protected closure(depth: number, containerDepth: number): string {
+  protected closure(depth: number, containerDepth: number): void {
     const { reader } = this;
     let partsLeft = reader.length(0);
     const expectPart = () => {
@@ -372,24 +413,25 @@ export class ValueRenderer {
     const typeArguments = reader.vector(1, () => formatTypeTag(readTypeTag(reader)));
     expectPart();
     const mask = reader.u64().toString(2);
-    const captured: string[] = [];
+    const { out } = this;
+    out.byte(BRACE);
+    let capturedCount = 0;
     for (const bit of mask) {
       if (bit === '0') continue;
       expectPart();
       const layout = readCapturedLayout(reader, containerDepth);
-      if (partsLeft === 0) throw this.#wrongLength(captured.length);
+      if (partsLeft === 0) throw this.#wrongLength(capturedCount);
       partsLeft -= 1;
-      captured.push(this.value(layout, depth, containerDepth));
+      out.units(capturedCount === 0 ? '"__captured__":[' : ',');
+      this.value(layout, depth, containerDepth);
+      capturedCount += 1;
     }
-    if (partsLeft !== 0) throw this.#wrongLength(captured.length);
-    const capturedMember = captured.length === 0 ? '' : `"__captured__":[${captured.join(',')}],`;
-    const typesMember =
+    if (partsLeft !== 0) throw this.#wrongLength(capturedCount);
+    if (capturedCount > 0) out.units('],');
+    const shownName = JSON.stringify(`${formatAddress(address)}::${module}::${name}`);
+    const shownTypes =
       typeArguments.length === 0 ? '' : `,"__ty_args__":${JSON.stringify(typeArguments)}`;
-    const functionName = JSON.stringify(`${formatAddress(address)}::${module}::${name}`);
-    const [shownName, shownTypes] = this.#asUtf8
-      ? [utf8Units(functionName), utf8Units(typesMember)]
-      : [functionName, typesMember];
-    return `{${capturedMember}"__fun_name__":${shownName},"__mask__":"${mask}"${shownTypes}}`;
+    out.text(`"__fun_name__":${shownName},"__mask__":"${mask}"${shownTypes}}`);
   }
 
   #wrongLength(capturedCount: number): BcsError {
@@ -409,33 +451,4 @@ export class ValueRenderer {
   #error(code: BcsError['code'], text: string): BcsError {
     return new BcsError(code, text, this.reader.offset);
   }
-}
-
-/** The digits of a whole number from 2^32 to 2^53: small numbers convert much faster than large ones. */
-function exactText(value: number): string {
-  const high = Math.floor(value / BILLION);
-  const low = value - high * BILLION;
-  return String(high) + String(low).padStart(BILLION_DIGITS, '0');
-}
-
-function jsonString(bytes: Buffer): string {
-  if (!byteTools.isUtf8(bytes)) return `"Unparsable utf-8 ${formatHex(bytes)}"`;
-  return JSON.stringify(byteTools.utf8Text(bytes, 0, bytes.length));
-}
-
-/** The UTF-8 of `jsonString`, a unit for each byte: mostly the bytes themselves. */
-function jsonStringUtf8(buffer: Buffer, start: number, end: number): string {
-  let isAscii = true;
-  for (let at = start; at < end; at += 1) {
-    const byte = buffer[at]!;
-    // Characters that JSON escapes.
-    if (byte < 0x20 || byte === 0x22 || byte === 0x5c) {
-      return utf8Units(jsonString(buffer.subarray(start, end)));
-    }
-    if (byte >= 0x80) isAscii = false;
-  }
-  if (!isAscii && !byteTools.isUtf8(buffer.subarray(start, end))) {
-    return jsonString(buffer.subarray(start, end));
-  }
-  return `"${byteTools.latin1Text(buffer, start, end)}"`;
 }

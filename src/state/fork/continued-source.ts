@@ -240,6 +240,10 @@ class ContinuedHistory implements HistorySource {
     return this.#of(version).transaction(version);
   }
 
+  writtenKeys(version: bigint) {
+    return this.#of(version).writtenKeys(version);
+  }
+
   transactions(first: bigint, limit: number): Promise<readonly Buffer[]> {
     return this.#rows(first, limit, (source, from, most) => source.transactions(from, most));
   }

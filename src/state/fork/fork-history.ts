@@ -111,6 +111,11 @@ export class ForkHistory implements HistorySource {
     });
   }
 
+  /** A fork has no such rows. */
+  writtenKeys(): undefined {
+    return undefined;
+  }
+
   /** Rows from a version on, with those in the gaps asked for. */
   async #whole(
     first: bigint,

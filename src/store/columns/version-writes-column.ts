@@ -3,6 +3,7 @@
  * (docs/spec/ledger.md §5.6), so the older rows of the keys written at v can be deleted once v is the oldest version.
  * The owner's address stands beside each hash, so that pinned accounts are spared without another read.
  */
+import { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { address, hash, structCodec, u64 } from '../../move/bcs/codec.ts';
 import { HASH_BYTES } from '../../move/crypto/hash.ts';
 import { ADDRESS_BYTES } from '../../move/types/address.ts';
@@ -44,3 +45,23 @@ export const WRITES_OF_VERSION = new RowCodec<bigint, VersionWrites>(
     }),
   },
 );
+
+/** The keys of a row, as they stand in it: in the order of the version's write set. */
+export interface WrittenKeys {
+  readonly row: Buffer;
+  readonly count: number;
+  /** Where the first one begins. */
+  readonly start: number;
+}
+
+/** @throws BcsError */
+export function writtenKeysIn(row: Buffer): WrittenKeys {
+  const reader = new BcsReader(row);
+  const count = reader.length(KEY_BYTES);
+  return { row, count, start: reader.offset };
+}
+
+/** Where the hash of a key stands in its row. */
+export function hashAt({ start }: WrittenKeys, index: number): number {
+  return start + index * KEY_BYTES;
+}

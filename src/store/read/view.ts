@@ -16,12 +16,15 @@ import {
   STATE,
   TRANSACTION_INFOS,
   TRANSACTIONS,
+  VERSION_WRITES,
 } from '../columns/columns.ts';
 import type { StreamId } from '../columns/event-column.ts';
 import { type Head, oldestTransaction, openHead } from '../columns/head.ts';
 import { bucketEnd, bucketStart, encodeBucketKey, encodeU64Key } from '../columns/order-key.ts';
+import { decoding } from '../columns/row-codec.ts';
 import { decodeStateRow, type StateEntry } from '../columns/state-column.ts';
 import { walkAccountKeys } from '../columns/state-key-column.ts';
+import { type WrittenKeys, writtenKeysIn } from '../columns/version-writes-column.ts';
 import { MAX_RANGE_ROWS, type StoreReader } from '../store.ts';
 import { type EmittedPart, readEmitted } from './emitted-events.ts';
 import { EventStreamView } from './event-pages.ts';
@@ -246,6 +249,16 @@ export class StoreView {
   transaction(version: bigint): MaybePromise<Buffer | undefined> {
     const { partition, order } = encodeBucketKey(version);
     return this.#store.get(TRANSACTIONS, partition, order);
+  }
+
+  /** The keys that a version wrote; `undefined` if it wrote none, or hashing its keys again is faster. */
+  writtenKeys(version: bigint): MaybePromise<WrittenKeys | undefined> {
+    if (this.#store.server !== undefined) return undefined;
+    const key = encodeBucketKey(version);
+    return andThen(
+      this.#store.get(VERSION_WRITES, key.partition, key.order),
+      (row) => row && decoding(VERSION_WRITES, key, () => writtenKeysIn(row)),
+    );
   }
 
   async #byVersion(column: Column, first: bigint, limit: number): Promise<readonly Buffer[]> {

@@ -40,6 +40,13 @@ const storedWords = new DataView(stored.buffer);
 const positions = new Uint16Array(1 << HASH_BITS);
 let written = 0;
 
+/** Whose beginning the window has. Who reads a part of a value mostly reads another one next, which goes on there. */
+let expanded: Buffer | undefined;
+let expandedAt = 0;
+/** How far it is read and expanded. */
+let expandedFrom = 0;
+let expandedTo = 0;
+
 /**
  * A value as it is stored.
  * @param parts the value's bytes, one part after the other
@@ -49,6 +56,7 @@ export function compress(parts: readonly Uint8Array[], head: Uint8Array = NO_BYT
   let length = 0;
   for (const part of parts) length += part.length;
   if (length > MAX_COMPRESSED_BYTES) return asIs(parts, head);
+  expanded = undefined;
   let end = START;
   for (const part of parts) {
     window.set(part, end);
@@ -151,18 +159,26 @@ export function expand(bytes: Buffer, at = 0, wanted?: number): Buffer {
   const length = bytes[at + 1]! | (bytes[at + 2]! << 8);
   const wantedBytes = wanted ?? length;
   if (wantedBytes > length || end > stored.length - WORD_BYTES) throw damaged();
-  stored.set(bytes.subarray(at));
+  if (expanded !== bytes || expandedAt !== at) {
+    expandedAt = at;
+    expandedFrom = HEADER_BYTES;
+    expandedTo = START;
+    stored.set(bytes.subarray(at));
+  }
+  // What is damaged is not gone on with.
+  expanded = undefined;
   expandBlock(end, START + length, START + wantedBytes);
+  expanded = bytes;
   const value = Buffer.allocUnsafe(wantedBytes);
   value.set(window.subarray(START, START + wantedBytes));
   return value;
 }
 
-/** Expands the stored block into the window, which it fills exactly up to `end`, at least up to `wanted`. */
+/** Goes on to expand the stored block into the window, which it fills exactly up to `end`, at least up to `wanted`. */
 function expandBlock(storedEnd: number, end: number, wanted: number): void {
   const isWhole = wanted === end;
-  let from = HEADER_BYTES;
-  let to = START;
+  let from = expandedFrom;
+  let to = expandedTo;
   while (from < storedEnd && (isWhole || to < wanted)) {
     const token = stored[from]!;
     from += 1;
@@ -180,7 +196,7 @@ function expandBlock(storedEnd: number, end: number, wanted: number): void {
     }
     to = literalsEnd;
     from += literals;
-    if (from === storedEnd || (to >= wanted && !isWhole)) break;
+    if (from === storedEnd) break;
     if (from + 2 > storedEnd) throw damaged();
     const offset = stored[from]! | (stored[from + 1]! << 8);
     from += 2;
@@ -206,6 +222,8 @@ function expandBlock(storedEnd: number, end: number, wanted: number): void {
   if (isWhole ? to !== end || from < storedEnd : to < wanted) {
     throw damaged('of another length');
   }
+  expandedFrom = from;
+  expandedTo = to;
 }
 
 function damaged(how = 'that is cut short or refers to nothing'): StoredValueError {

@@ -77,7 +77,7 @@ export class SqliteReads implements StoreReader {
     if (column === HEAD && !this.#isSnapshot) this.endRead();
     return this.#read(column, { partition, order }, () => {
       if (place !== undefined) {
-        return this.#records.row(this.#runs.manifest, place, Buffer.concat([partition, order]));
+        return this.#records.row(this.#runs.manifest, place, partition, order);
       }
       const key = wholeKey(column, partition, order);
       const placed = this.#runs.get(key)?.value;

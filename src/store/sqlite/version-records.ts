@@ -61,12 +61,20 @@ export class RecordReader {
    * @returns undefined also for versions that no record can have
    * @throws StoredValueError
    */
-  row(known: RecordRange, place: number, key: Uint8Array): Buffer | undefined {
-    const version = versionOfKey(key);
+  row(
+    known: RecordRange,
+    place: number,
+    partition: Uint8Array,
+    order: Uint8Array,
+  ): Buffer | undefined {
+    let version = 0;
+    for (let at = 0; at < partition.length; at += 1) version = version * 256 + partition[at]!;
+    const orderBytes = U64_BYTES - partition.length;
+    for (let at = 0; at < orderBytes; at += 1) version = version * 256 + order[at]!;
     if (!Number.isSafeInteger(version)) return undefined;
     const record = this.#read(version);
     if (record === undefined && hasRecord(known, version)) throw new StoredValueError(MISSING);
-    return record?.value(place, indexOfKey(place, key));
+    return record?.value(place, isIndexed(place) ? indexAt(order, orderBytes) : 0);
   }
 
   /** The value of state with an index in the record of a version. @throws StoredValueError */
@@ -178,9 +186,12 @@ function lowestVersion(place: number, from: Uint8Array): number {
 }
 
 function indexOfKey(place: number, key: Uint8Array): number {
+  return isIndexed(place) ? indexAt(key, U64_BYTES) : 0;
+}
+
+function indexAt(bytes: Uint8Array, start: number): number {
   let index = 0;
-  if (!isIndexed(place)) return index;
-  for (let at = U64_BYTES; at < key.length; at += 1) index = index * 256 + key[at]!;
+  for (let at = start; at < bytes.length; at += 1) index = index * 256 + bytes[at]!;
   return index;
 }
 

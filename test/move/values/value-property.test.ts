@@ -228,12 +228,7 @@ function refused(run: () => void): boolean {
 
 /** The pieces of `renderInTurns` as texts. */
 function piecesOf(layout: Layout, bytes: Uint8Array): string[] {
-  const pieces: string[] = [];
-  const steps = renderInTurns(layout, bytes, '');
-  for (let step = steps.next(); ; step = steps.next()) {
-    pieces.push(Buffer.from(step.value, 'latin1').toString());
-    if (step.done) return pieces;
-  }
+  return [...renderInTurns(layout, bytes, '')].map(String);
 }
 
 /** Whether no piece is much longer than one should be, with the whole text. */
