@@ -10,7 +10,7 @@ import type { ModuleView } from '../state/module-view.ts';
 import type { PruningGuard } from '../state/pruning-guard.ts';
 import { type ResourcePlace, resourceIn, resourcePlace } from '../state/resource.ts';
 import { VmError } from '../vm/status/status.ts';
-import type { World } from '../vm/world.ts';
+import type { StoredGroup, World } from '../vm/world.ts';
 import { nextTurn } from '../yield-budget.ts';
 
 export type SeenModules = Pick<ModuleView, 'lookup' | 'version'>;
@@ -20,7 +20,9 @@ const MAX_REMEMBERED_BYTES = 1024 * 1024;
 
 interface NamedPlace extends ResourcePlace {
   readonly text: string;
-  /** Keys that were asked for lately: a resource is read, then its group, and then it is written. */
+  /** Of the group. */
+  readonly groupText: string | undefined;
+  /** Keys that were asked for lately: a resource is read, and then it is written. */
   readonly recent: Map<Address, HashedStateKey>;
 }
 
@@ -37,7 +39,8 @@ export function placeIn(
   return settle(
     () => resourcePlace(tag, lookup),
     (found) => {
-      const place = { ...found, text: formatStructTag(tag), recent: new Map() };
+      const groupText = found.group && formatStructTag(found.group);
+      const place = { ...found, text: formatStructTag(tag), groupText, recent: new Map() };
       places.set(tag, place);
       return place;
     },
@@ -52,8 +55,7 @@ export function keyOf(place: NamedPlace, address: Address): HashedStateKey {
   const { recent, keys } = place;
   let key = recent.get(address);
   if (key === undefined) {
-    const made = keys.key(address);
-    key = { ...made, id: stateKeyId(made) };
+    key = keys.key(address);
     if (recent.size === MAX_RECENT_KEYS) recent.clear();
     recent.set(address, key);
   }
@@ -74,6 +76,18 @@ interface WorldParts {
   readonly isForOneRun?: boolean;
 }
 
+/** The group that was read last: its resources are read one after the other. */
+interface ReadGroup extends StoredGroup {
+  readonly address: Address;
+  readonly text: string;
+  readonly value: Buffer | undefined;
+}
+
+interface Remembered {
+  readonly bytes: Uint8Array | undefined;
+  readonly group: StoredGroup | undefined;
+}
+
 /**
  * What calls of one version see. Resources of the chain's own addresses are remembered: nearly every call reads some
  * of them, and they cannot change at a version.
@@ -86,9 +100,10 @@ class LedgerWorld implements World {
   readonly #modules: SeenModules;
   readonly #features: Uint8Array | undefined;
   readonly #places: ResourcePlaces;
-  readonly #remembered = new Map<string, Map<Address, Uint8Array | undefined>>();
+  readonly #remembered = new Map<string, Map<Address, Remembered>>();
   readonly #isForOneRun: boolean;
   #rememberedBytes = 0;
+  #lastGroup: ReadGroup | undefined;
 
   constructor(
     guard: PruningGuard,
@@ -109,39 +124,31 @@ class LedgerWorld implements World {
     return this.#features !== undefined && isFeatureEnabled(this.#features, flag);
   }
 
-  resource(address: Address, tag: StructTag): MaybePromise<Uint8Array | undefined> {
-    return andThen(placeIn(this.#places, tag, this.#modules.lookup), (place) =>
-      this.#read(address, place),
-    );
-  }
-
-  groupOf(
+  resource(
     address: Address,
     tag: StructTag,
-  ): { readonly id: string; readonly bytes: number } | undefined {
-    const place = this.#places.get(tag);
-    if (place?.member === undefined) return undefined;
-    const id = stateKeyId(keyOf(place, address));
-    return { id, bytes: this.groups.get(id) ?? 0 };
+    noteGroup?: (group: StoredGroup) => void,
+  ): MaybePromise<Uint8Array | undefined> {
+    return andThen(placeIn(this.#places, tag, this.#modules.lookup), (place) => {
+      if (this.#isForOneRun || !isReservedAddress(address)) {
+        return this.#read(address, place, noteGroup);
+      }
+      const known = this.#remembered.get(place.text)?.get(address);
+      if (known === undefined) return this.#readAndRemember(address, place, noteGroup);
+      if (known.group !== undefined) noteGroup?.(known.group);
+      return known.bytes;
+    });
   }
-  readonly groups = new Map<string, number>();
-  /** The group that was read last: its resources are read one after the other. */
-  #lastGroup: { readonly id: string; readonly value: Buffer | undefined } | undefined;
 
-  #read(address: Address, place: NamedPlace): MaybePromise<Uint8Array | undefined> {
-    const isRemembered = !this.#isForOneRun && isReservedAddress(address);
-    if (isRemembered) {
-      const ofType = this.#remembered.get(place.text);
-      const known = ofType?.get(address);
-      if (known !== undefined || ofType?.has(address) === true) return known;
-    }
-    const key = keyOf(place, address);
-    const value =
-      place.member === undefined ? this.#valueOf(address, key) : this.#groupAt(address, key);
-    return andThen(value, (found) => {
-      const bytes = resourceIn(found, address, place);
-      if (isRemembered) this.#remember(address, place.text, bytes);
-      return bytes;
+  #read(
+    address: Address,
+    place: NamedPlace,
+    noteGroup: ((group: StoredGroup) => void) | undefined,
+  ): MaybePromise<Uint8Array | undefined> {
+    if (place.groupText === undefined) return this.#valueOf(address, this.#keyOf(place, address));
+    return andThen(this.#groupAt(address, place, place.groupText), (group) => {
+      noteGroup?.(group);
+      return resourceIn(group.value, address, place);
     });
   }
 
@@ -149,23 +156,45 @@ class LedgerWorld implements World {
     return andThen(this.#guard.state(address, key, this.#modules.version), (entry) => entry?.bytes);
   }
 
-  #groupAt(address: Address, key: HashedStateKey): MaybePromise<Buffer | undefined> {
-    const id = stateKeyId(key);
-    if (this.#lastGroup?.id === id) return this.#lastGroup.value;
+  #groupAt(address: Address, place: NamedPlace, text: string): MaybePromise<ReadGroup> {
+    const last = this.#lastGroup;
+    if (last !== undefined && last.address === address && last.text === text) return last;
+    const key = this.#keyOf(place, address);
     return andThen(this.#valueOf(address, key), (value) => {
-      this.#lastGroup = { id, value };
-      this.groups.set(id, value?.length ?? 0);
-      return value;
+      const group = { id: stateKeyId(key), bytes: value?.length ?? 0, address, text, value };
+      this.#lastGroup = group;
+      return group;
     });
   }
 
-  #remember(address: Address, type: string, bytes: Uint8Array | undefined): void {
-    const sizeBytes = (address.length + type.length) * 2 + (bytes?.length ?? 0);
+  /** What one run reads it may write, too: it asks for the key again. */
+  #keyOf(place: NamedPlace, address: Address): HashedStateKey {
+    return this.#isForOneRun ? keyOf(place, address) : place.keys.key(address);
+  }
+
+  #readAndRemember(
+    address: Address,
+    place: NamedPlace,
+    noteGroup: ((group: StoredGroup) => void) | undefined,
+  ): MaybePromise<Uint8Array | undefined> {
+    let group: StoredGroup | undefined;
+    const note = ({ id, bytes }: StoredGroup): void => {
+      group = { id, bytes };
+      noteGroup?.(group);
+    };
+    return andThen(this.#read(address, place, note), (bytes) => {
+      this.#remember(address, place.text, { bytes: bytes && Uint8Array.from(bytes), group });
+      return bytes;
+    });
+  }
+
+  #remember(address: Address, type: string, found: Remembered): void {
+    const sizeBytes = (address.length + type.length) * 2 + (found.bytes?.length ?? 0);
     if (this.#rememberedBytes + sizeBytes > MAX_REMEMBERED_BYTES) return;
     this.#rememberedBytes += sizeBytes;
-    const ofType = this.#remembered.get(type) ?? new Map<Address, Uint8Array | undefined>();
+    const ofType = this.#remembered.get(type) ?? new Map<Address, Remembered>();
     this.#remembered.set(type, ofType);
-    ofType.set(address, bytes && Uint8Array.from(bytes));
+    ofType.set(address, found);
   }
 
   tableItem(handle: Address, key: Uint8Array): MaybePromise<Uint8Array | undefined> {

@@ -24,11 +24,10 @@ export function worldWithSeed(world: World): World {
     modules: world.modules,
     nextTurn: () => world.nextTurn(),
     isFeatureEnabled: (flag) => world.isFeatureEnabled(flag),
-    resource: (address, tag) =>
+    resource: (address, tag, noteGroup) =>
       address === ADDRESS_ONE && isFrameworkStruct(tag, 'randomness', 'PerBlockRandomness')
         ? resource
-        : world.resource(address, tag),
-    groupOf: (address, tag) => world.groupOf?.(address, tag),
+        : world.resource(address, tag, noteGroup),
     tableItem: (handle, key) => world.tableItem(handle, key),
   };
 }

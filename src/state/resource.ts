@@ -48,9 +48,11 @@ export function readResource(
 /** Where the resources of a type are, of whatever account. */
 export interface ResourcePlace {
   readonly tag: StructTag;
+  /** The group that they are in; absent: each is a value of its own. */
+  readonly group: StructTag | undefined;
   readonly keys: AccountKeyHasher;
   readonly path: Buffer;
-  /** The BCS of the tag, by which a group has the resource; absent: each is a value of its own. */
+  /** The BCS of the tag, by which a group has the resource; absent without a group. */
   readonly member: Buffer | undefined;
 }
 
@@ -62,7 +64,7 @@ export function resourcePlace(tag: StructTag, lookup: ModuleLookup): MaybePromis
         ? resourceStateKey(ADDRESS_ZERO, tag)
         : resourceGroupStateKey(ADDRESS_ZERO, group);
     const member = group && copiedBytes(encodeStructTag(tag));
-    return { tag, keys: new AccountKeyHasher(key), path: copiedBytes(key.path), member };
+    return { tag, group, keys: new AccountKeyHasher(key), path: copiedBytes(key.path), member };
   });
 }
 

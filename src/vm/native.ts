@@ -63,9 +63,10 @@ export class NativeCall {
 
 /** State that natives have: one object of each class, made when it is first asked for. */
 export class Extensions {
-  readonly #parts = new Map<new () => unknown, unknown>();
+  #parts: Map<new () => unknown, unknown> | undefined;
 
   of<T>(Part: new () => T): T {
+    this.#parts ??= new Map();
     let part = this.#parts.get(Part) as T | undefined;
     if (part === undefined) {
       part = new Part();

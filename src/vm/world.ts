@@ -23,19 +23,27 @@ export interface StateUsage {
   readonly bytes: bigint;
 }
 
+/** A group of resources: what names it, and the length of all of it. */
+export interface StoredGroup {
+  readonly id: string;
+  readonly bytes: number;
+}
+
 export interface World {
   readonly modules: ModuleLookup;
   /** Resolves when others had their turn: long runs wait for it every few milliseconds. */
   nextTurn(): Promise<void>;
   /** The feature flags at that version. */
   isFeatureEnabled(flag: number): boolean;
-  /** The BCS of a resource, plain or member of a group; `undefined` if it does not exist. */
-  resource(address: Address, tag: StructTag): MaybePromise<Uint8Array | undefined>;
-  /** The group that a resource is in which was read before, and how many bytes all of it is; absent: none. */
-  groupOf?(
+  /**
+   * The BCS of a resource, plain or member of a group; `undefined` if it does not exist.
+   * @param noteGroup is told the group of a member before its value is given
+   */
+  resource(
     address: Address,
     tag: StructTag,
-  ): { readonly id: string; readonly bytes: number } | undefined;
+    noteGroup?: (group: StoredGroup) => void,
+  ): MaybePromise<Uint8Array | undefined>;
   /** The BCS of an item of a table. @param key its BCS */
   tableItem(handle: Address, key: Uint8Array): MaybePromise<Uint8Array | undefined>;
   /** Absent where nobody counts. */

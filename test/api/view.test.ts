@@ -162,6 +162,39 @@ describe('a version', () => {
   });
 });
 
+describe('the gas of a call', () => {
+  it.each([
+    ['symbol', 'a group of the chain, which is remembered', '0xa'],
+    ['decimals', 'the same group by another function', '0xa'],
+  ])('%s reads %s', async (name, _, metadata) => {
+    const call = {
+      function: `0x1::fungible_asset::${name}`,
+      type_arguments: ['0x1::fungible_asset::Metadata'],
+      arguments: [metadata],
+    };
+    const gas = new Set<unknown>();
+    // The state that is remembered is that of the newest version.
+    for (const url of [URL, URL, URL, `${URL}?ledger_version=${NEWEST_VERSION - 1}`]) {
+      const reply = await postJson(call, url);
+      expect(reply.statusCode).toBe(200);
+      gas.add(reply.headers['x-aptos-gas-used']);
+    }
+    expect([...gas]).toEqual([expect.stringMatching(/^[1-9]\d*$/)]);
+  });
+
+  it('counts the whole group of an account each time', async () => {
+    const [account] = referenceFile('answers.jsonl')
+      .toString()
+      .match(/0x[0-9a-f]{64}/g)!;
+    const call = { function: '0x1::coin::balance', type_arguments: [APT], arguments: [account] };
+    const gas = new Set<unknown>();
+    for (let round = 0; round < 3; round += 1) {
+      gas.add((await postJson(call)).headers['x-aptos-gas-used']);
+    }
+    expect(gas.size).toBe(1);
+  });
+});
+
 describe('the balance of a coin', () => {
   it('is that of the other operation, at all versions', async () => {
     const random = new Random(testSeed('view balances'));

@@ -8,6 +8,7 @@ import type { NativeContext } from '../native.ts';
 import { hasSignatureForm, isEd25519Point } from '../natives/crypto/ed25519.ts';
 import { requestBytes } from '../natives/dispatch.ts';
 import { type ByteVector, Reference, type Value } from '../value.ts';
+import type { GasPrices } from './gas-meter.ts';
 
 /** How many units an argument or a type argument is. */
 type Units = (args: readonly Value[], context: NativeContext) => number;
@@ -225,21 +226,36 @@ function prefixed(
   ]);
 }
 
-/** The price of a native by its module and name; `undefined` for one that charges all of it itself. */
-export function nativePrice(module: string, name: string): NativePrice | undefined {
-  return PRICES.get(`${module}::${name}`);
+/** The price of a native by a schedule. */
+export interface NativeCosts {
+  readonly base: number;
+  readonly perUnit: readonly { readonly price: number; readonly units: Units }[];
+}
+
+/** The costs of a native by its module and name; `undefined` for one that charges all of it itself. */
+export function nativeCosts(
+  prices: GasPrices,
+  module: string,
+  name: string,
+): NativeCosts | undefined {
+  const price = PRICES.get(`${module}::${name}`);
+  if (price === undefined) return undefined;
+  const [base, ...perUnit] = price;
+  return {
+    base: prices.of(base),
+    perUnit: perUnit.map(([each, units]) => ({ price: prices.of(each), units })),
+  };
 }
 
 /** Charges what follows from the arguments. @throws VmError OUT_OF_GAS, EXECUTION_LIMIT_REACHED */
 export function chargeNative(
-  [base, ...perUnit]: NativePrice,
+  { base, perUnit }: NativeCosts,
   args: readonly Value[],
   context: NativeContext,
 ): void {
-  const { gas } = context;
-  let amount = gas.prices.of(base);
-  for (const [name, units] of perUnit) amount += gas.prices.of(name) * units(args, context);
-  gas.charge(amount);
+  let amount = base;
+  for (const { price, units } of perUnit) amount += price * units(args, context);
+  context.gas.charge(amount);
 }
 
 /** What moves when a range does: the range twice, and what is behind both places. */

@@ -130,9 +130,18 @@ const genericStruct: StructOperand = ({ program, frame }, index) => {
 function resourceAt(machine: Machine, address: Value, type: VmType): GlobalResource | undefined {
   machine.checkAccess(type);
   const { globals } = machine;
-  const resource = globals.known(address as string, type);
-  if (resource === undefined) machine.retryAfter(globals.read(address as string, type));
-  else machine.observer?.resource?.(machine, resource);
+  let resource = globals.known(address as string, type);
+  if (resource === undefined) {
+    const read = andThen(globals.read(address as string, type), (found) => {
+      resource = found;
+    });
+    if (resource === undefined) {
+      machine.retryAfter(read);
+      return undefined;
+    }
+    globals.pay(resource);
+  }
+  machine.observer?.resource?.(machine, resource);
   return resource;
 }
 

@@ -9,14 +9,14 @@ import type { VmType } from '../program/vm-type.ts';
 import { refusedCode, VmError } from '../status/status.ts';
 import type { StoredPlace, Value } from '../value.ts';
 import { decodeValue } from '../value-bcs.ts';
-import type { World } from '../world.ts';
+import type { StoredGroup } from '../world.ts';
 
 export interface GlobalResource extends StoredPlace {
   readonly address: Address;
   type: VmType;
   /** Its place; empty if there is no such resource, or the run has removed it. */
   readonly place: Value[];
-  readonly group: ReturnType<NonNullable<World['groupOf']>>;
+  readonly group: StoredGroup | undefined;
   /** The last session that has paid for reading it. */
   paidIn: number;
 }
@@ -39,7 +39,7 @@ export class Globals {
   /** From now on everything is paid for again. */
   beginSession(): void {
     this.#session += 1;
-    this.#paidGroups.clear();
+    if (this.#paidGroups.size > 0) this.#paidGroups.clear();
   }
 
   all(): GlobalResource[] {
@@ -61,10 +61,14 @@ export class Globals {
   /** A resource, paid for; `undefined` if it has to be read first. */
   known(address: Address, type: VmType): GlobalResource | undefined {
     const known = this.#known.get(type)?.get(address);
-    if (known !== undefined && known.paidIn !== this.#session) {
-      this.#run.gas.chargeRead(this.#unpaidBytes(known));
-    }
+    if (known !== undefined) this.pay(known);
     return known;
+  }
+
+  /** Pays for a resource, unless the session has. @throws VmError OUT_OF_GAS, IO_LIMIT_REACHED */
+  pay(resource: GlobalResource): void {
+    if (resource.paidIn === this.#session) return;
+    this.#run.gas.chargeRead(this.#unpaidBytes(resource));
   }
 
   /** What a native is told of a resource, for which it charges in its own way. */
@@ -82,14 +86,18 @@ export class Globals {
     const { tag } = type;
     if (tag.kind !== 'struct') throw refusedCode('resource that is not a struct');
     const { meter, program, world } = this.#run;
-    return andThen(world.resource(address, tag.struct), (bytes) => {
+    let group: StoredGroup | undefined;
+    const noteGroup = (found: StoredGroup): void => {
+      group = found;
+    };
+    return andThen(world.resource(address, tag.struct, noteGroup), (bytes) => {
       const note = (value: Value) => {
         return this.#note({
           address,
           type,
           place: [value],
           bytes: bytes?.length,
-          group: world.groupOf?.(address, tag.struct),
+          group,
           isAssigned: false,
           isAggregated: false,
           paidIn: -1,

@@ -3,7 +3,7 @@ import type { ModuleLookup } from '../../move/modules/lookup.ts';
 import type { Address } from '../../move/types/address.ts';
 import type { StructTag } from '../../move/types/type-tag.ts';
 import { VmError } from '../status/status.ts';
-import type { RunTurns, World } from '../world.ts';
+import type { RunTurns, StoredGroup, World } from '../world.ts';
 
 export class RunWorld implements World {
   seen: World;
@@ -24,18 +24,18 @@ export class RunWorld implements World {
     return this.#turns.nextTurn();
   }
 
-  groupOf(address: Address, tag: StructTag) {
-    return this.seen.groupOf?.(address, tag);
-  }
-
   isFeatureEnabled(flag: number): boolean {
     return this.seen.isFeatureEnabled(flag);
   }
 
   /** @throws VmError IO_LIMIT_REACHED */
-  resource(address: Address, tag: StructTag): MaybePromise<Uint8Array | undefined> {
+  resource(
+    address: Address,
+    tag: StructTag,
+    noteGroup?: (group: StoredGroup) => void,
+  ): MaybePromise<Uint8Array | undefined> {
     this.#countRead();
-    return this.seen.resource(address, tag);
+    return this.seen.resource(address, tag, noteGroup);
   }
 
   /** @throws VmError IO_LIMIT_REACHED */
