@@ -8,13 +8,13 @@ import { BcsError } from '../move/bcs/bcs-reader.ts';
 import { StateRootBuilder } from '../move/crypto/sparse-merkle.ts';
 import { stateKeyHash } from '../move/types/state-key.ts';
 import { stateValueHash } from '../move/types/state-value.ts';
-import { type RowKey, type ScannedRow, STATE, STATE_KEYS } from '../store/columns/columns.ts';
+import { type ScannedRow, STATE, STATE_KEYS } from '../store/columns/columns.ts';
 import { decodeU64Key } from '../store/columns/order-key.ts';
 import { decodeStateRow, type StateEntry } from '../store/columns/state-column.ts';
 import { isAccountKey } from '../store/columns/state-key-column.ts';
 import { isTransient, StoreError } from '../store/store-error.ts';
 import { isPhysicalKey, type KnownKeys } from './account-keys.ts';
-import { columnPages, noteAbove, RowCursor, type VerifyContext } from './context.ts';
+import { columnPages, DamageList, noteAbove, RowCursor, type VerifyContext } from './context.ts';
 import { NO_VALUE } from './row-sums.ts';
 
 /**
@@ -28,8 +28,7 @@ export async function verifyState(
   const { damages, digests } = context;
   const checkpoint = await newestCheckpoint(context);
   const state = new StateExaminer(context, keys, checkpoint?.version ?? -1n);
-  const onDamaged = (row: RowKey, detail: string) => state.addDamaged(row, detail);
-  for await (const page of columnPages(context, STATE, { onDamaged })) {
+  for await (const page of columnPages(context, STATE)) {
     for (const row of page) {
       if (!state.isInKey(row)) await state.beginKey(row);
       state.examine(row);
@@ -68,8 +67,6 @@ class StateExaminer {
   /** The newest entry of the key up to the version of the root. */
   #newest: StateEntry | undefined;
   #olderRows = 0;
-  /** Keys behind the last one, of which rows are damaged. */
-  readonly #damagedKeys = new Set<string>();
   hasUndecoded = false;
 
   constructor(context: VerifyContext, keys: KnownKeys, rootVersion: bigint) {
@@ -77,11 +74,6 @@ class StateExaminer {
     this.#keys = keys;
     this.#rootVersion = rootVersion;
     this.#otherKeys = new RowCursor(context, STATE_KEYS);
-  }
-
-  addDamaged(row: RowKey, detail: string): void {
-    this.#context.damages.row(STATE, row, detail);
-    this.#damagedKeys.add(nameOf(row));
   }
 
   isInKey({ partition }: ScannedRow): boolean {
@@ -151,10 +143,21 @@ class StateExaminer {
       if (order > 0) return undefined;
       cursor.take();
       if (order === 0) return row;
-      this.#checkOtherKey(row);
-      if (this.#damagedKeys.delete(nameOf(row))) continue;
-      this.#context.damages.row(STATE_KEYS, row, 'no version wrote this key');
+      await this.#checkKeyWithoutState(row);
     }
+  }
+
+  /** Where a row of the key is damaged, or came since state was read here, there is one. */
+  async #checkKeyWithoutState(row: ScannedRow): Promise<void> {
+    const { damages, store, view } = this.#context;
+    this.#checkOtherKey(row);
+    const read = async () => store.range(STATE, row.partition, { limit: 1 });
+    const rows = await new DamageList().decoded(read);
+    if (rows === undefined) return;
+    const [first] = rows;
+    const isAbove = first !== undefined && decodeU64Key(first.order) > view.head.version;
+    if (isAbove) noteAbove(this.#context, STATE_KEYS, row);
+    else damages.row(STATE_KEYS, row, 'no version wrote this key');
   }
 
   #checkOtherKey(row: ScannedRow): void {
@@ -166,8 +169,4 @@ class StateExaminer {
       damages.row(STATE_KEYS, row, 'the key belongs to an account');
     }
   }
-}
-
-function nameOf({ partition }: RowKey): string {
-  return Buffer.from(partition).toString('latin1');
 }

@@ -1,4 +1,5 @@
 /** Makes a store equal to another one, row for row, also across engines. */
+import { nextTurn } from '../../yield-budget.ts';
 import { Batch } from '../batch.ts';
 import { COLUMNS, HEAD, type RowKey, type ScannedRow } from '../columns/columns.ts';
 import { type ColumnDigest, RowsDigest } from '../read/digest.ts';
@@ -42,6 +43,8 @@ export async function copyRows(
       digest.add(page);
       rows += page.length;
       onRows(rows);
+      // Reading SQLite takes no turn: the other server would take a silent writer for dead.
+      await nextTurn();
     }
     for (; there !== undefined; there = await next()) await remove(there);
     await changes.settle();
