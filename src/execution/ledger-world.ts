@@ -55,7 +55,8 @@ export function keyOf(place: NamedPlace, address: Address): HashedStateKey {
   const { recent, keys } = place;
   let key = recent.get(address);
   if (key === undefined) {
-    key = keys.key(address);
+    const made = keys.key(address);
+    key = { ...made, id: stateKeyId(made) };
     if (recent.size === MAX_RECENT_KEYS) recent.clear();
     recent.set(address, key);
   }

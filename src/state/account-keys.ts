@@ -22,37 +22,9 @@ export class AccountKeyHasher {
 
   /** The state key of an account, given as hex or as bytes. */
   key(account: Address | Uint8Array): HashedStateKey {
-    return new AccountKey(this, sha3(this.inputOf(account)), account);
-  }
-
-  /** What is hashed; valid until the next call. */
-  inputOf(account: Address | Uint8Array): Buffer {
     if (typeof account === 'string')
       this.#input.write(account, ADDRESS_OFFSET, ADDRESS_BYTES, 'hex');
     else this.#input.set(account, ADDRESS_OFFSET);
-    return this.#input;
-  }
-}
-
-/** The parts besides the hash are made when they are asked for: a store of rows asks for none. */
-class AccountKey implements HashedStateKey {
-  readonly hash: Buffer;
-  readonly #hasher: AccountKeyHasher;
-  readonly #account: Address | Uint8Array;
-  #id: string | undefined;
-
-  constructor(hasher: AccountKeyHasher, hash: Buffer, account: Address | Uint8Array) {
-    this.hash = hash;
-    this.#hasher = hasher;
-    this.#account = account;
-  }
-
-  get physical(): Buffer {
-    return Buffer.from(this.#hasher.inputOf(this.#account).subarray(HASH_BYTES));
-  }
-
-  get id(): string {
-    this.#id ??= this.hash.toString('latin1');
-    return this.#id;
+    return { hash: sha3(this.#input), physical: Buffer.from(this.#input.subarray(HASH_BYTES)) };
   }
 }

@@ -20,6 +20,7 @@ export interface Derived<V> {
   readonly modules: readonly ModuleStamp[];
 }
 
+const NOT_CHECKED = -1;
 /** Cache memory for each module of a derived value, in bytes, estimated. */
 const STAMP_BYTES = 400;
 
@@ -45,9 +46,18 @@ export function areUnchanged(
   return andThen(checks, (results) => results.every((isSame) => isSame));
 }
 
+interface Kept<V> {
+  readonly derived: Derived<V>;
+  /** The last of those lookups by whose modules it was found to be right. */
+  checkedWith: number;
+}
+
 export class DerivedCache<V> {
-  readonly #cache: Cache<Derived<V>>;
+  readonly #cache: Cache<Kept<V>>;
   readonly #sizeOf: (value: V) => number | undefined;
+  /** The last lookup of one version, by which nothing has to be checked twice, and how many there were before. */
+  #lookup: ModuleLookup | undefined;
+  #lookups = 0;
 
   /** @param sizeOf bytes that a value takes, estimated; `undefined` for a value that is not to be cached */
   constructor(name: CacheName, sizeOf: (value: V) => number | undefined) {
@@ -70,9 +80,18 @@ export class DerivedCache<V> {
   ): MaybePromise<Derived<V>> {
     const known = this.#cache.get(key);
     if (known === undefined) return this.#make(key, lookup, make);
-    return andThen(areUnchanged(known.modules, lookup), (isRight) =>
-      isRight ? known : this.#make(key, lookup, make),
-    );
+    if (lookup !== this.#lookup && lookup.isOfOneVersion === true) {
+      this.#lookup = lookup;
+      this.#lookups += 1;
+    }
+    const { derived, checkedWith } = known;
+    const number = lookup === this.#lookup ? this.#lookups : NOT_CHECKED;
+    if (checkedWith === number && number !== NOT_CHECKED) return derived;
+    return andThen(areUnchanged(derived.modules, lookup), (isRight) => {
+      if (!isRight) return this.#make(key, lookup, make);
+      known.checkedWith = number;
+      return derived;
+    });
   }
 
   #make(
@@ -83,7 +102,11 @@ export class DerivedCache<V> {
     return andThen(derive(lookup, make), (derived) => {
       const sizeBytes = this.#sizeOf(derived.value);
       if (sizeBytes !== undefined)
-        this.#cache.set(key, derived, sizeBytes + derived.modules.length * STAMP_BYTES);
+        this.#cache.set(
+          key,
+          { derived, checkedWith: NOT_CHECKED },
+          sizeBytes + derived.modules.length * STAMP_BYTES,
+        );
       return derived;
     });
   }

@@ -131,13 +131,14 @@ export class ModuleView {
     this.#guard = guard;
     this.version = version;
     this.newer = newer;
-    this.lookup = ({ address, name }) => {
+    const lookup = ({ address, name }: ModuleId) => {
       const known = this.#remembered.get(address)?.get(name)?.loaded;
       if (known !== undefined) return known;
       const found = this.#find(address, name);
       const limits = alongside(found, () => this.#loaderLimits());
       return andThen(found, (module) => this.#load(module, limits));
     };
+    this.lookup = Object.assign(lookup, { isOfOneVersion: true } as const);
   }
 
   module(address: Address, name: string): MaybePromise<StoredModule | undefined> {

@@ -268,12 +268,11 @@ function asOverridden(answer: Answer, view: LedgerView | undefined): Answer {
 
 /** Opens a view without failing: a failure must come out in its turn, after those of the request. */
 export function openView(ledger: LedgerReader): MaybePromise<OpenedView> {
-  return settle<LedgerView, OpenedView>(
-    () => ledger.view(),
-    (view) => ({ view }),
-    (failure) => ({ failure }),
-  );
+  return settle<LedgerView, OpenedView>(() => ledger.view(), viewOpened, viewFailed);
 }
+
+const viewOpened = (view: LedgerView): OpenedView => ({ view });
+const viewFailed = (failure: unknown): OpenedView => ({ failure });
 
 /** The answer that is cached for the view; else it is made, and cached if the view decides it and it is asked again. */
 export function cachedOrMade(

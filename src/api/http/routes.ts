@@ -141,16 +141,17 @@ export class RouteTable {
  */
 function findEnd(root: Segment, path: string, texts: string[]): Segment | undefined {
   let segment = root;
-  const pieces = path.split('/');
-  for (let index = 1; index < pieces.length; index += 1) {
-    const piece = pieces[index]!;
+  for (let start = 1; ; ) {
+    const slash = path.indexOf('/', start);
+    const piece = slash === -1 ? path.slice(start) : path.slice(start, slash);
     const literal = segment.literals.get(piece);
     if (literal === undefined) {
       if (segment.parameter === undefined) return undefined;
-      if (piece === '' && index === pieces.length - 1) return undefined;
+      if (piece === '' && slash === -1) return undefined;
       texts.push(piece);
     }
     segment = literal ?? segment.parameter!;
+    if (slash === -1) return segment;
+    start = slash + 1;
   }
-  return segment;
 }

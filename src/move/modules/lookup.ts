@@ -7,4 +7,8 @@ import type { CompiledModule } from './compiled.ts';
  * Returns the loaded module of an id, `undefined` if it does not exist.
  * @throws BinaryFormatError (src/move/modules/format.ts) when its bytes do not load.
  */
-export type ModuleLookup = (id: ModuleId) => MaybePromise<CompiledModule | undefined>;
+export interface ModuleLookup {
+  (id: ModuleId): MaybePromise<CompiledModule | undefined>;
+  /** Whether it gives the same modules for ever: those of one version. */
+  readonly isOfOneVersion?: true;
+}

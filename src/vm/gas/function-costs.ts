@@ -13,7 +13,7 @@ import { OPCODES } from '../../move/modules/opcodes.ts';
 import { operationNumber } from '../code/operation.ts';
 import type { Callee, LoadedFunction } from '../program/loaded-module.ts';
 import type { CallCosts, InstructionPrices } from './instruction-prices.ts';
-import { nativeCosts } from './native-prices.ts';
+import { nativeNumbers } from './native-prices.ts';
 
 /** Operations that charge for the sizes of their values themselves. */
 const SIZED_WHEN_RUN: ReadonlySet<number> = new Set(
@@ -63,7 +63,7 @@ class CostsMaker {
       named,
       dynamic: prices.call('call', parameters.length, 0, all.length),
       frame: this.#typesMade(all),
-      native: isNative ? nativeCosts(prices.prices, module.id.name, name) : undefined,
+      native: isNative ? nativeNumbers(prices.prices, module.id.name, name) : [],
       amounts: Float64Array.from(unit?.code ?? [], (one, at) => this.#amount(one, at)),
       typeArguments: this.#module.functionInstantiations.map(({ signature }) => ({
         amount: this.#typesMade(this.#module.signatures[signature]!),

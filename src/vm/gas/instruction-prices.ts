@@ -2,7 +2,6 @@
 import { OPCODES } from '../../move/modules/opcodes.ts';
 import type { Layout } from '../../move/values/layout.ts';
 import type { GasPrices } from './gas-meter.ts';
-import type { NativeCosts } from './native-prices.ts';
 import { ValueSizes } from './value-size.ts';
 
 /** The first version of the schedule that charges for types that are made. */
@@ -80,8 +79,8 @@ export interface CallCosts {
   readonly named: number;
   readonly dynamic: number;
   readonly frame: number;
-  /** Of a native, as far as its arguments tell; absent for one that charges all of it itself. */
-  readonly native: NativeCosts | undefined;
+  /** Of a native: the numbers of its price, in their order; empty for one that charges all of it itself. */
+  readonly native: readonly number[];
   /** By instruction; empty for a native. */
   readonly amounts: Float64Array;
   /** By function instantiation: the type arguments that are made when it is first called. */

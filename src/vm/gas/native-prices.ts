@@ -226,35 +226,33 @@ function prefixed(
   ]);
 }
 
-/** The price of a native by a schedule. */
-export interface NativeCosts {
-  readonly base: number;
-  readonly perUnit: readonly { readonly price: number; readonly units: Units }[];
+/** The numbers that a schedule has for the price of a native, the base first; none without a price. */
+export function nativeNumbers(prices: GasPrices, module: string, name: string): number[] {
+  const [base, ...perUnit] = nativePrice(module, name) ?? [];
+  return base === undefined ? [] : [base, ...perUnit.map(([each]) => each)].map(prices.of, prices);
 }
 
-/** The costs of a native by its module and name; `undefined` for one that charges all of it itself. */
-export function nativeCosts(
-  prices: GasPrices,
-  module: string,
-  name: string,
-): NativeCosts | undefined {
-  const price = PRICES.get(`${module}::${name}`);
-  if (price === undefined) return undefined;
-  const [base, ...perUnit] = price;
-  return {
-    base: prices.of(base),
-    perUnit: perUnit.map(([each, units]) => ({ price: prices.of(each), units })),
-  };
+/** The price of a native by its module and name; `undefined` for one that charges all of it itself. */
+export function nativePrice(module: string, name: string): NativePrice | undefined {
+  return PRICES.get(`${module}::${name}`);
 }
 
-/** Charges what follows from the arguments. @throws VmError OUT_OF_GAS, EXECUTION_LIMIT_REACHED */
+/**
+ * Charges what follows from the arguments.
+ * @param numbers of the price, by the schedule of the session
+ * @throws VmError OUT_OF_GAS, EXECUTION_LIMIT_REACHED
+ */
 export function chargeNative(
-  { base, perUnit }: NativeCosts,
+  price: NativePrice,
+  numbers: readonly number[],
   args: readonly Value[],
   context: NativeContext,
 ): void {
-  let amount = base;
-  for (const { price, units } of perUnit) amount += price * units(args, context);
+  let amount = numbers[0]!;
+  for (let index = 1; index < price.length; index += 1) {
+    const [, units] = price[index] as NativePrice[1];
+    amount += numbers[index]! * units(args, context);
+  }
   context.gas.charge(amount);
 }
 

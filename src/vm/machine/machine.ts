@@ -12,7 +12,7 @@ import type { FunctionCode } from '../code/operation.ts';
 import { callCosts } from '../gas/function-costs.ts';
 import { GasMeter, modulesOf, NO_PRICES } from '../gas/gas-meter.ts';
 import { type CallCosts, InstructionPrices } from '../gas/instruction-prices.ts';
-import { chargeNative } from '../gas/native-prices.ts';
+import { chargeNative, nativePrice } from '../gas/native-prices.ts';
 import type { ValueSizes } from '../gas/value-size.ts';
 import { Meter, type RunLimits } from '../meter.ts';
 import {
@@ -82,7 +82,11 @@ export interface MachineParts {
 /** Natives that were looked up, and by whom; they live as long as the function's program. */
 const foundNatives = new WeakMap<
   LoadedFunction,
-  { readonly by: NativeLookup; readonly native: Native | undefined }
+  {
+    readonly by: NativeLookup;
+    readonly native: Native | undefined;
+    readonly price: ReturnType<typeof nativePrice>;
+  }
 >();
 
 const UNPRICED = new InstructionPrices(NO_PRICES);
@@ -270,15 +274,15 @@ export class Machine {
 
   #callNative(callee: Callee): void {
     const { function: target } = callee;
-    const native = this.#nativeOf(target);
-    const { native: costs } = callCosts(this.prices, callee);
+    const { native, price } = this.#nativeOf(target);
+    const { native: numbers } = callCosts(this.prices, callee);
     const args = this.take(target.parameters.length);
     if (native === undefined) throw missingNative(target.module.id.name, target.name);
     this.observer?.entered?.(this, callee, args);
     const result = settle(
       () => {
         const scope = new NativeScope(this, callee);
-        if (costs !== undefined) chargeNative(costs, args, scope);
+        if (price !== undefined) chargeNative(price, numbers, args, scope);
         return native(scope, args);
       },
       (values) => this.#finishNative(callee, values),
@@ -290,13 +294,15 @@ export class Machine {
     this.#waitFor(result);
   }
 
-  #nativeOf(target: LoadedFunction): Native | undefined {
+  #nativeOf(target: LoadedFunction) {
     let known = foundNatives.get(target);
     if (known?.by !== this.#natives) {
-      known = { by: this.#natives, native: this.#natives(target.module.id, target.name) };
+      const { id } = target.module;
+      const native = this.#natives(id, target.name);
+      known = { by: this.#natives, native, price: nativePrice(id.name, target.name) };
       foundNatives.set(target, known);
     }
-    return known.native;
+    return known;
   }
 
   #finishNative({ function: target }: Callee, result: NativeResult): MaybePromise<void> {
