@@ -100,6 +100,7 @@ describePage('page: explorer', ({ node, open, go }) => {
       ['/txn/400/changes', 'section[aria-label=Changes] article'],
       ['/block/3?network=testnet', 'table.transactions time'],
       ['/account/0x1/modules/code/coin/transfer', 'article.revealed'],
+      ['/account/0x1/modules', 'main .links a:has-text("coin")'],
       ['/coin/0x1::aptos_coin::AptosCoin', 'text=Aptos Coin'],
       ['/object/0xa', 'text=an asset'],
     ] as const) {

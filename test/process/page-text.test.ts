@@ -27,6 +27,7 @@ import {
   greater,
   groupDigits,
   lesser,
+  listedTimeText,
   parseAmount,
   readU64,
   sizeText,
@@ -174,6 +175,10 @@ describe('numbers and times', () => {
     expect(timeText(8_640_000_000_000_000_001n)).toMatch(/after 1970$/);
     expect(agoText(0, 90_000)).toBe('1 minute ago');
     expect(agoText(7_200_000, 0)).toBe('in 2 hours');
+    const [usecs, dayMs] = [1_771_249_440_000_000n, 86_400_000];
+    const timeMs = Number(usecs / 1_000n);
+    expect(listedTimeText(usecs, timeMs + dayMs - 1_000)).toBe('23 hours ago');
+    expect(listedTimeText(usecs, timeMs + dayMs)).toBe('2026-02-16 13:44');
     expect([1, 1200, 3_400_000].map(sizeText)).toEqual(['1 byte', '1.2 kB', '3.4 MB']);
   });
 });

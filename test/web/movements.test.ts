@@ -1,9 +1,9 @@
 /** What the page says that a transaction moved, against the balances in the state that it left. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ChangeJson, Transaction } from '../../web/src/answers.ts';
-import { parseJson } from '../../web/src/exact-json.ts';
+import { type JsonObject, parseJson } from '../../web/src/exact-json.ts';
 import { NATIVE_ASSET, netChangesOf, shortAddress, textAt } from '../../web/src/movements.ts';
-import { failureText, type Piece, summaryOf } from '../../web/src/summary.ts';
+import { failureText, intendedPieces, type Piece, summaryOf } from '../../web/src/summary.ts';
 import {
   NEWEST_VERSION,
   type ReferenceLedger,
@@ -180,6 +180,41 @@ describe('a line', () => {
       ],
     ];
     expect(line({ events })).toBe('swapped 7 0xa for 3 0x9::c::C');
+  });
+
+  it('names tokens and their collection, as far as the transaction wrote their names', () => {
+    const resource = (address: string, type: string, data: JsonObject) => ({
+      type: 'write_resource',
+      ...{ address, data: { type, data } },
+    });
+    const data = { collection: '0xc0', token: '0x07' };
+    const events = [
+      { type: '0x4::collection::Mint', data, version: '5', sequence_number: '0' },
+    ] as const;
+    expect(summaryOf(transactionOf({ events }))).toEqual(['minted ', { token: '0x07' }]);
+    const changes = [
+      resource('0xc0', '0x4::collection::Collection', { name: 'Birds' }),
+      resource('0x7', '0x4::token::Token', { name: '' }),
+      resource('0x7', '0x4::token::TokenIdentifiers', { name: { value: 'Wren' } }),
+    ];
+    expect(summaryOf(transactionOf({ events, changes }))).toEqual([
+      'minted ',
+      { token: '0x07', name: 'Wren' },
+      ' of the collection “Birds”',
+    ]);
+  });
+
+  it.each([
+    ['0x1::aptos_account::transfer', [], ['0xb2', '7'], '0xa'],
+    ['0x1::coin::transfer', ['0x1::aptos_coin::AptosCoin'], ['0xb2', '7'], '0xa'],
+    ['0x1::aptos_account::transfer_coins', ['0x9::c::C'], ['0xb2', '7'], '0x9::c::C'],
+    ['0x1::primary_fungible_store::transfer', [], [{ inner: '0xf00' }, '0xb2', '7'], '0xf00'],
+  ])('a failed %s was to send something', (name, type_arguments, given, asset) => {
+    const payload = { ...call, function: name, type_arguments, arguments: given };
+    expect(intendedPieces(transactionOf({ payload }))).toBe(undefined);
+    const failed = transactionOf({ payload, success: false });
+    expect(intendedPieces(failed)).toEqual([{ asset, amount: 7n }, ' to ', { account: '0xb2' }]);
+    expect(intendedPieces({ ...failed, payload: { ...payload, arguments: [] } })).toBe(undefined);
   });
 
   it('says what was published and called', () => {

@@ -44,9 +44,10 @@ export function Summary({ pieces }: { pieces: readonly Piece[] }) {
         if ('asset' in piece) return <Amount key={at} {...piece} />;
         if ('call' in piece) return <DeclaredName key={at} name={piece.call} isPlain />;
         const address = shortAddress(piece.token);
+        if (piece.name === undefined) return <AccountId key={at} hex={address} isPlain />;
         return (
           <a key={at} href={linkTo('token', { address })} title={address}>
-            {shortHex(address)}
+            {piece.name}
           </a>
         );
       })}

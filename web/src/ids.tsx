@@ -1,7 +1,14 @@
 /** Identifiers that lead to what they name and can be copied, and times as dates. */
 import type { ComponentChildren } from 'preact';
 import { useNow } from './now.ts';
-import { agoText, briefHex, groupDigits, readU64, shortHex, timeText } from './number-text.ts';
+import {
+  briefHex,
+  groupDigits,
+  listedTimeText,
+  readU64,
+  shortHex,
+  timeText,
+} from './number-text.ts';
 import { CopyButton } from './parts.tsx';
 import { linkTo } from './route.ts';
 
@@ -109,7 +116,7 @@ export function DeclaredName(props: {
 
 interface TimeProps {
   readonly usecs: string | undefined;
-  /** `3 minutes ago`, with the date on hover. */
+  /** `3 minutes ago`; the date where that is more than a day ago. */
   readonly isRelative?: boolean;
 }
 
@@ -120,8 +127,6 @@ export function Time({ usecs, isRelative = false }: TimeProps) {
   if (value === undefined) return null;
   if (value === 0n) return <span>genesis</span>;
   const text = timeText(value);
-  const shown = isRelative
-    ? agoText(Number(value / 1000n), nowMs)
-    : text.replace(/\.\d+ UTC$/, ' UTC');
+  const shown = isRelative ? listedTimeText(value, nowMs) : text.replace(/\.\d+ UTC$/, ' UTC');
   return <time title={`${text}: ${value} µs after 1970`}>{shown}</time>;
 }

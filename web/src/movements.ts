@@ -42,7 +42,8 @@ export function textAt(value: Json | undefined, ...path: readonly string[]): str
   return typeof inner === 'string' ? inner : undefined;
 }
 
-function assetOf(asset: string): string {
+/** The name of an asset here: the native one has one, as a coin and as a fungible asset. */
+export function assetOf(asset: string): string {
   return asset === NATIVE_COIN ? NATIVE_ASSET : shortAddress(asset);
 }
 

@@ -66,6 +66,15 @@ export function agoText(timeMs: number, nowMs: number): string {
   return 'just now';
 }
 
+const MS_PER_DAY = 86_400_000;
+
+/** For lists: `3 minutes ago`, and `2026-02-16 13:44` (UTC) for what is more than a day ago. */
+export function listedTimeText(usecs: bigint, nowMs: number): string {
+  const timeMs = Number(usecs / USECS_PER_MS);
+  if (nowMs - timeMs < MS_PER_DAY) return agoText(timeMs, nowMs);
+  return timeText(usecs).replace(/:\d+\.\d+ UTC$/, '');
+}
+
 /** How long ago the ledger's time is; genesis has none. */
 export function ledgerAgeText(usecs: bigint): string {
   return usecs === 0n ? 'genesis' : agoText(Number(usecs / USECS_PER_MS), Date.now());

@@ -111,6 +111,11 @@ export function versionAtRequest(usecs: bigint): ApiRequest {
   return get(`/versions/by_timestamp/${usecs}`);
 }
 
+/** Many reads in one request; an extension of this node (docs/extensions.md). */
+export function batchRequest(reads: readonly ApiRequest[]): ApiRequest {
+  return post('/batch', JSON.stringify({ requests: reads.map(({ path }) => ({ path })) }));
+}
+
 /** What a transaction did, call by call (docs/traces.md). */
 export function traceRequest(id: string): ApiRequest {
   return get(`/-/transactions/${pathSegment(id)}/trace`);

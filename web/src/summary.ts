@@ -1,14 +1,23 @@
 /** A transaction in one line: what it did, in pieces that a view makes into links and amounts. */
 import type { Payload, Transaction } from './answers.ts';
 import { isObject } from './exact-json.ts';
-import { type Movement, movementsOf, netOf, shortAddress, textAt } from './movements.ts';
-import { counted, groupDigits } from './number-text.ts';
+import {
+  assetOf,
+  type Movement,
+  movementsOf,
+  NATIVE_ASSET,
+  netOf,
+  shortAddress,
+  textAt,
+} from './movements.ts';
+import { counted, groupDigits, readU64 } from './number-text.ts';
 
 export type Piece =
   | string
   | { readonly account: string }
   | { readonly asset: string; readonly amount: bigint }
-  | { readonly token: string }
+  /** A token, by its name; an object of another kind has none. */
+  | { readonly token: string; readonly name?: string | undefined }
   | { readonly call: string };
 
 /** More parties than these are counted. */
@@ -78,18 +87,40 @@ function swapPieces(transaction: Transaction, transfers: readonly Transfer[]) {
   ];
 }
 
+/** A name in a resource of an object that the transaction wrote. */
+function nameOf({ changes = [] }: Transaction, object: string | undefined, type: RegExp) {
+  if (object === undefined) return undefined;
+  const names = changes.flatMap(({ address = '', data }) => {
+    if (shortAddress(address) !== shortAddress(object)) return [];
+    if (!type.test(textAt(data, 'type') ?? '')) return [];
+    return textAt(data, 'data', 'name', 'value') ?? textAt(data, 'data', 'name') ?? [];
+  });
+  return names.find((name) => name !== '');
+}
+
+const TOKEN_TYPE = /^0x4::token::Token(?:Identifiers)?$/;
+
 /** What happened to tokens and other objects. */
-function objectPieces({ events = [] }: Transaction): Piece[] | undefined {
+function objectPieces(transaction: Transaction): Piece[] | undefined {
+  const { events = [] } = transaction;
   const is = (name: RegExp) => events.filter(({ type }) => name.test(type));
+  const piece = (token: string): Piece => ({ token, name: nameOf(transaction, token, TOKEN_TYPE) });
   const count = (things: readonly unknown[], token: string | undefined, noun: string): Piece => {
-    return things.length === 1 && token !== undefined ? { token } : counted(things.length, noun);
+    return things.length === 1 && token !== undefined ? piece(token) : counted(things.length, noun);
   };
   const minted = is(/^0x4::collection::Mint(?:Event)?$/);
   const burned = is(/^0x4::collection::Burn(?:Event)?$/);
   const given = is(/^0x1::object::Transfer(?:Event)?$/);
   const legacy = is(/^0x3::token::Mint(?:TokenEvent)?$/);
   if (minted.length > 0) {
-    return ['minted ', count(minted, textAt(minted[0]!.data, 'token'), 'token')];
+    const { data } = minted[0]!;
+    const collection = textAt(data, 'collection');
+    const name = nameOf(transaction, collection, /^0x4::collection::Collection$/);
+    return [
+      'minted ',
+      count(minted, textAt(data, 'token'), 'token'),
+      ...(name === undefined ? [] : [` of the collection “${name}”`]),
+    ];
   }
   if (burned.length > 0) {
     return ['burned ', count(burned, textAt(burned[0]!.data, 'token'), 'token')];
@@ -104,7 +135,7 @@ function objectPieces({ events = [] }: Transaction): Piece[] | undefined {
   const [object, from, to] = ['object', 'from', 'to'].map((name) => textAt(data, name));
   if (object === undefined || from === undefined || to === undefined) return undefined;
   if (given.length > 1) return [`gave ${counted(given.length, 'object')}`];
-  return [{ token: object }, ' from ', { account: from }, ' to ', { account: to }];
+  return [piece(object), ' from ', { account: from }, ' to ', { account: to }];
 }
 
 function publishedPieces({ changes = [], payload }: Transaction): Piece[] | undefined {
@@ -141,6 +172,29 @@ function innerFailure({ events = [] }: Transaction): string | undefined {
   const at = textAt(failed.data, 'execution_error', 'abort_location') ?? '';
   const code = textAt(failed.data, 'execution_error', 'error_code') ?? '';
   return `what the multisig account called failed${at && `: ${code} in ${at.split('::').slice(1).join('::')}`}`;
+}
+
+/** Transfers of the framework, by the place of the asset. Behind it are the recipient and the amount. */
+const TRANSFER_CALLS: Readonly<Record<string, 'native' | 'type' | 'argument'>> = {
+  '0x1::aptos_account::transfer': 'native',
+  '0x1::aptos_account::fungible_transfer_only': 'native',
+  '0x1::aptos_account::transfer_coins': 'type',
+  '0x1::coin::transfer': 'type',
+  '0x1::aptos_account::transfer_fungible_assets': 'argument',
+  '0x1::primary_fungible_store::transfer': 'argument',
+};
+
+/** What a failed transfer was to send to whom. */
+export function intendedPieces({ success, payload }: Transaction): Piece[] | undefined {
+  const place = TRANSFER_CALLS[payload?.function ?? ''];
+  if (success !== false || payload === undefined || place === undefined) return undefined;
+  const given = payload.arguments ?? [];
+  const [to, digits] = place === 'argument' ? given.slice(1) : given;
+  const inner = typeof given[0] === 'string' ? given[0] : textAt(given[0], 'inner');
+  const asset = { native: NATIVE_ASSET, type: payload.type_arguments?.[0], argument: inner }[place];
+  const amount = readU64(String(digits));
+  if (asset === undefined || typeof to !== 'string' || amount === undefined) return undefined;
+  return [{ asset: assetOf(asset), amount }, ' to ', { account: to }];
 }
 
 const SYSTEM_TEXTS: Readonly<Record<string, string>> = {

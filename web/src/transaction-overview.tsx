@@ -1,14 +1,15 @@
 /** The first tab of a transaction: how it ended, whose balances it changed, what it cost, and its numbers. */
-import { Amount } from './amounts.tsx';
+import { Amount, Summary } from './amounts.tsx';
 import type { Block, Transaction } from './answers.ts';
 import { useAnswer } from './ask.tsx';
-import { AccountId, Copied, HeightId, Hex, Time } from './ids.tsx';
+import { AccountId, Copied, DeclaredName, HeightId, Hex, Time } from './ids.tsx';
 import { feeOf, NATIVE_ASSET, netChangesOf, shortAddress, textAt } from './movements.ts';
-import { groupDigits, readU64 } from './number-text.ts';
+import { useNow } from './now.ts';
+import { agoText, groupDigits, readU64 } from './number-text.ts';
 import { type FactRow, Facts, Section, Table } from './parts.tsx';
 import { blockRequest } from './requests.ts';
 import { linkTo } from './route.ts';
-import { kindText } from './summary.ts';
+import { calledFunction, intendedPieces, kindText } from './summary.ts';
 import { PayloadPart, SignaturePart } from './transaction-payload.tsx';
 import { Status } from './transaction-rows.tsx';
 
@@ -22,6 +23,8 @@ export function TransactionOverview({ transaction }: { transaction: Transaction 
     version === undefined ? undefined : blockRequest(version, 'version'),
   );
   const height = block.json?.block_height;
+  const called = calledFunction(transaction);
+  const intended = intendedPieces(transaction);
   const expires = rest.expiration_timestamp_secs;
   const sequence = !replay_protection_nonce && sequence_number;
   return (
@@ -29,7 +32,9 @@ export function TransactionOverview({ transaction }: { transaction: Transaction 
       <Facts
         rows={[
           ['Status', version ? <Status transaction={transaction} full /> : 'pending'],
+          ['Function', called && <DeclaredName key="called" name={called} />],
           ['Sender', account(rest.sender)],
+          ['Was to send', intended && <Summary key="intended" pieces={intended} />],
           ['Proposer', account(rest.proposer)],
           ['Time', rest.timestamp && <WhenText usecs={rest.timestamp} />],
           ...feeRows(transaction),
@@ -67,15 +72,13 @@ function hash(hex: string | null | undefined) {
 }
 
 function WhenText({ usecs }: { usecs: string }) {
-  const isGenesis = readU64(usecs) === 0n;
+  const nowMs = useNow();
+  const value = readU64(usecs);
   return (
     <>
       <Time usecs={usecs} />
-      {!isGenesis && (
-        <span class="hint">
-          {' '}
-          <Time usecs={usecs} isRelative />
-        </span>
+      {value !== undefined && value > 0n && (
+        <span class="hint"> {agoText(Number(value / 1000n), nowMs)}</span>
       )}
     </>
   );

@@ -9,7 +9,7 @@ import { Table } from './parts.tsx';
 import { transactionRequest } from './requests.ts';
 import { calledFunction, kindText, summaryOf, type Transfer, transfersOf } from './summary.ts';
 
-const COLUMNS = ['#Version', 'When', 'What', 'From', 'To', '#Amount', '#Fee'];
+const COLUMNS = ['#Version', 'When (UTC)', 'What', 'From', 'To', '#Amount', '#Fee'];
 
 interface RowsProps {
   /** A version is asked for by its row. */

@@ -18,7 +18,13 @@ export const PAGE_PATHS = {
     '/account/{account}/modules/run/{name}/{item?}',
     '/module',
   ],
-  account: ['/account/{address}/{show?}', '/object/{address}/{show?}', '/account'],
+  account: [
+    '/account/{address}/{show?}',
+    // Beside the paths of modules `modules` is no part that stands for a parameter.
+    '/account/{address}/modules',
+    '/object/{address}/{show?}',
+    '/account',
+  ],
   events: ['/events'],
   asset: ['/fungible_asset/{asset}/{show?}', '/coin/{asset}/{show?}', '/coins'],
   collection: ['/collection/{address}/{show?}', '/collection'],

@@ -39,6 +39,8 @@ export interface OwnedToken {
   readonly token_data_id: string;
   readonly amount: unknown;
   readonly token_standard: string;
+  /** Where tokens of several owners are asked for. */
+  readonly owner_address?: string;
   readonly current_token_data?: {
     readonly token_name: string;
     readonly token_uri: string;
@@ -100,43 +102,55 @@ export function Owned({ address }: { address: string }) {
   );
 }
 
-export function TokenTable({ tokens }: { tokens: readonly OwnedToken[] }) {
+interface TokenTableProps {
+  readonly tokens: readonly OwnedToken[];
+  /** Whether they are of one collection and of several owners, in place of the contrary. */
+  readonly isOfCollection?: boolean;
+}
+
+export function TokenTable({ tokens, isOfCollection = false }: TokenTableProps) {
+  const party = isOfCollection ? 'Owner' : 'Collection';
   return (
     <Table
       style="tokens cards"
       caption="Tokens"
-      columns={['Token', 'Collection', '#Amount', 'Picture or document']}
+      columns={['Token', party, '#Amount', 'Picture or document']}
     >
-      {tokens.map(({ token_data_id, amount, token_standard, current_token_data: token }) => {
-        const collection = token?.current_collection;
-        const isObject = token_standard === 'v2';
-        const name = token?.token_name || token_data_id;
+      {tokens.map((token) => {
+        const { token_data_id: id, amount, token_standard, owner_address: owner } = token;
+        const name = token.current_token_data?.token_name || id;
         return (
-          <tr key={token_data_id}>
+          <tr key={`${id} ${owner}`}>
             <td>
-              {isObject ? (
-                <a href={linkTo('token', { address: shortAddress(token_data_id) })}>{name}</a>
+              {token_standard === 'v2' ? (
+                <a href={linkTo('token', { address: shortAddress(id) })}>{name}</a>
               ) : (
                 name
               )}
             </td>
             <td>
-              {collection && isObject && (
-                <a href={linkTo('collection', { address: shortAddress(collection.collection_id) })}>
-                  {collection.collection_name}
-                </a>
+              {isOfCollection ? (
+                owner && <AccountId hex={shortAddress(owner)} />
+              ) : (
+                <CollectionOf token={token} />
               )}
-              {collection && !isObject && collection.collection_name}
             </td>
             <td class="number">{groupDigits(digitsOf(amount))}</td>
             <td>
-              <OutsideLink uri={token?.token_uri ?? ''} />
+              <OutsideLink uri={token.current_token_data?.token_uri ?? ''} />
             </td>
           </tr>
         );
       })}
     </Table>
   );
+}
+
+function CollectionOf({ token: { token_standard, current_token_data } }: { token: OwnedToken }) {
+  const { collection_name, collection_id } = current_token_data?.current_collection ?? {};
+  if (collection_id === undefined || token_standard !== 'v2') return <>{collection_name}</>;
+  const address = shortAddress(collection_id);
+  return <a href={linkTo('collection', { address })}>{collection_name}</a>;
 }
 
 /** What stands elsewhere: this page asks only its node, the reader may ask others. */

@@ -77,9 +77,15 @@ function FunctionTable({ facts: { functions, gas } }: { facts: Loaded }) {
             <td>
               <DeclaredName name={one.function} isBrief />
             </td>
-            <td class="number">{groupDigits(one.calls)}</td>
-            <td class="number">{units(one.own)}</td>
-            <td class="number">{units(one.total)}</td>
+            <td class="number" data-label="calls">
+              {groupDigits(one.calls)}
+            </td>
+            <td class="number" data-label="own gas">
+              {units(one.own)}
+            </td>
+            <td class="number" data-label="with callees">
+              {units(one.total)}
+            </td>
           </tr>
         ))}
       </Table>
@@ -116,10 +122,18 @@ function Comparison({ compared, unit, id }: ComparisonProps) {
               <td>
                 <DeclaredName name={name} isBrief />
               </td>
-              <td class="number">{calls.map((count) => groupDigits(count)).join(' → ')}</td>
-              <td class="number">{units(here)}</td>
-              <td class="number">{units(there)}</td>
-              <td class="number">{`${there > here ? '+' : ''}${units(there - here)}`}</td>
+              <td class="number" data-label="calls">
+                {calls.map((count) => groupDigits(count)).join(' → ')}
+              </td>
+              <td class="number" data-label="here">
+                {units(here)}
+              </td>
+              <td class="number" data-label="there">
+                {units(there)}
+              </td>
+              <td class="number" data-label="difference">
+                {`${there > here ? '+' : ''}${units(there - here)}`}
+              </td>
             </tr>
           ))}
         </Table>

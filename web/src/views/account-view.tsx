@@ -29,7 +29,7 @@ const OTHER_NAMES: Readonly<Record<string, keyof typeof TABS>> = {
   tokens: 'objects',
   info: 'resources',
 };
-const MODULES_PAGE_SIZE = 25;
+const MODULES_PAGE_SIZE = 100;
 /** As many resources as these are shown opened. */
 const OPEN_RESOURCES = 5;
 

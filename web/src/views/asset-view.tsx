@@ -40,6 +40,9 @@ export function AssetView() {
           },
         ]}
       />
+      <p class="table-foot">
+        <a href={linkTo('collection')}>Collections of tokens</a>
+      </p>
       <KnownAssets />
     </>
   );
@@ -307,7 +310,7 @@ function Transfers({ asset, names }: PartProps) {
       <Table
         style="transfers cards"
         caption="What moved, newest first"
-        columns={['#Version', 'When', 'Account', '#Change', 'Function']}
+        columns={['#Version', 'When (UTC)', 'Account', '#Change', 'Function']}
       >
         {rows.map((row, at) => {
           const { owner_address: owner, entry_function_id_str: called } = row;

@@ -4,7 +4,7 @@ import type { Block } from '../answers.ts';
 import { Answered, type Asked, useAnswer } from '../ask.tsx';
 import { HeightId, Hex, Time, VersionId } from '../ids.tsx';
 import { useLive } from '../live-ledger.ts';
-import { counted, groupDigits, lesser, readU64 } from '../number-text.ts';
+import { groupDigits, lesser, readU64 } from '../number-text.ts';
 import { Failure, Pager, PauseButton, Table, Waiting } from '../parts.tsx';
 import { RequestPanel } from '../request-panel.tsx';
 import { blockRequest } from '../requests.ts';
@@ -52,7 +52,14 @@ function Blocks({ newest: known }: { newest: bigint }) {
       <Table
         style="blocks cards"
         caption="Blocks, newest first"
-        columns={['#Height', 'When', '#Versions', 'Hash']}
+        columns={[
+          '#Height',
+          'When (UTC)',
+          '#Transactions',
+          'First version',
+          'Last version',
+          'Hash',
+        ]}
       >
         <BlockRow height={String(top)} asked={first} />
         {others
@@ -91,14 +98,9 @@ function BlockRow({ height, asked }: { height: string; asked: Asked<Block> }) {
         {failure instanceof Error && failure.message}
         <Time usecs={json?.block_timestamp} isRelative />
       </td>
-      <td class="number">
-        {json && (
-          <>
-            <VersionId version={json.first_version} /> to <VersionId version={json.last_version} />{' '}
-            ({counted(count!, 'transaction')})
-          </>
-        )}
-      </td>
+      <td class="number count">{count !== undefined && groupDigits(count)}</td>
+      <td class="first">{json && <VersionId version={json.first_version} />}</td>
+      <td class="last">{json && <VersionId version={json.last_version} />}</td>
       <td>{json && <Hex hex={json.block_hash} />}</td>
     </tr>
   );

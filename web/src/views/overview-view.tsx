@@ -1,34 +1,47 @@
 /** Overview: the ledger's state and places to begin. */
 import { useState } from 'preact/hooks';
+import { ActivityChart } from '../activity-chart.tsx';
+import { Amount } from '../amounts.tsx';
 import type { Block, LedgerInfo } from '../answers.ts';
 import { Answered, useAnswer } from '../ask.tsx';
 import { SAMPLE_PUBLISHER } from '../encode-request.ts';
+import type { Json } from '../exact-json.ts';
 import { HeightId, Time, VersionId } from '../ids.tsx';
 import { useLive } from '../live-ledger.ts';
-import { counted, groupDigits, ledgerAgeText, readU64, timeText } from '../number-text.ts';
-import { type FactRow, Facts, Failure, PauseButton, Waiting } from '../parts.tsx';
+import { NATIVE_ASSET } from '../movements.ts';
+import { counted, greater, groupDigits, ledgerAgeText, readU64, timeText } from '../number-text.ts';
+import { type FactRow, Facts, Failure, PauseButton, Section, Waiting } from '../parts.tsx';
 import { RequestPanel } from '../request-panel.tsx';
 import {
   blockRequest,
   GAS_PRICE_REQUEST,
   HEADS_REQUEST,
+  NATIVE_COIN,
   resourceRequest,
   versionAtRequest,
+  viewRequest,
 } from '../requests.ts';
 import { chosenVersion, linkTo } from '../route.ts';
+import { supplyBody, supplyIn } from '../supply.ts';
 import { TransactionRows } from '../transaction-rows.tsx';
 import { useScan } from '../transaction-scan.ts';
 import type { ValidatorSet } from './validators-view.tsx';
 
+/** The document says so above the page (page-files.ts). */
+const IS_SAMPLE = document.querySelector('.sample-note') !== null;
+
 /** Places that every ledger of this kind has, and two of the sample ledger. */
 function startingPoints(): readonly (readonly [text: string, hash: string])[] {
   const account = SAMPLE_PUBLISHER;
+  const ofSample = [
+    ['Balance of the sample’s publisher', linkTo('balance', { account })],
+    ['Ticks of the sample’s publisher', linkTo('events', { account, stream: '2' })],
+  ] as const;
   return [
     ['Module 0x1::coin', linkTo('module', { account: '0x1', name: 'coin' })],
     ['Epoch changes, stream 2 of 0x1', linkTo('events', { account: '0x1', stream: '2' })],
     ['New blocks, stream 3 of 0x1', linkTo('events', { account: '0x1', stream: '3' })],
-    ['Sample ledger: balance of its publisher', linkTo('balance', { account })],
-    ['Sample ledger: ticks of its publisher', linkTo('events', { account, stream: '2' })],
+    ...(IS_SAMPLE ? ofSample : []),
     ['Bytes to sign for a transfer', linkTo('encode', { example: 'transfer' })],
   ];
 }
@@ -44,13 +57,19 @@ export function OverviewView() {
           <Failure title="The figures are the last known" error={failure} />
         )}
         {version === undefined ? (
-          info !== undefined && <State info={info} growth={growthText(versionsPerSecond)} />
+          info !== undefined && <State info={info} />
         ) : (
           <ChosenVersion version={version} />
         )}
         {info === undefined && failure === undefined && <Waiting />}
       </div>
+      {info !== undefined && version === undefined && info.block_height !== '0' && (
+        <ActivityChart usecs={info.ledger_timestamp} firstHeight={firstTimed(info)} />
+      )}
       <Latest />
+      {info !== undefined && version === undefined && (
+        <Node info={info} growth={growthText(versionsPerSecond)} />
+      )}
       <section aria-labelledby="starting-points">
         <h2 id="starting-points">Where to begin</h2>
         <ul class="links">
@@ -127,14 +146,24 @@ function Latest() {
   );
 }
 
-/** What a transaction pays now, and who makes blocks. */
+/** Genesis has no time. */
+function firstTimed({ oldest_block_height }: LedgerInfo): bigint {
+  return greater(BigInt(oldest_block_height), 1n);
+}
+
+/** How much there is, what a transaction pays now, and who makes blocks. */
 function useNetworkFacts(): FactRow[] {
+  const supply = useAnswer<readonly Json[]>(viewRequest(supplyBody(NATIVE_COIN), ''));
   const { json: gas } = useAnswer<{ readonly gas_estimate: number }>(GAS_PRICE_REQUEST);
   const { json: set } = useAnswer<ValidatorSet>(
     resourceRequest('0x1', '0x1::stake::ValidatorSet', ''),
   );
   const active = set?.data.active_validators;
+  const staked = active?.reduce((sum, one) => sum + BigInt(one.voting_power), 0n) ?? 0n;
+  const total = supplyIn(supply.json);
   return [
+    ['Supply', total !== undefined && <Amount asset={NATIVE_ASSET} amount={total} />],
+    ['Staked', staked > 0n && <Amount asset={NATIVE_ASSET} amount={staked} />],
     ['Gas price', gas && `${groupDigits(gas.gas_estimate)} octas for a unit of gas`],
     [
       'Validators',
@@ -143,14 +172,9 @@ function useNetworkFacts(): FactRow[] {
   ];
 }
 
-function State({ info, growth }: { info: LedgerInfo; growth: string }) {
+function State({ info }: { info: LedgerInfo }) {
   const usecs = BigInt(info.ledger_timestamp);
-  const ago = ledgerAgeText(usecs);
   const network = useNetworkFacts();
-  const kept =
-    info.oldest_ledger_version === '0'
-      ? 'all, from version 0'
-      : `from version ${groupDigits(info.oldest_ledger_version)}, block ${groupDigits(info.oldest_block_height)}`;
   return (
     <>
       <Facts
@@ -162,18 +186,29 @@ function State({ info, growth }: { info: LedgerInfo; growth: string }) {
           ['Chain id', String(info.chain_id)],
         ]}
       />
+      <Facts rows={[['Ledger time', `${timeText(usecs)} (${ledgerAgeText(usecs)})`], ...network]} />
+    </>
+  );
+}
+
+/** What the node keeps and is. */
+function Node({ info, growth }: { info: LedgerInfo; growth: string }) {
+  const kept =
+    info.oldest_ledger_version === '0'
+      ? 'all, from version 0'
+      : `from version ${groupDigits(info.oldest_ledger_version)}, block ${groupDigits(info.oldest_block_height)}`;
+  return (
+    <Section title="This node">
       <Facts
         rows={[
-          ['Ledger time', `${timeText(usecs)} (${ago})`],
           ['History kept', kept],
           ['Growth', growth],
-          ...network,
           ['Node role', info.node_role.replace('_', ' ')],
           ['Git hash', info.git_hash],
           ['Encryption key', info.encryption_key],
         ]}
       />
-    </>
+    </Section>
   );
 }
 

@@ -1,12 +1,13 @@
 /** The validators of the epoch, with their power and what they proposed. */
 import { Amount } from '../amounts.tsx';
+import type { Resource } from '../answers.ts';
 import { Answered, useAnswer } from '../ask.tsx';
-import { AccountId } from '../ids.tsx';
-import { NATIVE_ASSET } from '../movements.ts';
-import { groupDigits, shareText } from '../number-text.ts';
-import { Facts, Section, Table } from '../parts.tsx';
+import { AccountId, Time } from '../ids.tsx';
+import { NATIVE_ASSET, textAt } from '../movements.ts';
+import { groupDigits, readU64, shareText } from '../number-text.ts';
+import { type FactRow, Facts, Section, Table } from '../parts.tsx';
 import { RequestPanel } from '../request-panel.tsx';
-import { resourceRequest } from '../requests.ts';
+import { batchRequest, resourceRequest } from '../requests.ts';
 
 export interface ValidatorSet {
   readonly data: {
@@ -30,12 +31,48 @@ interface Performance {
   };
 }
 
+interface StakePools {
+  readonly responses: readonly {
+    readonly body: {
+      readonly data?: { readonly operator_address: string; readonly locked_until_secs: string };
+    };
+  }[];
+}
+
+/** Most reads of a batch (docs/extensions.md); validators behind them have no operator here. */
+const MAX_POOLS = 256;
+
+/** The stake pools of validators, by their address. */
+function usePools(addresses: readonly string[] | undefined) {
+  const asked = addresses?.slice(0, MAX_POOLS) ?? [];
+  const reads = asked.map((address) => resourceRequest(address, '0x1::stake::StakePool'));
+  const { json } = useAnswer<StakePools>(reads.length === 0 ? undefined : batchRequest(reads));
+  return new Map(asked.map((address, at) => [address, json?.responses[at]?.body.data]));
+}
+
+/** When the epoch began, and when the first block may end it. */
+function useEpoch(): FactRow[] {
+  const begun = useAnswer<Resource>(resourceRequest('0x1', '0x1::reconfiguration::Configuration'));
+  const block = useAnswer<Resource>(resourceRequest('0x1', '0x1::block::BlockResource'));
+  const { data } = begun.json ?? {};
+  const since = readU64(textAt(data, 'last_reconfiguration_time') ?? '');
+  const length = readU64(textAt(block.json?.data, 'epoch_interval') ?? '');
+  if (since === undefined || length === undefined) return [];
+  return [
+    ['Epoch', groupDigits(textAt(data, 'epoch') ?? '')],
+    ['Began', <Time key="began" usecs={String(since)} />],
+    ['Ends at the earliest', <Time key="ends" usecs={String(since + length)} />],
+  ];
+}
+
 export function ValidatorsView() {
   const asked = useAnswer<ValidatorSet>(resourceRequest('0x1', '0x1::stake::ValidatorSet'));
   const performance = useAnswer<Performance>(
     resourceRequest('0x1', '0x1::stake::ValidatorPerformance'),
   );
   const proposals = performance.json?.data.validators ?? [];
+  const pools = usePools(asked.json?.data.active_validators.map(({ addr }) => addr));
+  const epoch = useEpoch();
   return (
     <>
       <Answered asked={asked} title="No validators">
@@ -49,6 +86,7 @@ export function ValidatorsView() {
             <>
               <Facts
                 rows={[
+                  ...epoch,
                   ['Voting power', <Amount key="power" asset={NATIVE_ASSET} amount={total} />],
                   ['Join with the next epoch', groupDigits(data.pending_active.length)],
                   ['Leave with the next epoch', groupDigits(data.pending_inactive.length)],
@@ -58,15 +96,23 @@ export function ValidatorsView() {
                 <Table
                   style="validators cards"
                   caption="Validators by their voting power"
-                  columns={['Validator', '#Voting power', '#Share', '#Proposed', '#Missed']}
+                  columns={[
+                    ...['Validator', 'Operator', 'Locked until'],
+                    ...['#Voting power', '#Share', '#Proposed', '#Missed'],
+                  ]}
                 >
                   {sorted.map(({ addr, voting_power, config }) => {
                     const { successful_proposals = '', failed_proposals = '' } =
                       proposals[Number(config.validator_index)] ?? {};
+                    const { operator_address: operator, locked_until_secs } = pools.get(addr) ?? {};
                     return (
                       <tr key={addr}>
                         <td>
-                          <AccountId hex={addr} full />
+                          <AccountId hex={addr} />
+                        </td>
+                        <td class="operator">{operator && <AccountId hex={operator} isBrief />}</td>
+                        <td class="locked">
+                          {locked_until_secs && <Time usecs={`${locked_until_secs}000000`} />}
                         </td>
                         <td class="number">
                           <Amount asset={NATIVE_ASSET} amount={BigInt(voting_power)} />
@@ -74,8 +120,8 @@ export function ValidatorsView() {
                         <td class="number">
                           {total > 0n && shareText(BigInt(voting_power), total)}
                         </td>
-                        <td class="number">{groupDigits(successful_proposals)}</td>
-                        <td class="number">{groupDigits(failed_proposals)}</td>
+                        <td class="number proposed">{groupDigits(successful_proposals)}</td>
+                        <td class="number missed">{groupDigits(failed_proposals)}</td>
                       </tr>
                     );
                   })}
