@@ -114,7 +114,7 @@ describePage('page: events, modules and errors', ({ node, open, go }) => {
     };
     await page.locator('article').first().waitFor();
     expect(await page.locator('article h3').allTextContents()).toEqual(
-      [...abi.structs, ...abi.exposed_functions].map(({ name }) => name),
+      [...abi.exposed_functions, ...abi.structs].map(({ name }) => name),
     );
     expect(await page.locator(':focus h3').textContent()).toBe('CoinStore');
     expect(await page.locator(':focus pre').textContent()).toMatch(

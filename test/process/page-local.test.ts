@@ -1,11 +1,57 @@
 /** The page of a local network with an indexer: control, and what only the indexer knows. */
 import { createServer } from 'node:net';
+import {
+  Account,
+  Aptos,
+  AptosConfig,
+  Ed25519PrivateKey,
+  Network,
+  type SimpleEntryFunctionArgumentTypes,
+  type UserTransactionResponse,
+} from '@aptos-labs/ts-sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Localnet } from '../../src/node/localnet/localnet.ts';
 import { startLocalnet } from '../../src/node/localnet/start-localnet.ts';
 import { axeViolations } from './page-axe.ts';
 import { hasBrowser, launchBrowser, type WatchedPage, WatchingBrowser } from './page-browser.ts';
 import { SIDEWAYS_OVERFLOW } from './page-measures.ts';
+
+const COLLECTION = 'Birds of the north';
+
+/** Makes a collection and a token with a property. @returns the views of them, and what they show */
+async function tokenViews(net: Localnet): Promise<(readonly [path: string, ready: string])[]> {
+  const network = { network: Network.CUSTOM, fullnode: net.url };
+  const aptos = new Aptos(new AptosConfig(network));
+  const privateKey = new Ed25519PrivateKey(net.accounts[0]!.key.privateKey);
+  const signer = Account.fromPrivateKey({ privateKey });
+  const call = async (name: string, functionArguments: SimpleEntryFunctionArgumentTypes[]) => {
+    const transaction = await aptos.transaction.build.simple({
+      sender: signer.accountAddress,
+      data: { function: `0x4::aptos_token::${name}`, functionArguments },
+    });
+    const { hash } = await aptos.signAndSubmitTransaction({ signer, transaction });
+    return await aptos.waitForTransaction({ transactionHash: hash });
+  };
+  const link = 'https://birds.example';
+  const mayAll = Array.from({ length: 9 }, () => true);
+  await call('create_collection', ['of all sizes', 100, COLLECTION, link, ...mayAll, 5, 100]);
+  const value = Uint8Array.from([0xd0, 7, 0, 0, 0, 0, 0, 0]);
+  const named = [COLLECTION, 'small', 'Wren', link];
+  const minted = await call('mint', [...named, ['grams'], ['u64'], [value]]);
+  const { data } = (minted as UserTransactionResponse).events.find(({ type }) =>
+    type.startsWith('0x4::collection::Mint'),
+  )!;
+  const { collection, token } = data as { collection: string; token: string };
+  const line = `minted Wren of the collection “${COLLECTION}”`;
+  return [
+    [`/txn/${minted.version}`, `.headline:has-text("${line}")`],
+    ['/collection', `table.collections tr:has-text("${COLLECTION}"):has-text("1")`],
+    [`/collection/${collection}`, 'table.tokens tr:has-text("Wren"):has-text("0x")'],
+    [`/collection/${collection}`, 'table.happenings tr:has-text("Mint"):has-text("Wren")'],
+    [`/token/${token}`, `main a:has-text("${COLLECTION}")`],
+    [`/token/${token}`, 'section[aria-label=Properties] :text("2,000 u64")'],
+  ];
+}
 
 /** A port that nobody has: the document names it before the indexer listens. */
 async function freePort(): Promise<number> {
@@ -173,6 +219,9 @@ describe.skipIf(!hasBrowser)('page: local network (skipped without Chromium)', (
       ['/fungible_asset/0xa/holders', 'table.holders tr:has-text("0xbeef")'],
       ['/fungible_asset/0xa/transactions', 'table.transfers tr:has-text("0xbeef")'],
       ['/coins', 'table.assets td:has-text("APT")'],
+      ['/', 'svg.activity rect'],
+      ['/validators', 'td.operator a'],
+      ...(await net.setMining({ kind: 'auto' }).then(() => tokenViews(net))),
     ];
     for (const [path, ready] of views) {
       await page.goto(origin + path);

@@ -18,7 +18,7 @@ import { startListening, useLive } from './live-ledger.ts';
 import { go, onArrival, startNavigation } from './navigation.ts';
 import { NODE } from './node-facts.ts';
 import { groupDigits, ledgerAgeText, readU64, shortHex, timeText } from './number-text.ts';
-import { announce, Failure } from './parts.tsx';
+import { announce, Failure, useCurrentInView } from './parts.tsx';
 import {
   chosenVersion,
   currentRoute,
@@ -212,6 +212,7 @@ function SkipLink() {
 }
 
 function Header({ view }: { view: ViewName | undefined }) {
+  const list = useCurrentInView(view);
   return (
     <header class="top">
       <div class="bar">
@@ -222,7 +223,7 @@ function Header({ view }: { view: ViewName | undefined }) {
         <TimeMachine />
       </div>
       <nav class="bar" aria-label="Views">
-        <ul>
+        <ul ref={list}>
           {NAVIGATION.map(([name, text, ...others]) => (
             <li key={name}>
               <a

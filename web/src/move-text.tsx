@@ -89,6 +89,9 @@ export function JsonField({ value }: { value: Json }) {
 
 const PRINTABLE = /^[\p{L}\p{N}\p{P}\p{S}\p{Zs}\n]+$/u;
 
+/** Items of a list that are shown one below the other; a longer one is JSON. */
+const MAX_LISTED_ITEMS = 100;
+
 /** A value of a known type in the words of that type. */
 export function TypedValue({ value, type = '' }: { value: Json; type?: string | undefined }) {
   const inner = isObject(value) ? (value['inner'] ?? value) : value;
@@ -102,6 +105,20 @@ export function TypedValue({ value, type = '' }: { value: Json; type?: string | 
   const some = isObject(value) ? value['vec'] : undefined;
   if (option !== undefined && isList(some)) {
     return some.length === 0 ? 'none' : <TypedValue value={some[0]!} type={option} />;
+  }
+  const item = /^vector<(address|u(?:16|32|64|128|256))>$/.exec(type)?.[1];
+  if (item !== undefined && isList(value) && value.length <= MAX_LISTED_ITEMS) {
+    return value.length === 0 ? (
+      'none'
+    ) : (
+      <ol class="value-list">
+        {value.map((one, at) => (
+          <li key={at}>
+            <TypedValue value={one} type={item} />
+          </li>
+        ))}
+      </ol>
+    );
   }
   const text = type === 'vector<u8>' && typeof value === 'string' ? textOf(value) : undefined;
   return (

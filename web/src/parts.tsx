@@ -117,11 +117,25 @@ interface Tab {
   readonly isShown: boolean;
 }
 
+/** A list that scrolls sideways where it is too long. The present one of its links is brought into view. */
+export function useCurrentInView(current: unknown) {
+  const list = useRef<HTMLUListElement>(null);
+  useLayoutEffect(() => {
+    const { current: ul } = list;
+    const link = ul?.querySelector<HTMLElement>('[aria-current]');
+    if (!ul || !link) return;
+    const middle = link.getBoundingClientRect().left - ul.getBoundingClientRect().left;
+    ul.scrollLeft += middle - (ul.clientWidth - link.offsetWidth) / 2;
+  }, [current]);
+  return list;
+}
+
 /** Links to the parts of what is shown, one of which is there. */
 export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
+  const list = useCurrentInView(tabs.findIndex(({ isShown }) => isShown));
   return (
     <nav class="tabs" aria-label={label}>
-      <ul>
+      <ul ref={list}>
         {tabs.map(({ text, count, href, isShown }) => (
           <li key={text}>
             <a href={href} aria-current={isShown ? 'true' : undefined}>

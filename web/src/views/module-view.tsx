@@ -1,4 +1,4 @@
-/** Module: its structs and functions laid out to read like Move declarations. */
+/** Module: its functions and structs laid out to read like Move declarations. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ModuleAbi } from '../../../src/move/modules/abi-shapes.ts';
 import type { AbiFunction, ModuleAnswer } from '../answers.ts';
@@ -250,8 +250,8 @@ function Interface({ abi, source }: { abi: ModuleAbi; source: string | undefined
           {isMissing ? `The module’s interface does not show “${item}”.` : count}
         </p>
       </div>
-      <Items title="Structs and enums" all={structs} fits={fits} />
       <Items title="Functions" all={functions} fits={fits} source={source} />
+      <Items title="Structs and enums" all={structs} fits={fits} />
     </div>
   );
 }

@@ -1,9 +1,9 @@
 /** A table, which only the indexer knows: its types and its items. */
 
-import type { Json } from '../exact-json.ts';
+import { isObject, type Json } from '../exact-json.ts';
 import { Hex } from '../ids.tsx';
 import { indexerRequest, useGraph } from '../indexer.ts';
-import { JsonField, TypeText } from '../move-text.tsx';
+import { JsonField, JsonView, TypeText } from '../move-text.tsx';
 import { Facts, LookUp, Pager, Section, Table, Waiting } from '../parts.tsx';
 import { linkTo, parameter } from '../route.ts';
 
@@ -67,10 +67,10 @@ export function TableView() {
             {items.map(({ key, decoded_key, decoded_value }) => (
               <tr key={key}>
                 <td>
-                  <JsonField value={decoded_key} />
+                  <Decoded value={decoded_key} />
                 </td>
                 <td>
-                  <JsonField value={decoded_value} />
+                  <Decoded value={decoded_value} />
                 </td>
               </tr>
             ))}
@@ -89,4 +89,9 @@ export function TableView() {
       </Section>
     </>
   );
+}
+
+/** Fields side by side with their names; anything else as it is. */
+function Decoded({ value }: { value: Json }) {
+  return isObject(value) ? <JsonView value={value} /> : <JsonField value={value} />;
 }
