@@ -33,10 +33,10 @@ const FOCUSED = `(() => {
 /** More than any view has controls. */
 const MAX_TABS = 300;
 
-/** Goes on with the Tab key to the control of this name; every one on the way is seen. */
-async function tabTo(page: Page, name: string): Promise<void> {
+/** Goes on with the Tab key, or back, to the control of this name; every one on the way is seen. */
+async function tabTo(page: Page, name: string, key: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<void> {
   for (let tabs = 0; tabs < MAX_TABS; tabs += 1) {
-    await page.keyboard.press('Tab');
+    await page.keyboard.press(key);
     if ((await focused(page)) === name) return;
   }
   throw new Error(`no control is called ${name}`);
@@ -98,7 +98,9 @@ describePage('page: frame', ({ open }) => {
     expect(await page.getByLabel('Follow live').isChecked()).toBe(false);
     await follow(page, `${CAFE_HEX}::ticker::Tick`);
     await page.locator(':focus h3').getByText('Tick').waitFor();
-    await follow(page, 'Encode a call');
+    // Functions stand before types.
+    await tabTo(page, 'Encode a call', 'Shift+Tab');
+    await page.keyboard.press('Enter');
     await page.locator('h1:focus').getByText('Encode').waitFor();
     await page.getByLabel('Argument 1: u64').waitFor();
     await tabTo(page, 'Argument 1: u64');
