@@ -30,8 +30,8 @@ export interface VersionRange {
 }
 
 /** Records of versions one after the other that are remembered, and their bytes as they are stored. */
-const MAX_WALKED_RECORDS = 1_024;
-const MAX_WALKED_BYTES = 4 * 1024 * 1024;
+export const MAX_WALKED_RECORDS = 1_024;
+export const MAX_WALKED_BYTES = 4 * 1024 * 1024;
 
 /**
  * Reads records. It caches the last one: an answer takes several rows of one record, which is read and checked once;
