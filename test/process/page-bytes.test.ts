@@ -13,14 +13,18 @@ import {
   type Sample,
   type SampleOutcome,
   sampleHistory,
-} from '../../web/src/balance-history.ts';
+} from '../../web/src/assets/balance-history.ts';
+import {
+  divideSigningMessage,
+  hexDigits,
+  readHexText,
+} from '../../web/src/encoding/signing-message.ts';
 import {
   functionLines,
   type Line,
   structLines,
   typeTokens,
-} from '../../web/src/move-declaration.ts';
-import { divideSigningMessage, hexDigits, readHexText } from '../../web/src/signing-message.ts';
+} from '../../web/src/modules/move-declaration.ts';
 import { propertySeed } from '../random.ts';
 
 interface Vector {

@@ -79,7 +79,7 @@ describe('the page over HTTP', () => {
 
   it('reads bytes and JSON without anything of Node', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'daybook-page-'));
-    const sources = ['signing-message', 'exact-json'].map((name) =>
+    const sources = ['encoding/signing-message', 'asking/exact-json'].map((name) =>
       fileURLToPath(new URL(`../../web/src/${name}.ts`, import.meta.url)),
     );
     await build({

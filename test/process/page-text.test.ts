@@ -5,7 +5,15 @@ import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { JSON_MAX_DEPTH, JsonNumber, JsonSyntaxError } from '../../src/move/json/json-text.ts';
-import { balanceTicks } from '../../web/src/balance-ticks.ts';
+import { formatJson, parseJson } from '../../web/src/asking/exact-json.ts';
+import {
+  type ApiRequest,
+  balanceRequest,
+  curlCommand,
+  shellWord,
+  withQuery,
+} from '../../web/src/asking/requests.ts';
+import { balanceTicks } from '../../web/src/assets/balance-ticks.ts';
 import {
   argumentText,
   argumentValue,
@@ -18,9 +26,8 @@ import {
   splitList,
   substituteTypes,
   writeForm,
-} from '../../web/src/encode-request.ts';
-import { csvText, jsonLines } from '../../web/src/event-file.ts';
-import { formatJson, parseJson } from '../../web/src/exact-json.ts';
+} from '../../web/src/encoding/encode-request.ts';
+import { csvText, jsonLines } from '../../web/src/events/event-file.ts';
 import {
   agoText,
   amountText,
@@ -32,14 +39,7 @@ import {
   readU64,
   sizeText,
   timeText,
-} from '../../web/src/number-text.ts';
-import {
-  type ApiRequest,
-  balanceRequest,
-  curlCommand,
-  shellWord,
-  withQuery,
-} from '../../web/src/requests.ts';
+} from '../../web/src/parts/number-text.ts';
 import { pathSegment } from '../../web/src/route.ts';
 import { propertySeed } from '../random.ts';
 

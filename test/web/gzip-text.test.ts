@@ -1,7 +1,7 @@
 /** Text of gzip, up to its limit. */
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { MAX_TEXT_BYTES, unzipped } from '../../web/src/gzip-text.ts';
+import { MAX_TEXT_BYTES, unzipped } from '../../web/src/parts/gzip-text.ts';
 
 const zipped = (text: string | Buffer): string => `0x${gzipSync(text).toString('hex')}`;
 

@@ -1,9 +1,19 @@
 /** What the page says that a transaction moved, against the balances in the state that it left. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ChangeJson, Transaction } from '../../web/src/answers.ts';
-import { type JsonObject, parseJson } from '../../web/src/exact-json.ts';
-import { NATIVE_ASSET, netChangesOf, shortAddress, textAt } from '../../web/src/movements.ts';
-import { failureText, intendedPieces, type Piece, summaryOf } from '../../web/src/summary.ts';
+import type { ChangeJson, Transaction } from '../../web/src/asking/answers.ts';
+import { type JsonObject, parseJson } from '../../web/src/asking/exact-json.ts';
+import {
+  NATIVE_ASSET,
+  netChangesOf,
+  shortAddress,
+  textAt,
+} from '../../web/src/transactions/movements.ts';
+import {
+  failureText,
+  intendedPieces,
+  type Piece,
+  summaryOf,
+} from '../../web/src/transactions/summary.ts';
 import {
   NEWEST_VERSION,
   type ReferenceLedger,

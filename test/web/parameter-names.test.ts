@@ -1,6 +1,6 @@
 /** Names of parameters in Move source. */
 import { describe, expect, it } from 'vitest';
-import { argumentNames, parameterNames } from '../../web/src/parameter-names.ts';
+import { argumentNames, parameterNames } from '../../web/src/modules/parameter-names.ts';
 
 const SOURCE = `
 module 0x1::m {

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PAGE_PATHS, pageRoutes, type ViewName } from '../../src/api/http/page-paths.ts';
-import { readTime } from '../../web/src/number-text.ts';
+import { readTime } from '../../web/src/parts/number-text.ts';
 import { arriveAt, parseRoute, readSearch, routePath } from '../../web/src/route.ts';
 import { propertySeed } from '../random.ts';
 

@@ -2,7 +2,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../src/indexer/database/session.ts';
 import { answerBody } from '../../src/indexer/graphql/answer.ts';
-import { TRANSFERS_QUERY, type TransfersAnswer, transfersPage } from '../../web/src/transfers.ts';
+import {
+  TRANSFERS_QUERY,
+  type TransfersAnswer,
+  transfersPage,
+} from '../../web/src/assets/transfers.ts';
 import { openTables, type Row } from '../indexer/dialect/random-rows.ts';
 
 const ASSET = '0xa';

@@ -14,11 +14,12 @@ import {
   useRef,
   useState,
 } from 'preact/hooks';
-import { startListening, useLive } from './live-ledger.ts';
+import { startListening, useLive } from './asking/live-ledger.ts';
+import { NODE } from './asking/node-facts.ts';
 import { go, onArrival, startNavigation } from './navigation.ts';
-import { NODE } from './node-facts.ts';
-import { groupDigits, ledgerAgeText, readU64, shortHex, timeText } from './number-text.ts';
-import { announce, Failure, useCurrentInView } from './parts.tsx';
+import { groupDigits, ledgerAgeText, readU64, shortHex, timeText } from './parts/number-text.ts';
+import { announce, Failure, useCurrentInView } from './parts/parts.tsx';
+import { readVersion, VERSION_HINT } from './parts/version-text.ts';
 import {
   chosenVersion,
   currentRoute,
@@ -28,7 +29,6 @@ import {
   type ViewName,
 } from './route.ts';
 import { SearchBox } from './search-box.tsx';
-import { readVersion, VERSION_HINT } from './version-text.ts';
 import { AccountView } from './views/account-view.tsx';
 import { AssetView } from './views/asset-view.tsx';
 import { BalanceView } from './views/balance-view.tsx';

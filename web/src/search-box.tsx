@@ -1,7 +1,7 @@
 /** One box for everything, which offers names while somebody types. */
 import { useId, useRef, useState } from 'preact/hooks';
-import { ApiFailure } from './api-client.ts';
-import { findNamed, type Named } from './names.ts';
+import { ApiFailure } from './asking/api-client.ts';
+import { findNamed, type Named } from './asking/names.ts';
 import { go } from './navigation.ts';
 import { linkTo, readSearch } from './route.ts';
 

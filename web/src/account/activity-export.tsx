@@ -1,18 +1,18 @@
 /** An account's activity as a file: a line for each change of a balance, and for each transaction without one. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { readActivity } from '../account-activity.ts';
-import type { Transaction } from '../answers.ts';
-import { send } from '../api-client.ts';
-import { unitOf } from '../assets.ts';
-import { csvLines } from '../event-file.ts';
-import { parseJson } from '../exact-json.ts';
-import { headAbove } from '../live-ledger.ts';
-import { feeOf, netChangesOf, shortAddress } from '../movements.ts';
-import { amountText, counted, timeText } from '../number-text.ts';
-import { announce, Failure } from '../parts.tsx';
-import { transactionRequest } from '../requests.ts';
-import { saveFile } from '../save-file.ts';
-import { calledFunction } from '../summary.ts';
+import type { Transaction } from '../asking/answers.ts';
+import { send } from '../asking/api-client.ts';
+import { parseJson } from '../asking/exact-json.ts';
+import { headAbove } from '../asking/live-ledger.ts';
+import { transactionRequest } from '../asking/requests.ts';
+import { unitOf } from '../assets/assets.ts';
+import { csvLines } from '../events/event-file.ts';
+import { amountText, counted, timeText } from '../parts/number-text.ts';
+import { announce, Failure } from '../parts/parts.tsx';
+import { saveFile } from '../parts/save-file.ts';
+import { feeOf, netChangesOf, shortAddress } from '../transactions/movements.ts';
+import { calledFunction } from '../transactions/summary.ts';
+import { readActivity } from './account-activity.ts';
 
 /** Most transactions in a file. */
 const MAX_EXPORTED = 1_000;

@@ -1,14 +1,14 @@
 /** An account's transactions in both directions, with counterparties and what each changed, and as a file. */
 import { useState } from 'preact/hooks';
-import { type ActivityPage, readActivity } from '../account-activity.ts';
-import { ApiFailure } from '../api-client.ts';
-import { type Asked, useWork } from '../ask.tsx';
-import { headAbove, useLive, useRecoveries } from '../live-ledger.ts';
-import { greater, groupDigits, lesser, readU64 } from '../number-text.ts';
-import { Failure, Pager, Section, Waiting } from '../parts.tsx';
-import { RequestPanel } from '../request-panel.tsx';
+import { ApiFailure } from '../asking/api-client.ts';
+import { type Asked, useWork } from '../asking/ask.tsx';
+import { headAbove, useLive, useRecoveries } from '../asking/live-ledger.ts';
+import { RequestPanel } from '../asking/request-panel.tsx';
+import { greater, groupDigits, lesser, readU64 } from '../parts/number-text.ts';
+import { Failure, Pager, Section, Waiting } from '../parts/parts.tsx';
 import { chosenVersion, linkTo, parameter } from '../route.ts';
-import { TransactionRows } from '../transaction-rows.tsx';
+import { TransactionRows } from '../transactions/transaction-rows.tsx';
+import { type ActivityPage, readActivity } from './account-activity.ts';
 import { ActivityExport } from './activity-export.tsx';
 
 const PAGE_ROWS = 25;

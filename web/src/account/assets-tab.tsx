@@ -1,12 +1,13 @@
 /** What an account has: balances of all assets, and its newest figure of the native one. */
-import { Amount } from '../amounts.tsx';
-import type { HeldBalance } from '../answers.ts';
-import { Listed, type Listing, useListing } from '../ask.tsx';
-import { NATIVE_ASSET } from '../movements.ts';
-import { amountText, groupDigits } from '../number-text.ts';
-import { Table } from '../parts.tsx';
-import { listingRequest, NATIVE_COIN } from '../requests.ts';
+
+import type { HeldBalance } from '../asking/answers.ts';
+import { Listed, type Listing, useListing } from '../asking/ask.tsx';
+import { listingRequest, NATIVE_COIN } from '../asking/requests.ts';
+import { Amount } from '../assets/amounts.tsx';
+import { amountText, groupDigits } from '../parts/number-text.ts';
+import { Table } from '../parts/parts.tsx';
 import { chosenVersion, linkTo } from '../route.ts';
+import { NATIVE_ASSET } from '../transactions/movements.ts';
 
 export function useBalances(address: string): Listing<HeldBalance> {
   return useListing<HeldBalance>((start) => listingRequest(address, 'balances', { start }));

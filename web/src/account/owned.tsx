@@ -1,17 +1,17 @@
 /** What belongs to an account: by the indexer's tables; without them, objects that its own transactions have shown. */
 import { useState } from 'preact/hooks';
-import { OBJECT_CORE } from '../account-facts.ts';
-import type { Resource, Transaction } from '../answers.ts';
-import { send } from '../api-client.ts';
-import { useAnswer, useWork } from '../ask.tsx';
-import { parseJson } from '../exact-json.ts';
-import { AccountId } from '../ids.tsx';
-import { digitsOf, fullAddress, indexerRequest, useGraph } from '../indexer.ts';
-import { shortAddress } from '../movements.ts';
-import { groupDigits } from '../number-text.ts';
-import { Pager, Section, Table, Waiting } from '../parts.tsx';
-import { resourceRequest, summariesRequest, transactionRequest } from '../requests.ts';
+import type { Resource, Transaction } from '../asking/answers.ts';
+import { send } from '../asking/api-client.ts';
+import { useAnswer, useWork } from '../asking/ask.tsx';
+import { parseJson } from '../asking/exact-json.ts';
+import { digitsOf, fullAddress, indexerRequest, useGraph } from '../asking/indexer.ts';
+import { resourceRequest, summariesRequest, transactionRequest } from '../asking/requests.ts';
+import { AccountId } from '../parts/ids.tsx';
+import { groupDigits } from '../parts/number-text.ts';
+import { Pager, Section, Table, Waiting } from '../parts/parts.tsx';
 import { linkTo, parameter } from '../route.ts';
+import { shortAddress } from '../transactions/movements.ts';
+import { OBJECT_CORE } from './account-facts.ts';
 
 const PAGE_ROWS = 25;
 const TRANSACTIONS_LOOKED_AT = 25;

@@ -1,10 +1,10 @@
 /** Requests that change a local network, and what became of them. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { send } from '../api-client.ts';
-import { type Json, parseJson } from '../exact-json.ts';
-import { announce, Failure } from '../parts.tsx';
-import { type ApiRequest, controlRequest } from '../requests.ts';
+import { send } from '../asking/api-client.ts';
+import { type Json, parseJson } from '../asking/exact-json.ts';
+import { type ApiRequest, controlRequest } from '../asking/requests.ts';
+import { announce, Failure } from '../parts/parts.tsx';
 
 /** Sends a request. @throws ApiFailure */
 export async function ask<T = Json>(request: ApiRequest, signal: AbortSignal): Promise<T> {

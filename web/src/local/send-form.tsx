@@ -1,20 +1,20 @@
 /** Calls an entry function, signed with the key of an account of the local network. */
 import { useState } from 'preact/hooks';
-import type { AbiFunction, ModuleAnswer, Transaction } from '../answers.ts';
-import { useAnswer } from '../ask.tsx';
-import { splitFunctionName } from '../encode-request.ts';
-import { formatJson } from '../exact-json.ts';
-import { shortHex } from '../number-text.ts';
-import { QueryForm, Section, TextField } from '../parts.tsx';
+import type { AbiFunction, ModuleAnswer, Transaction } from '../asking/answers.ts';
+import { useAnswer } from '../asking/ask.tsx';
+import { formatJson } from '../asking/exact-json.ts';
 import {
   accountRequest,
   encodeRequest,
   moduleRequest,
   submitRequest,
   waitRequest,
-} from '../requests.ts';
+} from '../asking/requests.ts';
+import { splitFunctionName } from '../encoding/encode-request.ts';
+import { CallFields, readCall } from '../modules/view-form.tsx';
+import { shortHex } from '../parts/number-text.ts';
+import { QueryForm, Section, TextField } from '../parts/parts.tsx';
 import { linkTo } from '../route.ts';
-import { CallFields, readCall } from '../view-form.tsx';
 import { ask, control, useAction } from './actions.tsx';
 
 const MAX_GAS_AMOUNT = '200000';

@@ -1,13 +1,13 @@
 /** What the pages of collections and of tokens are both made of. */
-import type { Resource } from '../answers.ts';
-import { useAnswer } from '../ask.tsx';
-import type { Json } from '../exact-json.ts';
-import { AccountId, Time, VersionId } from '../ids.tsx';
-import { digitsOf, usecsOf } from '../indexer.ts';
-import { shortAddress } from '../movements.ts';
-import { LookUp, Section, Table } from '../parts.tsx';
-import { listingRequest } from '../requests.ts';
+import type { Resource } from '../asking/answers.ts';
+import { useAnswer } from '../asking/ask.tsx';
+import type { Json } from '../asking/exact-json.ts';
+import { digitsOf, usecsOf } from '../asking/indexer.ts';
+import { listingRequest } from '../asking/requests.ts';
+import { AccountId, Time, VersionId } from '../parts/ids.tsx';
+import { LookUp, Section, Table } from '../parts/parts.tsx';
 import { linkTo } from '../route.ts';
+import { shortAddress } from '../transactions/movements.ts';
 
 export function useObject(address: string) {
   const asked = useAnswer<readonly Resource[]>(

@@ -2,9 +2,9 @@
 import { BcsError, type BcsReader, decodeBcs } from '../../../src/move/bcs/bcs-reader.ts';
 import { formatHex, parseHex } from '../../../src/move/bcs/hex.ts';
 import { formatAddress, HexTextError } from '../../../src/move/types/address.ts';
-import { isObject, type Json } from '../exact-json.ts';
-import { textAt } from '../movements.ts';
-import { groupDigits } from '../number-text.ts';
+import { isObject, type Json } from '../asking/exact-json.ts';
+import { groupDigits } from '../parts/number-text.ts';
+import { textAt } from '../transactions/movements.ts';
 
 type Read = (reader: BcsReader) => string;
 

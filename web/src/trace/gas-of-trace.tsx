@@ -1,10 +1,10 @@
 /** What the gas of a transaction went into: a picture, the functions, and beside another transaction. */
-import type { ApiFailure } from '../api-client.ts';
-import { DeclaredName } from '../ids.tsx';
-import { groupDigits } from '../number-text.ts';
-import { Failure, QueryForm, Section, Table, TextField } from '../parts.tsx';
-import { traceRequest } from '../requests.ts';
-import { saveFile } from '../save-file.ts';
+import type { ApiFailure } from '../asking/api-client.ts';
+import { traceRequest } from '../asking/requests.ts';
+import { DeclaredName } from '../parts/ids.tsx';
+import { groupDigits } from '../parts/number-text.ts';
+import { Failure, QueryForm, Section, Table, TextField } from '../parts/parts.tsx';
+import { saveFile } from '../parts/save-file.ts';
 import type { TraceReply, TraceRequest } from './trace-worker.ts';
 
 export type Loaded = Extract<TraceReply, { kind: 'loaded' }>['facts'];

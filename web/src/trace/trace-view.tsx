@@ -1,15 +1,15 @@
 /** What a transaction did, call by call: a tree whose rows are made only where they are seen. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { TraceFailure } from '../../../src/execution/trace/trace-shape.ts';
-import { ApiFailure, refusal } from '../api-client.ts';
-import type { Json } from '../exact-json.ts';
-import { DeclaredName } from '../ids.tsx';
-import { JsonView } from '../move-text.tsx';
-import { counted, groupDigits } from '../number-text.ts';
-import { CodeBlock, Facts, Failure, Section, Waiting } from '../parts.tsx';
-import { RequestPanel } from '../request-panel.tsx';
-import { type ApiRequest, traceRequest } from '../requests.ts';
-import { saveFile } from '../save-file.ts';
+import { ApiFailure, refusal } from '../asking/api-client.ts';
+import type { Json } from '../asking/exact-json.ts';
+import { RequestPanel } from '../asking/request-panel.tsx';
+import { type ApiRequest, traceRequest } from '../asking/requests.ts';
+import { JsonView } from '../modules/move-text.tsx';
+import { DeclaredName } from '../parts/ids.tsx';
+import { counted, groupDigits } from '../parts/number-text.ts';
+import { CodeBlock, Facts, Failure, Section, Waiting } from '../parts/parts.tsx';
+import { saveFile } from '../parts/save-file.ts';
 import { type Compared, GasOfTrace, type Loaded } from './gas-of-trace.tsx';
 import type { TraceRow } from './trace-tree.ts';
 import type { TraceReply, TraceRequest } from './trace-worker.ts';

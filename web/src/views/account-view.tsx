@@ -1,19 +1,19 @@
 /** An account or an object: what it has, what it did, what it owns, what it published, what it emits. */
 import { useState } from 'preact/hooks';
+import { type ObjectKind, useAccountFacts } from '../account/account-facts.ts';
 import { Activity } from '../account/activity.tsx';
 import { Assets, MainBalance, useBalances } from '../account/assets-tab.tsx';
 import { Owned } from '../account/owned.tsx';
-import { type ObjectKind, useAccountFacts } from '../account-facts.ts';
-import type { ModuleAnswer, Resource } from '../answers.ts';
-import { Listed, useAnswer, useListing } from '../ask.tsx';
-import { AccountId } from '../ids.tsx';
-import { JsonView, TypeText } from '../move-text.tsx';
-import { counted, groupDigits } from '../number-text.ts';
-import { Facts, Failure, LookUp, Tabs, TextField } from '../parts.tsx';
-import { RequestPanel } from '../request-panel.tsx';
-import { accountRequest, listingRequest } from '../requests.ts';
+import type { ModuleAnswer, Resource } from '../asking/answers.ts';
+import { Listed, useAnswer, useListing } from '../asking/ask.tsx';
+import { RequestPanel } from '../asking/request-panel.tsx';
+import { accountRequest, listingRequest } from '../asking/requests.ts';
+import { StreamTable, streamsIn, useResources } from '../events/streams.tsx';
+import { JsonView, TypeText } from '../modules/move-text.tsx';
+import { AccountId } from '../parts/ids.tsx';
+import { counted, groupDigits } from '../parts/number-text.ts';
+import { Facts, Failure, LookUp, Tabs, TextField } from '../parts/parts.tsx';
 import { chosenVersion, linkTo, parameter } from '../route.ts';
-import { StreamTable, streamsIn, useResources } from '../streams.tsx';
 
 const TABS = {
   transactions: ['Transactions', Activity],

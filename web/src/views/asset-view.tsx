@@ -1,20 +1,20 @@
 /** An asset: its name and supply, who holds it, what moved, and its supply over versions. */
 import { useState } from 'preact/hooks';
-import { Amount } from '../amounts.tsx';
-import { Answered, useAnswer } from '../ask.tsx';
-import { metadataRequest, useUnit } from '../assets.ts';
-import { formatJson, type Json } from '../exact-json.ts';
-import { AccountId, DeclaredName, Time, VersionId } from '../ids.tsx';
-import { digitsOf, fullAddress, indexerRequest, usecsOf, useGraph } from '../indexer.ts';
-import { NATIVE_ASSET, shortAddress, textAt } from '../movements.ts';
-import { amountText, readU64, shareText } from '../number-text.ts';
-import { Facts, LookUp, Pager, Section, Table, Tabs, Waiting } from '../parts.tsx';
-import { RequestPanel } from '../request-panel.tsx';
-import { NATIVE_COIN, viewRequest } from '../requests.ts';
+import { Answered, useAnswer } from '../asking/ask.tsx';
+import { formatJson, type Json } from '../asking/exact-json.ts';
+import { digitsOf, fullAddress, indexerRequest, usecsOf, useGraph } from '../asking/indexer.ts';
+import { RequestPanel } from '../asking/request-panel.tsx';
+import { NATIVE_COIN, viewRequest } from '../asking/requests.ts';
+import { Amount } from '../assets/amounts.tsx';
+import { metadataRequest, useUnit } from '../assets/assets.ts';
+import { supplyBody, supplyIn } from '../assets/supply.ts';
+import { SupplyChart } from '../assets/supply-chart.tsx';
+import { TRANSFERS_QUERY, type TransfersAnswer, transfersPage } from '../assets/transfers.ts';
+import { AccountId, DeclaredName, Time, VersionId } from '../parts/ids.tsx';
+import { amountText, readU64, shareText } from '../parts/number-text.ts';
+import { Facts, LookUp, Pager, Section, Table, Tabs, Waiting } from '../parts/parts.tsx';
 import { linkTo, parameter } from '../route.ts';
-import { supplyBody, supplyIn } from '../supply.ts';
-import { SupplyChart } from '../supply-chart.tsx';
-import { TRANSFERS_QUERY, type TransfersAnswer, transfersPage } from '../transfers.ts';
+import { NATIVE_ASSET, shortAddress, textAt } from '../transactions/movements.ts';
 
 const PAGE_ROWS = 25;
 const TABS = { info: 'Supply', holders: 'Holders', transactions: 'Transfers' } as const;

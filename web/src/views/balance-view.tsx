@@ -1,19 +1,21 @@
 /** Balance: the exact figure, its history sampled over versions, and every change. */
 import { useState } from 'preact/hooks';
-import type { BalanceChange } from '../answers.ts';
-import { ApiFailure, send } from '../api-client.ts';
-import { Answered, type Asked, Listed, useAnswer, useListing, useWork } from '../ask.tsx';
-import { useUnit } from '../assets.ts';
-import { BalanceChart } from '../balance-chart.tsx';
+import type { BalanceChange } from '../asking/answers.ts';
+import { ApiFailure, send } from '../asking/api-client.ts';
+import { Answered, type Asked, Listed, useAnswer, useListing, useWork } from '../asking/ask.tsx';
+import { useLive } from '../asking/live-ledger.ts';
+import { RequestPanel } from '../asking/request-panel.tsx';
+import { balanceHistoryRequest, balanceRequest, NATIVE_COIN } from '../asking/requests.ts';
+import { useUnit } from '../assets/assets.ts';
+import { BalanceChart } from '../assets/balance-chart.tsx';
 import {
   type Sample,
   type SampleOutcome,
   sampleHistory,
   type VersionRange,
-} from '../balance-history.ts';
-import { csvLines } from '../event-file.ts';
-import { Time, VersionId } from '../ids.tsx';
-import { useLive } from '../live-ledger.ts';
+} from '../assets/balance-history.ts';
+import { csvLines } from '../events/event-file.ts';
+import { Time, VersionId } from '../parts/ids.tsx';
 import {
   type AssetUnit,
   amountText,
@@ -21,12 +23,10 @@ import {
   groupDigits,
   readU64,
   timeText,
-} from '../number-text.ts';
-import { CopyButton, Failure, LookUp, Table, Waiting } from '../parts.tsx';
-import { RequestPanel } from '../request-panel.tsx';
-import { balanceHistoryRequest, balanceRequest, NATIVE_COIN } from '../requests.ts';
+} from '../parts/number-text.ts';
+import { CopyButton, Failure, LookUp, Table, Waiting } from '../parts/parts.tsx';
+import { saveFile } from '../parts/save-file.ts';
 import { chosenVersion, parameter } from '../route.ts';
-import { saveFile } from '../save-file.ts';
 
 function ledgerVersion({ answer }: Asked): bigint | undefined {
   return readU64(answer?.ledgerHeaders.get('ledger-version') ?? '');

@@ -1,14 +1,14 @@
 /** One block with its transactions. */
-import type { Block } from '../answers.ts';
-import { Answered, useAnswer } from '../ask.tsx';
-import { AccountId, Hex, Time, VersionId } from '../ids.tsx';
-import { useLive } from '../live-ledger.ts';
-import { counted, groupDigits, readU64 } from '../number-text.ts';
-import { Facts, Pager, Section } from '../parts.tsx';
-import { RequestPanel } from '../request-panel.tsx';
-import { blockRequest } from '../requests.ts';
+import type { Block } from '../asking/answers.ts';
+import { Answered, useAnswer } from '../asking/ask.tsx';
+import { useLive } from '../asking/live-ledger.ts';
+import { RequestPanel } from '../asking/request-panel.tsx';
+import { blockRequest } from '../asking/requests.ts';
+import { AccountId, Hex, Time, VersionId } from '../parts/ids.tsx';
+import { counted, groupDigits, readU64 } from '../parts/number-text.ts';
+import { Facts, Pager, Section } from '../parts/parts.tsx';
 import { linkTo, parameter } from '../route.ts';
-import { TransactionRows } from '../transaction-rows.tsx';
+import { TransactionRows } from '../transactions/transaction-rows.tsx';
 
 /** A block's transactions are shown up to here; the others are in the list of transactions. */
 const MAX_ROWS = 200;

@@ -1,13 +1,13 @@
 /** Blocks, newest first. Every block is asked for once. */
 import { useState } from 'preact/hooks';
-import type { Block } from '../answers.ts';
-import { Answered, type Asked, useAnswer } from '../ask.tsx';
-import { HeightId, Hex, Time, VersionId } from '../ids.tsx';
-import { useLive } from '../live-ledger.ts';
-import { groupDigits, lesser, readU64 } from '../number-text.ts';
-import { Failure, Pager, PauseButton, Table, Waiting } from '../parts.tsx';
-import { RequestPanel } from '../request-panel.tsx';
-import { blockRequest } from '../requests.ts';
+import type { Block } from '../asking/answers.ts';
+import { Answered, type Asked, useAnswer } from '../asking/ask.tsx';
+import { useLive } from '../asking/live-ledger.ts';
+import { RequestPanel } from '../asking/request-panel.tsx';
+import { blockRequest } from '../asking/requests.ts';
+import { HeightId, Hex, Time, VersionId } from '../parts/ids.tsx';
+import { groupDigits, lesser, readU64 } from '../parts/number-text.ts';
+import { Failure, Pager, PauseButton, Table, Waiting } from '../parts/parts.tsx';
 import { chosenVersion, linkTo, parameter } from '../route.ts';
 
 const PAGE_SIZE = 20n;

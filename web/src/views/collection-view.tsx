@@ -1,13 +1,12 @@
 /** A collection: its name and figures, its tokens with their owners, and what happened to them. */
 import { OutsideLink, type OwnedToken, TokenTable } from '../account/owned.tsx';
-import { Answered } from '../ask.tsx';
-import type { Json } from '../exact-json.ts';
-import { AccountId } from '../ids.tsx';
-import { digitsOf, fullAddress, indexerRequest, useGraph } from '../indexer.ts';
-import { shortAddress, textAt } from '../movements.ts';
-import { groupDigits } from '../number-text.ts';
-import { Facts, Pager, Section, Table, Waiting } from '../parts.tsx';
-import { RequestPanel } from '../request-panel.tsx';
+import { Answered } from '../asking/ask.tsx';
+import type { Json } from '../asking/exact-json.ts';
+import { digitsOf, fullAddress, indexerRequest, useGraph } from '../asking/indexer.ts';
+import { RequestPanel } from '../asking/request-panel.tsx';
+import { AccountId } from '../parts/ids.tsx';
+import { groupDigits } from '../parts/number-text.ts';
+import { Facts, Pager, Section, Table, Waiting } from '../parts/parts.tsx';
 import { linkTo, parameter } from '../route.ts';
 import {
   Form,
@@ -18,6 +17,7 @@ import {
   Owner,
   useObject,
 } from '../tokens/token-object.tsx';
+import { shortAddress, textAt } from '../transactions/movements.ts';
 
 const PAGE_ROWS = 25;
 const HAPPENINGS = 10;

@@ -1,15 +1,15 @@
 /** Encode: a request in, the bytes to sign out, part by part and with their meaning. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { Answered, useAnswer } from '../ask.tsx';
-import { BytesPanel } from '../bytes-panel.tsx';
-import { EncodeEditor } from '../encode-editor.tsx';
-import { ENCODE_EXAMPLES, exampleText } from '../encode-request.ts';
+import { Answered, useAnswer } from '../asking/ask.tsx';
+import { RequestPanel } from '../asking/request-panel.tsx';
+import { encodeRequest } from '../asking/requests.ts';
+import { BytesPanel } from '../encoding/bytes-panel.tsx';
+import { EncodeEditor } from '../encoding/encode-editor.tsx';
+import { ENCODE_EXAMPLES, exampleText } from '../encoding/encode-request.ts';
+import { readHexText } from '../encoding/signing-message.ts';
 import { go } from '../navigation.ts';
-import { Failure, QueryForm, TextArea } from '../parts.tsx';
-import { RequestPanel } from '../request-panel.tsx';
-import { encodeRequest } from '../requests.ts';
+import { Failure, QueryForm, TextArea } from '../parts/parts.tsx';
 import { linkTo, parameter } from '../route.ts';
-import { readHexText } from '../signing-message.ts';
 
 /** Longer requests do not go into the address bar. */
 const MAX_LINKED_CHARACTERS = 16_384;

@@ -1,24 +1,24 @@
 /** Event stream: newest first, following live, with older pages on request. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { ApiFailure } from '../api-client.ts';
-import { Answered, type Asked, useWork } from '../ask.tsx';
-import { ExportButtons } from '../event-export.tsx';
-import type { EventRecord } from '../event-file.ts';
+import { ApiFailure } from '../asking/api-client.ts';
+import { Answered, type Asked, useWork } from '../asking/ask.tsx';
+import { useRetries, useReverts } from '../asking/live-ledger.ts';
+import { RequestPanel } from '../asking/request-panel.tsx';
+import { ExportButtons } from '../events/event-export.tsx';
+import type { EventRecord } from '../events/event-file.ts';
 import {
   EVENTS_PAGE_SIZE,
   followEvents,
   readFirstPage,
   readOlderEvents,
   type StreamName,
-} from '../event-stream.ts';
-import { VersionId } from '../ids.tsx';
-import { useRetries, useReverts } from '../live-ledger.ts';
-import { JsonView, TypeText } from '../move-text.tsx';
-import { counted, greater, groupDigits, readU64 } from '../number-text.ts';
-import { announce, Failure, LookUp, Table, Waiting } from '../parts.tsx';
-import { RequestPanel } from '../request-panel.tsx';
+} from '../events/event-stream.ts';
+import { StreamTable, streamsIn, useResources } from '../events/streams.tsx';
+import { JsonView, TypeText } from '../modules/move-text.tsx';
+import { VersionId } from '../parts/ids.tsx';
+import { counted, greater, groupDigits, readU64 } from '../parts/number-text.ts';
+import { announce, Failure, LookUp, Table, Waiting } from '../parts/parts.tsx';
 import { chosenVersion, linkTo, parameter } from '../route.ts';
-import { StreamTable, streamsIn, useResources } from '../streams.tsx';
 import { TypedEvents } from './typed-events.tsx';
 
 /** Most rows in the table; following drops the oldest beyond it. */

@@ -1,17 +1,17 @@
 /** A local network under control: its accounts, calls that they sign, blocks, the clock, snapshots, what waits. */
 import { useState } from 'preact/hooks';
-import { Amount } from '../amounts.tsx';
-import { Answered, useAnswer } from '../ask.tsx';
-import { AccountId, Hex, Time } from '../ids.tsx';
-import { useLive } from '../live-ledger.ts';
+import { Answered, useAnswer } from '../asking/ask.tsx';
+import { useLive } from '../asking/live-ledger.ts';
+import { NODE } from '../asking/node-facts.ts';
+import { balanceRequest, controlRequest, NATIVE_COIN } from '../asking/requests.ts';
+import { Amount } from '../assets/amounts.tsx';
 import { ActionButton, control, useAction } from '../local/actions.tsx';
 import { SendForm } from '../local/send-form.tsx';
-import { NATIVE_ASSET } from '../movements.ts';
-import { NODE } from '../node-facts.ts';
-import { amountText, counted, groupDigits, parseAmount, readTime } from '../number-text.ts';
-import { QueryForm, Section, Table, TextField } from '../parts.tsx';
-import { balanceRequest, controlRequest, NATIVE_COIN } from '../requests.ts';
+import { AccountId, Hex, Time } from '../parts/ids.tsx';
+import { amountText, counted, groupDigits, parseAmount, readTime } from '../parts/number-text.ts';
+import { QueryForm, Section, Table, TextField } from '../parts/parts.tsx';
 import { linkTo } from '../route.ts';
+import { NATIVE_ASSET } from '../transactions/movements.ts';
 
 const APT_DECIMALS = 8;
 /** What the faucet gives at a click. */

@@ -1,15 +1,18 @@
 /** Module: its functions and structs laid out to read like Move declarations. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ModuleAbi } from '../../../src/move/modules/abi-shapes.ts';
-import type { AbiFunction, ModuleAnswer } from '../answers.ts';
-import { Answered, useAnswer } from '../ask.tsx';
-import { DeclaredName } from '../ids.tsx';
-import { readModuleCode } from '../module-code.ts';
-import { functionLines, type Line, structLines } from '../move-declaration.ts';
-import { useSource } from '../move-source.ts';
-import { Declaration } from '../move-text.tsx';
-import { counted, groupDigits } from '../number-text.ts';
-import { parameterNames } from '../parameter-names.ts';
+import type { AbiFunction, ModuleAnswer } from '../asking/answers.ts';
+import { Answered, useAnswer } from '../asking/ask.tsx';
+import { RequestPanel } from '../asking/request-panel.tsx';
+import { moduleRequest } from '../asking/requests.ts';
+import { readModuleCode } from '../modules/module-code.ts';
+import { functionLines, type Line, structLines } from '../modules/move-declaration.ts';
+import { useSource } from '../modules/move-source.ts';
+import { Declaration } from '../modules/move-text.tsx';
+import { parameterNames } from '../modules/parameter-names.ts';
+import { ViewForm } from '../modules/view-form.tsx';
+import { DeclaredName } from '../parts/ids.tsx';
+import { counted, groupDigits } from '../parts/number-text.ts';
 import {
   announce,
   CodeBlock,
@@ -19,11 +22,8 @@ import {
   Section,
   Table,
   TextField,
-} from '../parts.tsx';
-import { RequestPanel } from '../request-panel.tsx';
-import { moduleRequest } from '../requests.ts';
+} from '../parts/parts.tsx';
 import { linkTo, parameter } from '../route.ts';
-import { ViewForm } from '../view-form.tsx';
 
 export function ModuleView() {
   const [account, name] = [parameter('account'), parameter('name')];

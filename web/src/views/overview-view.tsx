@@ -1,17 +1,10 @@
 /** Overview: the ledger's state and places to begin. */
 import { useState } from 'preact/hooks';
-import { ActivityChart } from '../activity-chart.tsx';
-import { Amount } from '../amounts.tsx';
-import type { Block, LedgerInfo } from '../answers.ts';
-import { Answered, useAnswer } from '../ask.tsx';
-import { SAMPLE_PUBLISHER } from '../encode-request.ts';
-import type { Json } from '../exact-json.ts';
-import { HeightId, Time, VersionId } from '../ids.tsx';
-import { useLive } from '../live-ledger.ts';
-import { NATIVE_ASSET } from '../movements.ts';
-import { counted, greater, groupDigits, ledgerAgeText, readU64, timeText } from '../number-text.ts';
-import { type FactRow, Facts, Failure, PauseButton, Section, Waiting } from '../parts.tsx';
-import { RequestPanel } from '../request-panel.tsx';
+import type { Block, LedgerInfo } from '../asking/answers.ts';
+import { Answered, useAnswer } from '../asking/ask.tsx';
+import type { Json } from '../asking/exact-json.ts';
+import { useLive } from '../asking/live-ledger.ts';
+import { RequestPanel } from '../asking/request-panel.tsx';
 import {
   blockRequest,
   GAS_PRICE_REQUEST,
@@ -20,11 +13,25 @@ import {
   resourceRequest,
   versionAtRequest,
   viewRequest,
-} from '../requests.ts';
+} from '../asking/requests.ts';
+import { ActivityChart } from '../assets/activity-chart.tsx';
+import { Amount } from '../assets/amounts.tsx';
+import { supplyBody, supplyIn } from '../assets/supply.ts';
+import { SAMPLE_PUBLISHER } from '../encoding/encode-request.ts';
+import { HeightId, Time, VersionId } from '../parts/ids.tsx';
+import {
+  counted,
+  greater,
+  groupDigits,
+  ledgerAgeText,
+  readU64,
+  timeText,
+} from '../parts/number-text.ts';
+import { type FactRow, Facts, Failure, PauseButton, Section, Waiting } from '../parts/parts.tsx';
 import { chosenVersion, linkTo } from '../route.ts';
-import { supplyBody, supplyIn } from '../supply.ts';
-import { TransactionRows } from '../transaction-rows.tsx';
-import { useScan } from '../transaction-scan.ts';
+import { NATIVE_ASSET } from '../transactions/movements.ts';
+import { TransactionRows } from '../transactions/transaction-rows.tsx';
+import { useScan } from '../transactions/transaction-scan.ts';
 import type { ValidatorSet } from './validators-view.tsx';
 
 /** The document says so above the page (page-files.ts). */

@@ -1,19 +1,19 @@
 /** Search: what a text may be is looked up, and what exists is shown. */
 import { useEffect, useState } from 'preact/hooks';
-import { useAccountFacts } from '../account-facts.ts';
-import type { Block, Transaction } from '../answers.ts';
-import { ApiFailure } from '../api-client.ts';
-import { type Asked, useAnswer, useWork } from '../ask.tsx';
-import { digitsOf, hasIndexer, indexerRequest, useGraph } from '../indexer.ts';
-import { useRecoveries } from '../live-ledger.ts';
-import { findNamed, type Named } from '../names.ts';
+import { useAccountFacts } from '../account/account-facts.ts';
+import type { Block, Transaction } from '../asking/answers.ts';
+import { ApiFailure } from '../asking/api-client.ts';
+import { type Asked, useAnswer, useWork } from '../asking/ask.tsx';
+import { digitsOf, hasIndexer, indexerRequest, useGraph } from '../asking/indexer.ts';
+import { useRecoveries } from '../asking/live-ledger.ts';
+import { findNamed, type Named } from '../asking/names.ts';
+import { blockRequest, transactionRequest } from '../asking/requests.ts';
 import { replaceWith } from '../navigation.ts';
-import { groupDigits, timeText } from '../number-text.ts';
-import { announce, Failure, Waiting } from '../parts.tsx';
-import { blockRequest, transactionRequest } from '../requests.ts';
+import { groupDigits, timeText } from '../parts/number-text.ts';
+import { announce, Failure, Waiting } from '../parts/parts.tsx';
 import { linkTo, parameter, readSearch } from '../route.ts';
 import { SEARCH_HINT } from '../search-box.tsx';
-import { calledFunction, kindText } from '../summary.ts';
+import { calledFunction, kindText } from '../transactions/summary.ts';
 
 export function SearchView() {
   const term = readSearch(parameter('q'));

@@ -1,10 +1,10 @@
 /** A table, which only the indexer knows: its types and its items. */
 
-import { isObject, type Json } from '../exact-json.ts';
-import { Hex } from '../ids.tsx';
-import { indexerRequest, useGraph } from '../indexer.ts';
-import { JsonField, JsonView, TypeText } from '../move-text.tsx';
-import { Facts, LookUp, Pager, Section, Table, Waiting } from '../parts.tsx';
+import { isObject, type Json } from '../asking/exact-json.ts';
+import { indexerRequest, useGraph } from '../asking/indexer.ts';
+import { JsonField, JsonView, TypeText } from '../modules/move-text.tsx';
+import { Hex } from '../parts/ids.tsx';
+import { Facts, LookUp, Pager, Section, Table, Waiting } from '../parts/parts.tsx';
 import { linkTo, parameter } from '../route.ts';
 
 const PAGE_ROWS = 25;

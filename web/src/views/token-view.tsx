@@ -1,13 +1,12 @@
 /** A token: its name and owner, its properties, and what happened to it. */
 import { OutsideLink } from '../account/owned.tsx';
-import type { Resource } from '../answers.ts';
-import { Answered, useAnswer } from '../ask.tsx';
-import { AccountId } from '../ids.tsx';
-import { fullAddress, indexerRequest, useGraph } from '../indexer.ts';
-import { textAt } from '../movements.ts';
-import { Facts, Section } from '../parts.tsx';
-import { RequestPanel } from '../request-panel.tsx';
-import { resourceRequest } from '../requests.ts';
+import type { Resource } from '../asking/answers.ts';
+import { Answered, useAnswer } from '../asking/ask.tsx';
+import { fullAddress, indexerRequest, useGraph } from '../asking/indexer.ts';
+import { RequestPanel } from '../asking/request-panel.tsx';
+import { resourceRequest } from '../asking/requests.ts';
+import { AccountId } from '../parts/ids.tsx';
+import { Facts, Section } from '../parts/parts.tsx';
 import { linkTo, parameter } from '../route.ts';
 import {
   Form,
@@ -19,6 +18,7 @@ import {
   useObject,
 } from '../tokens/token-object.tsx';
 import { propertiesOf } from '../tokens/token-properties.ts';
+import { textAt } from '../transactions/movements.ts';
 
 const HAPPENINGS = 25;
 

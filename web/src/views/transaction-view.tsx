@@ -1,19 +1,20 @@
 /** One transaction: what it did in one line, then in tabs what it cost, emitted and changed. */
-import { Summary } from '../amounts.tsx';
-import type { EventJson, Transaction } from '../answers.ts';
-import { Answered, useAnswer } from '../ask.tsx';
-import { Changes } from '../changes.tsx';
-import type { Json } from '../exact-json.ts';
-import { useLive } from '../live-ledger.ts';
-import { JsonView, TypeText } from '../move-text.tsx';
-import { groupDigits, readU64 } from '../number-text.ts';
-import { Pager, Section, Some, Tabs } from '../parts.tsx';
-import { RequestPanel } from '../request-panel.tsx';
-import { transactionRequest } from '../requests.ts';
+
+import type { EventJson, Transaction } from '../asking/answers.ts';
+import { Answered, useAnswer } from '../asking/ask.tsx';
+import type { Json } from '../asking/exact-json.ts';
+import { useLive } from '../asking/live-ledger.ts';
+import { RequestPanel } from '../asking/request-panel.tsx';
+import { transactionRequest } from '../asking/requests.ts';
+import { Summary } from '../assets/amounts.tsx';
+import { JsonView, TypeText } from '../modules/move-text.tsx';
+import { groupDigits, readU64 } from '../parts/number-text.ts';
+import { Pager, Section, Some, Tabs } from '../parts/parts.tsx';
 import { linkTo, parameter } from '../route.ts';
-import { summaryOf } from '../summary.ts';
 import { TraceView } from '../trace/trace-view.tsx';
-import { TransactionOverview } from '../transaction-overview.tsx';
+import { Changes } from '../transactions/changes.tsx';
+import { summaryOf } from '../transactions/summary.ts';
+import { TransactionOverview } from '../transactions/transaction-overview.tsx';
 
 /** Events shown before the reader asks for all. */
 const EVENTS_AT_FIRST = 20;

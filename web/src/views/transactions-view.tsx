@@ -1,17 +1,17 @@
 /** Transactions, newest first; the newest page follows the ledger. Users' transactions only, unless all are asked for. */
 import { useState } from 'preact/hooks';
-import type { Transaction } from '../answers.ts';
-import { useLive } from '../live-ledger.ts';
-import { shortAddress } from '../movements.ts';
+import type { Transaction } from '../asking/answers.ts';
+import { useLive } from '../asking/live-ledger.ts';
+import { RequestPanel } from '../asking/request-panel.tsx';
 import { go } from '../navigation.ts';
-import { groupDigits, readU64 } from '../number-text.ts';
-import { Failure, Pager, PauseButton, QueryForm, TextField, Waiting } from '../parts.tsx';
-import { RequestPanel } from '../request-panel.tsx';
+import { groupDigits, readU64 } from '../parts/number-text.ts';
+import { Failure, Pager, PauseButton, QueryForm, TextField, Waiting } from '../parts/parts.tsx';
+import { readVersion, VERSION_HINT } from '../parts/version-text.ts';
 import { chosenVersion, linkTo, parameter } from '../route.ts';
-import { calledFunction } from '../summary.ts';
-import { TransactionRows } from '../transaction-rows.tsx';
-import { type ScanOptions, useScan } from '../transaction-scan.ts';
-import { readVersion, VERSION_HINT } from '../version-text.ts';
+import { shortAddress } from '../transactions/movements.ts';
+import { calledFunction } from '../transactions/summary.ts';
+import { TransactionRows } from '../transactions/transaction-rows.tsx';
+import { type ScanOptions, useScan } from '../transactions/transaction-scan.ts';
 
 const PAGE_ROWS = 25;
 /** On narrow screens the list stands before the form. */

@@ -1,11 +1,11 @@
 /** Module events of one type, in the order of the ledger (docs/extensions.md). */
-import type { TypedEvent } from '../answers.ts';
-import { Listed, useListing } from '../ask.tsx';
-import { VersionId } from '../ids.tsx';
-import { JsonView } from '../move-text.tsx';
-import { LookUp, Table } from '../parts.tsx';
-import { RequestPanel } from '../request-panel.tsx';
-import { typedEventsRequest } from '../requests.ts';
+import type { TypedEvent } from '../asking/answers.ts';
+import { Listed, useListing } from '../asking/ask.tsx';
+import { RequestPanel } from '../asking/request-panel.tsx';
+import { typedEventsRequest } from '../asking/requests.ts';
+import { JsonView } from '../modules/move-text.tsx';
+import { VersionId } from '../parts/ids.tsx';
+import { LookUp, Table } from '../parts/parts.tsx';
 import { parameter } from '../route.ts';
 
 export function TypedEvents() {

@@ -1,13 +1,14 @@
 /** The validators of the epoch, with their power and what they proposed. */
-import { Amount } from '../amounts.tsx';
-import type { Resource } from '../answers.ts';
-import { Answered, useAnswer } from '../ask.tsx';
-import { AccountId, Time } from '../ids.tsx';
-import { NATIVE_ASSET, textAt } from '../movements.ts';
-import { groupDigits, readU64, shareText } from '../number-text.ts';
-import { type FactRow, Facts, Section, Table } from '../parts.tsx';
-import { RequestPanel } from '../request-panel.tsx';
-import { batchRequest, resourceRequest } from '../requests.ts';
+
+import type { Resource } from '../asking/answers.ts';
+import { Answered, useAnswer } from '../asking/ask.tsx';
+import { RequestPanel } from '../asking/request-panel.tsx';
+import { batchRequest, resourceRequest } from '../asking/requests.ts';
+import { Amount } from '../assets/amounts.tsx';
+import { AccountId, Time } from '../parts/ids.tsx';
+import { groupDigits, readU64, shareText } from '../parts/number-text.ts';
+import { type FactRow, Facts, Section, Table } from '../parts/parts.tsx';
+import { NATIVE_ASSET, textAt } from '../transactions/movements.ts';
 
 export interface ValidatorSet {
   readonly data: {
