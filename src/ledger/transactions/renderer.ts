@@ -17,6 +17,8 @@ import { type TransactionContext, writeTransaction } from './transaction-json.ts
 
 /** As many bits as `contentDigest` gives. */
 const TAG_CHARACTERS = 22;
+/** At least as many. */
+const TAG_BYTES = 18;
 
 interface RenderedTransaction {
   /** UTF-8. */
@@ -97,7 +99,7 @@ export class TransactionRenderer {
     });
     return andThen(written, (rootHash) => ({
       json: out.finish(),
-      tagCore: rootHash.toString('base64url').slice(0, TAG_CHARACTERS),
+      tagCore: rootHash.toString('base64url', 0, TAG_BYTES).slice(0, TAG_CHARACTERS),
       isFinal: decoding.isFinal,
     }));
   }

@@ -27,7 +27,10 @@ export function encodeU64Key(value: bigint): Buffer {
 
 /** The u64 of 8 bytes at `offset`. @throws RangeError */
 export function decodeU64Key(bytes: Buffer, offset = 0): bigint {
-  return bytes.readBigUInt64BE(offset);
+  const high = bytes.readUInt32BE(offset);
+  const low = BigInt(bytes.readUInt32BE(offset + 4));
+  // Operations of bigints take longer than all the rest.
+  return high === 0 ? low : (BigInt(high) << 32n) | low;
 }
 
 /** A version or height as the two parts of a bucketed key. */

@@ -60,7 +60,8 @@ export class SqliteDatabase implements WritableRows {
   }
 
   begin(): void {
-    this.#statement('begin').run();
+    // `run` would make an object that says what it changed.
+    this.#statement('begin').get();
   }
 
   beginWrite(): void {
@@ -72,7 +73,7 @@ export class SqliteDatabase implements WritableRows {
   }
 
   rollback(): void {
-    if (this.#database.isTransaction) this.#database.exec('rollback');
+    if (this.#database.isTransaction) this.#statement('rollback').get();
   }
 
   dataVersion(): number {

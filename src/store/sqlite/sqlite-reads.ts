@@ -25,8 +25,9 @@ import {
 } from '../store.ts';
 import { keyText, RowDamagedError, StoreError } from '../store-error.ts';
 import { afterAllOrders } from './packed-batch.ts';
-import { readPlaced } from './placed-values.ts';
+import { copyFrom, readPlaced } from './placed-values.ts';
 import { BlockCache, type Entry } from './runs/block.ts';
+import type { KeyRange } from './runs/cursors.ts';
 import { SortedRuns } from './runs/sorted-runs.ts';
 import { SqliteDatabase } from './sqlite-database.ts';
 import { columnStatistics } from './store-statistics.ts';
@@ -109,13 +110,29 @@ export class SqliteReads implements StoreReader {
     const { from = NO_ORDER, to = afterAllOrders(column), reverse = false, limit } = query;
     const rows: Row[] = [];
     this.#read(column, { partition, order: NO_ORDER }, () => {
-      const bounds = [Buffer.concat([partition, from]), Buffer.concat([partition, to])] as const;
-      for (const row of this.#walk(column, ...bounds, reverse)) {
-        rows.push(rowOf(column, row));
+      for (const row of this.#rowsBetween(column, partition, { from, to, reverse })) {
+        rows.push(row);
         if (rows.length === limit) return;
       }
     });
     return rows;
+  }
+
+  *#rowsBetween(
+    column: Column,
+    partition: Uint8Array,
+    { from, to, reverse }: KeyRange,
+  ): Generator<Row> {
+    if (placeOf(column) !== undefined) {
+      const bounds = [Buffer.concat([partition, from]), Buffer.concat([partition, to])] as const;
+      for (const row of this.#walk(column, ...bounds, reverse)) yield rowOf(column, row);
+      return;
+    }
+    const bounds = { from: wholeKey(column, partition, from), to: wholeKey(column, partition, to) };
+    const orderAt = 1 + partition.length;
+    for (const { key, value } of this.#runs.walk({ ...bounds, reverse })) {
+      yield { order: copyFrom(key, orderAt), value: this.#valueOf(key, value!) };
+    }
   }
 
   rangeMany(column: Column, ranges: readonly PartitionRange[]): readonly (readonly Row[])[] {
@@ -250,13 +267,14 @@ export class SqliteReads implements StoreReader {
     for (const entry of this.#runs.walk({ ...bounds, reverse })) yield this.#valued(entry);
   }
 
+  /** Copies: entries of the log stay in memory. */
   #valued({ key, value }: Entry): KeyedRow {
+    return { key: copyFrom(key, 1), value: this.#valueOf(key, value!) };
+  }
+
+  #valueOf(key: Buffer, placed: Buffer): Buffer {
     try {
-      // Copies: entries of the log stay in memory.
-      return {
-        key: Buffer.from(key.subarray(1)),
-        value: readPlaced(this.database, this.#records, key, value!),
-      };
+      return readPlaced(this.database, this.#records, key, placed);
     } catch (error) {
       if (error instanceof StoredValueError) error.key = key;
       throw error;

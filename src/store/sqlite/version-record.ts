@@ -29,7 +29,7 @@ const PLACES = [TRANSACTION_INFOS, STATE, TRANSACTIONS, MODULE_EVENTS, VERSION_W
 export const STATE_PLACE = PLACES.indexOf(STATE);
 const PLACE_BITS = 3;
 const PLACE_MASK = (1 << PLACE_BITS) - 1;
-const INDEXED_PLACES = [STATE_PLACE, PLACES.indexOf(MODULE_EVENTS)];
+const EVENTS_PLACE = PLACES.indexOf(MODULE_EVENTS);
 /** Longest number in ULEB128 here, in bytes: a length × 8, or u32. */
 const MAX_NUMBER_BYTES = 5;
 
@@ -43,7 +43,7 @@ export function placeOf({ number }: { readonly number: number }): number | undef
 
 /** Whether the rows of a place have more in their order than the version. */
 export function isIndexed(place: number): boolean {
-  return INDEXED_PLACES.includes(place);
+  return place === STATE_PLACE || place === EVENTS_PLACE;
 }
 
 export interface RecordRow {
@@ -74,17 +74,13 @@ function pushNumber(bytes: number[], value: number): void {
   bytes.push(rest);
 }
 
-interface ValuePlace {
-  readonly place: number;
-  readonly index: number;
-  readonly from: number;
-  readonly to: number;
-}
+/** Of a row in `VersionRecord`: its place, its index, where its value begins and where it ends. */
+const ROW_NUMBERS = 4;
 
 /** A record whose checksum holds. Values are views on memory that the rows of the record share. */
 export class VersionRecord {
   readonly #bytes: Buffer;
-  readonly #rows: ValuePlace[] = [];
+  readonly #rows: number[] = [];
   readonly #valuesAt: number;
   #values: Buffer | undefined;
 
@@ -101,7 +97,7 @@ export class VersionRecord {
       const place = number & PLACE_MASK;
       if (place >= PLACES.length) throw new StoredValueError('a row of it is of no column');
       const to = from + (number >>> PLACE_BITS);
-      this.#rows.push({ place, index: isIndexed(place) ? numbers.next() : 0, from, to });
+      this.#rows.push(place, isIndexed(place) ? numbers.next() : 0, from, to);
       from = to;
     }
     this.#valuesAt = end;
@@ -112,17 +108,27 @@ export class VersionRecord {
   }
 
   value(place: number, index: number): Buffer | undefined {
-    const row = this.#rows.find((one) => one.place === place && one.index === index);
-    return row && this.#valueOf(row);
+    const rows = this.#rows;
+    for (let at = 0; at < rows.length; at += ROW_NUMBERS) {
+      if (rows[at] === place && rows[at + 1] === index) return this.#valueAt(at);
+    }
+    return undefined;
   }
 
   rows(wanted?: number): (RecordRow & { readonly value: Buffer })[] {
-    return this.#rows
-      .filter(({ place }) => wanted === undefined || place === wanted)
-      .map((row) => ({ place: row.place, index: row.index, value: this.#valueOf(row) }));
+    const rows = this.#rows;
+    const found: (RecordRow & { readonly value: Buffer })[] = [];
+    for (let at = 0; at < rows.length; at += ROW_NUMBERS) {
+      const place = rows[at]!;
+      if (wanted !== undefined && place !== wanted) continue;
+      found.push({ place, index: rows[at + 1]!, value: this.#valueAt(at) });
+    }
+    return found;
   }
 
-  #valueOf({ from, to }: ValuePlace): Buffer {
+  #valueAt(row: number): Buffer {
+    const from = this.#rows[row + 2]!;
+    const to = this.#rows[row + 3]!;
     if (this.#values === undefined || this.#values.length < to) {
       // A second read is mostly followed by reads of the rest.
       const wanted = this.#values === undefined ? to : undefined;

@@ -72,7 +72,7 @@ export class Block {
   }
 
   entryAt(at: number): Entry {
-    return { key: this.keyAt(at), value: this.#valueAt(at) };
+    return { key: this.keyAt(at), value: this.valueAt(at) };
   }
 
   keyAt(at: number): Buffer {
@@ -85,7 +85,8 @@ export class Block {
     return this.bytes[offset]! | (this.bytes[offset + 1]! << 8);
   }
 
-  #valueAt(at: number): Buffer | undefined {
+  /** `undefined` for a key that was deleted. */
+  valueAt(at: number): Buffer | undefined {
     const start = this.#startOf(at);
     if (this.bytes[start + 2] === 0xff && this.bytes[start + 3] === 0xff) return undefined;
     const end = at + 1 < this.count ? this.#startOf(at + 1) : this.#offsetsAt;

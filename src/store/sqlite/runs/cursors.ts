@@ -90,7 +90,7 @@ export class RunCursor implements Cursor {
   }
 
   entry(): Entry {
-    return this.#block!.entryAt(this.#at);
+    return { key: this.key!, value: this.#block!.valueAt(this.#at) };
   }
 
   next(): void {

@@ -106,7 +106,8 @@ export class SortedRuns {
     const version = key[0] === STATE.number ? versionOf(key) : undefined;
     const hash = partitionHash(key);
     let best = this.#lastRecent(key);
-    for (const [at, run] of this.runs.entries()) {
+    for (let at = 0; at < this.runs.length; at += 1) {
+      const run = this.runs[at]!;
       // A run is not read when it cannot have a later write to state.
       if (version !== undefined) {
         if (run.facts.lowestVersion > version) continue;
