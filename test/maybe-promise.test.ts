@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import {
   alongside,
   andThen,
+  eachInOrder,
   type MaybePromise,
   mapInOrder,
   settle,
@@ -93,6 +94,24 @@ describe('failures', () => {
     };
     expect(() => settle(() => 1, fail, failureText)).toThrow(failure);
     await expect(settle(() => Promise.resolve(1), fail, failureText)).rejects.toBe(failure);
+  });
+
+  test('eachInOrder takes one step after the other, also where some have to be waited for', async () => {
+    for (const waits of [false, true]) {
+      const taken: number[] = [];
+      const step = (value: number, index: number): MaybePromise<unknown> => {
+        taken.push(value);
+        expect(index).toBe(value - 1);
+        if (value === 4) throw failure;
+        return waits && value % 2 === 0 ? Promise.resolve(value) : value;
+      };
+      const done = eachInOrder([1, 2, 3], step);
+      expect(done instanceof Promise).toBe(waits);
+      await done;
+      expect(taken).toEqual([1, 2, 3]);
+      await expect((async () => eachInOrder([1, 2, 3, 4, 5], step))()).rejects.toBe(failure);
+      expect(taken).toEqual([1, 2, 3, 1, 2, 3, 4]);
+    }
   });
 
   test('mapInOrder takes no step after one that failed', async () => {

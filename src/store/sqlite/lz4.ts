@@ -40,7 +40,10 @@ const storedWords = new DataView(stored.buffer);
 const positions = new Uint16Array(1 << HASH_BITS);
 let written = 0;
 
-/** Whose beginning the window has. Who reads a part of a value mostly reads another one next, which goes on there. */
+/**
+ * Whose beginning the window has. Who reads a part of a value mostly reads another one next, which goes on there. Bytes
+ * that are expanded never change.
+ */
 let expanded: Buffer | undefined;
 let expandedAt = 0;
 /** How far it is read and expanded. */
