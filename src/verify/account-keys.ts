@@ -32,7 +32,7 @@ const MAX_HASHES_AT_ONCE = 1_000_000;
 /** Stands for the first version of a key that may have been written before, where nothing is retained. */
 const OLD = 0n;
 
-export interface HashedKey extends AccountKey {
+interface HashedKey extends AccountKey {
   readonly hash: Buffer;
 }
 

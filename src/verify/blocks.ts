@@ -1,6 +1,6 @@
 /**
- * Checks that blocks, epochs and the head are consistent (docs/spec/ledger.md §2.3), and sums up their rows; versions.ts
- * has the sums of what they should be.
+ * Checks that blocks, epochs and the head are consistent (docs/spec/ledger.md §2.3), and sums up their rows;
+ * versions.ts has the sums of what they should be.
  */
 import {
   BLOCK_BY_HEIGHT,

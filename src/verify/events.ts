@@ -1,4 +1,6 @@
-/** Checks that each stream of events is contiguous, and sums up its rows; versions.ts has the sums of what was emitted. */
+/**
+ * Checks that each stream of events is contiguous, and sums up its rows; versions.ts has the sums of what was emitted.
+ */
 import { EVENTS, type ScannedRow } from '../store/columns/columns.ts';
 import { decodeEventRow, decodeStreamId, type StoredEvent } from '../store/columns/event-column.ts';
 import { columnPages, noteAbove, type VerifyContext } from './context.ts';

@@ -61,7 +61,7 @@ export interface VerifyProgress {
   readonly done: number;
 }
 
-export interface VerifyOptions {
+interface VerifyOptions {
   readonly onProgress?: (progress: VerifyProgress) => void;
   readonly maxListed?: number | undefined;
   /** Examines the versions in another thread, with a reader of its own; absent: in this one. */

@@ -41,15 +41,16 @@ import {
 } from '../../src/move/values/framework-resource.ts';
 import { Batch } from '../../src/store/batch.ts';
 import { BALANCE } from '../../src/store/columns/balance-column.ts';
-import { BALANCES, PRIMARY_STORES } from '../../src/store/columns/columns.ts';
+import { ACCOUNT_KEYS, BALANCES, PRIMARY_STORES } from '../../src/store/columns/columns.ts';
 import { NO_ORDER } from '../../src/store/columns/order-key.ts';
+import { keyOfRow } from '../../src/store/columns/state-key-column.ts';
 import { openView, type StoreView } from '../../src/store/read/view.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { StateWrite } from '../../src/store/write/chunk.ts';
 import { LedgerWriter } from '../../src/store/write/writer.ts';
-import { verifyBalances } from '../../src/verify/balances.ts';
-import { DamageList, type VerifyContext } from '../../src/verify/context.ts';
+import { BalanceKeys, verifyBalances } from '../../src/verify/balances.ts';
+import { DamageList, scanColumn, type VerifyContext } from '../../src/verify/context.ts';
 import { randomSource as fractions, roundsOf, testSeed } from '../random.ts';
 import { chunk, transaction } from '../store/chunks.ts';
 import { MemoryStore } from '../store/memory-store.ts';
@@ -200,8 +201,22 @@ async function isPromised(read: () => bigint | Promise<bigint>): Promise<boolean
 async function damagesOf(store: Store): Promise<string[]> {
   const view = await openView(store);
   const damages = new DamageList();
-  const context = { store, view, damages, above: damages, onRows: () => undefined };
-  await verifyBalances(context as unknown as VerifyContext);
+  const parts = {
+    store,
+    view,
+    damages,
+    above: damages,
+    digests: new Map(),
+    onRows: () => undefined,
+  };
+  const context = parts as unknown as VerifyContext;
+  const keys: Buffer[] = [];
+  for await (const row of scanColumn(context, ACCOUNT_KEYS)) {
+    const known = keyOfRow(row);
+    if (known !== undefined) keys.push(known.key);
+  }
+  await new BalanceKeys(context).check(keys);
+  await verifyBalances(context);
   return damages.listed.map(({ column, detail }) => `${column}: ${detail}`);
 }
 

@@ -176,7 +176,9 @@ export function versionOfKey(key: Uint8Array): number {
   return version;
 }
 
-/** The lowest version that may have rows from a key on. The end of a page may be the last key that a version can have. */
+/**
+ * The lowest version that may have rows from a key on. The end of a page may be the last key that a version can have.
+ */
 function lowestVersion(place: number, from: Uint8Array): number {
   const version = versionOfKey(from);
   const last = lastKeyOf(place, version);
