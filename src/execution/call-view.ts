@@ -138,13 +138,13 @@ class FoundValues implements ViewAnswer {
   /** Adds a value to the pieces before it. */
   async #renderInTurns(layout: Layout, index: number, pieces: Buffer[]): Promise<string> {
     const steps = renderInTurns(layout, this.#results.values[index]!, index === 0 ? '[' : ',');
-    for (const piece of steps) {
-      pieces.push(piece);
+    for (let step = steps.next(); ; step = steps.next()) {
+      pieces.push(step.value);
       checkSize(pieces);
-      this.#pace.hold(piece.length);
+      this.#pace.hold(step.value.length);
+      if (step.done) return '';
       await this.#pace.nextTurn();
     }
-    return '';
   }
 
   bcs(): readonly Buffer[] {

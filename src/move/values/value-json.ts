@@ -65,15 +65,20 @@ export function writeValue(out: JsonWriter, layout: Layout, reader: BcsReader): 
  * The UTF-8 of `renderValue` in pieces, for values that take long: others should have their turn after each. A piece
  * may be empty.
  * @param text what comes before it, in ASCII
+ * @returns the last piece
  * @throws BcsError exactly when `renderValue` does, from a step
  */
-export function* renderInTurns(layout: Layout, bytes: Uint8Array, text: string): Generator<Buffer> {
+export function* renderInTurns(
+  layout: Layout,
+  bytes: Uint8Array,
+  text: string,
+): Generator<Buffer, Buffer> {
   const reader = new BcsReader(bytes);
   const out = new JsonWriter();
   out.units(text);
   yield* new ValueRenderer(reader, out).inTurns(layout, 0, 0);
   reader.finish();
-  yield out.finish();
+  return out.finish();
 }
 
 /** The UTF-8 of a text, a unit for each byte. */

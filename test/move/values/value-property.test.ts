@@ -228,7 +228,12 @@ function refused(run: () => void): boolean {
 
 /** The pieces of `renderInTurns` as texts. */
 function piecesOf(layout: Layout, bytes: Uint8Array): string[] {
-  return [...renderInTurns(layout, bytes, '')].map(String);
+  const pieces: string[] = [];
+  const steps = renderInTurns(layout, bytes, '');
+  for (let step = steps.next(); ; step = steps.next()) {
+    pieces.push(step.value.toString());
+    if (step.done) return pieces;
+  }
 }
 
 /** Whether no piece is much longer than one should be, with the whole text. */
