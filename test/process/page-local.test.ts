@@ -36,7 +36,8 @@ async function tokenViews(net: Localnet): Promise<(readonly [path: string, ready
   const mayAll = Array.from({ length: 9 }, () => true);
   await call('create_collection', ['of all sizes', 100, COLLECTION, link, ...mayAll, 5, 100]);
   const value = Uint8Array.from([0xd0, 7, 0, 0, 0, 0, 0, 0]);
-  const named = [COLLECTION, 'small', 'Wren', link];
+  // Long arguments are in a box that scrolls.
+  const named = [COLLECTION, 'small '.repeat(100), 'Wren', link];
   const minted = await call('mint', [...named, ['grams'], ['u64'], [value]]);
   const { data } = (minted as UserTransactionResponse).events.find(({ type }) =>
     type.startsWith('0x4::collection::Mint'),
@@ -45,6 +46,7 @@ async function tokenViews(net: Localnet): Promise<(readonly [path: string, ready
   const line = `minted Wren of the collection “${COLLECTION}”`;
   return [
     [`/txn/${minted.version}`, `.headline:has-text("${line}")`],
+    [`/txn/${minted.version}`, 'pre[aria-label="Value of the type 0x1::string::String"]'],
     ['/collection', `table.collections tr:has-text("${COLLECTION}"):has-text("1")`],
     [`/collection/${collection}`, 'table.tokens tr:has-text("Wren"):has-text("0x")'],
     [`/collection/${collection}`, 'table.happenings tr:has-text("Mint"):has-text("Wren")'],

@@ -3,7 +3,7 @@ import { JsonNumber } from '../../../src/move/json/json-text.ts';
 import { formatJson, isList, isObject, type Json } from '../asking/exact-json.ts';
 import { AccountId, Copied } from '../parts/ids.tsx';
 import { groupDigits } from '../parts/number-text.ts';
-import { Facts } from '../parts/parts.tsx';
+import { CodeBlock, Facts } from '../parts/parts.tsx';
 import { linkTo } from '../route.ts';
 import { type Line, type Token, typeTokens } from './move-declaration.ts';
 
@@ -92,6 +92,9 @@ const PRINTABLE = /^[\p{L}\p{N}\p{P}\p{S}\p{Zs}\n]+$/u;
 /** Items of a list that are shown one below the other; a longer one is JSON. */
 const MAX_LISTED_ITEMS = 100;
 
+/** A longer value, such as code that is published, scrolls in a box. */
+const MAX_UNFOLDED_CHARACTERS = 500;
+
 /** A value of a known type in the words of that type. */
 export function TypedValue({ value, type = '' }: { value: Json; type?: string | undefined }) {
   const inner = isObject(value) ? (value['inner'] ?? value) : value;
@@ -118,6 +121,14 @@ export function TypedValue({ value, type = '' }: { value: Json; type?: string | 
           </li>
         ))}
       </ol>
+    );
+  }
+  const json = typeof value === 'string' ? value : formatJson(value, 2);
+  if (json.length > MAX_UNFOLDED_CHARACTERS) {
+    return (
+      <CodeBlock style="hex" label={`Value of the type ${type}`}>
+        {json}
+      </CodeBlock>
     );
   }
   const text = type === 'vector<u8>' && typeof value === 'string' ? textOf(value) : undefined;

@@ -4,6 +4,7 @@ import type { Block, LedgerInfo } from '../asking/answers.ts';
 import { Answered, useAnswer } from '../asking/ask.tsx';
 import type { Json } from '../asking/exact-json.ts';
 import { useLive } from '../asking/live-ledger.ts';
+import { NODE } from '../asking/node-facts.ts';
 import { RequestPanel } from '../asking/request-panel.tsx';
 import {
   blockRequest,
@@ -70,7 +71,7 @@ export function OverviewView() {
         )}
         {info === undefined && failure === undefined && <Waiting />}
       </div>
-      {info !== undefined && version === undefined && info.block_height !== '0' && (
+      {info !== undefined && version === undefined && hasActivity(info) && (
         <ActivityChart usecs={info.ledger_timestamp} firstHeight={firstTimed(info)} />
       )}
       <Latest />
@@ -151,6 +152,11 @@ function Latest() {
       </p>
     </section>
   );
+}
+
+/** Of a fork another node would be asked for the blocks at each time. */
+function hasActivity({ block_height }: LedgerInfo): boolean {
+  return block_height !== '0' && NODE.fork === undefined;
 }
 
 /** Genesis has no time. */
