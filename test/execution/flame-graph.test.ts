@@ -1,7 +1,7 @@
 /** The picture of the gas of a trace. */
 import { expect, it } from 'vitest';
 import { flameGraph, MAX_BOXES } from '../../src/execution/trace/flame-graph.ts';
-import type { Trace } from '../../src/execution/trace/trace-shape.ts';
+import type { Trace, TracePart } from '../../src/execution/trace/trace-shape.ts';
 
 /** A run of as many functions, each with as much gas. */
 function traceOf(functions: number): Trace {
@@ -21,16 +21,22 @@ function traceOf(functions: number): Trace {
 
 const boxesOf = (picture: string) => picture.split('<rect x=').length - 1;
 
-it(`draws ${MAX_BOXES} boxes at most`, () => {
-  // Two pictures, each with the whole, its part, and the functions.
+it(`draws ${MAX_BOXES} boxes at most, the widest`, () => {
+  // Each of the two pictures has the whole, its part, and the functions.
   const functions = MAX_BOXES / 2 - 2;
-  for (const [more, drawn] of [
-    [-1, MAX_BOXES - 2],
-    [0, MAX_BOXES],
-    [1, MAX_BOXES],
-  ] as const) {
-    expect(boxesOf(flameGraph(traceOf(functions + more), 'Gas'))).toBe(drawn);
-  }
+  const drawn = (count: number) => boxesOf(flameGraph(traceOf(count), 'Gas'));
+  expect(drawn(functions - 1)).toBe(MAX_BOXES - 2);
+  expect(drawn(functions)).toBe(MAX_BOXES);
+  // All are as wide: none can be left out alone.
+  expect(drawn(functions + 1)).toBe(4);
+  const wide = { own: 4_000, total: 4_000 };
+  const { parts, ...rest } = traceOf(functions + 1);
+  const [part] = parts as [TracePart];
+  const last = { kind: 'call', function: 'last', gas: wide, steps: [] } as const;
+  const steps = [{ ...part.steps[0]!, steps: part.steps }, last];
+  const picture = flameGraph({ ...rest, parts: [{ ...part, steps }] }, 'Gas');
+  expect(boxesOf(picture)).toBeLessThanOrEqual(MAX_BOXES);
+  expect(picture.split('>last<').length - 1).toBe(2);
 });
 
 it('shows names as texts, whatever is in them', () => {

@@ -19,6 +19,7 @@ import {
   openPostgresStore,
 } from '../../src/store/postgres/postgres-store.ts';
 import { statementsOf } from '../../src/store/postgres/statements.ts';
+import { WriterSession } from '../../src/store/postgres/writer-session.ts';
 import { isStoreError } from '../../src/store/store-error.ts';
 import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { until } from '../process/worker-processes.ts';
@@ -217,6 +218,24 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a store in PostgreSQL`, () =>
     expect(await reader.get(...key(1n))).toEqual(Buffer.from('one'));
     expect(await sessions()).toEqual(before);
     expect(reader.server).toMatchObject({ moves: 0 });
+  });
+
+  test('a writer that has lost its right says so with the next commit, and reads meanwhile', async () => {
+    const location = parsePostgresUrl(await newPostgresLocation());
+    await (await openPostgresStore(location)).close();
+    const session = await WriterSession.acquire(location);
+    await session.beginTerm();
+    const other = new pg.Client({ connectionString: await sharedPostgres() });
+    await other.connect();
+    await endWriter(other, location.schema);
+    await other.end();
+    const second = await openPostgresStore(location);
+    // It has noticed: from then on no attempt to write ends what is read.
+    await sleep(2_500);
+    const slow = { name: '', text: 'select pg_sleep(2.5)' };
+    expect((await session.hosts.query('long', slow, [])).rows).toHaveLength(1);
+    await expect(session.reconnected()).rejects.toThrow(withCode('store_lock_lost'));
+    await Promise.all([session.release(), second.close()]);
   });
 
   test('a process that waits ends with its signal', async () => {

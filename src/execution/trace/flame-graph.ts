@@ -39,7 +39,7 @@ const TOP = 30;
 /** Width of a letter, about, and narrowest box that is drawn; in pixels. */
 const LETTER = 6.6;
 const NARROWEST = 0.4;
-/** Boxes that are drawn, the widest first: a browser draws as many without a pause. */
+/** Boxes of the two pictures that are drawn, the widest first: a browser draws as many without a pause. */
 export const MAX_BOXES = 5_000;
 
 /** A format that is made for each number takes most of the time. */
@@ -77,7 +77,8 @@ export function flameGraph(trace: Trace, title: string): string {
   for (const root of roots) {
     if (root.total === 0) continue;
     const scale = WIDTH / root.total;
-    row = 1 + draw(root, { left: 0, row, scale, unit: trace.gas.unit }, shapes);
+    const least = leastOf(root, NARROWEST / scale);
+    row = 1 + draw(root, { left: 0, row, scale, least, unit: trace.gas.unit }, shapes);
   }
   const height = TOP + row * ROW;
   return (
@@ -104,17 +105,35 @@ function rootOf(name: string, stacks: readonly (readonly [string, number])[]): B
   return root;
 }
 
+/** The least gas of a box that is drawn, so that no more than half of all boxes are. @param narrowest at least this */
+function leastOf(root: Box, narrowest: number): number {
+  const wide: number[] = [];
+  const collect = ({ total, inside }: Box): void => {
+    if (total < narrowest) return;
+    wide.push(total);
+    for (const box of inside.values()) collect(box);
+  };
+  collect(root);
+  if (wide.length <= MAX_BOXES / 2) return narrowest;
+  wide.sort((one, other) => other - one);
+  // Of those that are as wide as the first that is left out, none is drawn.
+  const [last, leftOut] = [wide[MAX_BOXES / 2 - 1]!, wide[MAX_BOXES / 2]!];
+  return last > leftOut ? last : (wide.findLast((total) => total > leftOut) ?? last);
+}
+
 interface Place {
   readonly left: number;
   readonly row: number;
   readonly scale: number;
+  /** Boxes with less gas are left out, with all that is in them. */
+  readonly least: number;
   readonly unit: number;
 }
 
 /** @returns how many rows there are, up to the lowest of it */
-function draw(box: Box, { left, row, scale, unit }: Place, shapes: string[]): number {
+function draw(box: Box, { left, row, scale, least, unit }: Place, shapes: string[]): number {
+  if (box.total < least) return row;
   const width = box.total * scale;
-  if (width < NARROWEST || shapes.length === MAX_BOXES) return row;
   const top = TOP + row * ROW;
   const gas = (amount: number) => GAS_FORMAT.format(amount / unit);
   const about = `${box.name}: ${gas(box.total)} gas units, ${gas(box.own)} of its own`;
@@ -131,7 +150,7 @@ function draw(box: Box, { left, row, scale, unit }: Place, shapes: string[]): nu
   let at = left;
   const byGas = [...box.inside.values()].sort((one, other) => other.total - one.total);
   for (const inside of byGas) {
-    lowest = Math.max(lowest, draw(inside, { left: at, row: row + 1, scale, unit }, shapes));
+    lowest = Math.max(lowest, draw(inside, { left: at, row: row + 1, scale, least, unit }, shapes));
     at += inside.total * scale;
   }
   return lowest;

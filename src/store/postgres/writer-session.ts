@@ -35,6 +35,13 @@ export class WriterSession {
   #term: string | undefined;
   #head: Head | undefined;
   #reconnecting: Promise<void> | undefined;
+  /** The connection that is to take the place of a lost one. */
+  #opening: PostgresConnection | undefined;
+  /** Whether the server that is written may have been replaced since it was found. */
+  #isDoubtful = true;
+  /** Why this process may never write again. */
+  #end: StoreError | undefined;
+  #isReleased = false;
   /** Whether a commit was stored whose answer was lost, and nobody has been told. */
   #isAhead = false;
   readonly #ping: NodeJS.Timeout;
@@ -160,7 +167,11 @@ export class WriterSession {
    *   `store_unreachable`, also once when a commit was stored and not acknowledged: the head has to be read again
    */
   async reconnected(): Promise<PostgresConnection> {
-    if (this.#connection.isLost) await this.#reconnect();
+    if (this.#end !== undefined) throw this.#end;
+    if (this.#connection.isLost) {
+      this.#isDoubtful = true;
+      await this.#reconnect();
+    }
     if (!this.#isAhead) return this.#connection;
     this.#isAhead = false;
     throw new StoreError(
@@ -179,20 +190,33 @@ export class WriterSession {
   }
 
   #reconnect(): Promise<void> {
-    this.#reconnecting ??= this.#connect().finally(() => {
-      this.#reconnecting = undefined;
-    });
+    this.#reconnecting ??= this.#connect()
+      .catch((error: unknown) => {
+        if (isStoreError(error, 'store_lock_lost')) {
+          this.#end = error;
+          clearInterval(this.#ping);
+        }
+        throw error;
+      })
+      .finally(() => {
+        this.#reconnecting = undefined;
+        this.#opening = undefined;
+      });
     return this.#reconnecting;
   }
 
   async #connect(): Promise<void> {
-    // The server may be another one by now, which is looked for.
-    this.hosts.distrust();
+    // To look for another server ends reads of this process: only where there may be one.
+    if (this.#isDoubtful) this.hosts.distrust();
+    this.#isDoubtful = true;
     const target = await this.hosts.find().catch((error: unknown) => {
       // The server that is written does not catch up with another one.
       throw isStoreError(error, 'store_behind') ? this.hosts.lostCommitsError() : error;
     });
     const connection = await PostgresConnection.open(target, 'writer', WRITER_LIMIT_MS);
+    this.#isDoubtful = false;
+    this.#opening = connection;
+    if (this.#isReleased) connection.abandon();
     let found: Head | undefined;
     try {
       await this.#lockAgain(connection);
@@ -205,6 +229,7 @@ export class WriterSession {
       throw error;
     }
     this.#connection = connection;
+    this.#isDoubtful = true;
     if (isOlder(this.#head, found)) this.#isAhead = true;
     this.committed(found);
   }
@@ -250,11 +275,15 @@ export class WriterSession {
   }
 
   async release(): Promise<void> {
+    this.#isReleased = true;
     clearInterval(this.#ping);
+    // A server that hangs would be waited for as long as for a commit.
+    const cut = setTimeout(() => {
+      this.#opening?.abandon();
+      this.#connection.abandon();
+    }, RELEASE_LIMIT_MS);
     await this.#reconnecting?.catch(() => undefined);
     const connection = this.#connection;
-    // A server that hangs would be waited for as long as for a commit.
-    const cut = setTimeout(() => connection.abandon(), RELEASE_LIMIT_MS);
     // Closing alone lets the server end the session a moment later.
     await unlock(connection, this.#location.schema).catch(() => undefined);
     clearTimeout(cut);
