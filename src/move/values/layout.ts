@@ -253,7 +253,9 @@ function templateOf(
 }
 
 /** Most values in a fixed template. */
-const MAX_FIXED_VALUES = 64;
+export const MAX_FIXED_VALUES = 64;
+/** Longest text of an object that has a fixed template, in bytes: it repeats the names of all structs inside. */
+export const MAX_FIXED_TEXT_BYTES = 8 * 1024;
 
 /** The template of values of fixed length; `undefined` if one has another, or is not shown. */
 function fixedTemplate(
@@ -298,14 +300,15 @@ function fixedTemplate(
     }
     texts.at(-1)!.push(pieces[place + 1]!);
   }
-  if (kinds.length > MAX_FIXED_VALUES) return undefined;
   for (const piece of pieces) maxTextBytes += piece.length;
+  if (kinds.length > MAX_FIXED_VALUES || maxTextBytes > MAX_FIXED_TEXT_BYTES) return undefined;
   const joined = texts.map(joinedBytes);
   const shape = { kinds: Uint8Array.from(kinds), offsets: Uint16Array.from(offsets) };
   return { ...shape, pieces: joined, maxTextBytes, valueBytes, costBytes };
 }
 
 function joinedBytes(parts: readonly Buffer[]): Buffer {
+  if (parts.length === 1) return parts[0]!;
   const bytes = byteTools.allocate(parts.reduce((sum, { length }) => sum + length, 0));
   let end = 0;
   for (const part of parts) {
@@ -320,13 +323,19 @@ function fixedBytes(layout: Layout): number | undefined {
   return layout.kind in FIXED_BYTES ? FIXED_BYTES[layout.kind as FixedKind] : undefined;
 }
 
-/** Memory of a struct or a variant, and of one of its fields, in bytes, estimated. */
+/** Memory in bytes, estimated: of a struct or a variant, of one of its fields, of a template and a fixed one. */
 const FIELDS_BYTES = 300;
 const FIELD_BYTES = 120;
+const TEMPLATE_BYTES = 250;
+const FIXED_TEMPLATE_BYTES = 500;
+/** Of a Buffer without its bytes, and of a reference to it. */
+const BUFFER_BYTES = 100;
+const REFERENCE_BYTES = 8;
 
 /** The memory of some layouts in bytes, estimated; one that occurs in several places counts once. */
 export function layoutBytes(layouts: readonly Layout[]): number {
   const seen = new Set<Layout>();
+  const pieces = new Set<Buffer>();
   const left = [...layouts];
   let bytes = 0;
   for (let layout = left.pop(); layout !== undefined; layout = left.pop()) {
@@ -336,9 +345,22 @@ export function layoutBytes(layouts: readonly Layout[]): number {
     const lists =
       layout.kind === 'struct' ? [layout] : layout.kind === 'enum' ? layout.variants : [];
     for (const { fields, template } of lists) {
-      bytes += FIELDS_BYTES + (template?.nameBytes ?? 0) + fields.length * FIELD_BYTES;
+      bytes += FIELDS_BYTES + fields.length * FIELD_BYTES;
+      if (template !== undefined) bytes += templateBytes(template, pieces);
       for (const field of fields) left.push(field.layout);
     }
+  }
+  return bytes;
+}
+
+/** @param counted pieces of other templates, which may have the same */
+function templateBytes({ pieces, fixed }: ObjectTemplate, counted: Set<Buffer>): number {
+  let bytes = TEMPLATE_BYTES + (fixed === undefined ? 0 : FIXED_TEMPLATE_BYTES);
+  for (const piece of fixed === undefined ? pieces : [...pieces, ...fixed.pieces]) {
+    bytes += REFERENCE_BYTES;
+    if (counted.has(piece)) continue;
+    counted.add(piece);
+    bytes += BUFFER_BYTES + piece.length;
   }
   return bytes;
 }

@@ -21,6 +21,7 @@ import {
   type VectorLayout,
 } from './layout.ts';
 import { enterContainer, FUNCTION_DATA_VERSION, readCapturedLayout } from './layout-captured.ts';
+import { TakenMembers } from './taken-members.ts';
 
 /**
  * Bytes of names that one value may cost: for every struct value the cost of its type's tag (32 for the address plus
@@ -106,6 +107,11 @@ export function splitFields(layout: Layout, bytes: Uint8Array): FieldBytes | und
 /** Kinds of values that may have any number of parts. */
 const LONG_KINDS: ReadonlySet<Layout['kind']> = new Set(['vector', 'struct', 'enum', 'bytes']);
 
+function isLong(layout: Layout): boolean {
+  if (layout.kind === 'struct') return layout.template!.fixed === undefined;
+  return LONG_KINDS.has(layout.kind);
+}
+
 const NO_BYTES = byteTools.allocate(0);
 const TRUE = byteTools.utf8Bytes('true');
 const FALSE = byteTools.utf8Bytes('false');
@@ -118,7 +124,7 @@ const BRACE = 0x7b;
 /** Renders values as they are shown; arguments are rendered by a subclass (value-decode.ts). */
 export class ValueRenderer {
   protected readonly reader: BcsReader;
-  protected out: JsonWriter;
+  protected readonly out: JsonWriter;
   #leftBytes = VALUE_BUDGET_BYTES;
 
   constructor(reader: BcsReader, out: JsonWriter) {
@@ -196,16 +202,18 @@ export class ValueRenderer {
     out.byte(QUOTE);
   }
 
-  /** Renders a value in pieces, the last of which is left to be taken. A value without parts is one piece. */
+  /** Renders a value in pieces, the last of which is left to be taken. A value without long parts is one piece. */
   *inTurns(layout: Layout, depth: number, containerDepth: number): Generator<Buffer> {
     const { kind } = layout;
     const { out } = this;
-    if (kind === 'vector') {
+    if (!isLong(layout)) {
+      this.value(layout, depth, containerDepth);
+    } else if (kind === 'vector') {
       this.#checkDepth(depth);
       this.enter(layout.tagBytes);
       const count = this.reader.length(0);
       const { element } = layout;
-      const isShort = !LONG_KINDS.has(element.kind);
+      const isShort = !isLong(element);
       out.byte(OPEN);
       for (let index = 0; index < count; index += 1) {
         if (index > 0) out.byte(COMMA);
@@ -217,8 +225,13 @@ export class ValueRenderer {
     } else if (kind === 'bytes') {
       yield* this.#bytesInTurns();
     } else if (kind === 'struct' || kind === 'enum') {
-      yield* this.#membersInTurns(layout, depth, containerDepth);
-    } else this.value(layout, depth, containerDepth);
+      this.#checkDepth(depth);
+      if (kind === 'enum') enterContainer(this.reader, containerDepth, 'enum');
+      const template = this.#fields(layout).template!;
+      const inside = kind === 'enum' ? containerDepth + 1 : containerDepth;
+      if (template.inDeclaredOrder) yield* this.#membersInTurns(template, depth + 1, inside);
+      else yield* this.#arrangedInTurns(template, depth + 1, inside);
+    }
   }
 
   *#bytesInTurns(): Generator<Buffer> {
@@ -233,32 +246,45 @@ export class ValueRenderer {
   }
 
   *#membersInTurns(
-    layout: StructLayout | EnumLayout,
+    { layouts, pieces }: ObjectTemplate,
     depth: number,
     containerDepth: number,
   ): Generator<Buffer> {
     const { out } = this;
-    const isEnum = layout.kind === 'enum';
-    this.#checkDepth(depth);
-    if (isEnum) enterContainer(this.reader, containerDepth, 'enum');
-    const { fields, template } = this.#fields(layout);
-    const { pieces, order } = template!;
-    const inside = isEnum ? containerDepth + 1 : containerDepth;
-    const values: Buffer[][] = [];
-    for (const { layout: field } of fields) {
-      const parts: Buffer[] = [];
-      this.out = new JsonWriter();
-      for (const part of this.inTurns(field, depth + 1, inside)) {
-        parts.push(part);
-        // Members are not in the order of their bytes.
-        yield NO_BYTES;
-      }
-      parts.push(this.out.finish());
-      values.push(parts);
+    out.part(pieces[0]!);
+    for (let index = 0; index < layouts.length; index += 1) {
+      yield* this.inTurns(layouts[index]!, depth, containerDepth);
+      out.part(pieces[index + 1]!);
+      if (out.length >= JSON_PIECE_BYTES) yield out.take();
     }
-    this.out = out;
+  }
+
+  /** Members that are not in the order of their bytes: what is taken from the writer meanwhile is kept. */
+  *#arrangedInTurns(
+    { layouts, pieces, order }: ObjectTemplate,
+    depth: number,
+    containerDepth: number,
+  ): Generator<Buffer> {
+    const { out } = this;
+    const start = out.length;
+    const ends: number[] = [];
+    let taken: TakenMembers | undefined;
+    for (const layout of layouts) {
+      for (const piece of this.inTurns(layout, depth, containerDepth)) {
+        const isFirst = taken === undefined;
+        taken ??= new TakenMembers(layouts.length);
+        taken.add(piece, isFirst ? start : 0, ends);
+        yield isFirst ? piece.subarray(0, start) : NO_BYTES;
+      }
+      ends.push(out.length);
+    }
+    if (taken === undefined) {
+      out.arrange(start, ends, pieces, order);
+      return;
+    }
+    taken.add(out.take(), 0, ends);
     for (const [place, piece] of pieces.entries()) {
-      for (const part of place === 0 ? [] : values[order[place - 1]!]!) {
+      for (const part of place === 0 ? [] : taken.parts[order[place - 1]!]!) {
         out.part(part);
         if (out.length >= JSON_PIECE_BYTES) yield out.take();
       }

@@ -3,7 +3,7 @@
  * writer has come meanwhile. A view never changes, except that rows pruned after it was opened may be missing. The
  * caller decides how to answer for a version below the oldest (410); the view only returns the rows that exist.
  */
-import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
+import { andThen, type MaybePromise, mapInOrder, settle } from '../../maybe-promise.ts';
 import { type Address, addressBytes } from '../../move/types/address.ts';
 import type { HashedStateKey, Path } from '../../move/types/state-key.ts';
 import { BALANCE, type BalanceHolder, type StoredBalance } from '../columns/balance-column.ts';
@@ -26,6 +26,7 @@ import { decodeStateRow, type StateEntry } from '../columns/state-column.ts';
 import { walkAccountKeys } from '../columns/state-key-column.ts';
 import { type WrittenKeys, writtenKeysIn } from '../columns/version-writes-column.ts';
 import { MAX_RANGE_ROWS, type StoreReader } from '../store.ts';
+import { isDamaged } from '../store-error.ts';
 import { type EmittedPart, readEmitted } from './emitted-events.ts';
 import { EventStreamView } from './event-pages.ts';
 import { SenderView, versionOfHash } from './transaction-lookup.ts';
@@ -251,13 +252,21 @@ export class StoreView {
     return this.#store.get(TRANSACTIONS, partition, order);
   }
 
-  /** The keys that a version wrote; `undefined` if it wrote none, or hashing its keys again is faster. */
+  /** The keys that a version wrote; `undefined` if the row is missing or damaged, or hashing keys again is faster. */
   writtenKeys(version: bigint): MaybePromise<WrittenKeys | undefined> {
     if (this.#store.server !== undefined) return undefined;
     const key = encodeBucketKey(version);
-    return andThen(
-      this.#store.get(VERSION_WRITES, key.partition, key.order),
-      (row) => row && decoding(VERSION_WRITES, key, () => writtenKeysIn(row)),
+    return settle(
+      () =>
+        andThen(
+          this.#store.get(VERSION_WRITES, key.partition, key.order),
+          (row) => row && decoding(VERSION_WRITES, key, () => writtenKeysIn(row)),
+        ),
+      (keys) => keys,
+      (failure) => {
+        if (isDamaged(failure)) return undefined;
+        throw failure;
+      },
     );
   }
 
