@@ -37,7 +37,11 @@ const SCRIPT = `
   const say = ({ what, done }) => what === 'repaired versions' && process.stdout.write(done + '\\n');
   await repairFolder(process.argv[2], process.argv[3], say, 1);
 `;
-const fileOf = await bundled([...['node/commands/repair.ts', 'store/sqlite/commit-worker.ts']]);
+const fileOf = await bundled([
+  'node/commands/repair.ts',
+  'node/verification/versions-worker.ts',
+  'store/sqlite/commit-worker.ts',
+]);
 const REPAIR = fileOf('repair');
 
 const folder = temporaryFolder();
