@@ -14,6 +14,8 @@
  *   a process that prunes, and a row of the state does not name its owner;
  * - the types of the tables of the chain (src/indexer/chain-tables.ts, 50,000), some of which are not written yet: only
  *   where there is an indexer;
+ * - the records that a reader of SQLite has walked over (src/store/sqlite/version-records.ts, 4 MiB): until the
+ *   transaction ends, for who reads other columns of the same versions next;
  * - what belongs to a cached value and is freed with it, such as the checked code of a module
  *   (src/vm/code/function-code.ts).
  */

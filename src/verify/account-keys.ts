@@ -12,6 +12,8 @@ import {
 import { decodeU64Key, encodeU64Key, NO_ORDER } from '../store/columns/order-key.ts';
 import {
   type AccountKey,
+  firstVersionsOfTail,
+  isLongKey,
   keyOfRow,
   keysBehind,
   rowsOfKey,
@@ -19,6 +21,7 @@ import {
 import { keyText } from '../store/store-error.ts';
 import {
   columnPages,
+  DamageList,
   KEYS_AT_ONCE,
   noteAbove,
   readEach,
@@ -70,27 +73,49 @@ export class KnownKeys {
 
   /** Reads the known keys. @param onKeys gets them, some at a time, those of an account one after the other */
   async examine(onKeys: (keys: readonly HashedKey[]) => Promise<void>): Promise<void> {
-    const { damages } = this.#context;
-    let tails = 0;
-    let previous: readonly RowKey[] = [];
+    const [all, upToHead] = [new TailCount(), new TailCount()];
     for await (const keys of hashedKeys(this.#context)) {
-      for (const { key, hash } of keys) {
-        const segments = rowsOfKey(key, hash);
-        tails += segments.slice(1).filter((segment, level) => {
-          const before = previous[level + 1];
-          return before === undefined || keyText(before) !== keyText(segment);
-        }).length;
-        previous = segments;
-      }
+      all.add(keys);
       const visible = keys.filter((key) => this.#examine(key));
+      upToHead.add(visible);
       if (this.#context.progress.clearedBelow > 0n) await this.#examineOld(visible);
       await onKeys(visible);
     }
     let rows = 0;
     for await (const page of columnPages(this.#context, ACCOUNT_KEY_TAILS)) rows += page.length;
-    if (rows === tails) return;
-    const detail = `${rows} rows, keys are made up of ${tails}: parts of long keys are not attached`;
-    damages.column(ACCOUNT_KEY_TAILS, detail);
+    // Keys that were committed after their column was read have rows, too.
+    if (rows !== all.count) await this.#examineTails(upToHead.count);
+  }
+
+  /** @param wanted how many rows the keys up to the head are made up of, besides their first ones */
+  async #examineTails(wanted: number): Promise<void> {
+    let rows = 0;
+    // Damaged rows are reported already.
+    const options = { onDamaged: () => undefined };
+    for await (const page of columnPages(this.#context, ACCOUNT_KEY_TAILS, options)) {
+      for (const row of page) {
+        if (await this.#isTailAbove(row)) noteAbove(this.#context, ACCOUNT_KEY_TAILS, row);
+        else rows += 1;
+      }
+    }
+    if (rows === wanted) return;
+    const detail = `${rows} rows, keys are made up of ${wanted}: parts of long keys are not attached`;
+    this.#context.damages.column(ACCOUNT_KEY_TAILS, detail);
+  }
+
+  /** Whether a row is a part of keys that only commits above the head have written. */
+  async #isTailAbove(row: ScannedRow): Promise<boolean> {
+    const { store, view } = this.#context;
+    // What does not decode here is reported where its key is read.
+    const found = await new DamageList().decoded(async () => {
+      let isAbove = false;
+      for await (const firstVersion of firstVersionsOfTail(store, row)) {
+        if (firstVersion <= view.head.version) return false;
+        isAbove = true;
+      }
+      return isAbove;
+    });
+    return found === true;
   }
 
   /**
@@ -183,6 +208,24 @@ export class KnownKeys {
         const detail = `its key is in neither ${ACCOUNT_KEYS.name} nor ${STATE_KEYS.name}`;
         context.damages.row(STATE, { partition: row.partition, order: NO_ORDER }, detail);
       }
+    }
+  }
+}
+
+/** Counts the rows of keys in ACCOUNT_KEY_TAILS. Keys come in order: those that share a row follow each other. */
+class TailCount {
+  count = 0;
+  #previous: readonly RowKey[] = [];
+
+  add(keys: readonly HashedKey[]): void {
+    for (const { key, hash } of keys) {
+      if (!isLongKey(key)) continue;
+      const segments = rowsOfKey(key, hash);
+      this.count += segments.slice(1).filter((segment, level) => {
+        const before = this.#previous[level + 1];
+        return before === undefined || keyText(before) !== keyText(segment);
+      }).length;
+      this.#previous = segments;
     }
   }
 }

@@ -49,8 +49,10 @@ export async function verifyBlocks(context: VerifyContext): Promise<void> {
   }
 }
 
-/** Gives how many blocks there are, the one at the head's oldest block height, and the newest. */
-/** @param rows gets the rows of both columns that the blocks have */
+/**
+ * @param rows gets the rows of both columns that the blocks have
+ * @returns how many blocks there are, the one at the head's oldest block height, and the newest
+ */
 async function checkHeights(context: VerifyContext, rows: RowSums) {
   const { damages, view } = context;
   let count = 0n;

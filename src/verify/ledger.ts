@@ -25,6 +25,7 @@ import { StoreView } from '../store/read/view.ts';
 import type { StoreReader } from '../store/store.ts';
 import { RowDamagedError } from '../store/store-error.ts';
 import { KnownKeys } from './account-keys.ts';
+import { awaitLedger } from './awaited-ledger.ts';
 import { BalanceKeys, verifyBalances } from './balances.ts';
 import { verifyBlocks } from './blocks.ts';
 import {
@@ -72,12 +73,15 @@ interface VerifyOptions {
 export interface VersionsRequest {
   /** The row of the head when verification began. */
   readonly head: Uint8Array;
+  /** What pruning had cleared then. */
+  readonly clearedBelow: bigint;
   readonly secret: Uint8Array;
   readonly maxListed: number | undefined;
 }
 
 export interface VersionsReport {
   readonly damages: ListedDamages;
+  /** Rows above the head; nothing when it has moved. */
   readonly above: ListedDamages;
   /** The rows that versions say there are. */
   readonly made: SavedSums;
@@ -95,8 +99,10 @@ export async function verifyLedger(
   { onProgress = () => undefined, maxListed, examineVersions }: VerifyOptions = {},
 ): Promise<VerifyReport> {
   const head = await openHead(store);
-  const request = { head: HEAD_ROW.encode(head), secret: newSecret(), maxListed };
-  const context = await contextOf(store, head, request, onProgress);
+  const secret = newSecret();
+  const context = await contextOf(store, head, { maxListed, secret }, onProgress);
+  const { clearedBelow } = context.progress;
+  const request = { head: HEAD_ROW.encode(head), clearedBelow, secret, maxListed };
   const [versions, { stateRootVersion, areKeysKnown }] = await Promise.all([
     (examineVersions ?? ((asked) => verifyVersionsOf(store, asked, onProgress)))(request),
     examineColumns(context, onProgress),
@@ -117,7 +123,6 @@ export async function verifyLedger(
   }
   const now = await openHead(store);
   if (now.version === head.version) damages.addAll(context.above);
-  const { clearedBelow } = context.progress;
   const prunedMeanwhile =
     (await readPruneProgress(store)).clearedBelow !== clearedBelow ||
     now.oldestVersion !== head.oldestVersion;
@@ -134,18 +139,25 @@ export async function verifyLedger(
   };
 }
 
-/** Examines the versions of a ledger, and the columns by version. */
+/**
+ * Examines the versions of a ledger, and the columns by version.
+ * @throws StoreError `store_behind` when the store stays behind what the request says of the ledger
+ */
 export async function verifyVersionsOf(
   store: StoreReader,
   request: VersionsRequest,
   onProgress: (progress: VerifyProgress) => void,
 ): Promise<VersionsReport> {
   const head = HEAD_ROW.decode(HEAD_KEY, request.head);
+  await awaitLedger(store, { head, clearedBelow: request.clearedBelow });
   const context = await contextOf(store, head, request, () => undefined);
   const made = new RowSums(request.secret);
   const onVersions = (done: number) => onProgress({ what: 'versions', done });
   const hasMadeAll = await verifyVersions(context, made, onVersions);
-  const { above, damages, digests } = context;
+  const { damages, digests } = context;
+  // The head that who asks reads at the end may be that of a server that is behind.
+  const isAtHead = (await openHead(store)).version === head.version;
+  const above = isAtHead ? context.above : new DamageList();
   return {
     damages: { listed: damages.listed, count: damages.count },
     above: { listed: above.listed, count: above.count },
@@ -206,7 +218,7 @@ function digestOf(column: Column, saved: ColumnDigest | undefined): ColumnDigest
 async function contextOf(
   store: StoreReader,
   head: Head,
-  { maxListed, secret }: VersionsRequest,
+  { maxListed, secret }: Pick<VersionsRequest, 'maxListed' | 'secret'>,
   onProgress: (progress: VerifyProgress) => void,
 ): Promise<VerifyContext> {
   const identity = await LEDGER_IDENTITY.get(store);

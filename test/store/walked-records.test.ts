@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { TRANSACTION_INFOS, TRANSACTIONS } from '../../src/store/columns/columns.ts';
 import { SqliteDatabase } from '../../src/store/sqlite/sqlite-database.ts';
 import type { Table } from '../../src/store/sqlite/stored-value.ts';
-import { encodeRecord, placeOf } from '../../src/store/sqlite/version-record.ts';
+import { encodeRecord, placeOf, VersionRecord } from '../../src/store/sqlite/version-record.ts';
 import {
   lastKeyOf,
   MAX_WALKED_BYTES,
@@ -25,17 +25,22 @@ class CountingDatabase extends SqliteDatabase {
   }
 }
 
-/** How often records are read when a reader walks over both columns of some versions, each with so many bytes. */
-function readsOf(versions: number, valueBytes: number): number {
+function recordOf(value: Buffer, version: number): Buffer {
+  const rows = [Buffer.of(1), value].map((bytes, at) => ({
+    ...{ place: PLACES[at]!, index: 0, value: bytes },
+  }));
+  return encodeRecord(rows, version);
+}
+
+/** How often records are read when a reader walks over both columns of some versions, each with such a value. */
+function readsOf(versions: number, value: Buffer): number {
   const database = new CountingDatabase(join(temporaryDirectory(), 'records.db'), {
     readOnly: false,
   });
   database.create();
   database.beginWrite();
-  const [info, transaction] = [Buffer.of(1), randomBytes(valueBytes)];
   for (let version = 0; version < versions; version += 1) {
-    const rows = [info, transaction].map((value, at) => ({ place: PLACES[at]!, index: 0, value }));
-    database.write('versions', version, encodeRecord(rows, version));
+    database.write('versions', version, recordOf(value, version));
   }
   database.commit();
   const reader = new RecordReader(database);
@@ -52,20 +57,27 @@ function readsOf(versions: number, valueBytes: number): number {
 }
 
 test('up to a number of records, each is read once', () => {
+  const value = Buffer.of(2);
   for (const versions of [MAX_WALKED_RECORDS - 1, MAX_WALKED_RECORDS]) {
-    expect(readsOf(versions, 10)).toBe(versions);
+    expect(readsOf(versions, value)).toBe(versions);
   }
-  expect(readsOf(MAX_WALKED_RECORDS + 1, 10)).toBeGreaterThan(MAX_WALKED_RECORDS + 1);
+  expect(readsOf(MAX_WALKED_RECORDS + 1, value)).toBeGreaterThan(MAX_WALKED_RECORDS + 1);
 });
 
-test('up to a number of bytes, each is read once', () => {
-  const versions = 64;
-  // Bytes that cannot be compressed are stored as they are, behind some others.
-  const rows = [Buffer.of(1), randomBytes(60_000)].map((value, at) => ({
-    ...{ place: PLACES[at]!, index: 0, value },
-  }));
-  const besides = encodeRecord(rows, 0).length - 60_000;
-  const fitting = MAX_WALKED_BYTES / versions - besides;
-  for (const bytes of [fitting - 1, fitting]) expect(readsOf(versions, bytes)).toBe(versions);
-  expect(readsOf(versions, fitting + 1)).toBeGreaterThan(versions);
+test.each([
+  // A few hundred bytes, if stored ones counted.
+  ['that are expanded', (bytes: number) => Buffer.alloc(bytes, 1)],
+  ['that cannot be compressed', randomBytes],
+])('up to a number of bytes %s, each is read once', (_, valueWith) => {
+  const versions = 128;
+  const bytesWith = (bytes: number) =>
+    new VersionRecord(recordOf(valueWith(bytes), 0), 0).maxMemoryBytes;
+  // The longest value with which all records fit.
+  let fitting = MAX_WALKED_BYTES / versions;
+  while (bytesWith(fitting) > MAX_WALKED_BYTES / versions) fitting -= 1;
+  expect(bytesWith(fitting)).toBeGreaterThan(fitting);
+  for (const bytes of [fitting - 1, fitting]) {
+    expect(readsOf(versions, valueWith(bytes))).toBe(versions);
+  }
+  expect(readsOf(versions, valueWith(fitting + 1))).toBeGreaterThan(versions);
 });

@@ -66,7 +66,7 @@ describe('a pruned ledger', () => {
   /** Transactions and infos of the ledger say nothing, so only what is said of the index counts. */
   async function examined(): Promise<string[]> {
     const head = HEAD_ROW.encode(await openHead(store));
-    const request = { head, secret: newSecret(), maxListed: 1_000_000 };
+    const request = { head, clearedBelow: 0n, secret: newSecret(), maxListed: 1_000_000 };
     const { above, damages } = await verifyVersionsOf(store, request, () => undefined);
     return [...damages.listed, ...above.listed]
       .filter(({ column }) => column === EVENT_TYPES.name)

@@ -2,8 +2,10 @@
 import { expect, test } from 'vitest';
 import { bulkChunks } from '../../bench/bulk-ledger/bulk-ledger.ts';
 import { Committer } from '../../src/ingest/committer.ts';
+import { physicalStateKey, resourceStateKey } from '../../src/move/types/state-key.ts';
 import { Batch } from '../../src/store/batch.ts';
 import {
+  ACCOUNT_KEY_TAILS,
   ACCOUNT_KEYS,
   ACCOUNT_TRANSACTIONS,
   BALANCES,
@@ -24,14 +26,35 @@ import {
   VERSION_WRITES,
 } from '../../src/store/columns/columns.ts';
 import type { Store, StoreReader } from '../../src/store/store.ts';
+import type { Chunk } from '../../src/store/write/chunk.ts';
 import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { verifyLedger } from '../../src/verify/ledger.ts';
+import { address, tag } from '../store/chunks.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 
-const CHUNKS = [
-  ...bulkChunks({ ...{ transactions: 1_400, accounts: 60, seed: 11n }, chunkTransactions: 25 }),
-];
 const FIRST_CHUNKS = 6;
+const BULK = { ...{ transactions: 1_400, accounts: 60, seed: 11n }, chunkTransactions: 25 };
+/** Those above the head write long keys, too. */
+const CHUNKS = [...bulkChunks(BULK)].map((chunk, index) =>
+  index < FIRST_CHUNKS ? chunk : withKeys(chunk, [`a${index}`, `b${index}`]),
+);
+
+/** A key of three segments: two that those of an account have in common, and one with the name. */
+function longKey(account: number, name: string): Buffer {
+  const parts = [...new Array<string>(8).fill('n'.repeat(220)), name];
+  const typeArguments = parts.map((part) => ({ kind: 'struct', struct: tag(part) }) as const);
+  return physicalStateKey(resourceStateKey(address(account), { ...tag('t'), typeArguments }));
+}
+
+/** Writes a long key of one account for each name, and one of an account that has no other. */
+function withKeys(chunk: Chunk, names: readonly string[]): Chunk {
+  const [first, ...others] = chunk.transactions;
+  const ofOthers = longKey(1_000 + Number(chunk.firstVersion), 'c');
+  const keys = [...names.map((name) => longKey(7, name)), ofOthers];
+  const writes = [...first!.writes, ...keys.map((key) => ({ key, value: Buffer.of(1) }))];
+  const { events, info, transaction } = first!;
+  return { ...chunk, transactions: [{ writes, events, info, transaction }, ...others] };
+}
 
 /** Commits the next chunk before each page of some columns that is read, and another one after it. */
 class WrittenWhileRead {
@@ -67,15 +90,16 @@ class WrittenWhileRead {
   }
 }
 
-async function begun(): Promise<LedgerWriter> {
+async function begun(chunks = CHUNKS.slice(0, FIRST_CHUNKS)): Promise<LedgerWriter> {
   const writer = await LedgerWriter.open(new MemoryStore());
-  await new Committer(writer).pushAll(CHUNKS.slice(0, FIRST_CHUNKS));
+  await new Committer(writer).pushAll(chunks);
   return writer;
 }
 
 test.each([
   ['versions', [TRANSACTION_INFOS, TRANSACTIONS, MODULE_EVENTS, VERSION_WRITES, EVENT_TYPES]],
   ['state', [STATE, STATE_KEYS]],
+  ['parts of long keys', [ACCOUNT_KEY_TAILS]],
   ['known keys and balances', [ACCOUNT_KEYS, BALANCES, PRIMARY_STORES]],
   ['indexes and events', [TRANSACTION_HASHES, ACCOUNT_TRANSACTIONS, EVENTS]],
   ['blocks', [BLOCKS_BY_HEIGHT, BLOCKS_BY_VERSION, EPOCHS]],
@@ -96,4 +120,26 @@ test('damage is found while others commit', async () => {
   await store.commit(new Batch().delete(STATE_KEYS, row!.partition, row!.order));
   const { damages } = await verifyLedger(new WrittenWhileRead(writer, COLUMNS).reader);
   expect(damages.map(({ column }) => column)).toContain(STATE_KEYS.name);
+});
+
+test('a part of a long key that belongs to no key is found while others commit', async () => {
+  // The infos do not say that the last chunk writes a long key: only what is said of keys counts.
+  const begin = CHUNKS.slice(0, FIRST_CHUNKS - 1);
+  const last = withKeys(CHUNKS[FIRST_CHUNKS - 1]!, ['known']);
+  const ofKeys = async (writer: LedgerWriter) => {
+    const written = new WrittenWhileRead(writer, [ACCOUNT_KEY_TAILS]);
+    const { damages } = await verifyLedger(written.reader);
+    expect(written.commits).toBeGreaterThan(3);
+    return damages.filter(({ column }) => column === ACCOUNT_KEY_TAILS.name);
+  };
+  expect(await ofKeys(await begun([...begin, last]))).toEqual([]);
+  for (const value of [Buffer.alloc(8), Buffer.alloc(0)]) {
+    const writer = await begun([...begin, last]);
+    const store = writer.reader as Store;
+    const batch = new Batch().put(ACCOUNT_KEY_TAILS, Buffer.alloc(64, 9), Buffer.of(1), value);
+    await store.commit(batch);
+    const [damage, ...others] = await ofKeys(writer);
+    expect(damage?.detail).toContain('5 rows, keys are made up of 4');
+    expect(others).toEqual([]);
+  }
 });

@@ -60,6 +60,11 @@ export function ownerOfKey(physical: Buffer): Buffer {
   }
 }
 
+/** Whether a key of an account has rows in ACCOUNT_KEY_TAILS. */
+export function isLongKey(physical: Uint8Array): boolean {
+  return physical.length > ACCESS_PATH_PREFIX_BYTES + MAX_ORDER_BYTES;
+}
+
 /** The rows of a key: branches first, the end last; one row for a key that does not belong to an account. */
 export function rowsOfKey(physical: Uint8Array, hash: Uint8Array): readonly KeyRow[] {
   if (!isAccountKey(physical)) return [{ column: STATE_KEYS, partition: hash, order: NO_ORDER }];
@@ -158,6 +163,25 @@ export function keysBehind(
   const hash = chainedHash(BRANCH, order);
   const key = Buffer.concat([ACCESS_PATH_PREFIX, partition, order]);
   return walk(store, Buffer.concat([partition, hash]), key, hash, undefined);
+}
+
+/**
+ * The first versions of the keys that a row of ACCOUNT_KEY_TAILS ends, or is a part of: their beginnings are hashed
+ * there. @throws RowDamagedError
+ */
+export async function* firstVersionsOfTail(
+  store: StoreReader,
+  row: ScannedRow,
+): AsyncGenerator<bigint> {
+  const { partition, order, value } = row;
+  if (value.length > 0) {
+    yield endOfKey(ACCOUNT_KEY_TAILS, row, order).firstVersion;
+    return;
+  }
+  const hash = chainedHash(partition.subarray(ADDRESS_BYTES), order);
+  const tail = Buffer.concat([partition.subarray(0, ADDRESS_BYTES), hash]);
+  for await (const { firstVersion } of walk(store, tail, order, hash, undefined))
+    yield firstVersion;
 }
 
 function columnOf(partition: Uint8Array): Column {

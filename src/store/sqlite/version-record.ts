@@ -76,6 +76,8 @@ function pushNumber(bytes: number[], value: number): void {
 
 /** Of a row in `VersionRecord`: its place, its index, where its value begins and where it ends. */
 const ROW_NUMBERS = 4;
+/** Memory of a number in an array. */
+const NUMBER_BYTES = 8;
 
 /** A record whose checksum holds. Values are views on memory that the rows of the record share. */
 export class VersionRecord {
@@ -103,8 +105,10 @@ export class VersionRecord {
     this.#valuesAt = end;
   }
 
-  get byteLength(): number {
-    return this.#bytes.length;
+  /** The most memory that it takes: the stored bytes, the numbers of its rows, and all values expanded. */
+  get maxMemoryBytes(): number {
+    const rows = this.#rows;
+    return this.#bytes.length + rows.length * NUMBER_BYTES + (rows[rows.length - 1] ?? 0);
   }
 
   value(place: number, index: number): Buffer | undefined {

@@ -29,7 +29,10 @@ export interface VersionRange {
   readonly reverse: boolean;
 }
 
-/** Records of versions one after the other that are remembered, and their bytes as they are stored. */
+/**
+ * Records of versions one after the other that are remembered, and the memory that they take at most. Few stored bytes
+ * can expand to many: expanded ones count.
+ */
 export const MAX_WALKED_RECORDS = 1_024;
 export const MAX_WALKED_BYTES = 4 * 1024 * 1024;
 
@@ -133,13 +136,13 @@ export class RecordReader {
     if (record === undefined) throw new StoredValueError(MISSING);
     const isFull =
       this.#walked.size === MAX_WALKED_RECORDS ||
-      this.#walkedBytes + record.byteLength > MAX_WALKED_BYTES;
+      this.#walkedBytes + record.maxMemoryBytes > MAX_WALKED_BYTES;
     if (isFull) {
       this.#walked.clear();
       this.#walkedBytes = 0;
     }
     this.#walked.set(version, record);
-    this.#walkedBytes += record.byteLength;
+    this.#walkedBytes += record.maxMemoryBytes;
     return record;
   }
 

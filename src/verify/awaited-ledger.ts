@@ -1,0 +1,43 @@
+/** A store that another reader found newer: two readers of a replicated ledger may read from different servers. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Head, readHead } from '../store/columns/head.ts';
+import { readPruneProgress } from '../store/columns/pruning-column.ts';
+import type { StoreReader } from '../store/store.ts';
+import { StoreError } from '../store/store-error.ts';
+
+/** How long a reader waits until its server has what another reader has seen, in milliseconds. */
+const AWAITED_LIMIT_MS = 30_000;
+const LOOK_INTERVAL_MS = 50;
+
+interface SeenLedger {
+  readonly head: Pick<Head, 'version' | 'oldestVersion'>;
+  readonly clearedBelow: bigint;
+}
+
+/**
+ * Waits until a store has what another reader of the same ledger has seen. Its reader then never goes back behind it.
+ * @param limitMs how long, for tests
+ * @throws StoreError `store_behind` when it takes longer
+ */
+export async function awaitLedger(
+  store: StoreReader,
+  seen: SeenLedger,
+  limitMs = AWAITED_LIMIT_MS,
+): Promise<void> {
+  const endMs = performance.now() + limitMs;
+  while (await isBehind(store, seen)) {
+    if (performance.now() >= endMs) {
+      const { version } = seen.head;
+      const message = `the server lacks what another one has up to version ${version}: wait until it has caught up`;
+      throw new StoreError('store_behind', message);
+    }
+    await sleep(LOOK_INTERVAL_MS);
+  }
+}
+
+async function isBehind(store: StoreReader, { head, clearedBelow }: SeenLedger): Promise<boolean> {
+  const found = await readHead(store);
+  if (found === undefined) return true;
+  if (found.version < head.version || found.oldestVersion < head.oldestVersion) return true;
+  return (await readPruneProgress(store)).clearedBelow < clearedBelow;
+}
