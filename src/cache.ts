@@ -1,21 +1,18 @@
 /**
- * The caches of answers and of what answers are made from: all are instances of this class, and all budgets are in one
- * list. A cache holds values that never change and can be computed again, by a key that describes the value. So no
- * cache is needed for a correct answer, and none depends on object identity.
+ * The caches of answers and of what answers are made from, and the budgets of all caches of a process in one list. The
+ * class holds values that never change and can be computed again, by a key that describes the value. So no cache is
+ * needed for a correct answer, and none depends on object identity.
  *
- * Remembered elsewhere:
+ * Remembered elsewhere, and not in the list:
  * - the modules that one view has looked up (src/state/module-view.ts): dropped with the view, a few hundred at most;
- * - the code of the newest view's modules that runs (src/vm/program/program.ts, 40 MB), the values that it reads at the
- *   chain's own addresses, with a few state keys (src/execution/ledger-world.ts, 1 MiB), and the gas schedule
- *   (src/ledger/ledger-view.ts): a call would load the framework each time;
+ * - a few state keys that the newest view's code asked for lately (src/execution/ledger-world.ts), and the gas schedule
+ *   (src/ledger/ledger-view.ts);
  * - what was read or written lately while a ledger is run again (src/execution/recent-state.ts, 32 MiB): only in
  *   the threads of `daybook verify --execute`;
  * - the pruner's addresses of primary stores of pinned accounts (src/ledger/balances/pinned-stores.ts, 100 MB): only in
  *   a process that prunes, and a row of the state does not name its owner;
  * - the types of the tables of the chain (src/indexer/chain-tables.ts, 50,000), some of which are not written yet: only
  *   where there is an indexer;
- * - the records that a reader of SQLite has walked over (src/store/sqlite/version-records.ts, 4 MiB): until the
- *   transaction ends, for who reads other columns of the same versions next;
  * - what belongs to a cached value and is freed with it, such as the checked code of a module
  *   (src/vm/code/function-code.ts).
  */
@@ -23,43 +20,72 @@ import { andThen, type MaybePromise } from './maybe-promise.ts';
 
 const MIB = 1024 * 1024;
 
-/** Maximum memory of each instance in bytes, estimated; each process of a node has all of them. */
+interface CacheBudget {
+  /** Maximum memory of each instance, estimated. */
+  readonly bytes: number;
+  /** How many of them a process has that serves, writes and has an indexer. */
+  readonly instances: number;
+}
+
+/** All of them together take at most 128 MiB in a process: 126.75 now. */
 export const CACHE_BUDGETS = {
   /**
-   * Modules with their loaded form and their JSON: many times the whole framework. Most reads need some, and loading
-   * one takes a millisecond. Owner: src/state/module-view.ts.
+   * Modules with their loaded form and their JSON. Half of it has room for the framework, 12 MiB by this estimate: a
+   * cache drops its older half. Most reads need some modules, and loading one takes a millisecond. Owner:
+   * src/state/module-view.ts.
    */
-  modules: 64 * MIB,
+  modules: { bytes: 28 * MIB, instances: 1 },
   /**
-   * Layouts of types and of the arguments of functions in four instances: events and resources
-   * (src/state/module-view.ts), transactions and their calls (src/ledger/transactions/decoding.ts), calls that are
-   * encoded (src/submission/encode/entry-function.ts). One of an event or a resource takes about 7 KB with its
-   * templates, so that an instance holds about 1,600 of them. Making one takes longer than using it.
+   * The newest view's modules linked, with their types: a call would link the framework each time. Calls of every view
+   * function of the framework need a tenth of it. Owner: src/vm/program/program.ts.
    */
-  layouts: 12 * MIB,
+  program: { bytes: 12 * MIB, instances: 1 },
+  /**
+   * Layouts of types and of the arguments of functions: events and resources (src/state/module-view.ts), transactions
+   * and their calls (two instances, src/ledger/transactions/decoding.ts), calls that are encoded
+   * (src/submission/encode/entry-function.ts). One of an event or a resource takes about 7 KB with its templates, so
+   * that an instance holds about 500 of them. Making one takes longer than using it.
+   */
+  layouts: { bytes: 4 * MIB, instances: 4 },
   /**
    * What short texts and keys mean, in instances of some thousands each: types and function names of requests
    * (src/submission/encode/fields.ts), assets (src/api/endpoints/parameters.ts), keys of balances
    * (src/move/values/balance-values.ts), blocks for gas prices (src/ledger/gas-price.ts). The same few come again and
    * again, and parsing is a good part of a balance, of an encoded request and of a commit.
    */
-  parsed: 4 * MIB,
-  /** Rendered pages of event streams, about 10,000 of 25 events. Owner: src/ledger/events/stream-pages.ts. */
-  event_pages: 64 * MIB,
-  /** Committed transactions as JSON, about three thousand. Owner: src/ledger/transactions/renderer.ts. */
-  transactions: 32 * MIB,
+  parsed: { bytes: MIB, instances: 5 },
+  /** Rendered pages of event streams, about 1,900 of 25 events. Owner: src/ledger/events/stream-pages.ts. */
+  event_pages: { bytes: 12 * MIB, instances: 1 },
+  /** Committed transactions as JSON, about 750. Owner: src/ledger/transactions/renderer.ts. */
+  transactions: { bytes: 8 * MIB, instances: 1 },
   /** Answers of the newest view, of up to 64 KiB, that are asked for again. Owner: src/api/http/caches.ts. */
-  answers: 32 * MIB,
+  answers: { bytes: 8 * MIB, instances: 1 },
   /**
    * Bodies that are the same at many views, such as modules and the API document, and their compressed forms: to
    * compress takes longer than to make. Owner: src/api/http/caches.ts.
    */
-  bodies: 64 * MIB,
+  bodies: { bytes: 10 * MIB, instances: 1 },
+  /** Hashes of keys that were asked for once: of event pages, transactions and answers. */
+  asked_keys: { bytes: MIB / 4, instances: 3 },
   /** Coins by the assets that they are paired with, and the other way. Owner: src/indexer/processors/coin-pairs.ts. */
-  indexed_coins: 4 * MIB,
+  indexed_coins: { bytes: MIB, instances: 2 },
   /** Events as they are sent to listeners that begin at the same place. Owner: src/api/push/push-hub.ts. */
-  event_batches: 8 * MIB,
-} as const;
+  event_batches: { bytes: 2 * MIB, instances: 1 },
+  /**
+   * Blocks of SQLite's sorted runs: to read one and to compare its checksum takes ten times as long as to search it.
+   * Owner: src/store/sqlite/runs/block.ts.
+   */
+  blocks: { bytes: 12 * MIB, instances: 1 },
+  /** Pages of SQLite's connections, one that reads and one that commits. Owner: src/store/sqlite/sqlite-database.ts. */
+  sqlite_pages: { bytes: 4 * MIB, instances: 2 },
+  /**
+   * Records that a reader of SQLite has walked over, until its transaction ends, for who reads other columns of the
+   * same versions next. Owner: src/store/sqlite/version-records.ts.
+   */
+  walked_records: { bytes: 2 * MIB, instances: 1 },
+  /** Values that the newest view's code reads at the chain's own addresses. Owner: src/execution/ledger-world.ts. */
+  world: { bytes: MIB, instances: 1 },
+} as const satisfies Record<string, CacheBudget>;
 
 /** The name of a cache. Metrics show modules, layouts, event_pages and transactions. */
 export type CacheName = keyof typeof CACHE_BUDGETS;
@@ -80,7 +106,7 @@ interface Entry<V> {
 const ENTRY_OVERHEAD_BYTES = 160;
 
 /** Keys that a cache remembers as asked for; a power of two. */
-const ASKED_PLACES = 64 * 1024;
+const ASKED_PLACES = CACHE_BUDGETS.asked_keys.bytes / Uint32Array.BYTES_PER_ELEMENT;
 
 /**
  * Values by text keys, bounded in bytes. New entries go into the young generation, and so does an entry of the old one
@@ -98,7 +124,7 @@ export class Cache<V> {
   #asked: Uint32Array | undefined;
 
   /** @param budgetBytes maximum bytes of all entries together, for tests; default: from the list */
-  constructor(name: CacheName, budgetBytes: number = CACHE_BUDGETS[name]) {
+  constructor(name: CacheName, budgetBytes: number = CACHE_BUDGETS[name].bytes) {
     this.#name = name;
     this.#budgetBytes = budgetBytes;
   }

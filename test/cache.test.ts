@@ -1,6 +1,15 @@
 /** The one class of cache: what it keeps, what it drops, what it counts. */
 import { describe, expect, it } from 'vitest';
-import { Cache, copiedBytes } from '../src/cache.ts';
+import { CACHE_BUDGETS, Cache, copiedBytes } from '../src/cache.ts';
+import { sha3 } from '../src/move/crypto/hash.ts';
+import { ModuleCache } from '../src/state/module-view.ts';
+import { filesBelow } from './repo/source-tree.ts';
+import { frameworkBytecodes } from './vm/framework.ts';
+
+const FOR_ONE_REQUEST = ['src/ledger/overrides/overrides.ts', 'src/api/http/request-handler.ts'];
+const OF_OTHER_CLASSES: readonly string[] = [
+  ...['program', 'asked_keys', 'blocks', 'sqlite_pages', 'walked_records', 'world'],
+];
 
 /** Size of one entry with a one-letter key and a value of no bytes. */
 function entryBytes(): number {
@@ -121,5 +130,35 @@ describe('bytes to be cached', () => {
   it('are not copied where they have', () => {
     const own = new Uint8Array(6);
     expect(copiedBytes(own)).toBe(own);
+  });
+});
+
+describe('the budgets of all caches', () => {
+  it('are at most 128 MiB together', () => {
+    const bytes = Object.values(CACHE_BUDGETS).map((budget) => budget.bytes * budget.instances);
+    expect(bytes.reduce((sum, one) => sum + one)).toBeLessThanOrEqual(128 * 1024 * 1024);
+  });
+
+  it('count all instances of the class', () => {
+    const made = new Map<string, number>();
+    for (const { path, text } of filesBelow('src', ['.ts'])) {
+      // These are made for one request of a fork that is overridden.
+      if (FOR_ONE_REQUEST.includes(path)) continue;
+      for (const [, name] of text.matchAll(/(?:new \w*Cache(?:<.*>)?|super)\('(\w+)'/g)) {
+        if (name! in CACHE_BUDGETS) made.set(name!, (made.get(name!) ?? 0) + 1);
+      }
+    }
+    const declared = Object.entries(CACHE_BUDGETS)
+      .filter(([name]) => !OF_OTHER_CLASSES.includes(name))
+      .map(([name, { instances }]) => [name, instances]);
+    expect(Object.fromEntries(made)).toEqual(Object.fromEntries(declared));
+  });
+
+  it('have room for the framework in the half of the modules that is not dropped', () => {
+    const cache = new ModuleCache();
+    const modules = frameworkBytecodes().map((bytes) => Buffer.from(bytes));
+    for (const bytes of modules) cache.moduleOf(sha3(bytes), { bytes, version: 0n });
+    expect(cache.size.entries).toBe(modules.length);
+    expect(cache.size.bytes).toBeLessThanOrEqual(CACHE_BUDGETS.modules.bytes / 2);
   });
 });

@@ -1,4 +1,5 @@
 /** The state that code sees at one version (docs/spec/vm.md §5). */
+import { CACHE_BUDGETS } from '../cache.ts';
 import { andThen, type MaybePromise, settle } from '../maybe-promise.ts';
 import type { ModuleLookup } from '../move/modules/lookup.ts';
 import { type Address, isReservedAddress } from '../move/types/address.ts';
@@ -16,7 +17,7 @@ import { nextTurn } from '../yield-budget.ts';
 export type SeenModules = Pick<ModuleView, 'lookup' | 'version'>;
 
 /** Largest memory of the resources that a world remembers, in bytes. */
-const MAX_REMEMBERED_BYTES = 1024 * 1024;
+const MAX_REMEMBERED_BYTES = CACHE_BUDGETS.world.bytes;
 
 interface NamedPlace extends ResourcePlace {
   readonly text: string;

@@ -52,7 +52,7 @@ it('keeps what is asked again, drops what is not, and stays within its budget', 
   const cache = new AnswerCache();
   const at = view();
   const body = 'x'.repeat(MAX_CACHED_ANSWER_BYTES - 300);
-  const places = CACHE_BUDGETS.answers / MAX_CACHED_ANSWER_BYTES;
+  const places = CACHE_BUDGETS.answers.bytes / MAX_CACHED_ANSWER_BYTES;
   cache.add(at, 'json', '/hot', answer(body));
   for (let index = 0; index < 3 * places; index += 1) {
     cache.add(at, 'json', `/${index}`, answer(body));

@@ -1,6 +1,6 @@
 /** What one run may use (docs/spec/vm.md §4.7): each limit at -1, 0 and +1. */
 import { describe, expect, it } from 'vitest';
-import { MAX_PROGRAM_ENTRIES } from '../../src/vm/program/program.ts';
+import { MAX_PROGRAM_ENTRIES, MAX_REUSED_ENTRIES } from '../../src/vm/program/program.ts';
 import {
   Closure,
   copyValue,
@@ -93,19 +93,18 @@ describe('limits of a run', () => {
 });
 
 describe('what a program remembers', () => {
-  it('has a limit, and half of it is enough for another program', () => {
+  it('has a limit, and another from which another program is used', () => {
     const program = programOf('module cafe::m {}');
     const make = (name: number) =>
       program.struct({ address: CAFE, module: 'm', name: `S${name}` }, []);
     const makeUntil = (first: number, end: number) => {
       for (let made = first; made < end; made += 1) make(made);
     };
-    const half = MAX_PROGRAM_ENTRIES / 2;
-    makeUntil(0, half);
+    makeUntil(0, MAX_REUSED_ENTRIES);
     expect(program.isOverBudget).toBe(false);
-    makeUntil(half, half + 1);
+    makeUntil(MAX_REUSED_ENTRIES, MAX_REUSED_ENTRIES + 1);
     expect(program.isOverBudget).toBe(true);
-    makeUntil(half + 1, MAX_PROGRAM_ENTRIES);
+    makeUntil(MAX_REUSED_ENTRIES + 1, MAX_PROGRAM_ENTRIES);
     expect(make(0)).toBe(make(0));
     expect(() => make(MAX_PROGRAM_ENTRIES)).toThrow(
       expect.objectContaining({ status: 'VM_MAX_TYPE_NODES_REACHED' }),

@@ -4,6 +4,7 @@ import {
   type DatabaseSyncInstance,
   type StatementSyncInstance as Statement,
 } from '@photostructure/sqlite';
+import { CACHE_BUDGETS } from '../../cache.ts';
 import { StoreError } from '../store-error.ts';
 import { EMPTY_MANIFEST, encodeManifest } from './runs/manifest.ts';
 import { StoredValueError, TABLES, type Table, type WritableRows } from './stored-value.ts';
@@ -15,7 +16,7 @@ const APPLICATION_ID = 0x4461_7962;
 /** How long SQLite waits for another process that recovers or closes the log, in milliseconds. */
 const BUSY_TIMEOUT_MS = 10_000;
 /** Memory of a connection for pages, in KiB; beneath it the operating system caches the file. */
-const CACHE_KIB = 4 * 1024;
+const CACHE_KIB = CACHE_BUDGETS.sqlite_pages.bytes / 1024;
 /** Pages of the log after which a commit copies them into the file. */
 const CHECKPOINT_PAGES = 4_000;
 /** The file of the log becomes as short again, in bytes. */

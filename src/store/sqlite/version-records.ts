@@ -2,6 +2,7 @@
  * Columns by version, read from the records of versions (version-record.ts) as if each had rows of its own; and what a
  * commit changes in records. Keys are partition ‖ order: the version as u64, and the index of a module event as u32.
  */
+import { CACHE_BUDGETS } from '../../cache.ts';
 import { U64_BYTES } from '../columns/order-key.ts';
 import { MAX_COMPRESSED_BYTES } from './lz4.ts';
 import type { RecordRange } from './runs/manifest.ts';
@@ -34,7 +35,7 @@ export interface VersionRange {
  * can expand to many: expanded ones count.
  */
 export const MAX_WALKED_RECORDS = 1_024;
-export const MAX_WALKED_BYTES = 4 * 1024 * 1024;
+export const MAX_WALKED_BYTES = CACHE_BUDGETS.walked_records.bytes;
 
 /**
  * Reads records. It caches the last one: an answer takes several rows of one record, which is read and checked once;

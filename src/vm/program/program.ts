@@ -2,6 +2,7 @@
  * The modules of one version, linked: functions, types and layouts as code finds them while it runs. Shared by all runs
  * at that version; what it remembers follows from the modules alone.
  */
+import { CACHE_BUDGETS } from '../../cache.ts';
 import { andThen, type MaybePromise, settle } from '../../maybe-promise.ts';
 import {
   type BinaryTables,
@@ -31,10 +32,14 @@ import { VmType } from './vm-type.ts';
 const MAX_TYPE_NODES = 128;
 const MAX_TYPE_DEPTH = 20;
 /**
- * Types, lists of types, and links with type arguments that one program remembers: about 40 MB. A run that needs more
- * is refused; a program with more than half is not used for another run.
+ * Types, lists of types, and links with type arguments that one program remembers at most; a run that needs more is
+ * refused.
  */
 export const MAX_PROGRAM_ENTRIES = 131_072;
+/** Measured: 450 for a list of types, 690 for a type with its text. */
+const ENTRY_BYTES = 700;
+/** A program that remembers more is not used for another run. */
+export const MAX_REUSED_ENTRIES = Math.floor(CACHE_BUDGETS.program.bytes / ENTRY_BYTES);
 /** What a function counts that is called from outside: its callers remember what follows from its types. */
 const CALLEE_ENTRIES = 4;
 
@@ -54,7 +59,7 @@ export class Program {
 
   /** Whether it remembers so much that another program should take its place. */
   get isOverBudget(): boolean {
-    return this.#entries > MAX_PROGRAM_ENTRIES / 2;
+    return this.#entries > MAX_REUSED_ENTRIES;
   }
 
   /** @throws VmError LINKER_ERROR, or rejects with it */

@@ -3,6 +3,7 @@
  * block fills one page of the database. Every answer about a key, also its absence, comes from a block whose checksum
  * was compared.
  */
+import { CACHE_BUDGETS } from '../../../cache.ts';
 import {
   CHECKSUM_BYTES,
   checkValue,
@@ -11,7 +12,8 @@ import {
   StoredValueError,
 } from '../stored-value.ts';
 
-/** A page of 4 KiB has room for a row of this many bytes. */
+const PAGE_BYTES = 4_096;
+/** A page has room for a row of this many bytes. */
 export const MAX_BLOCK_BYTES = 4_050;
 const COUNT_BYTES = 2;
 const FIRST_ENTRY = CHECKSUM_BYTES + COUNT_BYTES;
@@ -117,10 +119,10 @@ export class Block {
   }
 }
 
-/** Blocks of one generation of the cache: 8 MiB. */
-const MAX_CACHED_BLOCKS = 2_048;
+/** Blocks of one generation of the cache, of two. */
+const MAX_CACHED_BLOCKS = CACHE_BUDGETS.blocks.bytes / 2 / PAGE_BYTES;
 
-/** Recently used blocks by id. To read a block and to compare its checksum takes ten times as long as to search it. */
+/** Recently used blocks by id. */
 export class BlockCache {
   #young = new Map<number, Block>();
   #old = new Map<number, Block>();
