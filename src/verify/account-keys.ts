@@ -4,7 +4,6 @@ import { parsePhysicalStateKey, stateKeyHash } from '../move/types/state-key.ts'
 import {
   ACCOUNT_KEY_TAILS,
   ACCOUNT_KEYS,
-  type RowKey,
   type ScannedRow,
   STATE,
   STATE_KEYS,
@@ -28,7 +27,7 @@ import {
   scanColumn,
   type VerifyContext,
 } from './context.ts';
-import { NO_VALUE, RowSums } from './row-sums.ts';
+import { NO_VALUE, RowSums, type SavedSums } from './row-sums.ts';
 
 /** Maximum number of key hashes in memory while searching for a state key without its row: about 100 MB. */
 const MAX_HASHES_AT_ONCE = 1_000_000;
@@ -49,16 +48,39 @@ export function isPhysicalKey(key: Buffer): boolean {
   }
 }
 
+export interface SavedKeys {
+  readonly known: SavedSums;
+  readonly ofState: SavedSums;
+  readonly count: number;
+  readonly tails: SavedTails;
+  readonly tailsUpToHead: SavedTails;
+}
+
 export class KnownKeys {
   readonly #context: VerifyContext;
   readonly #known: RowSums;
   readonly #ofState: RowSums;
-  #count = 0;
+  readonly #tails: TailCount;
+  readonly #tailsUpToHead: TailCount;
+  #count: number;
 
-  constructor(context: VerifyContext) {
+  constructor(context: VerifyContext, saved?: SavedKeys) {
     this.#context = context;
-    this.#known = new RowSums(context.secret);
-    this.#ofState = new RowSums(context.secret);
+    this.#known = new RowSums(context.secret, saved?.known);
+    this.#ofState = new RowSums(context.secret, saved?.ofState);
+    this.#tails = new TailCount(saved?.tails);
+    this.#tailsUpToHead = new TailCount(saved?.tailsUpToHead);
+    this.#count = saved?.count ?? 0;
+  }
+
+  save(): SavedKeys {
+    return {
+      known: this.#known.save(),
+      ofState: this.#ofState.save(),
+      count: this.#count,
+      tails: this.#tails.save(),
+      tailsUpToHead: this.#tailsUpToHead.save(),
+    };
   }
 
   /** Adds a key that has state up to the head and belongs to an account. */
@@ -71,24 +93,34 @@ export class KnownKeys {
     return this.#known.isEqual(ACCOUNT_KEYS, this.#ofState);
   }
 
-  /** Reads the known keys. @param onKeys gets them, some at a time, those of an account one after the other */
-  async examine(onKeys: (keys: readonly HashedKey[]) => Promise<void>): Promise<void> {
-    const [all, upToHead] = [new TailCount(), new TailCount()];
-    for await (const keys of hashedKeys(this.#context)) {
-      all.add(keys);
+  /**
+   * Reads the known keys.
+   * @param onKeys gets them, some at a time, those of an account one after the other
+   * @param onPageDone as that of columnPages
+   */
+  async examine(
+    onKeys: (keys: readonly HashedKey[]) => Promise<void>,
+    onPageDone: () => void,
+  ): Promise<void> {
+    for await (const keys of hashedKeys(this.#context, onPageDone)) {
+      this.#tails.add(keys);
       const visible = keys.filter((key) => this.#examine(key));
-      upToHead.add(visible);
+      this.#tailsUpToHead.add(visible);
       if (this.#context.progress.clearedBelow > 0n) await this.#examineOld(visible);
       await onKeys(visible);
     }
+  }
+
+  /** Reads the parts of long keys; after `examine`. */
+  async examineTails(): Promise<void> {
     let rows = 0;
     for await (const page of columnPages(this.#context, ACCOUNT_KEY_TAILS)) rows += page.length;
     // Keys that were committed after their column was read have rows, too.
-    if (rows !== all.count) await this.#examineTails(upToHead.count);
+    if (rows !== this.#tails.count) await this.#compareTails(this.#tailsUpToHead.count);
   }
 
   /** @param wanted how many rows the keys up to the head are made up of, besides their first ones */
-  async #examineTails(wanted: number): Promise<void> {
+  async #compareTails(wanted: number): Promise<void> {
     let rows = 0;
     // Damaged rows are reported already.
     const options = { onDamaged: () => undefined };
@@ -212,19 +244,32 @@ export class KnownKeys {
   }
 }
 
+interface SavedTails {
+  readonly count: number;
+  readonly previous: readonly string[];
+}
+
 /** Counts the rows of keys in ACCOUNT_KEY_TAILS. Keys come in order: those that share a row follow each other. */
 class TailCount {
-  count = 0;
-  #previous: readonly RowKey[] = [];
+  count: number;
+  /** The rows of the last long key. */
+  #previous: readonly string[];
+
+  constructor({ count, previous }: SavedTails = { count: 0, previous: [] }) {
+    this.count = count;
+    this.#previous = previous;
+  }
+
+  save(): SavedTails {
+    return { count: this.count, previous: this.#previous };
+  }
 
   add(keys: readonly HashedKey[]): void {
     for (const { key, hash } of keys) {
       if (!isLongKey(key)) continue;
-      const segments = rowsOfKey(key, hash);
-      this.count += segments.slice(1).filter((segment, level) => {
-        const before = this.#previous[level + 1];
-        return before === undefined || keyText(before) !== keyText(segment);
-      }).length;
+      const segments = rowsOfKey(key, hash).map(keyText);
+      const isOfBefore = (segment: string, level: number) => this.#previous[level] === segment;
+      this.count += segments.filter((one, level) => level > 0 && !isOfBefore(one, level)).length;
       this.#previous = segments;
     }
   }
@@ -236,10 +281,13 @@ function placeOf({ key, hash }: HashedKey) {
 }
 
 /** The keys of every account, some at a time; unreadable ones are reported as damage and skipped. */
-async function* hashedKeys(context: VerifyContext): AsyncGenerator<readonly HashedKey[]> {
+async function* hashedKeys(
+  context: VerifyContext,
+  onPageDone?: () => void,
+): AsyncGenerator<readonly HashedKey[]> {
   let keys: HashedKey[] = [];
   const add = (known: AccountKey) => keys.push({ ...known, hash: stateKeyHash(known.key) });
-  for await (const page of columnPages(context, ACCOUNT_KEYS)) {
+  for await (const page of columnPages(context, ACCOUNT_KEYS, { onPageDone })) {
     for (const row of page) {
       const known = context.damages.decodedNow(() => keyOfRow(row));
       if (known !== undefined) add(known);
@@ -248,8 +296,9 @@ async function* hashedKeys(context: VerifyContext): AsyncGenerator<readonly Hash
       yield keys;
       keys = [];
     }
+    if (keys.length > 0) yield keys;
+    keys = [];
   }
-  if (keys.length > 0) yield keys;
 }
 
 async function longKeys(context: VerifyContext, row: ScannedRow): Promise<readonly AccountKey[]> {

@@ -184,13 +184,28 @@ async function primaryStores(
   return values.map((value, index) => value && PRIMARY_STORE.decode(keys[index]!, value));
 }
 
-/** Checks the rows of balances; `BalanceKeys` checks that none is missing. */
-export async function verifyBalances(context: VerifyContext): Promise<void> {
+/**
+ * Checks the rows of balances; `BalanceKeys` checks that none is missing.
+ * @param onPageDone as that of columnPages
+ */
+export async function verifyBalances(
+  context: VerifyContext,
+  onPageDone?: () => void,
+): Promise<void> {
   const balances = new BalancesInState(context.store, context.view.head);
-  for await (const rows of columnPages(context, BALANCES, { maxRows: KEYS_AT_ONCE })) {
+  const options = { maxRows: KEYS_AT_ONCE, onPageDone };
+  for await (const rows of columnPages(context, BALANCES, options)) {
     await checkRows(context, rows, balances);
   }
-  for await (const rows of columnPages(context, PRIMARY_STORES, { maxRows: KEYS_AT_ONCE })) {
+}
+
+/** Checks the rows that lead from primary stores to balances. @param onPageDone as that of columnPages */
+export async function verifyPrimaryStores(
+  context: VerifyContext,
+  onPageDone?: () => void,
+): Promise<void> {
+  const options = { maxRows: KEYS_AT_ONCE, onPageDone };
+  for await (const rows of columnPages(context, PRIMARY_STORES, options)) {
     await checkPrimaryStores(context, rows);
   }
 }

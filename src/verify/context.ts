@@ -43,8 +43,9 @@ export class DamageList implements ListedDamages {
   readonly #maxListed: number;
   count = 0;
 
-  constructor(maxListed = MAX_LISTED_DAMAGES) {
+  constructor(maxListed = MAX_LISTED_DAMAGES, saved?: ListedDamages) {
     this.#maxListed = maxListed;
+    if (saved !== undefined) this.addAll(saved);
   }
 
   add(damage: Damage): void {
@@ -112,7 +113,16 @@ export interface VerifyContext {
   readonly found: RowSums;
   /** By column, when it was read once; `undefined` for one that cannot be read as a whole. */
   readonly digests: Map<Column, ColumnDigest | undefined>;
+  /** Columns that are being read for the first time. */
+  readonly reads: Map<Column, ColumnRead>;
   readonly onRows: (column: Column, rows: number) => void;
+}
+
+/** How far a column was read, by those who have done with its rows. */
+export interface ColumnRead {
+  last: RowKey | undefined;
+  /** Absent: it cannot be read as a whole. */
+  digest: RowsDigest | undefined;
 }
 
 export function noteAbove({ above }: VerifyContext, column: Column, row: RowKey): void {
@@ -136,57 +146,75 @@ interface PageOptions {
   readonly onDamaged?: (row: RowKey, detail: string) => void;
   /** Whether a failure to read on is thrown. Else it is reported, and the rest of the column is left out. */
   readonly isNeeded?: boolean;
+  /** Called when the rows of a page are done with: the run can be continued after them. */
+  readonly onPageDone?: (() => void) | undefined;
 }
 
-/** The same page by page. The first time that a column is read to its end, its digest is computed. */
+/**
+ * The same page by page. The first time that a column is read to its end, its digest is computed; a run that is
+ * continued goes on where the one before has done with it.
+ */
 export async function* columnPages(
-  { store, damages, digests, onRows }: VerifyContext,
+  { store, damages, digests, reads, onRows }: VerifyContext,
   column: Column,
   options: PageOptions = {},
 ): AsyncGenerator<readonly ScannedRow[]> {
-  const { maxRows = MAX_SCAN_ROWS, isInOneTurn = false, isNeeded = false } = options;
+  const { maxRows = MAX_SCAN_ROWS, isInOneTurn = false, isNeeded = false, onPageDone } = options;
   const onDamaged =
     options.onDamaged ?? ((row: RowKey, detail: string) => damages.row(column, row, detail));
-  let digest = digests.has(column) ? undefined : new RowsDigest(column);
-  let last: RowKey | undefined;
+  const isFirst = !digests.has(column);
+  let read: ColumnRead = { last: undefined, digest: undefined };
+  if (isFirst) {
+    read = reads.get(column) ?? { ...read, digest: new RowsDigest(column) };
+    reads.set(column, read);
+  }
+  const end = (): void => {
+    if (!isFirst) return;
+    digests.set(column, read.digest?.finish());
+    reads.delete(column);
+  };
   for (;;) {
     try {
-      for await (const page of scanPages(store, column, last, maxRows)) {
+      for await (const page of scanPages(store, column, read.last, maxRows)) {
         onRows(column, page.length);
-        digest?.add(page);
         yield page;
-        last = page[page.length - 1];
+        read.digest?.add(page);
+        read.last = page[page.length - 1];
+        onPageDone?.();
         // Others have their turn, and commits are seen.
         if (!isInOneTurn) await nextTurn();
       }
-      if (digest !== undefined) digests.set(column, digest.finish());
+      end();
       return;
     } catch (error) {
       if (!(error instanceof StoreError) || isTransient(error)) throw error;
-      if (digest !== undefined) damages.failure(column, 'has no digest', error);
-      digest = undefined;
-      digests.set(column, undefined);
+      if (read.digest !== undefined) damages.failure(column, 'has no digest', error);
+      read.digest = undefined;
       const row = error instanceof RowDamagedError ? error.row : undefined;
       const isKnown = row?.partition.length === column.partitionBytes;
-      if (!isKnown || (last !== undefined && compareRowKeys(last, row) >= 0)) {
+      if (!isKnown || (read.last !== undefined && compareRowKeys(read.last, row) >= 0)) {
         if (isNeeded) throw error;
         damages.failure(column, 'cannot be read further', error);
+        end();
         return;
       }
       onDamaged(row, error.message);
-      last = row;
+      read.last = row;
     }
   }
 }
 
+const END = { value: undefined, done: true } as const;
+
 /** The rows of a column in order, of which one is looked at before it is taken. */
 export class RowCursor {
-  readonly #pages: AsyncGenerator<readonly ScannedRow[]>;
+  readonly #pages: AsyncGenerator<readonly ScannedRow[]> | undefined;
   #page: readonly ScannedRow[] = [];
   #at = 0;
 
   constructor(context: VerifyContext, column: Column, options?: PageOptions) {
-    this.#pages = columnPages(context, column, options);
+    // A run that was continued may have read it already.
+    if (!context.digests.has(column)) this.#pages = columnPages(context, column, options);
   }
 
   /** The next row; `undefined`: ask `settle`. */
@@ -201,7 +229,7 @@ export class RowCursor {
   /** After it `row` is the next row; `undefined` at the end. */
   async settle(): Promise<void> {
     while (this.#at >= this.#page.length) {
-      const { value, done } = await this.#pages.next();
+      const { value, done } = (await this.#pages?.next()) ?? END;
       if (done === true) return;
       this.#page = value;
       this.#at = 0;

@@ -22,27 +22,35 @@ export class EventTypeExaminer {
   readonly #context: VerifyContext;
   #types = new EventTypeIndex();
   #windowEnd = -1n;
-  #reached = 0n;
+  #reached: bigint;
 
-  constructor(context: VerifyContext) {
+  /** @param reached rows that a run had compared which is continued */
+  constructor(context: VerifyContext, reached = 0n) {
     this.#context = context;
+    this.#reached = reached;
+  }
+
+  /** Rows that were compared with the events of their windows. */
+  get reached(): bigint {
+    return this.#reached;
   }
 
   /** Takes the module events up to the head, in their order. @param typeTag BCS */
   async add(version: bigint, typeTag: Uint8Array): Promise<void> {
     if (version > this.#windowEnd) {
-      await this.#compare();
+      await this.endWindow();
       this.#windowEnd = windowEnd(version);
     }
     this.#types.add(version, typeTag);
   }
 
   async finish(): Promise<void> {
-    await this.#compare();
+    await this.endWindow();
     if ((await this.#countRows()) !== this.#reached) await this.#nameUnwrittenRows();
   }
 
-  async #compare(): Promise<void> {
+  /** Compares the rows of the window that has ended. */
+  async endWindow(): Promise<void> {
     const { windows } = this.#types;
     this.#types = new EventTypeIndex();
     const keys = windows.map((window) => TYPE_WINDOW.keyOf(window));

@@ -5,11 +5,28 @@ import { EVENTS, type ScannedRow } from '../store/columns/columns.ts';
 import { decodeEventRow, decodeStreamId, type StoredEvent } from '../store/columns/event-column.ts';
 import { columnPages, noteAbove, type VerifyContext } from './context.ts';
 
-export async function verifyEvents(context: VerifyContext): Promise<void> {
+/** The stream and the event before the next row. */
+export interface SavedEvents {
+  readonly partition: Uint8Array | undefined;
+  readonly previous: Predecessor | undefined;
+}
+
+type Predecessor = Pick<StoredEvent, 'sequenceNumber' | 'version'>;
+
+/** @param onPageDone as that of columnPages */
+export async function verifyEvents(
+  context: VerifyContext,
+  saved: SavedEvents | undefined,
+  onPageDone: (state: () => SavedEvents) => void,
+): Promise<void> {
   const { damages, found, progress, view } = context;
-  let partition: Buffer | undefined;
-  let previous: StoredEvent | undefined;
-  for await (const page of columnPages(context, EVENTS)) {
+  let partition = saved?.partition;
+  let previous = saved?.previous;
+  const state = (): SavedEvents => ({
+    partition,
+    previous: previous && { sequenceNumber: previous.sequenceNumber, version: previous.version },
+  });
+  for await (const page of columnPages(context, EVENTS, { onPageDone: () => onPageDone(state) })) {
     for (const row of page) {
       if (partition === undefined || !row.partition.equals(partition)) {
         partition = row.partition;
@@ -34,7 +51,7 @@ export async function verifyEvents(context: VerifyContext): Promise<void> {
 function checkSuccessor(
   { damages, pinned, progress }: VerifyContext,
   row: ScannedRow,
-  previous: StoredEvent,
+  previous: Predecessor,
   event: StoredEvent,
 ): void {
   if (event.sequenceNumber !== previous.sequenceNumber + 1n) {

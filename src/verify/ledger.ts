@@ -3,45 +3,36 @@
  * columns. Each row is read once, in its order; what must be compared across orders is compared by sums (row-sums.ts).
  * What it checks and what it cannot: docs/storage.md.
  */
-import {
-  COLUMNS,
-  type Column,
-  HEAD,
-  IDENTITY,
-  PRUNING,
-  STORE_FORMAT_VERSION,
-} from '../store/columns/columns.ts';
-import {
-  HEAD_KEY,
-  HEAD_ROW,
-  type Head,
-  oldestTransaction,
-  openHead,
-} from '../store/columns/head.ts';
-import { FORMAT, FORMAT_KEY, LEDGER_IDENTITY } from '../store/columns/identity-column.ts';
+import { COLUMNS, IDENTITY } from '../store/columns/columns.ts';
+import { HEAD_KEY, HEAD_ROW, type Head, openHead } from '../store/columns/head.ts';
+import { LEDGER_IDENTITY } from '../store/columns/identity-column.ts';
 import { readPinnedAccounts, readPruneProgress } from '../store/columns/pruning-column.ts';
 import type { ColumnDigest } from '../store/read/digest.ts';
 import { StoreView } from '../store/read/view.ts';
 import type { StoreReader } from '../store/store.ts';
 import { RowDamagedError } from '../store/store-error.ts';
-import { KnownKeys } from './account-keys.ts';
 import { awaitLedger } from './awaited-ledger.ts';
-import { BalanceKeys, verifyBalances } from './balances.ts';
-import { verifyBlocks } from './blocks.ts';
+import { examineColumns, type SavedColumns, stepOf } from './columns.ts';
 import {
   columnPages,
   type Damage,
   DamageList,
   type ListedDamages,
-  scanColumn,
   type VerifyContext,
 } from './context.ts';
 import { nameDifferences, SUMMED_COLUMNS } from './differences.ts';
-import { verifyEvents } from './events.ts';
 import { newSecret, RowSums, type SavedSums } from './row-sums.ts';
-import { verifyState } from './state.ts';
-import { verifyTransactionIndexes } from './transaction-indexes.ts';
-import { verifyVersions } from './versions.ts';
+import {
+  findingsOf,
+  PartSaver,
+  readDigests,
+  readPart,
+  type SavedDigest,
+  type SavedPart,
+  savedDigests,
+} from './saved-part.ts';
+import { assertIsContinued, newRun, type SavedRun } from './saved-run.ts';
+import { type SavedVersions, verifyVersions } from './versions.ts';
 
 export interface VerifyReport {
   readonly head: Head;
@@ -54,6 +45,17 @@ export interface VerifyReport {
   readonly hashedVersions: bigint;
   /** The version at which the root of the state was compared; `undefined` if no recent transaction info states one. */
   readonly stateRootVersion: bigint | undefined;
+  /** Versions that came since, and are not covered. */
+  readonly laterVersions: bigint;
+  /** Where a run was continued. */
+  readonly continuedFrom: ContinuedFrom | undefined;
+}
+
+interface ContinuedFrom {
+  /** The first version that it has examined; above the head if all were examined before. */
+  readonly version: bigint;
+  /** A column, or another step of the examination. */
+  readonly step: string;
 }
 
 export interface VerifyProgress {
@@ -66,7 +68,22 @@ interface VerifyOptions {
   readonly onProgress?: (progress: VerifyProgress) => void;
   readonly maxListed?: number | undefined;
   /** Examines the versions in another thread, with a reader of its own; absent: in this one. */
-  readonly examineVersions?: ((request: VersionsRequest) => Promise<VersionsReport>) | undefined;
+  readonly examineVersions?: ExamineVersions | undefined;
+  readonly saving?: RunSaving | undefined;
+}
+
+export type ExamineVersions = (
+  request: VersionsRequest,
+  onSave: (part: Uint8Array) => void,
+) => Promise<VersionsReport>;
+
+/** How a run is saved from time to time, to be continued by another one. */
+interface RunSaving {
+  /** The run that is to be continued; absent: a new one begins. */
+  readonly run: SavedRun | undefined;
+  /** How long it takes at least from one save of a part to the next, in milliseconds. */
+  readonly intervalMs: number;
+  onSave(run: SavedRun): void;
 }
 
 /** What is asked of who examines the versions. */
@@ -77,6 +94,10 @@ export interface VersionsRequest {
   readonly clearedBelow: bigint;
   readonly secret: Uint8Array;
   readonly maxListed: number | undefined;
+  /** What a run has saved of the versions that is continued. */
+  readonly saved?: Uint8Array | undefined;
+  /** As that of RunSaving; absent: nothing is saved. */
+  readonly saveIntervalMs?: number | undefined;
 }
 
 export interface VersionsReport {
@@ -87,35 +108,48 @@ export interface VersionsReport {
   readonly made: SavedSums;
   /** False if a version did not say it. */
   readonly hasMadeAll: boolean;
-  readonly digests: readonly (readonly [name: string, digest: ColumnDigest | undefined])[];
+  readonly digests: readonly SavedDigest[];
 }
 
 /**
  * Examines the ledger of a store.
- * @throws StoreError `ledger_empty`; RowDamagedError when head or identity do not decode: then nothing can be examined
+ * @throws StoreError `ledger_empty`; RowDamagedError when head or identity do not decode: then nothing can be examined;
+ *   SavedRunError when the ledger is not that of the run that is to be continued
  */
 export async function verifyLedger(
   store: StoreReader,
-  { onProgress = () => undefined, maxListed, examineVersions }: VerifyOptions = {},
+  { onProgress = () => undefined, maxListed, examineVersions, saving }: VerifyOptions = {},
 ): Promise<VerifyReport> {
-  const head = await openHead(store);
-  const secret = newSecret();
-  const context = await contextOf(store, head, { maxListed, secret }, onProgress);
-  const { clearedBelow } = context.progress;
-  const request = { head: HEAD_ROW.encode(head), clearedBelow, secret, maxListed };
+  const saved = saving?.run;
+  if (saved !== undefined) await assertIsContinued(store, saved);
+  const run = saved ?? (await newRun(store, newSecret()));
+  const { secret, clearedBelow } = run;
+  const head = HEAD_ROW.decode(HEAD_KEY, run.head);
+  const parts = { versions: saved?.versions, columns: saved?.columns };
+  const onSave = (part: Partial<typeof parts>): void => {
+    Object.assign(parts, part);
+    saving?.onSave({ ...run, ...parts });
+  };
+  const columns = partOf<SavedColumns>(saved?.columns);
+  const context = await contextOf(store, head, { maxListed, secret }, columns, onProgress);
+  const request = {
+    ...{ head: run.head, clearedBelow, secret, maxListed, saved: saved?.versions },
+    saveIntervalMs: saving?.intervalMs,
+  };
+  const examine: ExamineVersions =
+    examineVersions ?? ((asked, save) => verifyVersionsOf(store, asked, onProgress, save));
+  const saver = new PartSaver(saving && ((part) => onSave({ columns: part })), saving?.intervalMs);
+  const onRows = (what: string, done: number) => onProgress({ what, done });
   const [versions, { stateRootVersion, areKeysKnown }] = await Promise.all([
-    (examineVersions ?? ((asked) => verifyVersionsOf(store, asked, onProgress)))(request),
-    examineColumns(context, onProgress),
+    examine(request, (part) => onSave({ versions: part })),
+    examineColumns(context, saver, columns?.state, onRows),
   ]);
   const damages = new DamageList(maxListed);
   damages.addAll(versions.damages);
   damages.addAll(context.damages);
   context.above.addAll(versions.above);
   const whole = { ...context, damages };
-  for (const column of COLUMNS) {
-    const saved = versions.digests.find(([name]) => name === column.name);
-    if (saved !== undefined) context.digests.set(column, digestOf(column, saved[1]));
-  }
+  for (const [column, digest] of readDigests(versions.digests)) context.digests.set(column, digest);
   await compareSums(whole, versions, areKeysKnown);
   // What no check reads is read here, for the digests.
   for (const column of COLUMNS) {
@@ -136,7 +170,26 @@ export async function verifyLedger(
     prunedMeanwhile,
     hashedVersions: context.identity.keepsTransactions ? head.version + 1n - clearedBelow : 0n,
     stateRootVersion,
+    laterVersions: now.version - head.version,
+    continuedFrom: saved && continuedFrom(saved, head),
   };
+}
+
+function continuedFrom(saved: SavedRun, head: Head): ContinuedFrom {
+  const versions = partOf<VersionsState>(saved.versions)?.state;
+  const columns = partOf<SavedColumns>(saved.columns)?.state;
+  const isDone = versions !== undefined && 'report' in versions;
+  return {
+    version: isDone ? head.version + 1n : (versions?.next ?? saved.clearedBelow),
+    step: stepOf(columns?.step),
+  };
+}
+
+/** How far versions were examined, or what came of it. */
+type VersionsState = SavedVersions | { readonly report: VersionsReport };
+
+function partOf<State>(saved: Uint8Array | undefined): SavedPart<State> | undefined {
+  return saved && readPart<State>(saved);
 }
 
 /**
@@ -147,51 +200,33 @@ export async function verifyVersionsOf(
   store: StoreReader,
   request: VersionsRequest,
   onProgress: (progress: VerifyProgress) => void,
+  onSave: (part: Uint8Array) => void = () => undefined,
 ): Promise<VersionsReport> {
+  const { clearedBelow, saveIntervalMs } = request;
+  const part = partOf<VersionsState>(request.saved);
+  const state = part?.state;
+  if (state !== undefined && 'report' in state) return state.report;
   const head = HEAD_ROW.decode(HEAD_KEY, request.head);
-  await awaitLedger(store, { head, clearedBelow: request.clearedBelow });
-  const context = await contextOf(store, head, request, () => undefined);
-  const made = new RowSums(request.secret);
+  await awaitLedger(store, { head, clearedBelow });
+  const context = await contextOf(store, head, request, part, () => undefined);
+  const saver = new PartSaver(saveIntervalMs === undefined ? undefined : onSave, saveIntervalMs);
+  const made = new RowSums(request.secret, state?.made);
   const onVersions = (done: number) => onProgress({ what: 'versions', done });
-  const hasMadeAll = await verifyVersions(context, made, onVersions);
+  const run = { made, saver, saved: state, onVersions };
+  const hasMadeAll = await verifyVersions(context, run);
   const { damages, digests } = context;
   // The head that who asks reads at the end may be that of a server that is behind.
   const isAtHead = (await openHead(store)).version === head.version;
   const above = isAtHead ? context.above : new DamageList();
-  return {
+  const report = {
     damages: { listed: damages.listed, count: damages.count },
     above: { listed: above.listed, count: above.count },
     made: made.save(),
     hasMadeAll,
-    digests: [...digests].map(([column, digest]) => [column.name, digest] as const),
+    digests: savedDigests(digests),
   };
-}
-
-interface ColumnsReport {
-  /** The version at which the root of the state was compared. */
-  readonly stateRootVersion: bigint | undefined;
-  /** False if keys of state may be unknown. */
-  readonly areKeysKnown: boolean;
-}
-
-/** Examines what is in another order than that of versions. */
-async function examineColumns(
-  context: VerifyContext,
-  onProgress: (progress: VerifyProgress) => void,
-): Promise<ColumnsReport> {
-  await checkFixedRows(context);
-  await examineEngine(context, onProgress);
-  await verifyTransactionIndexes(context);
-  const keys = new KnownKeys(context);
-  const stateRootVersion = await verifyState(context, keys);
-  const balances = new BalanceKeys(context);
-  await keys.examine((some) => balances.check(some.map(({ key }) => key)));
-  await verifyBalances(context);
-  await verifyEvents(context);
-  await verifyBlocks(context);
-  const areKeysKnown = keys.areComplete;
-  if (!areKeysKnown) await keys.nameDifferences();
-  return { stateRootVersion, areKeysKnown };
+  saver.offer(context, () => ({ report }), true);
+  return report;
 }
 
 /** Compares the rows that columns have with those that versions made. */
@@ -211,80 +246,32 @@ async function compareSums(
   for (const column of different) damages.column(column, 'its rows are not those of the versions');
 }
 
-function digestOf(column: Column, saved: ColumnDigest | undefined): ColumnDigest | undefined {
-  return saved && { ...saved, column, digest: Buffer.from(saved.digest) };
-}
-
 async function contextOf(
   store: StoreReader,
   head: Head,
   { maxListed, secret }: Pick<VersionsRequest, 'maxListed' | 'secret'>,
+  part: SavedPart<unknown> | undefined,
   onProgress: (progress: VerifyProgress) => void,
 ): Promise<VerifyContext> {
   const identity = await LEDGER_IDENTITY.get(store);
   if (identity === undefined) {
     throw new RowDamagedError(IDENTITY, LEDGER_IDENTITY.keyOf(), 'it is missing');
   }
-  const rowsOf = new Map<Column, number>();
+  const findings = findingsOf(secret, maxListed, part?.findings);
+  const reads = [...findings.reads];
+  const rowsOf = new Map(reads.map(([column, { digest }]) => [column, digest?.rows ?? 0]));
   return {
     store,
     view: new StoreView(store, head),
     identity,
     progress: await readPruneProgress(store),
     pinned: await readPinnedAccounts(store),
-    damages: new DamageList(maxListed),
-    above: new DamageList(maxListed),
     secret,
-    found: new RowSums(secret),
-    digests: new Map(),
+    ...findings,
     onRows: (column, rows) => {
       const done = (rowsOf.get(column) ?? 0) + rows;
       rowsOf.set(column, done);
       onProgress({ what: column.name, done });
     },
   };
-}
-
-async function examineEngine(
-  { damages, store }: VerifyContext,
-  onProgress: (progress: VerifyProgress) => void,
-): Promise<void> {
-  const onBlocks = ({ name }: Column, done: number): void => {
-    onProgress({ what: `index of ${name}`, done });
-  };
-  for (const { column, detail, isOfPages } of (await store.examine?.(onBlocks)) ?? []) {
-    damages.add({ column: column.name, detail, isOfIndex: true, isOfEngine: isOfPages });
-  }
-}
-
-/** Checks the rows that are few: identity, head, pruning. */
-async function checkFixedRows(context: VerifyContext): Promise<void> {
-  const { damages, pinned, progress, store, view } = context;
-  const { head } = view;
-  const { partition, order } = FORMAT_KEY;
-  const format = await store.get(IDENTITY, partition, order);
-  if (format === undefined || !format.equals(FORMAT.encode(STORE_FORMAT_VERSION))) {
-    damages.row(IDENTITY, FORMAT_KEY, 'it is not the format of this program');
-  }
-  // The first byte of the partition identifies the row; the progress row of pruning has no order.
-  for (const [column, isKnown] of [
-    [IDENTITY, (row: number) => row <= 1],
-    [HEAD, (row: number) => row === 0],
-    [PRUNING, (row: number, orderBytes: number) => row === 1 || row + orderBytes === 0],
-  ] as const) {
-    for await (const row of scanColumn(context, column)) {
-      if (isKnown(row.partition[0]!, row.order.length)) continue;
-      damages.row(column, row, 'there is no such row');
-    }
-  }
-  if (head.oldestVersion > head.version) {
-    damages.add({ column: HEAD.name, detail: `its oldest version is ${head.oldestVersion}` });
-  }
-  if (progress.clearedBelow > oldestTransaction(head)) {
-    damages.column(PRUNING, `cleared below ${progress.clearedBelow}, above the oldest version`);
-  }
-  for (const [account, since] of pinned) {
-    if (since <= head.oldestVersion) continue;
-    damages.add({ column: PRUNING.name, detail: `account ${account} is pinned from ${since} on` });
-  }
 }

@@ -17,18 +17,38 @@ import { isPhysicalKey, type KnownKeys } from './account-keys.ts';
 import { columnPages, DamageList, noteAbove, RowCursor, type VerifyContext } from './context.ts';
 import { NO_VALUE } from './row-sums.ts';
 
+/** How far state was examined. */
+export interface SavedState {
+  /** The key of the last row. */
+  readonly hash: Uint8Array | undefined;
+  /** The hash of the newest value of that key, as far as it was read. */
+  readonly valueHash: Uint8Array | undefined;
+  readonly olderRows: number;
+  readonly hasUndecoded: boolean;
+  readonly root: Uint8Array;
+}
+
+interface StateRun {
+  /** Gets the keys that have state and should be those of accounts. */
+  readonly keys: KnownKeys;
+  /** Of a run that is continued. */
+  readonly saved: SavedState | undefined;
+  /** As that of columnPages. */
+  onPageDone(state: () => SavedState): void;
+}
+
 /**
- * @param keys gets the keys that have state and should be those of accounts
  * @returns the version at which the root was compared; `undefined` if no recent info states one, or state is damaged
  */
 export async function verifyState(
   context: VerifyContext,
-  keys: KnownKeys,
+  { keys, saved, onPageDone }: StateRun,
 ): Promise<bigint | undefined> {
   const { damages, digests } = context;
   const checkpoint = await newestCheckpoint(context);
-  const state = new StateExaminer(context, keys, checkpoint?.version ?? -1n);
-  for await (const page of columnPages(context, STATE)) {
+  const state = new StateExaminer(context, keys, checkpoint?.version ?? -1n, saved);
+  const options = { onPageDone: () => onPageDone(() => state.save()) };
+  for await (const page of columnPages(context, STATE, options)) {
     for (const row of page) {
       if (!state.isInKey(row)) await state.beginKey(row);
       state.examine(row);
@@ -61,19 +81,43 @@ class StateExaminer {
   readonly #context: VerifyContext;
   readonly #keys: KnownKeys;
   readonly #otherKeys: RowCursor;
-  readonly #root = new StateRootBuilder();
+  readonly #root: StateRootBuilder;
   readonly #rootVersion: bigint;
+  /** The run before this one has examined the other keys up to this one. */
+  readonly #examinedTo: Uint8Array | undefined;
   #hash: Buffer | undefined;
-  /** The newest entry of the key up to the version of the root. */
-  #newest: StateEntry | undefined;
-  #olderRows = 0;
-  hasUndecoded = false;
+  /** The newest entry of the key up to the version of the root; or the hash of its value, of the run before. */
+  #newest: StateEntry | Buffer | undefined;
+  #olderRows: number;
+  hasUndecoded: boolean;
 
-  constructor(context: VerifyContext, keys: KnownKeys, rootVersion: bigint) {
+  constructor(
+    context: VerifyContext,
+    keys: KnownKeys,
+    rootVersion: bigint,
+    saved: SavedState | undefined,
+  ) {
     this.#context = context;
     this.#keys = keys;
     this.#rootVersion = rootVersion;
     this.#otherKeys = new RowCursor(context, STATE_KEYS);
+    this.#root =
+      saved === undefined ? new StateRootBuilder() : StateRootBuilder.restore(saved.root);
+    this.#examinedTo = saved?.hash;
+    this.#hash = saved?.hash && Buffer.from(saved.hash);
+    this.#newest = saved?.valueHash && Buffer.from(saved.valueHash);
+    this.#olderRows = saved?.olderRows ?? 0;
+    this.hasUndecoded = saved?.hasUndecoded ?? false;
+  }
+
+  save(): SavedState {
+    return {
+      hash: this.#hash,
+      valueHash: this.#newestHash(),
+      olderRows: this.#olderRows,
+      hasUndecoded: this.hasUndecoded,
+      root: this.#root.save(),
+    };
   }
 
   isInKey({ partition }: ScannedRow): boolean {
@@ -127,9 +171,15 @@ class StateExaminer {
   }
 
   #endKey(): void {
-    const { bytes, metadata } = this.#newest ?? {};
-    if (bytes !== undefined) this.#root.add(this.#hash!, stateValueHash({ bytes, metadata }));
+    const hash = this.#newestHash();
+    if (hash !== undefined) this.#root.add(this.#hash!, hash);
     this.#newest = undefined;
+  }
+
+  #newestHash(): Buffer | undefined {
+    if (Buffer.isBuffer(this.#newest)) return this.#newest;
+    const { bytes, metadata } = this.#newest ?? {};
+    return bytes && stateValueHash({ bytes, metadata });
   }
 
   /** Takes the known keys up to a hash, or all. @returns the one with that hash */
@@ -142,6 +192,8 @@ class StateExaminer {
       const order = hash === undefined ? -1 : Buffer.compare(row.partition, hash);
       if (order > 0) return undefined;
       cursor.take();
+      const examinedTo = this.#examinedTo;
+      if (examinedTo !== undefined && Buffer.compare(row.partition, examinedTo) <= 0) continue;
       if (order === 0) return row;
       await this.#checkKeyWithoutState(row);
     }

@@ -10,10 +10,21 @@ import { SENDER_TRANSACTION } from '../store/columns/transaction-index-column.ts
 import { keyText } from '../store/store-error.ts';
 import { columnPages, noteAbove, type VerifyContext } from './context.ts';
 
-export async function verifyTransactionIndexes(context: VerifyContext): Promise<void> {
-  await addRows(context, TRANSACTION_HASHES, ({ order }) => decodeU64Key(order));
+/** @param onPageDone as that of columnPages */
+export async function verifyTransactionHashes(
+  context: VerifyContext,
+  onPageDone: () => void,
+): Promise<void> {
+  await addRows(context, TRANSACTION_HASHES, ({ order }) => decodeU64Key(order), onPageDone);
+}
+
+/** @param onPageDone as that of columnPages */
+export async function verifyAccountTransactions(
+  context: VerifyContext,
+  onPageDone: () => void,
+): Promise<void> {
   const sentVersion = (row: ScannedRow) => SENDER_TRANSACTION.decode(row, row.value).version;
-  await addRows(context, ACCOUNT_TRANSACTIONS, sentVersion);
+  await addRows(context, ACCOUNT_TRANSACTIONS, sentVersion, onPageDone);
 }
 
 /** @param versionOf throws RowDamagedError */
@@ -21,9 +32,10 @@ async function addRows(
   context: VerifyContext,
   column: Column,
   versionOf: (row: ScannedRow) => bigint,
+  onPageDone: () => void,
 ): Promise<void> {
   const { damages, found, identity, progress, view } = context;
-  for await (const page of columnPages(context, column)) {
+  for await (const page of columnPages(context, column, { onPageDone })) {
     for (const row of page) {
       const version = damages.decodedNow(() => versionOf(row));
       if (version === undefined) continue;

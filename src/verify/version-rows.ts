@@ -9,16 +9,33 @@ const PARTITION_BYTES = 6;
 
 type OnStrayRow = (row: ScannedRow, version: bigint) => void | Promise<void>;
 
+export interface SavedVersionRows {
+  readonly examinedBelow: number;
+  /** Versions from there on with damaged rows. */
+  readonly damaged: readonly number[];
+}
+
 export class VersionRows {
   readonly column: Column;
   readonly #context: VerifyContext;
   readonly #cursor: RowCursor;
-  readonly #damaged = new Set<number>();
+  readonly #damaged: Set<number>;
   readonly #onStray: OnStrayRow;
+  readonly #examinedBelow: number;
 
-  /** @param onStray gets rows up to the head of versions that nobody asks for */
-  constructor(context: VerifyContext, column: Column, onStray?: OnStrayRow) {
+  /**
+   * @param saved of a run that is continued
+   * @param onStray gets rows up to the head of versions that nobody asks for
+   */
+  constructor(
+    context: VerifyContext,
+    column: Column,
+    saved: SavedVersionRows | undefined,
+    onStray?: OnStrayRow,
+  ) {
     this.column = column;
+    this.#examinedBelow = saved?.examinedBelow ?? 0;
+    this.#damaged = new Set(saved?.damaged);
     this.#context = context;
     const onDamaged = (row: RowKey, detail: string): void => {
       const version = versionOf(row);
@@ -28,6 +45,11 @@ export class VersionRows {
     const options = { maxRows: PAGE_ROWS, isInOneTurn: true, isNeeded: true, onDamaged };
     this.#cursor = new RowCursor(context, column, options);
     this.#onStray = onStray ?? ((row, version) => this.#reportStray(row, version));
+  }
+
+  /** @param examinedBelow the version after the last that was asked for */
+  save(examinedBelow: number): SavedVersionRows {
+    return { examinedBelow, damaged: [...this.#damaged] };
   }
 
   get isAtEndOfPage(): boolean {
@@ -43,7 +65,7 @@ export class VersionRows {
       if (found > wanted) break;
       this.#cursor.take();
       if (found === wanted) rows.push(row);
-      else await this.#onStray(row, BigInt(found));
+      else await this.#examineStray(row, found);
     }
     return this.#damaged.delete(wanted) ? undefined : rows;
   }
@@ -55,13 +77,18 @@ export class VersionRows {
       this.#cursor.take();
       const version = versionOf(row);
       if (version > highest) noteAbove(this.#context, this.column, row);
-      else await this.#onStray(row, BigInt(version));
+      else await this.#examineStray(row, version);
     }
   }
 
   #next(): ScannedRow | undefined | Promise<ScannedRow | undefined> {
     const { row } = this.#cursor;
     return row ?? this.#cursor.settle().then(() => this.#cursor.row);
+  }
+
+  /** The page at which a run is continued begins with rows that it has examined. */
+  async #examineStray(row: ScannedRow, version: number): Promise<void> {
+    if (version >= this.#examinedBelow) await this.#onStray(row, BigInt(version));
   }
 
   #reportStray(row: ScannedRow, version: bigint): void {

@@ -30,6 +30,7 @@ import {
   type StoredEvent,
   type StoredModuleEvent,
 } from '../store/columns/event-column.ts';
+import { windowEnd } from '../store/columns/event-type-column.ts';
 import { type BucketKey, encodeBucketKey, encodeU64Key } from '../store/columns/order-key.ts';
 import { decodeStateRow } from '../store/columns/state-column.ts';
 import {
@@ -42,8 +43,9 @@ import { nextTurn } from '../yield-budget.ts';
 import { DamageList, readEach, type VerifyContext } from './context.ts';
 import { EventTypeExaminer } from './event-type-index.ts';
 import { decodedPart, type MadeVersion, makeVersion } from './made-rows.ts';
-import { NO_VALUE, type RowSums } from './row-sums.ts';
-import { VersionRows } from './version-rows.ts';
+import { NO_VALUE, type RowSums, type SavedSums } from './row-sums.ts';
+import type { PartSaver } from './saved-part.ts';
+import { type SavedVersionRows, VersionRows } from './version-rows.ts';
 
 const MODULE_EVENT_VARIANT = Buffer.of(1);
 const VERSIONS_PER_REPORT = 256n;
@@ -55,23 +57,48 @@ export const BY_VERSION: readonly Column[] = [
   MODULE_EVENTS,
 ];
 
+/** How far versions were examined, after the last of a window of event types. */
+export interface SavedVersions {
+  /** The next version. */
+  readonly next: bigint;
+  readonly frozenRoots: readonly Uint8Array[];
+  readonly made: SavedSums;
+  readonly hasMadeAll: boolean;
+  readonly isChainBroken: boolean;
+  readonly reachedWindows: bigint;
+  /** Of each column by version. */
+  readonly rows: readonly SavedVersionRows[];
+}
+
+interface VersionsRun {
+  /** Gets the rows that versions say the other columns have. */
+  readonly made: RowSums;
+  readonly saver: PartSaver;
+  /** Of a run that is continued. */
+  readonly saved: SavedVersions | undefined;
+  onVersions(versions: number): void;
+}
+
 /**
  * Examines every version that is not cleared, and the columns by version.
- * @param made gets the rows that versions say the other columns have
- * @returns false if a version did not say it
+ * @returns false if a version did not say which rows the other columns have
  */
 export async function verifyVersions(
   context: VerifyContext,
-  made: RowSums,
-  onVersions: (versions: number) => void,
+  { made, saver, saved, onVersions }: VersionsRun,
 ): Promise<boolean> {
-  const { clearedBelow, frozenRoots } = context.progress;
+  const { clearedBelow, frozenRoots: firstRoots } = context.progress;
   const { head } = context.view;
-  const accumulator = new MerkleAccumulator('TransactionAccumulator', clearedBelow, frozenRoots);
-  const examiner = new VersionExaminer(context, accumulator, made);
-  for (let version = clearedBelow; version <= head.version; version += 1n) {
+  const next = saved?.next ?? clearedBelow;
+  const frozenRoots = saved?.frozenRoots.map((root) => Buffer.from(root)) ?? firstRoots;
+  const accumulator = new MerkleAccumulator('TransactionAccumulator', next, frozenRoots);
+  const examiner = new VersionExaminer(context, accumulator, made, saved);
+  for (let version = next; version <= head.version; version += 1n) {
     await examiner.examine(version);
     if (version % VERSIONS_PER_REPORT === 0n) onVersions(Number(version - clearedBelow) + 1);
+    if (version !== windowEnd(version)) continue;
+    await examiner.endWindow();
+    saver.offer(context, () => examiner.save(version + 1n));
   }
   await examiner.finish();
   const roots = accumulator.frozenSubtreeRoots;
@@ -94,23 +121,55 @@ class VersionExaminer {
   readonly #transactions: VersionRows;
   readonly #writes: VersionRows;
   readonly #moduleEvents: VersionRows;
+  readonly #columns: readonly VersionRows[];
   /** Once an info is wrong, every later root is: that is one damage and not a million. */
-  #isChainBroken = false;
-  hasMadeAll = true;
+  #isChainBroken: boolean;
+  hasMadeAll: boolean;
 
-  constructor(context: VerifyContext, accumulator: MerkleAccumulator, made: RowSums) {
+  constructor(
+    context: VerifyContext,
+    accumulator: MerkleAccumulator,
+    made: RowSums,
+    saved: SavedVersions | undefined,
+  ) {
     this.#context = context;
     this.#accumulator = accumulator;
     this.#made = made;
-    this.#types = new EventTypeExaminer(context);
-    this.#infos = new VersionRows(context, TRANSACTION_INFOS);
-    this.#transactions = new VersionRows(context, TRANSACTIONS);
-    this.#writes = new VersionRows(context, VERSION_WRITES);
-    this.#moduleEvents = new VersionRows(context, MODULE_EVENTS, async (row, version) => {
-      const detail = 'its version was pruned, and yet it is there';
-      context.damages.row(MODULE_EVENTS, row, detail, version);
-      await this.#examineModuleEvents(version, [row]);
-    });
+    this.#isChainBroken = saved?.isChainBroken ?? false;
+    this.hasMadeAll = saved?.hasMadeAll ?? true;
+    this.#types = new EventTypeExaminer(context, saved?.reachedWindows);
+    const [infos, transactions, writes, moduleEvents] = saved?.rows ?? [];
+    this.#infos = new VersionRows(context, TRANSACTION_INFOS, infos);
+    this.#transactions = new VersionRows(context, TRANSACTIONS, transactions);
+    this.#writes = new VersionRows(context, VERSION_WRITES, writes);
+    this.#moduleEvents = new VersionRows(
+      context,
+      MODULE_EVENTS,
+      moduleEvents,
+      async (row, version) => {
+        const detail = 'its version was pruned, and yet it is there';
+        context.damages.row(MODULE_EVENTS, row, detail, version);
+        await this.#examineModuleEvents(version, [row]);
+      },
+    );
+    this.#columns = [this.#infos, this.#transactions, this.#writes, this.#moduleEvents];
+  }
+
+  endWindow(): Promise<void> {
+    return this.#types.endWindow();
+  }
+
+  /** @param next the version after the last of a window */
+  save(next: bigint): SavedVersions {
+    return {
+      next,
+      frozenRoots: this.#accumulator.frozenSubtreeRoots,
+      made: this.#made.save(),
+      hasMadeAll: this.hasMadeAll,
+      isChainBroken: this.#isChainBroken,
+      reachedWindows: this.#types.reached,
+      rows: this.#columns.map((column) => column.save(Number(next))),
+    };
   }
 
   async examine(version: bigint): Promise<void> {
@@ -137,8 +196,7 @@ class VersionExaminer {
 
   /** Reads what is left of the columns. */
   async finish(): Promise<void> {
-    const columns = [this.#infos, this.#transactions, this.#writes, this.#moduleEvents];
-    for (const column of columns) await column.finish();
+    for (const column of this.#columns) await column.finish();
     await this.#types.finish();
   }
 

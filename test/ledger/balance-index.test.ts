@@ -49,7 +49,7 @@ import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { StateWrite } from '../../src/store/write/chunk.ts';
 import { LedgerWriter } from '../../src/store/write/writer.ts';
-import { BalanceKeys, verifyBalances } from '../../src/verify/balances.ts';
+import { BalanceKeys, verifyBalances, verifyPrimaryStores } from '../../src/verify/balances.ts';
 import { DamageList, scanColumn, type VerifyContext } from '../../src/verify/context.ts';
 import { randomSource as fractions, roundsOf, testSeed } from '../random.ts';
 import { chunk, transaction } from '../store/chunks.ts';
@@ -207,6 +207,7 @@ async function damagesOf(store: Store): Promise<string[]> {
     damages,
     above: damages,
     digests: new Map(),
+    reads: new Map(),
     onRows: () => undefined,
   };
   const context = parts as unknown as VerifyContext;
@@ -217,6 +218,7 @@ async function damagesOf(store: Store): Promise<string[]> {
   }
   await new BalanceKeys(context).check(keys);
   await verifyBalances(context);
+  await verifyPrimaryStores(context);
   return damages.listed.map(({ column, detail }) => `${column}: ${detail}`);
 }
 

@@ -2,7 +2,6 @@
 import { expect, test } from 'vitest';
 import { bulkChunks } from '../../bench/bulk-ledger/bulk-ledger.ts';
 import { Committer } from '../../src/ingest/committer.ts';
-import { physicalStateKey, resourceStateKey } from '../../src/move/types/state-key.ts';
 import { Batch } from '../../src/store/batch.ts';
 import {
   ACCOUNT_KEY_TAILS,
@@ -26,11 +25,10 @@ import {
   VERSION_WRITES,
 } from '../../src/store/columns/columns.ts';
 import type { Store, StoreReader } from '../../src/store/store.ts';
-import type { Chunk } from '../../src/store/write/chunk.ts';
 import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { verifyLedger } from '../../src/verify/ledger.ts';
-import { address, tag } from '../store/chunks.ts';
 import { MemoryStore } from '../store/memory-store.ts';
+import { withKeys } from './long-keys.ts';
 
 const FIRST_CHUNKS = 6;
 const BULK = { ...{ transactions: 1_400, accounts: 60, seed: 11n }, chunkTransactions: 25 };
@@ -38,23 +36,6 @@ const BULK = { ...{ transactions: 1_400, accounts: 60, seed: 11n }, chunkTransac
 const CHUNKS = [...bulkChunks(BULK)].map((chunk, index) =>
   index < FIRST_CHUNKS ? chunk : withKeys(chunk, [`a${index}`, `b${index}`]),
 );
-
-/** A key of three segments: two that those of an account have in common, and one with the name. */
-function longKey(account: number, name: string): Buffer {
-  const parts = [...new Array<string>(8).fill('n'.repeat(220)), name];
-  const typeArguments = parts.map((part) => ({ kind: 'struct', struct: tag(part) }) as const);
-  return physicalStateKey(resourceStateKey(address(account), { ...tag('t'), typeArguments }));
-}
-
-/** Writes a long key of one account for each name, and one of an account that has no other. */
-function withKeys(chunk: Chunk, names: readonly string[]): Chunk {
-  const [first, ...others] = chunk.transactions;
-  const ofOthers = longKey(1_000 + Number(chunk.firstVersion), 'c');
-  const keys = [...names.map((name) => longKey(7, name)), ofOthers];
-  const writes = [...first!.writes, ...keys.map((key) => ({ key, value: Buffer.of(1) }))];
-  const { events, info, transaction } = first!;
-  return { ...chunk, transactions: [{ writes, events, info, transaction }, ...others] };
-}
 
 /** Commits the next chunk before each page of some columns that is read, and another one after it. */
 class WrittenWhileRead {

@@ -5,6 +5,7 @@ import { RemoteError } from '../../remote/remote-error.ts';
 import { isStoreError, isTransient, RowDamagedError, StoreError } from '../../store/store-error.ts';
 import { type VerifyProgress, type VerifyReport, verifyLedger } from '../../verify/ledger.ts';
 import { LedgerRepair, MAX_DAMAGES_AT_ONCE, type Repaired } from '../../verify/repair/repair.ts';
+import { type SavedRun, SavedRunError } from '../../verify/saved-run.ts';
 import { wellFormed } from '../follow.ts';
 import { NodeError } from '../node-error.ts';
 import {
@@ -15,9 +16,19 @@ import {
   openStoreReader,
   openStoreWriter,
 } from '../open-store.ts';
+import { RunFile } from '../verification/run-file.ts';
 import { VersionsThread } from '../verification/versions-thread.ts';
 
 export type { VerifyProgress, VerifyReport };
+
+/** How often each thread saves how far it is, in milliseconds: what is lost when it is killed. */
+const SAVE_INTERVAL_MS = 5_000;
+
+interface FolderOptions {
+  readonly maxListed?: number | undefined;
+  /** Where it is kept how far the run is; absent: nowhere. */
+  readonly progressFile?: string | undefined;
+}
 
 /** Maximum repairs, each followed by an examination: keys come after versions, balances after keys. */
 const MAX_ROUNDS = 20;
@@ -47,7 +58,7 @@ export async function repairFolder(
   const onVersions = (done: number) => onProgress({ what: 'repaired versions', done });
   const repair = new LedgerRepair(store, client, { onVersions, commitBytes });
   const { repaired } = repair;
-  const examine = () => verifyFolder(data, onProgress, MAX_DAMAGES_AT_ONCE);
+  const examine = () => verifyFolder(data, onProgress, { maxListed: MAX_DAMAGES_AT_ONCE });
   try {
     let report = await examine();
     const damagesBefore = report.damageCount;
@@ -106,22 +117,28 @@ export function remedyOf({ damages, prunedMeanwhile }: VerifyReport, repaired?: 
 
 /**
  * Verifies a ledger; readers and a writer may continue meanwhile.
- * @throws NodeError `no_ledger`, `data_not_usable`; `damaged` when the ledger cannot be read to its end
+ * @throws NodeError `no_ledger`, `data_not_usable`; `damaged` when the ledger cannot be read to its end; `bad_input`
+ *   when the run of a file cannot be continued
  */
 export async function verifyFolder(
   data: string,
   onProgress: (progress: VerifyProgress) => void,
-  maxListed?: number,
+  { maxListed, progressFile }: FolderOptions = {},
 ): Promise<VerifyReport> {
   const store = await openStoreReader(data);
   const versions = new VersionsThread(data, onProgress);
+  const file = progressFile === undefined ? undefined : new RunFile(progressFile, data);
   try {
-    return await verifyLedger(store, {
-      onProgress,
-      maxListed,
-      examineVersions: versions.examine,
-    });
+    const saving = file && {
+      ...{ run: file.read(), intervalMs: SAVE_INTERVAL_MS },
+      onSave: (run: SavedRun) => file.write(run),
+    };
+    const examineVersions = versions.examine;
+    const report = await verifyLedger(store, { onProgress, maxListed, examineVersions, saving });
+    file?.remove();
+    return report;
   } catch (cause) {
+    if (cause instanceof SavedRunError) throw file!.refusal(cause.message);
     if (!(cause instanceof StoreError)) throw cause;
     if (isStoreError(cause, 'ledger_empty')) throw emptyStoreError(data);
     if (isTransient(cause)) throw asNodeError(cause);

@@ -35,10 +35,11 @@ export function define(command: Command): void {
       'ledger. Exit code 1 if anything is damaged. With --repair, versions with damaged rows come ' +
       'from another node and are written in place when they are proved; no node may write the ' +
       'ledger meanwhile. With --execute, nothing of that: all transactions are run again, and ' +
-      'what comes of them is compared; when it was killed, it goes on where it was.',
+      'what comes of them is compared.',
     examples: [
       'verify',
       'verify --data ./copy --json',
+      'verify --progress ./verify-progress',
       'verify --repair --from https://node.example/v1',
       'verify --execute --threads 4',
     ],
@@ -54,7 +55,8 @@ export function define(command: Command): void {
     )
     .option(
       '--progress <file>',
-      'where it is kept how far --execute is (default: in the folder of the ledger)',
+      'where it is kept how far the run is; it goes on there when it was killed ' +
+        '(default: with --execute in the folder of the ledger, else nowhere)',
     );
   addReport(command, async (flags: VerifyFlags, { data }) => {
     const { repair, from, execute, threads, progress } = flags;
@@ -64,9 +66,11 @@ export function define(command: Command): void {
       }
       return await executionReport(data, threads, progress);
     }
-    if (threads !== undefined || progress !== undefined) {
-      const message = '--threads and --progress belong to --execute';
-      throw new NodeError('bad_input', message, { exitCode: 2 });
+    if (threads !== undefined) {
+      throw new NodeError('bad_input', '--threads belongs to --execute', { exitCode: 2 });
+    }
+    if (repair !== undefined && progress !== undefined) {
+      throw new NodeError('bad_input', 'a repair is not continued', { exitCode: 2 });
     }
     if ((repair === true) !== (from !== undefined)) {
       const message = '--repair and --from belong together: give both or neither';
@@ -75,7 +79,9 @@ export function define(command: Command): void {
     const { report, ...repaired } = await withProgress(async (show): Promise<Outcome> => {
       const onProgress = ({ what, done }: VerifyProgress): void =>
         show(() => `${what}: ${grouped(done)}`);
-      if (from === undefined) return { report: await verifyFolder(data, onProgress) };
+      if (from === undefined) {
+        return { report: await verifyFolder(data, onProgress, { progressFile: progress }) };
+      }
       return await repairFolder(data, from, onProgress);
     });
     return {
@@ -127,12 +133,15 @@ function damageText({ column, key, version, detail }: VerifyReport['damages'][nu
 
 function textOf(report: VerifyReport): string {
   const { head, columns, damageCount, hashedVersions, stateRootVersion } = report;
+  const { continuedFrom: from, laterVersions } = report;
   const damages = report.damages.slice(0, MAX_PRINTED_DAMAGES);
   const facts = factLines({
     ledger_version: head.version,
     oldest_ledger_version: head.oldestVersion,
     versions_hashed_again: hashedVersions,
     state_root_compared_at: stateRootVersion,
+    ...(laterVersions > 0n && { later_versions_left_out: laterVersions }),
+    ...(from && { continued_from: `version ${from.version}, ${from.step}` }),
   });
   const lines = ['', ...digestLines(columns), ''];
   for (const damage of damages) lines.push(`damaged: ${damageText(damage)}`);
@@ -144,12 +153,15 @@ function textOf(report: VerifyReport): string {
 
 function factsOf(report: VerifyReport) {
   const { head, columns, damages, damageCount, hashedVersions, stateRootVersion } = report;
+  const { continuedFrom, laterVersions } = report;
   return {
     holds: damageCount === 0,
     ledger_version: head.version,
     oldest_ledger_version: head.oldestVersion,
     hashed_versions: hashedVersions,
     state_root_version: stateRootVersion ?? null,
+    later_versions: laterVersions,
+    continued_from: continuedFrom ?? null,
     columns: digestFacts(columns),
     damage_count: damageCount,
     damages: damages.slice(0, MAX_PRINTED_DAMAGES).map(({ column, key, version, detail }) => ({

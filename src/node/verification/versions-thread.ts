@@ -4,15 +4,21 @@ import type { Worker } from 'node:worker_threads';
 import { IS_BUILT } from '../../built.ts';
 import { StoreError } from '../../store/store-error.ts';
 import { startThread } from '../../thread.ts';
-import type { VerifyProgress, VersionsReport, VersionsRequest } from '../../verify/ledger.ts';
+import type {
+  ExamineVersions,
+  VerifyProgress,
+  VersionsReport,
+  VersionsRequest,
+} from '../../verify/ledger.ts';
 
 export interface VersionsWork {
   readonly data: string;
   readonly request: VersionsRequest;
 }
 
-/** What the thread says: how far it is, and at the end what it has found, or which StoreError has ended it. */
+/** What the thread says: how far it is, what is to be saved, and at the end what it has found, or what has ended it. */
 export type VersionsAnswer =
+  | { readonly part: Uint8Array }
   | { readonly progress: VerifyProgress }
   | { readonly report: VersionsReport }
   | { readonly failure: { readonly code: StoreError['code']; readonly message: string } };
@@ -28,21 +34,34 @@ export class VersionsThread {
   }
 
   /** `undefined` in sources, which start no threads. */
-  get examine(): ((request: VersionsRequest) => Promise<VersionsReport>) | undefined {
-    return IS_BUILT ? (request) => this.#examine(request) : undefined;
+  get examine(): ExamineVersions | undefined {
+    return IS_BUILT ? (request, onSave) => this.#examine(request, onSave) : undefined;
   }
 
   /** @throws StoreError that has ended the thread; any other error in it */
-  async #examine(request: VersionsRequest): Promise<VersionsReport> {
+  async #examine(
+    request: VersionsRequest,
+    onSave: (part: Uint8Array) => void,
+  ): Promise<VersionsReport> {
     const work: VersionsWork = { data: this.#data, request };
     const worker = startThread('versions-worker', work);
     this.#worker = worker;
     let answer: VersionsAnswer | undefined;
-    worker.on('message', (message: VersionsAnswer) => {
-      if ('progress' in message) this.#onProgress(message.progress);
-      else answer = message;
+    const ended = new Promise<void>((resolve, reject) => {
+      worker.on('message', (message: VersionsAnswer) => {
+        if ('progress' in message) this.#onProgress(message.progress);
+        else if (!('part' in message)) answer = message;
+        else {
+          try {
+            onSave(message.part);
+          } catch (cause) {
+            reject(cause);
+          }
+        }
+      });
+      once(worker, 'exit').then(() => resolve(), reject);
     });
-    await once(worker, 'exit');
+    await ended;
     if (answer === undefined) throw new Error('the thread that examines versions was ended');
     if ('failure' in answer) throw new StoreError(answer.failure.code, answer.failure.message);
     return (answer as Extract<VersionsAnswer, { readonly report: unknown }>).report;

@@ -10,7 +10,12 @@ const answer = (message: VersionsAnswer): void => port.postMessage(message);
 const { data, request } = workerData as VersionsWork;
 const store = await openStoreReader(data);
 try {
-  const report = await verifyVersionsOf(store, request, (progress) => answer({ progress }));
+  const report = await verifyVersionsOf(
+    store,
+    request,
+    (progress) => answer({ progress }),
+    (part) => answer({ part }),
+  );
   answer({ report });
 } catch (error) {
   if (!(error instanceof StoreError)) throw error;

@@ -4,20 +4,24 @@ import type { Column, ScannedRow } from '../columns/columns.ts';
 import { type StoreReader, scanPages } from '../store.ts';
 
 const LENGTHS_BYTES = 8;
+const DIGEST_BYTES = 32;
+const NO_BYTES = new Uint8Array(0);
 /** Rows are hashed together up to this many bytes: a call for each part of each row takes longer than the hash. */
-const GATHERED_BYTES = 64 * 1024;
+const LINK_BYTES = 64 * 1024;
 
 export interface ColumnDigest {
   readonly column: Column;
   readonly rows: number;
   readonly bytes: number;
-  /** SHA-256, 32 bytes. */
+  /** 32 bytes. */
   readonly digest: Buffer;
 }
 
 /**
- * The digest of a column's rows in the order of their keys: SHA-256 over, for each row, the lengths of order part and
- * value (u32, big-endian), partition, order part and value. Rows that come while it is read may or may not count.
+ * The digest of a column's rows in the order of their keys. It is a chain, which can be continued from any row on: it
+ * begins with 32 zero bytes; the next one is SHA-256 of the one before and of the next rows, as many as fit in 64 KiB,
+ * at least one. A row is the lengths of order part and value (u32, big-endian), partition, order part and value. Rows
+ * that come while it is read may or may not count.
  * @param onRows gets the number of rows read so far, page by page
  */
 export async function columnDigest(
@@ -33,17 +37,32 @@ export async function columnDigest(
   return digest.finish();
 }
 
+/** A digest that is not finished. */
+export interface SavedRowsDigest {
+  readonly digest: Uint8Array;
+  /** Rows that are not in the digest yet. */
+  readonly gathered: Uint8Array;
+  readonly rows: number;
+  readonly bytes: number;
+}
+
 /** A digest that is computed while the rows of a column are read, in the order of their keys. */
 export class RowsDigest {
   readonly #column: Column;
-  readonly #hash = createHash('sha256');
-  readonly #gathered = Buffer.allocUnsafe(GATHERED_BYTES);
+  readonly #gathered = Buffer.allocUnsafe(LINK_BYTES);
+  #digest: Buffer = Buffer.alloc(DIGEST_BYTES);
   #end = 0;
   #rows = 0;
   #bytes = 0;
 
-  constructor(column: Column) {
+  constructor(column: Column, saved?: SavedRowsDigest) {
     this.#column = column;
+    if (saved === undefined) return;
+    this.#digest = Buffer.from(saved.digest);
+    this.#gathered.set(saved.gathered);
+    this.#end = saved.gathered.length;
+    this.#rows = saved.rows;
+    this.#bytes = saved.bytes;
   }
 
   get rows(): number {
@@ -53,7 +72,8 @@ export class RowsDigest {
   add(page: readonly ScannedRow[]): void {
     for (const { partition, order, value } of page) {
       const keyBytes = partition.length + order.length;
-      this.#makeRoomFor(LENGTHS_BYTES + keyBytes + value.length);
+      const rowBytes = LENGTHS_BYTES + keyBytes + value.length;
+      if (this.#end + rowBytes > LINK_BYTES && this.#end > 0) this.#link(NO_BYTES);
       const bytes = this.#gathered;
       const keyAt = this.#end + LENGTHS_BYTES;
       bytes.writeUInt32BE(order.length, this.#end);
@@ -62,29 +82,31 @@ export class RowsDigest {
       bytes.set(order, keyAt + partition.length);
       this.#end = keyAt + keyBytes;
       this.#bytes += keyBytes + value.length;
-      if (this.#end + value.length <= GATHERED_BYTES) {
+      if (rowBytes > LINK_BYTES) this.#link(value);
+      else {
         bytes.set(value, this.#end);
         this.#end += value.length;
-      } else {
-        this.#flush();
-        this.#hash.update(value);
       }
     }
     this.#rows += page.length;
   }
 
-  #makeRoomFor(byteLength: number): void {
-    if (this.#end + byteLength > GATHERED_BYTES) this.#flush();
-  }
-
-  #flush(): void {
-    this.#hash.update(this.#gathered.subarray(0, this.#end));
-    this.#end = 0;
+  /** Views, for who copies them at once. */
+  save(): SavedRowsDigest {
+    const gathered = this.#gathered.subarray(0, this.#end);
+    return { digest: this.#digest, gathered, rows: this.#rows, bytes: this.#bytes };
   }
 
   finish(): ColumnDigest {
-    this.#flush();
-    const digest = this.#hash.digest();
+    if (this.#end > 0) this.#link(NO_BYTES);
+    const digest = this.#digest;
     return { column: this.#column, rows: this.#rows, bytes: this.#bytes, digest };
+  }
+
+  /** @param last what the link ends with */
+  #link(last: Uint8Array): void {
+    const gathered = this.#gathered.subarray(0, this.#end);
+    this.#digest = createHash('sha256').update(this.#digest).update(gathered).update(last).digest();
+    this.#end = 0;
   }
 }
