@@ -127,7 +127,7 @@ class Comparison {
   ): void {
     if (found === 'refused' || found?.equals(due) === true) return;
     if (found !== undefined) this.#differs(column, row, 'it has another value');
-    else if (placeOf(column) !== undefined) this.missing += 1;
+    else if (placeOf(column.number) !== undefined) this.missing += 1;
     else this.#differs(column, row, 'it is missing');
   }
 

@@ -10,6 +10,7 @@ import {
   TRANSACTIONS,
   VERSION_WRITES,
 } from './columns/columns.ts';
+import { DELETE, PackedRows, PUT, rowsIn } from './packed-rows.ts';
 import { StoreError } from './store-error.ts';
 
 /** Longest value, in bytes: a genesis transaction with its writes is some megabytes. */
@@ -32,12 +33,16 @@ export interface DeletedRange extends OrderBounds {
 const VERSION_COLUMNS = [TRANSACTION_INFOS, TRANSACTIONS, VERSION_WRITES, MODULE_EVENTS];
 
 /**
- * Collects changes for `Store.commit`. A later change of a row replaces an earlier one. Keys and values are not copied:
- * they must stay unchanged until the commit has settled.
+ * Collects changes for `Store.commit`, which takes a batch once. A later change of a row replaces an earlier one. Rows
+ * are copied at once; bounds of ranges must stay unchanged until the commit has settled.
  */
 export class Batch {
-  readonly #rows: BatchOperation[] = [];
-  readonly #published: BatchOperation[] = [];
+  /** Rows that are stored next. */
+  readonly packedRows = new PackedRows();
+  /** The row that makes the commit visible, stored after all others. */
+  readonly packedPublished = new PackedRows();
+  /** By number: those that rows have been put into. */
+  readonly #columns: Column[] = [];
   readonly #ranges: DeletedRange[] = [];
   readonly #clearedVersions: RowKey[] = [];
   readonly #maxBytes: number;
@@ -53,7 +58,7 @@ export class Batch {
 
   /** Changes so far; a range counts as one. */
   get size(): number {
-    return this.#ranges.length + this.#rows.length + this.#published.length;
+    return this.#ranges.length + this.packedRows.count + this.packedPublished.count;
   }
 
   get ranges(): readonly DeletedRange[] {
@@ -65,25 +70,25 @@ export class Batch {
     return this.#clearedVersions;
   }
 
-  /** Rows that are stored next. */
   get rows(): readonly BatchOperation[] {
-    return this.#rows;
+    return rowsIn(this.packedRows.pieces, this.#column);
   }
 
-  /** The row that makes the commit visible, stored after all others. */
   get published(): readonly BatchOperation[] {
-    return this.#published;
+    return rowsIn(this.packedPublished.pieces, this.#column);
   }
+
+  readonly #column = (number: number): Column => this.#columns[number]!;
 
   put(column: Column, partition: Uint8Array, order: Uint8Array, value: Uint8Array): this {
     this.#check(column, partition, order, value);
-    this.#rows.push({ column, partition, order, value });
+    this.packedRows.add(PUT, column.number, partition, order, value);
     return this;
   }
 
   delete(column: Column, partition: Uint8Array, order: Uint8Array): this {
     this.#check(column, partition, order, undefined);
-    this.#rows.push({ column, partition, order, value: undefined });
+    this.packedRows.add(DELETE, column.number, partition, order);
     return this;
   }
 
@@ -122,7 +127,7 @@ export class Batch {
    */
   publish(column: Column, partition: Uint8Array, order: Uint8Array, value: Uint8Array): this {
     this.#check(column, partition, order, value);
-    this.#published.push({ column, partition, order, value });
+    this.packedPublished.add(PUT, column.number, partition, order, value);
     return this;
   }
 
@@ -142,6 +147,7 @@ export class Batch {
       );
     }
     this.#count(partition.length + order.length + valueBytes);
+    this.#columns[column.number] = column;
   }
 
   #count(bytes: number): void {

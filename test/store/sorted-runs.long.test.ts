@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { ACCOUNT_KEYS, type Column, STATE } from '../../src/store/columns/columns.ts';
 import { encodeU64Key } from '../../src/store/columns/order-key.ts';
-import type { Entry } from '../../src/store/sqlite/runs/block.ts';
+import { type Entry, entryOf } from '../../src/store/sqlite/runs/block.ts';
 import { MAX_RUN_BLOCKS } from '../../src/store/sqlite/runs/manifest.ts';
 import { MAX_LOG_ENTRIES, RunWriter } from '../../src/store/sqlite/runs/run-writer.ts';
 import { SortedRuns } from '../../src/store/sqlite/runs/sorted-runs.ts';
@@ -126,7 +126,7 @@ function someEntries(count: number, model: Model, random: Random): Entry[] {
     const hex = key.toString('hex');
     const isDeleted = random.below(model.rows.has(hex) ? 3 : 30) === 0;
     const value = Buffer.alloc(random.below(12), random.below(256));
-    entries.set(hex, { key, value: isDeleted ? undefined : value });
+    entries.set(hex, entryOf(key, isDeleted ? undefined : value));
   }
   return [...entries.values()].sort((one, other) => Buffer.compare(one.key, other.key));
 }

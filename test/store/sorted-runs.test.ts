@@ -14,12 +14,7 @@ import {
   MAX_ENTRY_STATE_BYTES,
   MAX_ENTRY_VALUE_BYTES,
 } from '../../src/store/sqlite/placed-values.ts';
-import {
-  Block,
-  type Entry,
-  entryBytes,
-  MAX_BLOCK_BYTES,
-} from '../../src/store/sqlite/runs/block.ts';
+import { Block, type Entry, entryOf, MAX_BLOCK_BYTES } from '../../src/store/sqlite/runs/block.ts';
 import { MAX_RUN_BLOCKS } from '../../src/store/sqlite/runs/manifest.ts';
 import { RunBuilder } from '../../src/store/sqlite/runs/run.ts';
 import { MAX_LOG_ENTRIES, RunWriter } from '../../src/store/sqlite/runs/run-writer.ts';
@@ -36,7 +31,7 @@ function numbered(count: number, from = 0): Entry[] {
   return Array.from({ length: count }, (_, at) => {
     const key = Buffer.concat([Buffer.of(EVENTS.number), Buffer.alloc(40)]);
     key.writeUInt32BE(from + at, 29);
-    return { key, value: Buffer.of(0) };
+    return entryOf(key, Buffer.of(0));
   });
 }
 
@@ -62,6 +57,11 @@ describe('limits', () => {
     }
   });
 
+  /** With the place of the entry, which the block notes in two bytes. */
+  function bytesInBlock({ at, end }: Entry): number {
+    return end - at + 2;
+  }
+
   /** The blocks of a run whose entries take so many bytes in a block, with its head. */
   function blocksOf(bytes: number): Buffer[] {
     const rows = new MemoryRows();
@@ -69,9 +69,10 @@ describe('limits', () => {
     const entries = numbered(3);
     let left = bytes - 6;
     for (const [at, { key }] of entries.entries()) {
-      const most = at < 2 ? 1_000 : left - entryBytes({ key, value: undefined });
-      builder.add({ key, value: Buffer.alloc(most, at) });
-      left -= entryBytes({ key, value: Buffer.alloc(most) });
+      const most = at < 2 ? 1_000 : left - bytesInBlock(entryOf(key, undefined));
+      const entry = entryOf(key, Buffer.alloc(most, at));
+      builder.add(entry);
+      left -= bytesInBlock(entry);
     }
     expect(left).toBe(0);
     const { facts } = builder.finish();

@@ -14,7 +14,7 @@ import {
 } from '../../src/store/sqlite/version-records.ts';
 import { temporaryDirectory } from './engines.ts';
 
-const PLACES = [TRANSACTION_INFOS, TRANSACTIONS].map((column) => placeOf(column)!);
+const PLACES = [TRANSACTION_INFOS, TRANSACTIONS].map((column) => placeOf(column.number)!);
 
 class CountingDatabase extends SqliteDatabase {
   reads = 0;

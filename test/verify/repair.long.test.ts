@@ -92,7 +92,7 @@ const HARMS: Readonly<Record<string, RowHarm>> = {
   'rows that nobody wrote': (batch, column, { partition, order, value }, below) => {
     const other = Buffer.from(partition);
     // The embedded engine takes versions up to 2^53 - 1.
-    const first = placeOf(column) === undefined ? 0 : 2;
+    const first = placeOf(column.number) === undefined ? 0 : 2;
     other[first + below(other.length - first)]! ^= 1 << below(8);
     batch.put(column, other, order, value);
   },
@@ -193,7 +193,7 @@ function blocksWith(data: string, { number, blocks }: RunFacts, column: Column) 
     const deleted = Array.from({ length: block.count }, (_, entry) => block.entryAt(entry))
       .filter(({ key }) => key[0] === column.number)
       .map(({ value }) => value === undefined);
-    if (block.keyAt(0)[0]! > HEAD.number && deleted.length > 0)
+    if (block.entryAt(0).key[0]! > HEAD.number && deleted.length > 0)
       found.push({ id, hasDeleted: deleted.includes(true) });
   }
   return found;

@@ -6,22 +6,18 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { IS_BUILT } from '../../built.ts';
 import { RequestThread } from '../../thread.ts';
 import { STATE } from '../columns/columns.ts';
-import { CLEAR_VERSION, DELETE_RANGE, type PackedOperation, unpackBatch } from './packed-batch.ts';
+import { CLEAR_VERSION, DELETE, DELETE_RANGE, PackedReader, PUT } from '../packed-rows.ts';
 import { blobId, encodeBlob, inBlob, inRecord, isShort, recordIndex } from './placed-values.ts';
-import { compareKeys, type Entry, versionOf } from './runs/block.ts';
+import { Entry, entryOf, versionOf } from './runs/block.ts';
 import { RunWriter } from './runs/run-writer.ts';
+import { sortEntries } from './runs/sort-entries.ts';
 import { SqliteDatabase } from './sqlite-database.ts';
 import { isDiskFull, isStoredDamage, reasonOf, StoredValueError } from './stored-value.ts';
 import { placeOf, STATE_PLACE } from './version-record.ts';
 import { RecordChanges, versionOfKey } from './version-records.ts';
 
-interface Change extends Entry {
-  /** Whether a row that is deleted is not there anyway. */
-  readonly isNone: boolean;
-}
-
 /** A packed batch, or something else to do. */
-type CommitRequest = Uint8Array<ArrayBuffer> | 'mend' | 'close';
+type CommitRequest = readonly Uint8Array<ArrayBuffer>[] | 'mend' | 'close';
 export type ThreadRequest = CommitRequest | { readonly copyTo: string };
 
 export interface CommitFailure {
@@ -95,17 +91,18 @@ export class SqliteCommitter {
         // The file then has all of the log, unless somebody reads older pages.
         this.#database.checkpoint();
         this.#database.close();
-      } else this.commit(Buffer.from(request.buffer, request.byteOffset, request.byteLength));
+      } else this.commit(request);
       return { mended: 0 };
     } catch (error) {
       return failureOf(error);
     }
   }
 
-  commit(packed: Buffer): void {
+  /** @param pieces of a batch */
+  commit(pieces: readonly Uint8Array[]): void {
     this.#inTransaction((written) => {
       const commit = new OneCommit(this.#database, written);
-      commit.apply(packed);
+      commit.apply(pieces.map((piece) => new PackedReader(piece)));
       commit.finish();
     });
   }
@@ -142,7 +139,9 @@ class OneCommit {
   readonly #database: SqliteDatabase;
   readonly #written: Written;
   readonly #records: RecordChanges;
-  readonly #changes: Change[] = [];
+  readonly #changes: Entry[] = [];
+  /** Deletions of rows that are not there anyway. */
+  readonly #idle = new Set<Entry>();
 
   constructor(database: SqliteDatabase, written: Written) {
     this.#database = database;
@@ -151,37 +150,22 @@ class OneCommit {
     this.#records = new RecordChanges(database, manifest, written.highest);
   }
 
-  apply(packed: Buffer): void {
-    const state: PackedOperation[] = [];
-    for (const operation of unpackBatch(packed)) {
-      const { kind, key, placed } = operation;
-      if (kind === CLEAR_VERSION) {
-        this.#records.clear(versionOfKey(key.subarray(1)));
-      } else if (kind === DELETE_RANGE) this.#deleteRange(key, operation.to!);
-      else {
-        const place = placeOf({ number: key[0]! });
-        if (place !== undefined) {
-          if (placed === undefined) this.#records.deleteRow(place, key.subarray(1));
-          else this.#records.put(place, key.subarray(1), placed.subarray(1));
-        }
-        // After all records of the batch are known.
-        else if (key[0] === STATE.number) state.push(operation);
-        else if (placed === undefined) this.#remove(key, this.#find(key));
-        else this.#change(key, this.#placed(key, placed));
+  apply(pieces: readonly PackedReader[]): void {
+    for (const row of pieces) while (row.next()) this.#applyRow(row);
+    // After all records of the batch are known.
+    for (const { bytes } of pieces) {
+      for (const row = new PackedReader(bytes); row.next(); ) {
+        if (row.column === STATE.number) this.#applyState(row);
       }
-    }
-    for (const { key, placed } of state) {
-      if (placed === undefined) this.#remove(key, this.#find(key));
-      else this.#putState(key, placed);
     }
   }
 
   finish(): void {
-    const changes = this.#changes.sort((a, b) => compareKeys(a.key, b.key));
+    const changes = sortEntries(this.#changes);
     // The last change of a row counts.
-    const entries = changes.filter(({ key, isNone }, at) => {
-      const next = changes[at + 1];
-      return !isNone && (next === undefined || compareKeys(next.key, key) !== 0);
+    const entries = changes.filter((entry, at) => {
+      const isLast = changes[at + 1]?.compare(entry) !== 0;
+      return isLast && !this.#idle.has(entry);
     });
     const { highest, known } = this.#records.write();
     this.#written.writer.noteRecords(known);
@@ -189,17 +173,37 @@ class OneCommit {
     this.#written.highest = highest;
   }
 
-  #placed(key: Buffer, placed: Buffer): Buffer {
-    const value = placed.subarray(1);
-    return isShort(key[0]!, value) ? placed : this.#newBlob(value);
+  #applyRow(row: PackedReader): void {
+    const { kind, column } = row;
+    if (kind === CLEAR_VERSION) this.#records.clear(versionOfKey(row.key.subarray(1)));
+    else if (kind === DELETE_RANGE) this.#deleteRange(row.key, row.value!);
+    else {
+      const place = placeOf(column);
+      if (place !== undefined) this.#records.apply(place, row);
+      else if (column === STATE.number) return;
+      else if (kind === PUT) this.#changes.push(this.#placed(row));
+      else this.#remove(row.key, this.#find(row.key));
+    }
   }
 
-  #putState(key: Buffer, placed: Buffer): void {
+  #applyState(row: PackedReader): void {
+    const { kind, key } = row;
+    if (kind === PUT) this.#putState(key, row);
+    else if (kind === DELETE) this.#remove(key, this.#find(key));
+  }
+
+  /** The entry of a row. Most are entries as they were packed. */
+  #placed({ bytes, entryAt, keyEnd, end, column, key, value }: PackedReader): Entry {
+    if (isShort(column, end - keyEnd - 1)) return new Entry(bytes, entryAt);
+    return entryOf(key, this.#newBlob(value!));
+  }
+
+  #putState(key: Buffer, row: PackedReader): void {
     const version = versionOf(key);
     const before = version > this.#written.highest ? undefined : this.#find(key);
     const known = before && recordIndex(before);
-    const index = this.#records.putState(version, placed.subarray(1), known);
-    this.#change(key, index === undefined ? this.#placed(key, placed) : inRecord(index));
+    const index = this.#records.putState(version, row.value!, known);
+    this.#changes.push(index === undefined ? this.#placed(row) : entryOf(key, inRecord(index)));
   }
 
   #newBlob(value: Buffer): Buffer {
@@ -210,7 +214,7 @@ class OneCommit {
   }
 
   #deleteRange(from: Buffer, to: Buffer): void {
-    const place = placeOf({ number: from[0]! });
+    const place = placeOf(from[0]!);
     if (place !== undefined) {
       this.#records.deleteRange(place, from.subarray(1), to.subarray(1));
       return;
@@ -225,14 +229,12 @@ class OneCommit {
     const blob = placed && blobId(placed);
     if (index !== undefined) this.#records.delete(STATE_PLACE, versionOf(key), index);
     if (blob !== undefined) this.#database.remove('blobs', blob, blob + 1);
-    this.#change(key, undefined, placed === undefined);
+    const entry = entryOf(key, undefined);
+    this.#changes.push(entry);
+    if (placed === undefined) this.#idle.add(entry);
   }
 
   #find(key: Buffer): Buffer | undefined {
     return this.#written.writer.runs.get(key)?.value;
-  }
-
-  #change(key: Buffer, value: Buffer | undefined, isNone = false): void {
-    this.#changes.push({ key, value, isNone });
   }
 }

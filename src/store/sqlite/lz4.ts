@@ -105,6 +105,13 @@ function compressWindow(end: number): void {
     const distance = at - match;
     let matchEnd = at + MIN_MATCH_BYTES;
     const limit = end - LAST_LITERAL_BYTES;
+    const lastWord = limit - WORD_BYTES;
+    while (
+      matchEnd <= lastWord &&
+      words.getInt32(matchEnd, true) === words.getInt32(matchEnd - distance, true)
+    ) {
+      matchEnd += WORD_BYTES;
+    }
     while (matchEnd < limit && window[matchEnd] === window[matchEnd - distance]) matchEnd += 1;
     writeSequence(anchor, at, distance, matchEnd - at);
     at = matchEnd;

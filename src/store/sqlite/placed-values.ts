@@ -4,12 +4,14 @@
  * (docs/data-layout.md, "Sorted runs").
  */
 import { STATE } from '../columns/columns.ts';
+import { IS_HERE } from '../packed-rows.ts';
 import { compress, expand } from './lz4.ts';
 import { versionOf } from './runs/block.ts';
 import type { SqliteDatabase } from './sqlite-database.ts';
 import {
   CHECKSUM_BYTES,
   checkValue,
+  copyInto,
   markOf,
   putChecksum,
   StoredValueError,
@@ -20,7 +22,6 @@ import type { RecordReader } from './version-records.ts';
 export const MAX_ENTRY_VALUE_BYTES = 1_024;
 export const MAX_ENTRY_STATE_BYTES = 64;
 
-export const IN_ENTRY = 0;
 const IN_RECORD = 1;
 const IN_BLOB = 2;
 const BLOB_ID_BYTES = 6;
@@ -28,8 +29,9 @@ const BLOB_MARK = 0x626c_6f62;
 
 const blobHead = Buffer.alloc(CHECKSUM_BYTES);
 
-export function isShort(column: number, { length }: Uint8Array): boolean {
-  return length <= (column === STATE.number ? MAX_ENTRY_STATE_BYTES : MAX_ENTRY_VALUE_BYTES);
+/** Whether an entry has values of so many bytes itself. */
+export function isShort(column: number, bytes: number): boolean {
+  return bytes <= (column === STATE.number ? MAX_ENTRY_STATE_BYTES : MAX_ENTRY_VALUE_BYTES);
 }
 
 export function inRecord(index: number): Buffer {
@@ -61,15 +63,10 @@ export function blobId(placed: Buffer): number | undefined {
   return placed[0] === IN_BLOB ? placed.readUIntLE(1, BLOB_ID_BYTES) : undefined;
 }
 
-/** Longest part that is copied here, in bytes: a call into the runtime takes longer. */
-const MAX_COPIED_BYTES = 64;
-
 /** A copy of the end of some bytes. */
 export function copyFrom(bytes: Buffer, start: number): Buffer {
-  const length = bytes.length - start;
-  const copy = Buffer.allocUnsafe(length);
-  if (length > MAX_COPIED_BYTES) copy.set(bytes.subarray(start));
-  else for (let at = 0; at < length; at += 1) copy[at] = bytes[start + at]!;
+  const copy = Buffer.allocUnsafe(bytes.length - start);
+  copyInto(copy, 0, bytes, start, bytes.length);
   return copy;
 }
 
@@ -80,7 +77,7 @@ export function readPlaced(
   key: Buffer,
   placed: Buffer,
 ): Buffer {
-  if (placed[0] === IN_ENTRY) return copyFrom(placed, 1);
+  if (placed[0] === IS_HERE) return copyFrom(placed, 1);
   const index = recordIndex(placed);
   const value =
     index === undefined

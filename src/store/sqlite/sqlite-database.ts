@@ -26,6 +26,10 @@ const READ = Object.fromEntries(
   TABLES.map((table) => [table, `select v from ${table} where id = ?`]),
 ) as Readonly<Record<Table, string>>;
 
+const WRITE = Object.fromEntries(
+  TABLES.map((table) => [table, `insert or replace into ${table} values (?, ?)`]),
+) as Readonly<Record<Table, string>>;
+
 /** A connection. Its methods throw SQLite's errors. */
 export class SqliteDatabase implements WritableRows {
   readonly path: string;
@@ -112,7 +116,7 @@ export class SqliteDatabase implements WritableRows {
   }
 
   write(table: Table, id: number, bytes: Buffer): void {
-    this.#statement(`insert or replace into ${table} values (?, ?)`).run(id, bytes);
+    this.#statement(WRITE[table]).get(id, bytes);
   }
 
   remove(table: Table, from: number, to: number): number {

@@ -74,7 +74,7 @@ export class SqliteReads implements StoreReader {
 
   get(column: Column, partition: Uint8Array, order: Uint8Array): Buffer | undefined {
     assertKeyShape(column, partition, order);
-    const place = placeOf(column);
+    const place = placeOf(column.number);
     if (column === HEAD && !this.#isSnapshot) this.endRead();
     return this.#read(column, { partition, order }, () => {
       if (place !== undefined) {
@@ -92,7 +92,7 @@ export class SqliteReads implements StoreReader {
 
   seekLast(column: Column, partition: Uint8Array, order: Uint8Array): Row | undefined {
     assertKeyShape(column, partition, order);
-    if (placeOf(column) !== undefined) {
+    if (placeOf(column.number) !== undefined) {
       return this.range(column, partition, { to: order, reverse: true, limit: 1 })[0];
     }
     return this.#read(column, { partition, order }, () => {
@@ -123,7 +123,7 @@ export class SqliteReads implements StoreReader {
     partition: Uint8Array,
     { from, to, reverse }: KeyRange,
   ): Generator<Row> {
-    if (placeOf(column) !== undefined) {
+    if (placeOf(column.number) !== undefined) {
       const bounds = [Buffer.concat([partition, from]), Buffer.concat([partition, to])] as const;
       for (const row of this.#walk(column, ...bounds, reverse)) yield rowOf(column, row);
       return;
@@ -257,7 +257,7 @@ export class SqliteReads implements StoreReader {
   }
 
   *#walk(column: Column, from: Uint8Array, to: Uint8Array, reverse: boolean): Generator<KeyedRow> {
-    const place = placeOf(column);
+    const place = placeOf(column.number);
     if (place !== undefined) {
       yield* this.#records.rows(this.#runs.manifest, { place, from, to, reverse });
       return;
@@ -325,7 +325,7 @@ function lastKey(column: Column): Buffer {
 
 /** The row that is damaged, or the last one that may be; `undefined` if that is not known. */
 function damagedRow(column: Column, { version, key }: StoredValueError): RowKey | undefined {
-  if (version !== undefined) return splitKey(column, lastKeyOf(placeOf(column)!, version));
+  if (version !== undefined) return splitKey(column, lastKeyOf(placeOf(column.number)!, version));
   return key && splitKey(column, key.subarray(1));
 }
 

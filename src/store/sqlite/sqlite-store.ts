@@ -361,8 +361,9 @@ class SqliteStore extends SqliteReads implements Store {
   async commit(batch: Batch): Promise<void> {
     this.#assertWritable();
     if (batch.size === 0) return;
-    const packed = packBatch(batch);
-    await this.#answer(this.#thread.send(packed, [packed.buffer]), batch.byteLength);
+    const pieces = packBatch(batch);
+    const moved = pieces.map(({ buffer }) => buffer);
+    await this.#answer(this.#thread.send(pieces, moved), batch.byteLength);
   }
 
   async mend(): Promise<number> {

@@ -21,7 +21,7 @@ export function columnStatistics(
 ): readonly ColumnStatistics[] {
   const recordsOf = recordStatistics(database, runs.manifest.recordsFrom);
   return columns.map((column) => {
-    const place = placeOf(column);
+    const place = placeOf(column.number);
     if (place !== undefined) return { column, ...recordsOf(place) };
     const indexed = indexedRows(runs, column);
     const bytes = column === STATE ? indexed.bytes + recordsOf(STATE_PLACE).bytes : indexed.bytes;

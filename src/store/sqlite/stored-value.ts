@@ -58,6 +58,21 @@ export function checkValue(bytes: Buffer, mark: number): void {
   if (!isRight) throw new StoredValueError('its checksum does not match');
 }
 
+/** Longest part that is copied here, in bytes: a call into the runtime takes longer. */
+const MAX_COPIED_BYTES = 128;
+
+/** Copies the bytes between two places. */
+export function copyInto(
+  target: Uint8Array,
+  to: number,
+  source: Uint8Array,
+  from: number,
+  end: number,
+): void {
+  if (end - from > MAX_COPIED_BYTES) target.set(source.subarray(from, end), to);
+  else for (let at = from, into = to; at < end; at += 1, into += 1) target[into] = source[at]!;
+}
+
 /** SQLite's result codes (sqlite.org/rescode.html); the low byte of extended ones. */
 const SQLITE_BUSY = 5;
 const SQLITE_CORRUPT = 11;

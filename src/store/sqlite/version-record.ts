@@ -33,12 +33,14 @@ const EVENTS_PLACE = PLACES.indexOf(MODULE_EVENTS);
 /** Longest number in ULEB128 here, in bytes: a length × 8, or u32. */
 const MAX_NUMBER_BYTES = 5;
 
-const placesByColumn = new Map(PLACES.map(({ number }, place) => [number, place]));
-placesByColumn.delete(STATE.number);
+const placesByColumn: (number | undefined)[] = new Array(256).fill(undefined);
+for (const [place, { number }] of PLACES.entries()) {
+  if (place !== STATE_PLACE) placesByColumn[number] = place;
+}
 
-/** The place of a column all of whose rows are in records; `undefined` for other columns. */
-export function placeOf({ number }: { readonly number: number }): number | undefined {
-  return placesByColumn.get(number);
+/** The place of a column, by its number, all of whose rows are in records; `undefined` for other columns. */
+export function placeOf(column: number): number | undefined {
+  return placesByColumn[column];
 }
 
 /** Whether the rows of a place have more in their order than the version. */
@@ -53,25 +55,44 @@ export interface RecordRow {
   readonly value: Uint8Array;
 }
 
+/** Bytes of the numbers of a row in the index, at most. */
+const MAX_INDEX_BYTES = 2 * MAX_NUMBER_BYTES;
+/** Before the index: checksum and number of bytes. */
+const INDEX_AT = CHECKSUM_BYTES + MAX_NUMBER_BYTES;
+/** What is in front of the values of the record that is made. */
+let front = new Uint8Array(INDEX_AT + 64 * MAX_INDEX_BYTES);
+
 /** @param rows in the order of places and indexes */
 export function encodeRecord(rows: readonly RecordRow[], version: number): Buffer {
-  const index: number[] = [];
-  for (const { place, index: number, value } of rows) {
-    pushNumber(index, value.length * (1 << PLACE_BITS) + place);
-    if (isIndexed(place)) pushNumber(index, number);
+  const mostBytes = INDEX_AT + rows.length * MAX_INDEX_BYTES;
+  if (mostBytes > front.length) front = new Uint8Array(mostBytes);
+  const values: Uint8Array[] = [];
+  let end = INDEX_AT;
+  for (const { place, index, value } of rows) {
+    end = putNumber(end, value.length * (1 << PLACE_BITS) + place);
+    if (isIndexed(place)) end = putNumber(end, index);
+    values.push(value);
   }
-  const head = new Array<number>(CHECKSUM_BYTES).fill(0);
-  pushNumber(head, index.length);
-  const values = rows.map(({ value }) => value);
-  const record = compress(values, Buffer.from([...head, ...index]));
+  const indexBytes = end - INDEX_AT;
+  const numberAt = INDEX_AT - numberBytes(indexBytes);
+  putNumber(numberAt, indexBytes);
+  const record = compress(values, front.subarray(numberAt - CHECKSUM_BYTES, end));
   putChecksum(record, markOf(version));
   return record;
 }
 
-function pushNumber(bytes: number[], value: number): void {
+function putNumber(start: number, value: number): number {
+  let at = start;
   let rest = value;
-  for (; rest > 0x7f; rest >>>= 7) bytes.push((rest & 0x7f) | 0x80);
-  bytes.push(rest);
+  for (; rest > 0x7f; rest >>>= 7, at += 1) front[at] = (rest & 0x7f) | 0x80;
+  front[at] = rest;
+  return at + 1;
+}
+
+function numberBytes(value: number): number {
+  let bytes = 1;
+  for (let rest = value; rest > 0x7f; rest >>>= 7) bytes += 1;
+  return bytes;
 }
 
 /** Of a row in `VersionRecord`: its place, its index, where its value begins and where it ends. */

@@ -4,7 +4,9 @@
  */
 import { CACHE_BUDGETS } from '../../cache.ts';
 import { U64_BYTES } from '../columns/order-key.ts';
+import type { PackedReader } from '../packed-rows.ts';
 import { MAX_COMPRESSED_BYTES } from './lz4.ts';
+import { versionOf } from './runs/block.ts';
 import type { RecordRange } from './runs/manifest.ts';
 import type { SqliteDatabase } from './sqlite-database.ts';
 import { StoredValueError } from './stored-value.ts';
@@ -191,13 +193,9 @@ function lowestVersion(place: number, from: Uint8Array): number {
     : version;
 }
 
-function indexOfKey(place: number, key: Uint8Array): number {
-  return isIndexed(place) ? indexAt(key, U64_BYTES) : 0;
-}
-
-function indexAt(bytes: Uint8Array, start: number): number {
+function indexAt(bytes: Uint8Array, start: number, end = bytes.length): number {
   let index = 0;
-  for (let at = start; at < bytes.length; at += 1) index = index * 256 + bytes[at]!;
+  for (let at = start; at < end; at += 1) index = index * 256 + bytes[at]!;
   return index;
 }
 
@@ -205,13 +203,76 @@ function isBetween(key: Buffer, from: Uint8Array, to: Uint8Array): boolean {
   return Buffer.compare(key, from) >= 0 && Buffer.compare(key, to) <= 0;
 }
 
+/** The rows of a record, in the order of places and indexes. */
+class ChangedRecord {
+  readonly rows: RecordRow[] = [];
+  /** Of all values, and of those of state. */
+  bytes = 0;
+  stateBytes = 0;
+
+  set(row: RecordRow): void {
+    const { rows } = this;
+    const at = this.#firstAtOrAbove(row.place, row.index);
+    const there = rows[at];
+    if (there !== undefined && isOf(there, row.place, row.index)) {
+      this.#count(there, -1);
+      rows[at] = row;
+    } else if (at === rows.length) rows.push(row);
+    else rows.splice(at, 0, row);
+    this.#count(row, 1);
+  }
+
+  delete(place: number, index: number): void {
+    const at = this.#firstAtOrAbove(place, index);
+    const there = this.rows[at];
+    if (there === undefined || !isOf(there, place, index)) return;
+    this.rows.splice(at, 1);
+    this.#count(there, -1);
+  }
+
+  /** An index that no row of state has. */
+  get nextStateIndex(): number {
+    const last = this.rows[this.#firstAtOrAbove(STATE_PLACE + 1, 0) - 1];
+    return last?.place === STATE_PLACE ? last.index + 1 : 0;
+  }
+
+  #count({ place, value }: RecordRow, times: 1 | -1): void {
+    this.bytes += times * value.length;
+    if (place === STATE_PLACE) this.stateBytes += times * value.length;
+  }
+
+  /** Most rows come in their order. */
+  #firstAtOrAbove(place: number, index: number): number {
+    const { rows } = this;
+    let low = 0;
+    let high = rows.length;
+    if (high > 0 && isBelow(rows[high - 1]!, place, index)) return high;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (isBelow(rows[middle]!, place, index)) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+function isBelow(row: RecordRow, place: number, index: number): boolean {
+  return row.place < place || (row.place === place && row.index < index);
+}
+
+function isOf(row: RecordRow, place: number, index: number): boolean {
+  return row.place === place && row.index === index;
+}
+
 /** The changes of one commit in records. Its methods throw StoredValueError with the version of a damaged record. */
 export class RecordChanges {
   readonly #database: SqliteDatabase;
   readonly #highest: number;
   readonly #known: RecordRange;
-  readonly #records = new Map<number, Map<string, RecordRow>>();
+  readonly #records = new Map<number, ChangedRecord>();
   readonly #put = new Set<number>();
+  #lastVersion = -1;
+  #last: ChangedRecord | undefined;
 
   constructor(database: SqliteDatabase, known: RecordRange, highest: number) {
     this.#database = database;
@@ -219,25 +280,28 @@ export class RecordChanges {
     this.#highest = highest;
   }
 
-  put(place: number, key: Uint8Array, value: Uint8Array): void {
-    const version = versionOfKey(key);
-    setRow(this.#record(version), { place, index: indexOfKey(place, key), value });
-    this.#put.add(version);
+  /** Puts or deletes a row of a batch. */
+  apply(place: number, { bytes, keyAt, keyEnd, value }: PackedReader): void {
+    const orderAt = keyAt + 1;
+    const version = versionOf(bytes, orderAt + U64_BYTES);
+    const index = isIndexed(place) ? indexAt(bytes, orderAt + U64_BYTES, keyEnd) : 0;
+    const record = this.#record(version);
+    if (value === undefined) record.delete(place, index);
+    else {
+      record.set({ place, index, value });
+      this.#put.add(version);
+    }
   }
 
   delete(place: number, version: number, index: number): void {
-    this.#record(version).delete(nameOf(place, index));
-  }
-
-  deleteRow(place: number, key: Uint8Array): void {
-    this.delete(place, versionOfKey(key), indexOfKey(place, key));
+    this.#record(version).delete(place, index);
   }
 
   deleteRange(place: number, from: Uint8Array, to: Uint8Array): void {
     const reader = new RecordReader(this.#database);
     const bounds = [versionOfKey(from), versionOfKey(to)] as const;
     for (const version of [...reader.versions(this.#known, ...bounds, false)]) {
-      for (const row of [...this.#record(version).values()]) {
+      for (const row of [...this.#record(version).rows]) {
         if (row.place !== place || !isBetween(keyOf(place, version, row.index), from, to)) continue;
         this.delete(place, version, row.index);
       }
@@ -246,7 +310,8 @@ export class RecordChanges {
 
   /** Deletes a record, whether it can be read or not. */
   clear(version: number): void {
-    this.#records.set(version, new Map());
+    this.#lastVersion = -1;
+    this.#records.set(version, new ChangedRecord());
     this.#put.add(version);
   }
 
@@ -257,17 +322,13 @@ export class RecordChanges {
    */
   putState(version: number, value: Uint8Array, index?: number): number | undefined {
     if (!this.#put.has(version)) return undefined;
-    const rows = this.#record(version);
-    let [stateBytes, allBytes, nextIndex] = [value.length, value.length, 0];
-    for (const row of rows.values()) {
-      allBytes += row.value.length;
-      if (row.place !== STATE_PLACE) continue;
-      stateBytes += row.value.length;
-      nextIndex = Math.max(nextIndex, row.index + 1);
-    }
-    if (stateBytes > MAX_STATE_BYTES || allBytes > MAX_COMPRESSED_BYTES) return undefined;
-    const row = { place: STATE_PLACE, index: index ?? nextIndex, value };
-    setRow(rows, row);
+    const record = this.#record(version);
+    const hasRoom =
+      record.stateBytes + value.length <= MAX_STATE_BYTES &&
+      record.bytes + value.length <= MAX_COMPRESSED_BYTES;
+    if (!hasRoom) return undefined;
+    const row = { place: STATE_PLACE, index: index ?? record.nextStateIndex, value };
+    record.set(row);
     return row.index;
   }
 
@@ -275,8 +336,7 @@ export class RecordChanges {
   write(): { readonly highest: number; readonly known: RecordRange } {
     let highest = this.#highest;
     let known = this.#known;
-    for (const [version, byName] of [...this.#records].sort(([a], [b]) => a - b)) {
-      const rows = [...byName.values()].sort((a, b) => a.place - b.place || a.index - b.index);
+    for (const [version, { rows }] of [...this.#records].sort(([a], [b]) => a - b)) {
       if (rows.length > 0) {
         this.#database.write('versions', version, encodeRecord(rows, version));
         known = withRecord(known, version);
@@ -289,24 +349,28 @@ export class RecordChanges {
     return { highest, known };
   }
 
-  #record(version: number): Map<string, RecordRow> {
-    let rows = this.#records.get(version);
-    if (rows !== undefined) return rows;
-    if (!Number.isSafeInteger(version)) throw new RangeError(`version ${version} is too high`);
-    rows = version > this.#highest ? new Map() : this.#stored(version);
-    this.#records.set(version, rows);
-    return rows;
+  #record(version: number): ChangedRecord {
+    if (version === this.#lastVersion) return this.#last!;
+    let record = this.#records.get(version);
+    if (record === undefined) {
+      if (!Number.isSafeInteger(version)) throw new RangeError(`version ${version} is too high`);
+      record = version > this.#highest ? new ChangedRecord() : this.#stored(version);
+      this.#records.set(version, record);
+    }
+    this.#lastVersion = version;
+    this.#last = record;
+    return record;
   }
 
-  #stored(version: number): Map<string, RecordRow> {
-    const rows = new Map<string, RecordRow>();
+  #stored(version: number): ChangedRecord {
+    const record = new ChangedRecord();
     const bytes = this.#database.read('versions', version);
     namingVersion(version, () => {
       if (bytes !== undefined) {
-        for (const row of new VersionRecord(bytes, version).rows()) setRow(rows, row);
+        for (const row of new VersionRecord(bytes, version).rows()) record.set(row);
       } else if (hasRecord(this.#known, version)) throw new StoredValueError(MISSING);
     });
-    return rows;
+    return record;
   }
 }
 
@@ -317,14 +381,6 @@ function namingVersion<T>(version: number, read: () => T): T {
     if (error instanceof StoredValueError) error.version = version;
     throw error;
   }
-}
-
-function setRow(rows: Map<string, RecordRow>, row: RecordRow): void {
-  rows.set(nameOf(row.place, row.index), row);
-}
-
-function nameOf(place: number, index: number): string {
-  return `${place} ${index}`;
 }
 
 /** One range is known: of two, the newer one. */

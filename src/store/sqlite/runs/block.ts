@@ -7,6 +7,7 @@ import { CACHE_BUDGETS } from '../../../cache.ts';
 import {
   CHECKSUM_BYTES,
   checkValue,
+  copyInto,
   markOf,
   putChecksum,
   StoredValueError,
@@ -17,24 +18,100 @@ const PAGE_BYTES = 4_096;
 export const MAX_BLOCK_BYTES = 4_050;
 const COUNT_BYTES = 2;
 const FIRST_ENTRY = CHECKSUM_BYTES + COUNT_BYTES;
-const HEAD_BYTES = 4;
+export const ENTRY_HEAD_BYTES = 4;
 const OFFSET_BYTES = 2;
 const DELETED = 0xffff;
 const LOG_MARK = 0x6c6f_6720;
 export const BLOCK_MARK = 0x626c_6f63;
 
-/** A key and its value; without one, the key was deleted. Keys begin with the number of the column. */
-export interface Entry {
-  readonly key: Buffer;
-  readonly value: Buffer | undefined;
+/**
+ * A key and its value, as blocks, the log and batches have them: u16 bytes of the key, u16 bytes of the value or
+ * DELETED, key, value. Keys begin with the number of the column. An entry is a place in such bytes.
+ */
+export class Entry {
+  readonly bytes: Buffer;
+  /** Where it begins. */
+  readonly at: number;
+
+  constructor(bytes: Buffer, at: number) {
+    this.bytes = bytes;
+    this.at = at;
+  }
+
+  get keyAt(): number {
+    return this.at + ENTRY_HEAD_BYTES;
+  }
+
+  get keyEnd(): number {
+    return this.keyAt + u16At(this.bytes, this.at);
+  }
+
+  get isDeleted(): boolean {
+    return u16At(this.bytes, this.at + 2) === DELETED;
+  }
+
+  get end(): number {
+    const valueBytes = u16At(this.bytes, this.at + 2);
+    return this.keyEnd + (valueBytes === DELETED ? 0 : valueBytes);
+  }
+
+  get key(): Buffer {
+    return this.bytes.subarray(this.keyAt, this.keyEnd);
+  }
+
+  /** `undefined` for a key that was deleted. */
+  get value(): Buffer | undefined {
+    return this.isDeleted ? undefined : this.bytes.subarray(this.keyEnd, this.end);
+  }
+
+  /** Below zero: this key comes before the other one. */
+  compare(other: Entry): number {
+    const { bytes, keyAt, keyEnd } = other;
+    return compareBytes(this.bytes, this.keyAt, this.keyEnd, bytes, keyAt, keyEnd);
+  }
+
+  /** Below zero: the key comes before the other one. */
+  compareKey(key: Uint8Array): number {
+    return compareBytes(this.bytes, this.keyAt, this.keyEnd, key, 0, key.length);
+  }
+
+  /** The first bits of the key as a number, whose order is that of keys where it differs. */
+  get prefix(): number {
+    const at = this.keyAt;
+    const { bytes, keyEnd } = this;
+    let prefix = 0;
+    for (let byte = at; byte < at + PREFIX_BYTES; byte += 1) {
+      prefix = (prefix << 8) | (byte < keyEnd ? bytes[byte]! : 0);
+    }
+    return prefix >>> (8 * PREFIX_BYTES - PREFIX_BITS);
+  }
 }
 
-export function entryBytes({ key, value }: Entry): number {
-  return HEAD_BYTES + key.length + (value?.length ?? 0) + OFFSET_BYTES;
+/** A small integer of V8, whichever of the columns has the key. */
+export const PREFIX_BITS = 30;
+const PREFIX_BYTES = 4;
+
+function u16At(bytes: Uint8Array, at: number): number {
+  return bytes[at]! | (bytes[at + 1]! << 8);
 }
 
-export function versionOf(key: Buffer): number {
-  return key.readUInt32BE(key.length - 8) * 0x1_0000_0000 + key.readUInt32BE(key.length - 4);
+function u32At(bytes: Uint8Array, at: number): number {
+  const high = (bytes[at]! << 24) | (bytes[at + 1]! << 16);
+  return (high | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0;
+}
+
+export function entryOf(key: Uint8Array, value: Uint8Array | undefined): Entry {
+  const bytes = Buffer.allocUnsafe(ENTRY_HEAD_BYTES + key.length + (value?.length ?? 0));
+  bytes.writeUInt16LE(key.length, 0);
+  bytes.writeUInt16LE(value === undefined ? DELETED : value.length, 2);
+  bytes.set(key, ENTRY_HEAD_BYTES);
+  if (value !== undefined) bytes.set(value, ENTRY_HEAD_BYTES + key.length);
+  return new Entry(bytes, 0);
+}
+
+/** The version that ends a key. */
+export function versionOf(bytes: Uint8Array, keyEnd = bytes.length): number {
+  return u32At(bytes, keyEnd - 8) * 0x1_0000_0000 + u32At(bytes, keyEnd - 4);
 }
 
 /** Compares parts of two buffers. Keys differ so early that a call into the runtime takes longer. */
@@ -54,11 +131,6 @@ export function compareBytes(
   return aTo - aFrom - (bTo - bFrom);
 }
 
-/** Below zero: the first key comes before the second. */
-export function compareKeys(a: Uint8Array, b: Uint8Array): number {
-  return compareBytes(a, 0, a.length, b, 0, b.length);
-}
-
 export class Block {
   readonly bytes: Buffer;
   readonly count: number;
@@ -74,32 +146,18 @@ export class Block {
   }
 
   entryAt(at: number): Entry {
-    return { key: this.keyAt(at), value: this.valueAt(at) };
-  }
-
-  keyAt(at: number): Buffer {
-    const start = this.#startOf(at);
-    return this.bytes.subarray(start + HEAD_BYTES, start + HEAD_BYTES + this.#keyBytes(start));
+    return new Entry(this.bytes, this.#startOf(at));
   }
 
   #startOf(at: number): number {
-    const offset = this.#offsetsAt + at * OFFSET_BYTES;
-    return this.bytes[offset]! | (this.bytes[offset + 1]! << 8);
-  }
-
-  /** `undefined` for a key that was deleted. */
-  valueAt(at: number): Buffer | undefined {
-    const start = this.#startOf(at);
-    if (this.bytes[start + 2] === 0xff && this.bytes[start + 3] === 0xff) return undefined;
-    const end = at + 1 < this.count ? this.#startOf(at + 1) : this.#offsetsAt;
-    return this.bytes.subarray(start + HEAD_BYTES + this.#keyBytes(start), end);
+    return u16At(this.bytes, this.#offsetsAt + at * OFFSET_BYTES);
   }
 
   /** Below zero: the entry's key comes before the other key; zero: it is the same. */
   compareAt(at: number, key: Uint8Array): number {
     const start = this.#startOf(at);
-    const from = start + HEAD_BYTES;
-    return compareBytes(this.bytes, from, from + this.#keyBytes(start), key, 0, key.length);
+    const from = start + ENTRY_HEAD_BYTES;
+    return compareBytes(this.bytes, from, from + u16At(this.bytes, start), key, 0, key.length);
   }
 
   /** The first entry whose key is at or above a key; `count` if none is. */
@@ -112,10 +170,6 @@ export class Block {
       else high = middle;
     }
     return low;
-  }
-
-  #keyBytes(start: number): number {
-    return this.bytes[start]! | (this.bytes[start + 1]! << 8);
   }
 }
 
@@ -153,13 +207,15 @@ export class BlockWriter {
     return this.#offsets.length;
   }
 
+  /** Whether there is room for an entry of so many bytes. */
   hasRoomFor(bytes: number): boolean {
-    return this.#end + this.#offsets.length * OFFSET_BYTES + bytes <= MAX_BLOCK_BYTES;
+    return this.#end + (this.#offsets.length + 1) * OFFSET_BYTES + bytes <= MAX_BLOCK_BYTES;
   }
 
-  add(entry: Entry): void {
+  add({ bytes, at, end }: Entry): void {
     this.#offsets.push(this.#end);
-    this.#end = writeEntry(this.#bytes, this.#end, entry);
+    copyInto(this.#bytes, this.#end, bytes, at, end);
+    this.#end += end - at;
   }
 
   /** The block of what was added; the next one is empty. */
@@ -167,7 +223,8 @@ export class BlockWriter {
     const bytes = this.#bytes;
     bytes.writeUInt16LE(this.#offsets.length, CHECKSUM_BYTES);
     for (const offset of this.#offsets) {
-      bytes.writeUInt16LE(offset, this.#end);
+      bytes[this.#end] = offset & 0xff;
+      bytes[this.#end + 1] = offset >> 8;
       this.#end += OFFSET_BYTES;
     }
     const block = Buffer.from(bytes.subarray(0, this.#end));
@@ -178,24 +235,18 @@ export class BlockWriter {
   }
 }
 
-/** @returns where the entry ends */
-function writeEntry(bytes: Buffer, from: number, { key, value }: Entry): number {
-  let at = bytes.writeUInt16LE(key.length, from);
-  at = bytes.writeUInt16LE(value === undefined ? DELETED : value.length, at);
-  bytes.set(key, at);
-  if (value !== undefined) bytes.set(value, at + key.length);
-  return at + key.length + (value?.length ?? 0);
-}
-
 /** The row that a commit adds to the log: any number of entries. */
 export function encodeEntries(entries: readonly Entry[], id: number): Buffer {
   let length = CHECKSUM_BYTES;
-  for (const { key, value } of entries) length += HEAD_BYTES + key.length + (value?.length ?? 0);
-  const bytes = Buffer.allocUnsafe(length);
-  let at = CHECKSUM_BYTES;
-  for (const entry of entries) at = writeEntry(bytes, at, entry);
-  putChecksum(bytes, markOf(id, LOG_MARK));
-  return bytes;
+  for (const { at, end } of entries) length += end - at;
+  const row = Buffer.allocUnsafe(length);
+  let to = CHECKSUM_BYTES;
+  for (const { bytes, at, end } of entries) {
+    copyInto(row, to, bytes, at, end);
+    to += end - at;
+  }
+  putChecksum(row, markOf(id, LOG_MARK));
+  return row;
 }
 
 /** @throws StoredValueError */
@@ -203,11 +254,9 @@ export function decodeEntries(bytes: Buffer, id: number): Entry[] {
   checkValue(bytes, markOf(id, LOG_MARK));
   const entries: Entry[] = [];
   for (let at = CHECKSUM_BYTES; at < bytes.length; ) {
-    const keyEnd = at + HEAD_BYTES + bytes.readUInt16LE(at);
-    const valueBytes = bytes.readUInt16LE(at + 2);
-    const key = bytes.subarray(at + HEAD_BYTES, keyEnd);
-    at = keyEnd + (valueBytes === DELETED ? 0 : valueBytes);
-    entries.push({ key, value: valueBytes === DELETED ? undefined : bytes.subarray(keyEnd, at) });
+    const entry = new Entry(bytes, at);
+    entries.push(entry);
+    at = entry.end;
   }
   return entries;
 }

@@ -1,5 +1,5 @@
 /** Walking through entries of several sources at once, in the order of their keys. */
-import { type Block, compareKeys, type Entry } from './block.ts';
+import type { Block, Entry } from './block.ts';
 import type { Run } from './run.ts';
 
 export interface KeyRange {
@@ -9,8 +9,10 @@ export interface KeyRange {
 }
 
 export interface Cursor {
-  readonly key: Buffer | undefined;
-  entry(): Entry;
+  /** The entry here; `undefined` at the end. */
+  readonly entry: Entry | undefined;
+  /** The prefix of its key. */
+  readonly prefix: number;
   next(): void;
 }
 
@@ -22,36 +24,41 @@ export function nextCursor<T extends Cursor>(
   const sign = reverse ? -1 : 1;
   let best: T | undefined;
   for (const cursor of newestFirst) {
-    if (cursor.key === undefined) continue;
-    const order = best === undefined ? -1 : sign * compareKeys(cursor.key, best.key!);
+    if (cursor.entry === undefined) continue;
+    const order = best === undefined ? -1 : sign * compareCursors(cursor, best);
     if (order < 0) best = cursor;
     else if (order === 0) cursor.next();
   }
   return best;
 }
 
+function compareCursors(one: Cursor, other: Cursor): number {
+  return one.prefix - other.prefix || one.entry!.compare(other.entry!);
+}
+
 export class ListCursor implements Cursor {
   readonly #entries: readonly Entry[];
   readonly #step: number;
   #at: number;
+  entry: Entry | undefined;
+  prefix = 0;
 
   constructor(entries: readonly Entry[], { from, to, reverse }: KeyRange) {
     this.#entries = entries;
     this.#step = reverse ? -1 : 1;
     this.#at = firstAtOrAbove(entries, reverse ? to : from);
-    if (reverse && entries[this.#at]?.key.equals(to) !== true) this.#at -= 1;
-  }
-
-  get key(): Buffer | undefined {
-    return this.#entries[this.#at]?.key;
-  }
-
-  entry(): Entry {
-    return this.#entries[this.#at]!;
+    if (reverse && entries[this.#at]?.compareKey(to) !== 0) this.#at -= 1;
+    this.#settle();
   }
 
   next(): void {
     this.#at += this.#step;
+    this.#settle();
+  }
+
+  #settle(): void {
+    this.entry = this.#entries[this.#at];
+    this.prefix = this.entry?.prefix ?? 0;
   }
 }
 
@@ -60,7 +67,7 @@ export function firstAtOrAbove(entries: readonly Entry[], key: Uint8Array): numb
   let high = entries.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (compareKeys(entries[middle]!.key, key) < 0) low = middle + 1;
+    if (entries[middle]!.compareKey(key) < 0) low = middle + 1;
     else high = middle;
   }
   return low;
@@ -73,7 +80,8 @@ export class RunCursor implements Cursor {
   #blockAt: number;
   #block: Block | undefined;
   #at = 0;
-  key: Buffer | undefined;
+  entry: Entry | undefined;
+  prefix = 0;
 
   constructor(run: Run, { from, to, reverse }: KeyRange) {
     this.#run = run;
@@ -89,10 +97,6 @@ export class RunCursor implements Cursor {
     this.#settle();
   }
 
-  entry(): Entry {
-    return { key: this.key!, value: this.#block!.valueAt(this.#at) };
-  }
-
   next(): void {
     this.#at += this.#step;
     this.#settle();
@@ -104,7 +108,8 @@ export class RunCursor implements Cursor {
       this.#block = this.#readBlock();
       this.#at = this.#step > 0 || this.#block === undefined ? 0 : this.#block.count - 1;
     }
-    this.key = this.#block?.keyAt(this.#at);
+    this.entry = this.#block?.entryAt(this.#at);
+    this.prefix = this.entry?.prefix ?? 0;
   }
 
   #readBlock(): Block | undefined {

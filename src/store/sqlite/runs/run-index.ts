@@ -9,8 +9,9 @@
 import { COLUMNS, STATE } from '../../columns/columns.ts';
 import { FORK_LAYOUT } from '../../columns/fork-columns.ts';
 import { CHECKSUM_BYTES, checkValue, markOf, putChecksum } from '../stored-value.ts';
-import { BLOCK_MARK, type Entry, versionOf } from './block.ts';
+import { BLOCK_MARK, ENTRY_HEAD_BYTES, type Entry, versionOf } from './block.ts';
 
+const NO_KEY = Buffer.alloc(0);
 const WORD_BYTES = 4;
 const LINE_WORDS = 16;
 const LINE_BITS = LINE_WORDS * 32;
@@ -25,8 +26,8 @@ for (const { number, partitionBytes } of [...COLUMNS, ...FORK_LAYOUT.columns]) {
   PARTITION_BYTES[number] = 1 + partitionBytes;
 }
 
-export function partitionBytesOf(key: Uint8Array): number {
-  return PARTITION_BYTES[key[0]!]!;
+export function partitionBytesOf(key: Uint8Array, at = 0): number {
+  return PARTITION_BYTES[key[at]!]!;
 }
 
 interface ColumnCounts {
@@ -49,9 +50,11 @@ export class RunIndexBuilder {
   readonly #filter: Uint32Array;
   #fences = Buffer.alloc(1_024);
   #fenceBytes = 0;
-  /** The last key so far; empty at first, so that the first fence is one byte. */
-  #lastKey: Buffer = Buffer.alloc(0);
+  #last: Entry | undefined;
   #lastHash = -1;
+  /** Of the column of the last entry. */
+  #number = -1;
+  #counts: ColumnCounts = { puts: 0, deletes: 0, bytes: 0 };
   entries = 0;
   lowestVersion = Number.POSITIVE_INFINITY;
   highestVersion = -1;
@@ -67,9 +70,10 @@ export class RunIndexBuilder {
   }
 
   /** @param firstKey of the block that begins */
-  addBlock(firstKey: Buffer): void {
+  addBlock(firstKey: Uint8Array): void {
+    const lastKey = this.#last?.key ?? NO_KEY;
     let length = 0;
-    while (length < firstKey.length && firstKey[length] === this.#lastKey[length]) length += 1;
+    while (length < firstKey.length && firstKey[length] === lastKey[length]) length += 1;
     const fence = firstKey.subarray(0, length + 1);
     const end = this.#fenceBytes + fence.length;
     if (end > this.#fences.length) {
@@ -80,25 +84,26 @@ export class RunIndexBuilder {
     this.#fenceEnds.push(end);
   }
 
-  addEntry({ key, value }: Entry): void {
-    const number = key[0]!;
+  addEntry(entry: Entry): void {
+    const { bytes, at, keyAt, keyEnd, end, isDeleted } = entry;
+    const number = bytes[keyAt]!;
     this.entries += 1;
-    this.#lastKey = key;
-    let counts = this.#columns.get(number);
-    if (counts === undefined) {
-      counts = { puts: 0, deletes: 0, bytes: 0 };
-      this.#columns.set(number, counts);
+    this.#last = entry;
+    if (number !== this.#number) {
+      this.#number = number;
+      this.#counts = this.#columns.get(number) ?? { puts: 0, deletes: 0, bytes: 0 };
+      this.#columns.set(number, this.#counts);
     }
-    if (value === undefined) counts.deletes += 1;
-    else counts.puts += 1;
-    counts.bytes += key.length + (value?.length ?? 0);
+    if (isDeleted) this.#counts.deletes += 1;
+    else this.#counts.puts += 1;
+    this.#counts.bytes += end - at - ENTRY_HEAD_BYTES;
     if (number === STATE.number) {
-      const version = versionOf(key);
+      const version = versionOf(bytes, keyEnd);
       this.lowestVersion = Math.min(this.lowestVersion, version);
       this.highestVersion = Math.max(this.highestVersion, version);
     }
     if (this.#filter.length === 0) return;
-    const hash = partitionHash(key);
+    const hash = partitionHash(bytes, keyAt);
     if (hash !== this.#lastHash) addToFilter(this.#filter, hash);
     this.#lastHash = hash;
   }
@@ -188,16 +193,17 @@ export function mayHave(filter: Uint32Array, hash: number): boolean {
   return true;
 }
 
-export function partitionHash(key: Uint8Array): number {
-  const length = partitionBytesOf(key);
+export function partitionHash(bytes: Uint8Array, keyAt = 0): number {
+  const end = keyAt + partitionBytesOf(bytes, keyAt);
   let hash = 0;
-  let at = 0;
-  for (; at + 4 <= length; at += 4) {
-    const word = key[at]! | (key[at + 1]! << 8) | (key[at + 2]! << 16) | (key[at + 3]! << 24);
+  let at = keyAt;
+  for (; at + 4 <= end; at += 4) {
+    const low = bytes[at]! | (bytes[at + 1]! << 8);
+    const word = low | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
     hash = Math.imul(hash ^ word, MULTIPLIERS[0]);
     hash ^= hash >>> 15;
   }
-  for (; at < length; at += 1) hash = Math.imul(hash ^ key[at]!, MULTIPLIERS[0]);
+  for (; at < end; at += 1) hash = Math.imul(hash ^ bytes[at]!, MULTIPLIERS[0]);
   return (hash ^ (hash >>> 15)) >>> 0;
 }
 

@@ -182,8 +182,8 @@ function advance({ cursors, dropsDeleted, output }: RunMerge, entries: number): 
   for (let left = entries; left > 0; left -= 1) {
     const cursor = nextCursor(cursors, false);
     if (cursor === undefined) return output.finish();
-    const entry = cursor.entry();
-    if (!dropsDeleted || entry.value !== undefined) output.add(entry);
+    const entry = cursor.entry!;
+    if (!(dropsDeleted && entry.isDeleted)) output.add(entry);
     cursor.next();
   }
   return undefined;
@@ -201,7 +201,7 @@ function merged(older: readonly Entry[], newer: readonly Entry[]): readonly Entr
   for (const entry of newer) {
     let order = -1;
     while (at < older.length) {
-      order = Buffer.compare(older[at]!.key, entry.key);
+      order = older[at]!.compare(entry);
       if (order >= 0) break;
       all.push(older[at]!);
       at += 1;

@@ -3,14 +3,7 @@
  * memory; blocks are read when needed.
  */
 import { type StoredRows, StoredValueError, type WritableRows } from '../stored-value.ts';
-import {
-  Block,
-  type BlockCache,
-  BlockWriter,
-  compareBytes,
-  type Entry,
-  entryBytes,
-} from './block.ts';
+import { Block, type BlockCache, BlockWriter, compareBytes, type Entry } from './block.ts';
 import { MAX_RUN_BLOCKS, type RunFacts } from './manifest.ts';
 import { decodeIndex, encodeIndex, mayHave, type RunIndex, RunIndexBuilder } from './run-index.ts';
 
@@ -59,7 +52,8 @@ export class Run {
       emptyBlocks += 1;
       if (block.count === 0) continue;
       // Nothing is looked for in a block without entries: the next one begins at the same key.
-      for (; emptyBlocks > 0; emptyBlocks -= 1) builder.addBlock(block.keyAt(0));
+      const { key } = block.entryAt(0);
+      for (; emptyBlocks > 0; emptyBlocks -= 1) builder.addBlock(key);
       for (let entry = 0; entry < block.count; entry += 1) builder.addEntry(block.entryAt(entry));
     }
     for (; emptyBlocks > 0; emptyBlocks -= 1) builder.addBlock(Buffer.of(0xff));
@@ -130,7 +124,7 @@ export class RunBuilder {
   }
 
   add(entry: Entry): void {
-    const isFull = this.#writer.count > 0 && !this.#writer.hasRoomFor(entryBytes(entry));
+    const isFull = this.#writer.count > 0 && !this.#writer.hasRoomFor(entry.end - entry.at);
     if (isFull) this.#finishBlock();
     if (this.#writer.count === 0) this.#index.addBlock(entry.key);
     this.#writer.add(entry);

@@ -5,7 +5,7 @@
  */
 import { STATE } from '../../columns/columns.ts';
 import { type StoredRows, StoredValueError } from '../stored-value.ts';
-import { type BlockCache, compareKeys, decodeEntries, type Entry, versionOf } from './block.ts';
+import { type BlockCache, decodeEntries, type Entry, versionOf } from './block.ts';
 import {
   type Cursor,
   firstAtOrAbove,
@@ -83,7 +83,7 @@ export class SortedRuns {
   /** The entry of a key, which may say that it was deleted. @throws StoredValueError */
   get(key: Buffer): Entry | undefined {
     const recent = this.recent[firstAtOrAbove(this.recent, key)];
-    return recent?.key.equals(key) === true ? recent : this.getInRuns(key);
+    return recent?.compareKey(key) === 0 ? recent : this.getInRuns(key);
   }
 
   getInRuns(key: Buffer): Entry | undefined {
@@ -111,15 +111,16 @@ export class SortedRuns {
       // A run is not read when it cannot have a later write to state.
       if (version !== undefined) {
         if (run.facts.lowestVersion > version) continue;
-        if (best !== undefined && versionOf(best.key) >= this.#highestVersions[at]!) break;
+        if (best !== undefined && versionOf(best.bytes, best.keyEnd) >= this.#highestVersions[at]!)
+          break;
       }
       if (!run.mayHavePartition(hash)) continue;
       const found = lastInRun(run, key);
-      if (found !== undefined && (best === undefined || compareKeys(found.key, best.key) > 0)) {
+      if (found !== undefined && (best === undefined || found.compare(best) > 0)) {
         best = found;
       }
     }
-    if (best === undefined || best.value !== undefined) return best;
+    if (best?.isDeleted !== true) return best;
     const from = key.subarray(0, partitionBytesOf(key));
     for (const entry of this.walk({ from, to: key, reverse: true })) return entry;
     return undefined;
@@ -127,7 +128,7 @@ export class SortedRuns {
 
   *walk(range: KeyRange): Generator<Entry> {
     const cursors: Cursor[] = [new ListCursor(this.recent, range)];
-    const isOnePartition = isOfPartition(range.to, range.from);
+    const isOnePartition = isOfPartition(range.to, 0, range.from);
     const hash = isOnePartition ? partitionHash(range.from) : undefined;
     for (const run of this.runs) {
       if (hash === undefined || run.mayHavePartition(hash)) cursors.push(new RunCursor(run, range));
@@ -135,33 +136,37 @@ export class SortedRuns {
     const [sign, end] = range.reverse ? [-1, range.from] : [1, range.to];
     for (;;) {
       const cursor = nextCursor(cursors, range.reverse);
-      if (cursor === undefined || sign * compareKeys(cursor.key!, end) > 0) return;
-      const entry = cursor.entry();
-      cursor.next();
-      if (entry.value !== undefined) yield entry;
+      const entry = cursor?.entry;
+      if (entry === undefined || sign * entry.compareKey(end) > 0) return;
+      cursor!.next();
+      if (!entry.isDeleted) yield entry;
     }
   }
 
   #lastRecent(key: Buffer): Entry | undefined {
     const at = firstAtOrAbove(this.recent, key);
     const same = this.recent[at];
-    if (same?.key.equals(key) === true) return same;
+    if (same?.compareKey(key) === 0) return same;
     const before = this.recent[at - 1];
-    return before !== undefined && isOfPartition(before.key, key) ? before : undefined;
+    return before !== undefined && isInPartition(before, key) ? before : undefined;
   }
 }
 
 export function insert(entries: Entry[], entry: Entry): void {
   const at = firstAtOrAbove(entries, entry.key);
-  const isThere = entries[at]?.key.equals(entry.key) === true;
+  const isThere = entries[at]?.compare(entry) === 0;
   entries.splice(at, isThere ? 1 : 0, entry);
 }
 
-/** Whether a key is in the partition of another one, which may be shorter than a partition. */
-function isOfPartition(key: Uint8Array, other: Uint8Array): boolean {
+/** Whether an entry is in the partition of a key, which may be shorter than a partition. */
+function isInPartition({ bytes, keyAt }: Entry, key: Uint8Array): boolean {
+  return isOfPartition(bytes, keyAt, key);
+}
+
+function isOfPartition(bytes: Uint8Array, keyAt: number, other: Uint8Array): boolean {
   const length = partitionBytesOf(other);
   if (other.length < length) return false;
-  for (let at = length - 1; at >= 0; at -= 1) if (key[at] !== other[at]) return false;
+  for (let at = length - 1; at >= 0; at -= 1) if (bytes[keyAt + at] !== other[at]) return false;
   return true;
 }
 
@@ -173,7 +178,7 @@ function lastInRun(run: Run, key: Buffer): Entry | undefined {
     const at = isThere ? above : above - 1;
     if (at < 0) continue;
     const found = block.entryAt(at);
-    return isOfPartition(found.key, key) ? found : undefined;
+    return isInPartition(found, key) ? found : undefined;
   }
   return undefined;
 }

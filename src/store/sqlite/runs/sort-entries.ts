@@ -1,0 +1,57 @@
+/** Sorting the entries of a commit: tens of thousands of keys, most of which begin with a hash. */
+import { type Entry, PREFIX_BITS } from './block.ts';
+
+const DIGIT_BITS = 10;
+const DIGITS = 1 << DIGIT_BITS;
+
+/**
+ * Entries in the order of their keys; those of one key as they come. They are distributed by one part of their
+ * prefixes after the other, the last part first; then those with one prefix are compared.
+ */
+export function sortEntries(entries: readonly Entry[]): Entry[] {
+  const prefixes = new Uint32Array(entries.length);
+  let order = new Uint32Array(entries.length);
+  for (let at = 0; at < entries.length; at += 1) {
+    prefixes[at] = entries[at]!.prefix;
+    order[at] = at;
+  }
+  let next = new Uint32Array(entries.length);
+  for (let shift = 0; shift < PREFIX_BITS; shift += DIGIT_BITS) {
+    distribute(prefixes, shift, order, next);
+    [order, next] = [next, order];
+  }
+  const sorted: Entry[] = [];
+  for (let from = 0; from < order.length; ) {
+    const prefix = prefixes[order[from]!]!;
+    let to = from + 1;
+    while (to < order.length && prefixes[order[to]!] === prefix) to += 1;
+    if (to === from + 1) sorted.push(entries[order[from]!]!);
+    else {
+      const same = Array.from(order.subarray(from, to), (at) => entries[at]!);
+      for (const entry of same.sort((a, b) => a.compare(b))) sorted.push(entry);
+    }
+    from = to;
+  }
+  return sorted;
+}
+
+/** Moves indexes in the order of one digit of their prefixes; those with one digit stay in their order. */
+function distribute(
+  prefixes: Uint32Array,
+  shift: number,
+  order: Uint32Array,
+  into: Uint32Array,
+): void {
+  const starts = new Uint32Array(DIGITS + 1);
+  for (const at of order) starts[digitOf(prefixes[at]!, shift) + 1]! += 1;
+  for (let digit = 0; digit < DIGITS; digit += 1) starts[digit + 1]! += starts[digit]!;
+  for (const at of order) {
+    const digit = digitOf(prefixes[at]!, shift);
+    into[starts[digit]!] = at;
+    starts[digit]! += 1;
+  }
+}
+
+function digitOf(prefix: number, shift: number): number {
+  return (prefix >>> shift) & (DIGITS - 1);
+}
