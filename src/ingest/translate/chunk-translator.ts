@@ -15,6 +15,7 @@ import { decodeStateRow } from '../../store/columns/state-column.ts';
 import { lastSequenceNumbers } from '../../store/read/event-pages.ts';
 import {
   type Chunk,
+  type ChunkStreamEvent,
   type ChunkTransaction,
   lastVersionOf,
   type TranslatedEvent,
@@ -35,16 +36,25 @@ function streamName(stream: StreamId): string {
   return nameOf(encodeStreamId(stream));
 }
 
+/** An event of a stream in a chunk. */
+interface StreamNumber {
+  /** Of its transaction. */
+  readonly index: number;
+  readonly stream: string;
+  readonly sequenceNumber: bigint;
+}
+
 /**
- * State and streams after some of a chunk's transactions. They are computed on demand, because most chunks have no
- * event to translate.
+ * State and streams after some of a chunk's transactions. The state is computed on demand: most chunks have no event to
+ * translate, and most events belong to a value that their own transaction writes.
  */
 class ChunkOverlay {
   readonly chunk: Chunk;
   readonly #values = new Map<string, Buffer | undefined>();
+  readonly #streamNumbers: StreamNumber[] = [];
   readonly #lastSequenceNumbers = new Map<string, bigint>();
   #nextWrites = 0;
-  #nextEvents = 0;
+  #nextNumber = 0;
 
   constructor(chunk: Chunk) {
     this.chunk = chunk;
@@ -54,17 +64,23 @@ class ChunkOverlay {
    * The value under a physical key after a transaction: `null` when the chunk has not written it, `undefined` when it
    * deleted it. Transactions come in order.
    */
-  value(
-    physicalKeyName: string,
-    index = this.chunk.transactions.length - 1,
-  ): Buffer | undefined | null {
+  value(key: Buffer, index = this.chunk.transactions.length - 1): Buffer | undefined | null {
+    const own = this.chunk.transactions[index]!.writes.find((write) => write.key.equals(key));
+    if (own !== undefined) return own.value && byteTools.asBuffer(own.value);
     for (; this.#nextWrites <= index; this.#nextWrites += 1) {
       for (const { key, value } of this.chunk.transactions[this.#nextWrites]!.writes) {
         this.#values.set(nameOf(key), value && byteTools.asBuffer(value));
       }
     }
-    const value = this.#values.get(physicalKeyName);
-    return value === undefined && !this.#values.has(physicalKeyName) ? null : value;
+    const name = nameOf(key);
+    const value = this.#values.get(name);
+    return value === undefined && !this.#values.has(name) ? null : value;
+  }
+
+  /** Notes an event of a stream. Transactions come in order. */
+  addStreamEvent(index: number, event: ChunkStreamEvent): void {
+    const { sequenceNumber } = event;
+    this.#streamNumbers.push({ index, stream: streamName(event), sequenceNumber });
   }
 
   /**
@@ -72,12 +88,11 @@ class ChunkOverlay {
    * it. Transactions come in order.
    */
   lastSequenceNumber(name: string, index = this.chunk.transactions.length - 1): bigint | undefined {
-    for (; this.#nextEvents <= index; this.#nextEvents += 1) {
-      for (const event of this.chunk.transactions[this.#nextEvents]!.events) {
-        if (event.kind === 'stream') {
-          this.#lastSequenceNumbers.set(streamName(event), event.sequenceNumber);
-        }
-      }
+    const numbers = this.#streamNumbers;
+    for (; this.#nextNumber < numbers.length; this.#nextNumber += 1) {
+      const next = numbers[this.#nextNumber]!;
+      if (next.index > index) break;
+      this.#lastSequenceNumbers.set(next.stream, next.sequenceNumber);
     }
     return this.#lastSequenceNumbers.get(name);
   }
@@ -173,7 +188,7 @@ export class ChunkTranslator {
       for (const [index, key] of event.stateKeys.entries()) {
         const name = nameOf(key);
         if (own[index] !== null || values.has(name)) continue;
-        const pending = this.#inPending((earlier) => earlier.value(name), null);
+        const pending = this.#inPending((earlier) => earlier.value(key), null);
         values.set(name, pending ?? undefined);
         if (pending === null && firstVersion > 0n) stored.push({ name, hash: stateKeyHash(key) });
       }
@@ -220,14 +235,19 @@ export class ChunkTranslator {
   }
 }
 
+/** Notes the events of streams, and finds those that have a translation. */
 function candidatesOf(overlay: ChunkOverlay): Candidate[] {
   const candidates: Candidate[] = [];
   for (const [index, transaction] of overlay.chunk.transactions.entries()) {
-    for (const [eventIndex, { kind, typeTag, data }] of transaction.events.entries()) {
-      const translation = kind === 'module' ? translationOf(typeTag) : undefined;
-      const event = translation?.read(byteTools.asBuffer(data));
+    for (const [eventIndex, chunkEvent] of transaction.events.entries()) {
+      if (chunkEvent.kind === 'stream') {
+        overlay.addStreamEvent(index, chunkEvent);
+        continue;
+      }
+      const translation = translationOf(chunkEvent.typeTag);
+      const event = translation?.read(byteTools.asBuffer(chunkEvent.data));
       if (translation === undefined || event === undefined) continue;
-      const values = event.stateKeys.map((key) => overlay.value(nameOf(key), index));
+      const values = event.stateKeys.map((key) => overlay.value(key, index));
       candidates.push({ index, eventIndex, translation, event, values });
     }
   }

@@ -189,13 +189,22 @@ function eventTag(type: string): Buffer {
   return TypeTag.encode({ kind: 'struct', struct: parseStructTag(type) });
 }
 
-const BY_MODULE_EVENT: ReadonlyMap<string, EventTranslation> = new Map(
-  TRANSLATIONS.map((row) => [nameOf(eventTag(row.moduleEvent)), new EventTranslation(row)]),
-);
+interface TranslatedType {
+  readonly typeTag: Buffer;
+  readonly translation: EventTranslation;
+}
+
+/** By the number of bytes of their tags: most types have another number. */
+const BY_TAG_BYTES: TranslatedType[][] = [];
+for (const row of TRANSLATIONS) {
+  const typeTag = eventTag(row.moduleEvent);
+  BY_TAG_BYTES[typeTag.length] ??= [];
+  BY_TAG_BYTES[typeTag.length]!.push({ typeTag, translation: new EventTranslation(row) });
+}
 
 /** The translation of module events of a type, by the BCS of its tag; `undefined` for all but the 28. */
 export function translationOf(typeTag: Uint8Array): EventTranslation | undefined {
-  return BY_MODULE_EVENT.get(nameOf(typeTag));
+  return BY_TAG_BYTES[typeTag.length]?.find((type) => type.typeTag.equals(typeTag))?.translation;
 }
 
 const HANDLE_EVENT_TAGS: ReadonlySet<string> = new Set(
