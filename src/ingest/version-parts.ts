@@ -6,7 +6,7 @@
 import { BcsReader } from '../move/bcs/bcs-reader.ts';
 import { byteTools } from '../move/bcs/bytes.ts';
 import { WriteSetEntry, WriteSetTail } from '../move/transactions/write-set.ts';
-import { ADDRESS_BYTES } from '../move/types/address.ts';
+import { ADDRESS_BYTES, type Address } from '../move/types/address.ts';
 import { physicalStateKey, StateKey } from '../move/types/state-key.ts';
 import { StateValueMetadata } from '../move/types/state-value.ts';
 import { readTypeTag } from '../move/types/type-tag.ts';
@@ -180,14 +180,54 @@ export function chunkEventOf(bytes: Buffer): ChunkEvent {
 }
 
 function eventAt(bytes: Buffer, places: ArrayLike<number>, at: number): ChunkEvent {
-  const typeAt = places[at + 1]!;
-  const typeTag = bytes.subarray(typeAt, places[at + 2]!);
-  const data = bytes.subarray(places[at + 3]!, places[at + 4]!);
-  if (places[at] === MODULE_EVENT_VARIANT) return { kind: 'module', typeTag, data };
-  const reader = new BcsReader(bytes, typeAt - STREAM_BYTES);
-  const creationNumber = reader.u64();
-  const address = reader.address();
-  return { kind: 'stream', address, creationNumber, sequenceNumber: reader.u64(), typeTag, data };
+  return places[at] === MODULE_EVENT_VARIANT
+    ? new PlacedModuleEvent(bytes, places, at)
+    : new PlacedStreamEvent(bytes, places, at);
+}
+
+/** The parts of an event, which are made when they are asked for. */
+abstract class PlacedEvent {
+  readonly #bytes: Buffer;
+  readonly #places: ArrayLike<number>;
+  readonly #at: number;
+
+  constructor(bytes: Buffer, places: ArrayLike<number>, at: number) {
+    this.#bytes = bytes;
+    this.#places = places;
+    this.#at = at;
+  }
+
+  get typeTag(): Buffer {
+    return this.#part(1);
+  }
+
+  get data(): Buffer {
+    return this.#part(3);
+  }
+
+  #part(number: number): Buffer {
+    const at = this.#at + number;
+    return this.#bytes.subarray(this.#places[at]!, this.#places[at + 1]!);
+  }
+}
+
+class PlacedModuleEvent extends PlacedEvent implements ChunkModuleEvent {
+  readonly kind = 'module';
+}
+
+class PlacedStreamEvent extends PlacedEvent implements ChunkStreamEvent {
+  readonly kind = 'stream';
+  readonly creationNumber: bigint;
+  readonly address: Address;
+  readonly sequenceNumber: bigint;
+
+  constructor(bytes: Buffer, places: ArrayLike<number>, at: number) {
+    super(bytes, places, at);
+    const reader = new BcsReader(bytes, places[at + 1]! - STREAM_BYTES);
+    this.creationNumber = reader.u64();
+    this.address = reader.address();
+    this.sequenceNumber = reader.u64();
+  }
 }
 
 /**
@@ -208,17 +248,37 @@ function writesAt(
 ): StateWrite[] {
   const writes: StateWrite[] = [];
   for (let index = 0; index < count; index += 1) {
-    const at = start + index * WRITE_NUMBERS;
-    const valueAt = places[at + 2]!;
-    const metadataAt = places[at + 4]!;
-    writes.push({
-      key: physicalKeyAt(bytes, places[at]!, places[at + 1]!),
-      value: valueAt === 0 ? undefined : bytes.subarray(valueAt, places[at + 3]!),
-      metadata:
-        metadataAt === 0 ? undefined : StateValueMetadata.read(new BcsReader(bytes, metadataAt)),
-    });
+    writes.push(new PlacedWrite(bytes, places, start + index * WRITE_NUMBERS));
   }
   return writes;
+}
+
+/** The parts of a write, which are made when they are asked for. */
+class PlacedWrite implements StateWrite {
+  readonly #bytes: Buffer;
+  readonly #places: ArrayLike<number>;
+  readonly #at: number;
+
+  constructor(bytes: Buffer, places: ArrayLike<number>, at: number) {
+    this.#bytes = bytes;
+    this.#places = places;
+    this.#at = at;
+  }
+
+  get key(): Buffer {
+    return physicalKeyAt(this.#bytes, this.#places[this.#at]!, this.#places[this.#at + 1]!);
+  }
+
+  get value(): Buffer | undefined {
+    const valueAt = this.#places[this.#at + 2]!;
+    return valueAt === 0 ? undefined : this.#bytes.subarray(valueAt, this.#places[this.#at + 3]!);
+  }
+
+  get metadata(): StateValueMetadata | undefined {
+    const metadataAt = this.#places[this.#at + 4]!;
+    if (metadataAt === 0) return undefined;
+    return StateValueMetadata.read(new BcsReader(this.#bytes, metadataAt));
+  }
 }
 
 /** The physical form of a key in BCS; for an access path the bytes are the same (docs/spec/ledger.md §1.2). */

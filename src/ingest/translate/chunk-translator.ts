@@ -18,6 +18,7 @@ import {
   type ChunkStreamEvent,
   type ChunkTransaction,
   lastVersionOf,
+  type StateWrite,
   type TranslatedEvent,
 } from '../../store/write/chunk.ts';
 import type { LedgerWriter } from '../../store/write/writer.ts';
@@ -30,6 +31,10 @@ import {
 
 function nameOf(key: Buffer): string {
   return key.toString('latin1');
+}
+
+function writtenValue({ value }: StateWrite): Buffer | undefined {
+  return value && byteTools.asBuffer(value);
 }
 
 function streamName(stream: StreamId): string {
@@ -50,7 +55,7 @@ interface StreamNumber {
  */
 class ChunkOverlay {
   readonly chunk: Chunk;
-  readonly #values = new Map<string, Buffer | undefined>();
+  readonly #writes = new Map<string, StateWrite>();
   readonly #streamNumbers: StreamNumber[] = [];
   readonly #lastSequenceNumbers = new Map<string, bigint>();
   #nextWrites = 0;
@@ -66,15 +71,14 @@ class ChunkOverlay {
    */
   value(key: Buffer, index = this.chunk.transactions.length - 1): Buffer | undefined | null {
     const own = this.chunk.transactions[index]!.writes.find((write) => write.key.equals(key));
-    if (own !== undefined) return own.value && byteTools.asBuffer(own.value);
+    if (own !== undefined) return writtenValue(own);
     for (; this.#nextWrites <= index; this.#nextWrites += 1) {
-      for (const { key, value } of this.chunk.transactions[this.#nextWrites]!.writes) {
-        this.#values.set(nameOf(key), value && byteTools.asBuffer(value));
+      for (const write of this.chunk.transactions[this.#nextWrites]!.writes) {
+        this.#writes.set(nameOf(write.key), write);
       }
     }
-    const name = nameOf(key);
-    const value = this.#values.get(name);
-    return value === undefined && !this.#values.has(name) ? null : value;
+    const write = this.#writes.get(nameOf(key));
+    return write === undefined ? null : writtenValue(write);
   }
 
   /** Notes an event of a stream. Transactions come in order. */
