@@ -205,7 +205,6 @@ export class Follower {
       onBehind: (behind) => this.#checkHistory(behind, signal),
     });
     const keepsTransactions = identity?.keepsTransactions ?? this.#options.keepsTransactions;
-    const pages = this.#verified(source.events(signal));
     const committer = new Committer(this.#writer, {
       onCommit: (commit) => this.#count(commit),
       onTrouble: async (error) => {
@@ -213,16 +212,36 @@ export class Follower {
         signal.throwIfAborted();
       },
     });
+    const ended = new AbortController();
+    const onAbort = (): void => ended.abort(signal.reason);
+    signal.addEventListener('abort', onAbort);
+    const pages = this.#verified(source.events(ended.signal));
+    const chunks = this.#chunks(pages, new ChunkAssembler(start, keepsTransactions));
     try {
-      for await (const chunk of this.#chunks(pages, new ChunkAssembler(start, keepsTransactions))) {
-        if (chunk === 'idle') await committer.drain();
-        else {
-          await this.#options.check?.(chunk);
-          await committer.push(chunk);
-        }
-      }
+      signal.throwIfAborted();
+      await this.#commitAll(chunks, committer);
     } finally {
+      signal.removeEventListener('abort', onAbort);
+      // What was begun ahead ends now.
+      ended.abort();
+      await chunks.return(undefined).catch(() => undefined);
       await committer.drain();
+    }
+  }
+
+  /** Commits chunks. The next one is put together while one waits for its turn. */
+  async #commitAll(chunks: AsyncGenerator<Chunk | 'idle'>, committer: Committer): Promise<void> {
+    for (let next = chunks.next(); ; ) {
+      const { done, value: chunk } = await next;
+      if (done === true) return;
+      // Nothing comes soon, and the source looks at what is committed.
+      if (chunk === 'idle') await committer.drain();
+      next = chunks.next();
+      // Awaited in its turn; until then a failure is not "unhandled".
+      next.catch(() => undefined);
+      if (chunk === 'idle') continue;
+      await this.#options.check?.(chunk);
+      await committer.push(chunk);
     }
   }
 
