@@ -21,6 +21,7 @@ import {
   type StateWrite,
   type TranslatedEvent,
 } from '../../store/write/chunk.ts';
+import { keyNumber } from '../../store/write/key-number.ts';
 import type { LedgerWriter } from '../../store/write/writer.ts';
 import {
   type EventTranslation,
@@ -55,7 +56,8 @@ interface StreamNumber {
  */
 class ChunkOverlay {
   readonly chunk: Chunk;
-  readonly #writes = new Map<string, StateWrite>();
+  /** The newest transaction so far that wrote a key of a number: see `keyNumber`. */
+  readonly #writers = new Map<number, number>();
   readonly #streamNumbers: StreamNumber[] = [];
   readonly #lastSequenceNumbers = new Map<string, bigint>();
   #nextWrites = 0;
@@ -70,15 +72,22 @@ class ChunkOverlay {
    * deleted it. Transactions come in order.
    */
   value(key: Buffer, index = this.chunk.transactions.length - 1): Buffer | undefined | null {
-    const own = this.chunk.transactions[index]!.writes.find((write) => write.key.equals(key));
+    const own = this.#writeOf(key, index);
     if (own !== undefined) return writtenValue(own);
     for (; this.#nextWrites <= index; this.#nextWrites += 1) {
       for (const write of this.chunk.transactions[this.#nextWrites]!.writes) {
-        this.#writes.set(nameOf(write.key), write);
+        this.#writers.set(keyNumber(write.key), this.#nextWrites);
       }
     }
-    const write = this.#writes.get(nameOf(key));
-    return write === undefined ? null : writtenValue(write);
+    for (let writer = this.#writers.get(keyNumber(key)) ?? -1; writer >= 0; writer -= 1) {
+      const write = this.#writeOf(key, writer);
+      if (write !== undefined) return writtenValue(write);
+    }
+    return null;
+  }
+
+  #writeOf(key: Buffer, index: number): StateWrite | undefined {
+    return this.chunk.transactions[index]!.writes.find((write) => write.key.equals(key));
   }
 
   /** Notes an event of a stream. Transactions come in order. */

@@ -172,14 +172,17 @@ export class BcsReader {
   /** ULEB128 of at most 32 bits, minimal form. */
   uleb32(): number {
     const start = this.#offset;
-    let value = 0;
-    for (let shift = 0; shift < 35; shift += 7) {
+    const first = this.u8();
+    // Nearly all numbers are small.
+    if (first < 0x80) return first;
+    let value = first & 0x7f;
+    for (let shift = 7; shift < 35; shift += 7) {
       const byte = this.u8();
       const digit = byte & 0x7f;
       if (shift === 28 && digit > 0x0f) break;
       value += digit * 2 ** shift;
       if (byte < 0x80) {
-        if (shift > 0 && digit === 0) {
+        if (digit === 0) {
           throw this.error('uleb_not_minimal', 'ULEB128 encoding was not minimal in size', start);
         }
         return value;

@@ -20,6 +20,7 @@ import { chunkError } from '../store-error.ts';
 import { type BalanceWrite, balanceWriteOf } from './balance-index.ts';
 import type { Chunk, ChunkTransaction, StateWrite } from './chunk.ts';
 import { EventTypeIndex, type MadeWindow } from './event-type-index.ts';
+import { keyNumber } from './key-number.ts';
 
 export interface ChunkKey {
   readonly physical: Buffer;
@@ -35,9 +36,50 @@ export interface ChunkRows {
   readonly typeWindows: readonly MadeWindow[];
 }
 
-interface WrittenChunkKey extends ChunkKey {
+/** A key that a chunk writes, and its last write. */
+class WrittenChunkKey implements ChunkKey {
+  readonly hash: Buffer;
+  readonly version: bigint;
   lastVersion: bigint;
-  lastValue: Uint8Array | undefined;
+  lastWrite: StateWrite;
+
+  constructor(write: StateWrite, hash: Buffer, version: bigint) {
+    this.hash = hash;
+    this.version = version;
+    this.lastVersion = version;
+    this.lastWrite = write;
+  }
+
+  get physical(): Buffer {
+    return this.lastWrite.key;
+  }
+}
+
+/** The keys that a chunk writes, in the order of their first writes. */
+class WrittenKeys {
+  /** A key whose number another one has is under the next number. */
+  readonly #byNumber = new Map<number, WrittenChunkKey>();
+
+  get all(): readonly WrittenChunkKey[] {
+    return [...this.#byNumber.values()];
+  }
+
+  /** Notes a write of a key. @throws StoreError `chunk_state_key` */
+  add(write: StateWrite, key: Buffer, version: bigint): WrittenChunkKey {
+    for (let number = keyNumber(key); ; number += 1) {
+      const known = this.#byNumber.get(number);
+      if (known === undefined) {
+        checkStateKey(key, version);
+        const added = new WrittenChunkKey(write, stateKeyHash(key), version);
+        this.#byNumber.set(number, added);
+        return added;
+      }
+      if (!known.physical.equals(key)) continue;
+      known.lastVersion = version;
+      known.lastWrite = write;
+      return known;
+    }
+  }
 }
 
 /** Versions whose rows are made between two turns of the event loop: a few milliseconds. */
@@ -62,7 +104,7 @@ export async function chunkRowsInTurns(chunk: Chunk, identity: LedgerIdentity): 
 class RowsMaker {
   readonly #batch = new Batch();
   readonly #types = new EventTypeIndex();
-  readonly #keysByName = new Map<string, WrittenChunkKey>();
+  readonly #keys = new WrittenKeys();
   readonly #chunk: Chunk;
   readonly #identity: LedgerIdentity;
 
@@ -87,7 +129,7 @@ class RowsMaker {
       batch.put(TRANSACTIONS, partition, order, transaction.transaction);
       putIndexes(batch, version, transaction.info, transaction.transaction);
     }
-    const keys = putWrites(batch, version, versionBytes, transaction.writes, this.#keysByName);
+    const keys = putWrites(batch, version, versionBytes, transaction.writes, this.#keys);
     const events = putEvents(batch, this.#types, version, key, transaction);
     if (keys.length === 0 && events.length === 0) return;
     batch.put(VERSION_WRITES, partition, order, WRITES_OF_VERSION.encode({ keys, events }));
@@ -100,10 +142,10 @@ class RowsMaker {
       BLOCK_BY_VERSION.put(batch, block.firstVersion, block);
     }
     for (const end of this.#chunk.epochEnds) EPOCH_END.put(batch, end.lastVersion, end);
-    const keys = [...this.#keysByName.values()];
+    const keys = this.#keys.all;
     const balances: BalanceWrite[] = [];
-    for (const { physical, lastValue, lastVersion } of keys) {
-      const write = balanceWriteOf(physical, lastValue, lastVersion);
+    for (const { lastWrite, lastVersion } of keys) {
+      const write = balanceWriteOf(lastWrite.key, lastWrite.value, lastVersion);
       if (write !== undefined) balances.push(write);
     }
     return { batch, keys, balances, typeWindows: this.#types.windows };
@@ -125,22 +167,13 @@ function putWrites(
   version: bigint,
   order: Buffer,
   writes: readonly StateWrite[],
-  keysByName: Map<string, WrittenChunkKey>,
+  known: WrittenKeys,
 ): WrittenKey[] {
-  return writes.map(({ key, value, metadata }) => {
-    const name = key.toString('latin1');
-    let known = keysByName.get(name);
-    if (known === undefined) {
-      checkStateKey(key, version);
-      const hash = stateKeyHash(key);
-      known = { physical: key, hash, version, lastVersion: version, lastValue: value };
-      keysByName.set(name, known);
-    } else {
-      known.lastVersion = version;
-      known.lastValue = value;
-    }
-    batch.put(STATE, known.hash, order, encodeStateRow(key, value, metadata));
-    return { hash: known.hash, owner: ownerOfKey(key) };
+  return writes.map((write) => {
+    const { key, value, metadata } = write;
+    const { hash } = known.add(write, key, version);
+    batch.put(STATE, hash, order, encodeStateRow(key, value, metadata));
+    return { hash, owner: ownerOfKey(key) };
   });
 }
 

@@ -180,20 +180,20 @@ export class LedgerWriter {
   }
 
   async #putNewKeys(batch: Batch, keys: readonly ChunkKey[]): Promise<void> {
-    const byColumn = new Map<Column, { ends: RowKey[]; puts: (() => void)[] }>();
-    for (const { physical, hash, version } of keys) {
-      const rows = rowsOfKey(physical, hash);
-      const end = rows[rows.length - 1]!;
-      const asked = byColumn.get(end.column) ?? { ends: [], puts: [] };
-      asked.ends.push(end);
-      asked.puts.push(() => putKey(batch, rows, physical, version));
-      byColumn.set(end.column, asked);
+    const byColumn = new Map<Column, { ends: RowKey[]; keys: ChunkKey[] }>();
+    for (const key of keys) {
+      const { column, partition, order } = rowsOfKey(key.physical, key.hash).at(-1)!;
+      const asked = byColumn.get(column) ?? { ends: [], keys: [] };
+      asked.ends.push({ partition, order });
+      asked.keys.push(key);
+      byColumn.set(column, asked);
     }
-    const columns = [...byColumn].map(async ([column, { ends, puts }]) => {
-      const present = await this.#store.getMany(column, ends);
-      puts.forEach((put, index) => {
-        if (present[index] === undefined) put();
-      });
+    const columns = [...byColumn].map(async ([column, asked]) => {
+      const present = await this.#store.getMany(column, asked.ends);
+      for (const [index, { physical, hash, version }] of asked.keys.entries()) {
+        if (present[index] !== undefined) continue;
+        putKey(batch, rowsOfKey(physical, hash), physical, version);
+      }
     });
     await Promise.all(columns);
   }
