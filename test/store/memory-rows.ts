@@ -19,7 +19,7 @@ export class MemoryRows implements WritableRows {
 
   write(table: Table, id: number, bytes: Buffer): void {
     if (table === 'log') expect(this.#table(table).has(id)).toBe(false);
-    this.#table(table).set(id, bytes);
+    this.#table(table).set(id, Buffer.from(bytes));
   }
 
   remove(table: Table, from: number, to: number): number {

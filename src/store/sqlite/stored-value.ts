@@ -12,6 +12,7 @@ export interface StoredRows {
 }
 
 export interface WritableRows extends StoredRows {
+  /** The bytes are copied. */
   write(table: Table, id: number, bytes: Buffer): void;
   /** Removes rows from one id up to, but not including, another. @returns how many */
   remove(table: Table, from: number, to: number): number;

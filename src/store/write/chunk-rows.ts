@@ -38,20 +38,18 @@ export interface ChunkRows {
 
 /** A key that a chunk writes, and its last write. */
 class WrittenChunkKey implements ChunkKey {
+  readonly physical: Buffer;
   readonly hash: Buffer;
   readonly version: bigint;
   lastVersion: bigint;
   lastWrite: StateWrite;
 
-  constructor(write: StateWrite, hash: Buffer, version: bigint) {
-    this.hash = hash;
+  constructor(write: StateWrite, physical: Buffer, version: bigint) {
+    this.physical = physical;
+    this.hash = stateKeyHash(physical);
     this.version = version;
     this.lastVersion = version;
     this.lastWrite = write;
-  }
-
-  get physical(): Buffer {
-    return this.lastWrite.key;
   }
 }
 
@@ -70,7 +68,7 @@ class WrittenKeys {
       const known = this.#byNumber.get(number);
       if (known === undefined) {
         checkStateKey(key, version);
-        const added = new WrittenChunkKey(write, stateKeyHash(key), version);
+        const added = new WrittenChunkKey(write, key, version);
         this.#byNumber.set(number, added);
         return added;
       }
@@ -144,8 +142,8 @@ class RowsMaker {
     for (const end of this.#chunk.epochEnds) EPOCH_END.put(batch, end.lastVersion, end);
     const keys = this.#keys.all;
     const balances: BalanceWrite[] = [];
-    for (const { lastWrite, lastVersion } of keys) {
-      const write = balanceWriteOf(lastWrite.key, lastWrite.value, lastVersion);
+    for (const { physical, lastWrite, lastVersion } of keys) {
+      const write = balanceWriteOf(physical, lastWrite.value, lastVersion);
       if (write !== undefined) balances.push(write);
     }
     return { batch, keys, balances, typeWindows: this.#types.windows };

@@ -218,7 +218,7 @@ export class BlockWriter {
     this.#end += end - at;
   }
 
-  /** The block of what was added; the next one is empty. */
+  /** The block of what was added, a view that holds until the next entry comes; the next block is empty. */
   finish(id: number): Buffer {
     const bytes = this.#bytes;
     bytes.writeUInt16LE(this.#offsets.length, CHECKSUM_BYTES);
@@ -227,7 +227,7 @@ export class BlockWriter {
       bytes[this.#end + 1] = offset >> 8;
       this.#end += OFFSET_BYTES;
     }
-    const block = Buffer.from(bytes.subarray(0, this.#end));
+    const block = bytes.subarray(0, this.#end);
     putChecksum(block, markOf(id, BLOCK_MARK));
     this.#offsets.length = 0;
     this.#end = FIRST_ENTRY;

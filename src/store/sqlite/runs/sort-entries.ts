@@ -3,6 +3,8 @@ import { type Entry, PREFIX_BITS } from './block.ts';
 
 const DIGIT_BITS = 10;
 const DIGITS = 1 << DIGIT_BITS;
+/** So many entries with one prefix are inserted one after the other. */
+const MAX_INSERTED = 16;
 
 /**
  * Entries in the order of their keys; those of one key as they come. They are distributed by one part of their
@@ -20,19 +22,32 @@ export function sortEntries(entries: readonly Entry[]): Entry[] {
     distribute(prefixes, shift, order, next);
     [order, next] = [next, order];
   }
-  const sorted: Entry[] = [];
+  const sorted = Array.from(order, (at) => entries[at]!);
   for (let from = 0; from < order.length; ) {
     const prefix = prefixes[order[from]!]!;
     let to = from + 1;
     while (to < order.length && prefixes[order[to]!] === prefix) to += 1;
-    if (to === from + 1) sorted.push(entries[order[from]!]!);
-    else {
-      const same = Array.from(order.subarray(from, to), (at) => entries[at]!);
-      for (const entry of same.sort((a, b) => a.compare(b))) sorted.push(entry);
-    }
+    if (to > from + 1) sortPart(sorted, from, to);
     from = to;
   }
   return sorted;
+}
+
+/** Sorts entries with one prefix. Most are few. */
+function sortPart(entries: Entry[], from: number, to: number): void {
+  if (to - from > MAX_INSERTED) {
+    const part = entries.slice(from, to).sort((a, b) => a.compare(b));
+    for (const [at, entry] of part.entries()) entries[from + at] = entry;
+    return;
+  }
+  for (let at = from + 1; at < to; at += 1) {
+    const entry = entries[at]!;
+    let into = at;
+    for (; into > from && entries[into - 1]!.compare(entry) > 0; into -= 1) {
+      entries[into] = entries[into - 1]!;
+    }
+    entries[into] = entry;
+  }
 }
 
 /** Moves indexes in the order of one digit of their prefixes; those with one digit stay in their order. */
