@@ -1,39 +1,39 @@
 /** Transactions that begin and end blocks, as JSON (docs/spec/transactions.md §2.7). */
+import type { JsonWriter } from '../../move/json/json-writer.ts';
 import type {
   BlockEpilogue,
   BlockMetadata,
   BlockMetadataExt,
 } from '../../move/transactions/block-transaction.ts';
-import { optionalHex, quotedAddress, quotedHex } from './json-units.ts';
-import { byteList } from './validator-json.ts';
+import { formatAddress } from '../../move/types/address.ts';
+import { jsonTo } from './json-parts.ts';
 
-/** The members around the events of a block's first transaction. */
-export function metadataMembers(
-  metadata: BlockMetadata,
-): readonly [beforeEvents: string, afterEvents: string] {
-  const { id, epoch, round, proposer, timestampUsecs } = metadata;
-  return [
-    `"id":${quotedHex(id)},"epoch":"${epoch}","round":"${round}"`,
-    `"previous_block_votes_bitvec":${byteList(metadata.previousBlockVotesBitvec)},` +
-      `"proposer":${quotedAddress(proposer)},` +
-      `"failed_proposer_indices":[${metadata.failedProposerIndices.join(',')}],` +
-      `"timestamp":"${timestampUsecs}"`,
-  ];
+/** The members of a block's first transaction before its events. */
+export function writeBlockId(out: JsonWriter, { id, epoch, round }: BlockMetadata): void {
+  jsonTo(out)`"id":${id},"epoch":"${epoch}","round":"${round}"`;
+}
+
+/** Those behind the events. */
+export function writeProposal(out: JsonWriter, metadata: BlockMetadata): void {
+  const { previousBlockVotesBitvec: votes, failedProposerIndices, timestampUsecs } = metadata;
+  const json = jsonTo(out);
+  json`"previous_block_votes_bitvec":[${votes.join()}],"proposer":"${formatAddress(metadata.proposer)}",`;
+  json`"failed_proposer_indices":[${failedProposerIndices.join()}],"timestamp":"${timestampUsecs}"`;
 }
 
 /** Epoch and round of randomness and key are not shown. */
-export function extensionJson(metadata: BlockMetadataExt): string {
-  if (metadata.kind === 'v0') return '{"type":"v0"}';
-  const randomness = `"randomness":${optionalHex(metadata.randomness?.bytes)}`;
-  if (metadata.kind === 'v1') return `{${randomness},"type":"v1"}`;
-  return `{${randomness},"decryption_key":${optionalHex(metadata.decryptionKey?.bytes)},"type":"v2"}`;
+export function writeExtension(out: JsonWriter, metadata: BlockMetadataExt): void {
+  const json = jsonTo(out);
+  json`"block_metadata_extension":{`;
+  if (metadata.kind !== 'v0') json`"randomness":${metadata.randomness?.bytes},`;
+  if (metadata.kind === 'v2') json`"decryption_key":${metadata.decryptionKey?.bytes},`;
+  json`"type":"${metadata.kind}"}`;
 }
 
-export function blockEndJson({ endInfo }: BlockEpilogue): string {
-  return (
-    `{"block_gas_limit_reached":${endInfo.blockGasLimitReached},` +
-    `"block_output_limit_reached":${endInfo.blockOutputLimitReached},` +
-    `"block_effective_block_gas_units":${endInfo.effectiveBlockGasUnits},` +
-    `"block_approx_output_size":${endInfo.approxOutputSize}}`
-  );
+export function writeBlockEnd(out: JsonWriter, { endInfo }: BlockEpilogue): void {
+  const json = jsonTo(out);
+  json`"block_end_info":{"block_gas_limit_reached":${endInfo.blockGasLimitReached},`;
+  json`"block_output_limit_reached":${endInfo.blockOutputLimitReached},`;
+  json`"block_effective_block_gas_units":${endInfo.effectiveBlockGasUnits},`;
+  json`"block_approx_output_size":${endInfo.approxOutputSize}}`;
 }

@@ -9,14 +9,14 @@ import type { ModuleLookup } from '../../move/modules/lookup.ts';
 import { readScript } from '../../move/modules/read.ts';
 import { EntryFunction, type Script } from '../../move/transactions/executable.ts';
 import { TransactionArgument } from '../../move/transactions/transaction-argument.ts';
-import { ADDRESS_BYTES } from '../../move/types/address.ts';
+import { ADDRESS_BYTES, formatAddress } from '../../move/types/address.ts';
 import { skipTypeTag, TypeTag } from '../../move/types/type-tag.ts';
 import { LayoutError } from '../../move/values/layout.ts';
 import { resolveParameterLayouts } from '../../move/values/layout-resolver.ts';
 import { writeValue } from '../../move/values/value-json.ts';
 import { derive } from '../../state/derived.ts';
 import type { ArgumentLayouts, Decoding } from './decoding.ts';
-import { listOf, quotedAddress, quotedHex, typeList } from './json-units.ts';
+import { jsonTo, writeList, writeTypes } from './json-parts.ts';
 
 /** An entry function with its arguments as it stands in its transaction. */
 export interface CallPlaces {
@@ -91,8 +91,7 @@ export function writeCall(
   if (typesEnd === typesAt + 1) out.part(NO_TYPES);
   else {
     out.part(TYPES);
-    const types = new BcsReader(buffer, typesAt, typesEnd).vector(1, TypeTag.read);
-    out.units(typeList(types));
+    writeTypes(out, new BcsReader(buffer, typesAt, typesEnd).vector(1, TypeTag.read));
     out.part(ARGUMENTS);
   }
   // Names are not checked in stored bytes: their lengths are part of the key.
@@ -124,7 +123,7 @@ function writeResolved(
     (layouts) => writeArguments(out, layouts, buffer, args),
   );
   return andThen(written, (done) => {
-    if (done === undefined) out.units(listOf(call.args, quotedHex));
+    if (done === undefined) writeList(out, call.args, (bytes) => out.hex(bytes));
     out.part(END);
   });
 }
@@ -183,7 +182,7 @@ export function writeScriptPayload(
     return [end - length, end];
   });
   const code = tryParse(() => readScript(script.code));
-  out.units(`{${codeMembers(script, code)}`);
+  writeCode(out, script, code);
   // No lookup makes readable what the code itself does not tell.
   const written =
     code &&
@@ -194,27 +193,28 @@ export function writeScriptPayload(
       return writeArguments(out, layouts, joined, places);
     });
   return andThen(written, (done) => {
-    if (done === undefined) out.units(listOf(args, quotedHex));
+    if (done === undefined) writeList(out, args, (bytes) => out.hex(bytes));
     out.units(',"type":"script_payload"}');
   });
 }
 
-/** Up to the arguments, without these. */
-function codeMembers(
+/** A script up to its arguments, without these. */
+function writeCode(
+  out: JsonWriter,
   { code: bytecode, typeArguments }: Script,
   code: CompiledScript | undefined,
-): string {
+): void {
   const abi = code && tryParse(() => scriptAbiJson(code));
-  return (
-    `"code":{"bytecode":${quotedHex(bytecode)},"abi":${abi ?? 'null'}},` +
-    `"type_arguments":${typeList(typeArguments)},"arguments":`
-  );
+  const types = (): void => writeTypes(out, typeArguments);
+  jsonTo(out)`{"code":{"bytecode":${bytecode},"abi":${abi}},"type_arguments":${types},"arguments":`;
 }
 
 /** The script of a genesis transaction: its arguments are shown by their own kinds, whatever the code says. */
-export function genesisScriptJson(script: Script): string {
+export function writeGenesisScript(out: JsonWriter, script: Script): void {
   const code = tryParse(() => readScript(script.code));
-  return `{${codeMembers(script, code)}${listOf(script.args, argumentJson)}}`;
+  writeCode(out, script, code);
+  writeList(out, script.args, (argument) => jsonTo(out)`${shownArgument(argument)}`);
+  out.units('}');
 }
 
 /** The BCS of an argument as a value of its own kind; a serialized one is that already. */
@@ -224,7 +224,7 @@ function argumentBytes(argument: TransactionArgument): Buffer {
   return TransactionArgument.encode(argument).subarray(1);
 }
 
-function argumentJson({ kind, value }: TransactionArgument): string {
+function shownArgument({ kind, value }: TransactionArgument): string | Buffer {
   switch (kind) {
     case 'u8':
     case 'u16':
@@ -235,10 +235,10 @@ function argumentJson({ kind, value }: TransactionArgument): string {
     case 'bool':
       return String(value);
     case 'address':
-      return quotedAddress(value as string);
+      return `"${formatAddress(value as string)}"`;
     case 'u8Vector':
     case 'serialized':
-      return quotedHex(value as Buffer);
+      return value as Buffer;
     default:
       return `"${value}"`;
   }

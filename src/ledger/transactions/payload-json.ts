@@ -14,7 +14,7 @@ import {
   writeScriptPayload,
 } from './call-json.ts';
 import type { Decoding } from './decoding.ts';
-import { quoted, quotedAddress, quotedHex } from './json-units.ts';
+import { jsonTo } from './json-parts.ts';
 
 export function extraConfigOf(payload: CallPlaces | TransactionPayload): ExtraConfig | undefined {
   if ('typesAt' in payload) return undefined;
@@ -56,7 +56,7 @@ export function writePayload(
         return writeMultisig(out, multisigAddress, executable, decoding);
       }
       if (isRunnable(executable)) return writeRunnable(out, executable, decoding);
-      out.units(rawJson(TransactionPayload.encode(payload)));
+      writeRaw(out, TransactionPayload.encode(payload));
       return undefined;
     }
     case 'encrypted':
@@ -65,8 +65,8 @@ export function writePayload(
 }
 
 /** Payloads without a form of the reference are shown as their bytes. */
-function rawJson(bytes: Buffer): string {
-  return `{"bcs":${quotedHex(bytes)},"type":"${RAW_PAYLOAD_TYPE}"}`;
+function writeRaw(out: JsonWriter, bytes: Buffer): void {
+  jsonTo(out)`{"bcs":${bytes},"type":"${RAW_PAYLOAD_TYPE}"}`;
 }
 
 type Runnable = Extract<Executable, { kind: 'entryFunction' | 'script' }>;
@@ -93,8 +93,7 @@ function writeMultisig(
   decoding: Decoding,
 ): MaybePromise<void> {
   const isOnChain = executable === undefined || executable.kind === 'empty';
-  const address = quotedAddress(multisigAddress);
-  out.units(`{"multisig_address":${address},"transaction_payload":`);
+  out.units(`{"multisig_address":"${formatAddress(multisigAddress)}","transaction_payload":`);
   const written = isOnChain ? out.units('null') : writeExecutable(out, executable, decoding);
   return andThen(written, () => out.units(',"type":"multisig_payload"}'));
 }
@@ -105,7 +104,7 @@ function writeExecutable(
   decoding: Decoding,
 ): MaybePromise<void> {
   if (isRunnable(executable)) return writeRunnable(out, executable, decoding);
-  out.units(rawJson(Executable.encode(executable)));
+  writeRaw(out, Executable.encode(executable));
   return undefined;
 }
 
@@ -121,26 +120,25 @@ function writeEncrypted(
   decoding: Decoding,
 ): MaybePromise<void> {
   const { content, state } = payload;
-  out.units(
-    `{"payload_hash":${quotedHex(content.payloadHash)},"ciphertext":${quotedHex(content.ciphertext)},` +
-      `"encryption_epoch":"${content.encryptionEpoch}","claimed_entry_fun":${claimJson(content)},`,
-  );
-  const tail = `"encrypted_state":"${ENCRYPTED_STATES[state]}","type":"encrypted_transaction_payload"}`;
+  const json = jsonTo(out);
+  json`{"payload_hash":${content.payloadHash},"ciphertext":${content.ciphertext},`;
+  json`"encryption_epoch":"${content.encryptionEpoch}","claimed_entry_fun":${claimJson(content)}`;
+  const tail = `,"encrypted_state":"${ENCRYPTED_STATES[state]}","type":"encrypted_transaction_payload"}`;
   if (state !== 'decrypted') {
     out.units(tail);
     return undefined;
   }
-  out.units('"decrypted_payload":');
-  return andThen(writeDecrypted(out, payload, decoding), () =>
-    out.units(`,"decryption_nonce":${quotedHex(payload.decryptionNonce)},${tail}`),
+  out.units(',"decrypted_payload":');
+  return andThen(
+    writeDecrypted(out, payload, decoding),
+    () => json`,"decryption_nonce":${payload.decryptionNonce}${tail}`,
   );
 }
 
-function claimJson({ claimedEntryFunction }: EncryptedPayload['content']): string {
-  if (claimedEntryFunction === undefined) return 'null';
-  const { module, function: name } = claimedEntryFunction;
-  const id = quoted(`${formatAddress(module.address)}::${module.name}`);
-  return `{"module":${id},"name":${name === undefined ? 'null' : quoted(name)}}`;
+function claimJson({ claimedEntryFunction: claimed }: EncryptedPayload['content']): string {
+  if (claimed === undefined) return 'null';
+  const { module, function: name = null } = claimed;
+  return JSON.stringify({ module: `${formatAddress(module.address)}::${module.name}`, name });
 }
 
 /** A script never becomes a multisig payload. */

@@ -11,7 +11,7 @@ import type { StoredModuleEvent } from '../../store/columns/event-column.ts';
 import { YieldBudget } from '../../yield-budget.ts';
 import { Decoding, DecodingCaches } from './decoding.ts';
 import { writeModuleEvent } from './events-json.ts';
-import { quotedHex } from './json-units.ts';
+import { jsonTo } from './json-parts.ts';
 import { readRequest, writeRequest } from './request-json.ts';
 import { type TransactionContext, writeTransaction } from './transaction-json.ts';
 
@@ -109,13 +109,13 @@ export class TransactionRenderer {
    * @param signed BCS of its SignedTransaction
    * @param hasType whether it says what it is: as an answer for its hash, not as one to its submission
    */
-  renderPending(signed: Buffer, hash: Uint8Array, hasType = true): MaybePromise<Buffer> {
+  renderPending(signed: Buffer, hash: Buffer, hasType = true): MaybePromise<Buffer> {
     const { source, modules, modulesAt, caches } = this.#sources;
     const newest = source.head.version;
     const decoding = new Decoding(newest, caches.decoding, modules, modulesAt, new YieldBudget());
     const out = new JsonWriter();
     const request = readRequest(out, new BcsReader(signed));
-    out.units(`{"hash":${quotedHex(hash)},`);
+    jsonTo(out)`{"hash":${hash},`;
     return andThen(writeRequest(out, request, decoding), () => {
       out.units(hasType ? ',"type":"pending_transaction"}' : '}');
       return out.finish();

@@ -4,8 +4,9 @@ import type { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import type { JsonWriter } from '../../move/json/json-writer.ts';
 import type { ExtraConfig } from '../../move/transactions/executable.ts';
 import { type RawPlaces, readRawPlaces } from '../../move/transactions/user-transaction.ts';
+import { formatAddress } from '../../move/types/address.ts';
 import type { Decoding } from './decoding.ts';
-import { quotedAddress } from './json-units.ts';
+import { jsonTo } from './json-parts.ts';
 import { extraConfigOf, readPayload, writePayload } from './payload-json.ts';
 import { writeSignature } from './signature-json.ts';
 
@@ -59,8 +60,9 @@ export function writeRequest(
     if (config === undefined) out.part(NO_CONFIG);
     else {
       const { replayProtectionNonce: nonce } = config;
-      const shown = nonce === undefined ? 'null' : `"${nonce}"`;
-      out.units(`,"replay_protection_nonce":${shown},"txn_limits_request":${limitsJson(config)}`);
+      const shown = nonce === undefined ? undefined : `"${nonce}"`;
+      const limits = (): void => writeLimits(out, config);
+      jsonTo(out)`,"replay_protection_nonce":${shown},"txn_limits_request":${limits}`;
     }
   });
 }
@@ -71,16 +73,17 @@ const LIMITS_TYPES = {
   delegationPoolDelegator: 'delegation_pool_delegator',
 } as const;
 
-function limitsJson(config: ExtraConfig): string {
-  if (config.kind !== 'v2' || config.limitsRequest === undefined) return 'null';
-  const { limitsRequest: request } = config;
+function writeLimits(out: JsonWriter, config: ExtraConfig): void {
+  const json = jsonTo(out);
+  const request = config.kind === 'v2' ? config.limitsRequest : undefined;
+  if (request === undefined) {
+    json`null`;
+    return;
+  }
   const { executionPercent, ioPercent } = request.multipliers;
-  const pool =
-    request.kind === 'stakePoolOwner'
-      ? ''
-      : `"pool_address":${quotedAddress(request.poolAddress)},`;
-  return (
-    `{${pool}"multipliers":{"execution_multiplier_percent":"${executionPercent}",` +
-    `"io_multiplier_percent":"${ioPercent}"},"type":"${LIMITS_TYPES[request.kind]}"}`
-  );
+  json`{`;
+  if (request.kind !== 'stakePoolOwner')
+    json`"pool_address":"${formatAddress(request.poolAddress)}",`;
+  json`"multipliers":{"execution_multiplier_percent":"${executionPercent}",`;
+  json`"io_multiplier_percent":"${ioPercent}"},"type":"${LIMITS_TYPES[request.kind]}"}`;
 }

@@ -10,8 +10,8 @@ import {
   SIGNATURE_BYTES,
 } from '../../move/crypto/public-key.ts';
 import type { JsonWriter } from '../../move/json/json-writer.ts';
-import { ADDRESS_BYTES } from '../../move/types/address.ts';
-import { listOf, quoted, quotedAddress, quotedHex } from './json-units.ts';
+import { ADDRESS_BYTES, formatAddress } from '../../move/types/address.ts';
+import { jsonTo, writeList } from './json-parts.ts';
 
 /** By the names of the readers' kinds. */
 const KEY_TYPES = {
@@ -24,145 +24,150 @@ const KEY_TYPES = {
   slhDsa: 'slh_dsa__sha2_128s',
 } as const;
 
-const PUBLIC_KEY = Buffer.from('{"public_key":');
+const PUBLIC_KEY = Buffer.from('"public_key":');
 const SIGNATURE = Buffer.from(',"signature":');
-const ED25519_END = Buffer.from(',"type":"ed25519_signature"}');
+const OPEN = Buffer.from('{');
+/** By variant. */
+const ENDS = ['ed25519', 'multi_ed25519', 'multi_agent', 'fee_payer'].map((type) =>
+  Buffer.from(`,"type":"${type}_signature"}`),
+);
 
 /** Reads a TransactionAuthenticator and writes it. @throws BcsError */
 export function writeSignature(out: JsonWriter, reader: BcsReader): void {
   const variant = reader.variant(5, 'TransactionAuthenticator');
-  if (variant !== 0) {
-    out.units(signatureJson(variant, reader));
-    return;
-  }
-  const { buffer } = reader;
-  const { ed25519: keyBytes } = PUBLIC_KEY_BYTES;
-  const { ed25519: signatureBytes } = SIGNATURE_BYTES;
-  readSizedBytes(reader, keyBytes, 'ed25519 public key');
-  out.part(PUBLIC_KEY);
-  out.hex(buffer, reader.offset - keyBytes, reader.offset);
-  readSizedBytes(reader, signatureBytes, 'ed25519 signature');
-  out.part(SIGNATURE);
-  out.hex(buffer, reader.offset - signatureBytes, reader.offset);
-  out.part(ED25519_END);
-}
-
-/** All but the one that most have. */
-function signatureJson(variant: number, reader: BcsReader): string {
+  out.part(OPEN);
   switch (variant) {
-    case 1:
-      return `{${multiEd25519Members(reader)},"type":"multi_ed25519_signature"}`;
-    case 2:
-      return `{${signersMembers(reader)},"type":"multi_agent_signature"}`;
-    case 3: {
-      const signers = signersMembers(reader);
-      const payer = quotedAddress(reader.address());
-      const signer = accountJson(reader);
-      return `{${signers},"fee_payer_address":${payer},"fee_payer_signer":${signer},"type":"fee_payer_signature"}`;
-    }
-    default: {
-      const [members] = accountMembers(reader);
-      return `{${members}"type":"single_sender"}`;
-    }
-  }
-}
-
-function signersMembers(reader: BcsReader): string {
-  const sender = accountJson(reader);
-  const addresses = reader.vector(ADDRESS_BYTES, (inner) => quotedAddress(inner.address()));
-  const signers = reader.vector(1, accountJson);
-  return (
-    `"sender":${sender},"secondary_signer_addresses":[${addresses.join(',')}],` +
-    `"secondary_signers":[${signers.join(',')}]`
-  );
-}
-
-function accountJson(reader: BcsReader): string {
-  const [members, type] = accountMembers(reader);
-  return `{${members}"type":"${type}"}`;
-}
-
-/** The members, each with a comma after it, and the type of an AccountAuthenticator. */
-function accountMembers(reader: BcsReader): readonly [members: string, type: string] {
-  switch (reader.variant(6, 'AccountAuthenticator')) {
     case 0:
-      return [`${ed25519Members(reader)},`, 'ed25519_signature'];
+      writeEd25519(out, reader);
+      break;
     case 1:
-      return [`${multiEd25519Members(reader)},`, 'multi_ed25519_signature'];
-    case 2: {
-      const key = publicKeyJson(reader);
-      return [
-        `"public_key":${key},"signature":${anySignatureJson(reader)},`,
-        'single_key_signature',
-      ];
-    }
+      writeMultiEd25519(out, reader);
+      break;
+    case 2:
+      writeSigners(out, reader);
+      break;
     case 3:
-      return [`${multiKeyMembers(reader)},`, 'multi_key_signature'];
-    case 4:
-      return ['', 'no_account_signature'];
+      writeSigners(out, reader);
+      out.units(`,"fee_payer_address":"${formatAddress(reader.address())}","fee_payer_signer":`);
+      writeAccount(out, reader);
+      break;
     default:
-      return [`${abstractMembers(reader)},`, 'abstract_signature'];
+      writeAccountMembers(out, reader);
+      out.units('"type":"single_sender"}');
+      return;
   }
+  out.part(ENDS[variant]!);
 }
 
-function ed25519Members(reader: BcsReader): string {
-  const key = readSizedBytes(reader, PUBLIC_KEY_BYTES.ed25519, 'ed25519 public key');
-  const signature = readSizedBytes(reader, SIGNATURE_BYTES.ed25519, 'ed25519 signature');
-  return `"public_key":${quotedHex(key)},"signature":${quotedHex(signature)}`;
+function writeSigners(out: JsonWriter, reader: BcsReader): void {
+  out.units('"sender":');
+  writeAccount(out, reader);
+  out.units(',"secondary_signer_addresses":');
+  const addresses = reader.vector(ADDRESS_BYTES, (inner) => inner.address());
+  writeList(out, addresses, (address) => out.units(`"${formatAddress(address)}"`));
+  let separator = ',"secondary_signers":[';
+  const { length } = reader.vector(1, (inner) => {
+    out.units(separator);
+    separator = ',';
+    writeAccount(out, inner);
+  });
+  out.units(length === 0 ? `${separator}]` : ']');
 }
 
-function multiEd25519Members(reader: BcsReader): string {
+function writeAccount(out: JsonWriter, reader: BcsReader): void {
+  out.part(OPEN);
+  out.units(`"type":"${writeAccountMembers(out, reader)}"}`);
+}
+
+/** Writes the members of an AccountAuthenticator, each with a comma after it. @returns its type */
+function writeAccountMembers(out: JsonWriter, reader: BcsReader): string {
+  const [type, write] = ACCOUNTS[reader.variant(ACCOUNTS.length, 'AccountAuthenticator')]!;
+  write?.(out, reader);
+  if (write !== undefined) out.units(',');
+  return type;
+}
+
+function writeEd25519(out: JsonWriter, reader: BcsReader): void {
+  out.part(PUBLIC_KEY);
+  out.hex(readSizedBytes(reader, PUBLIC_KEY_BYTES.ed25519, 'ed25519 public key'));
+  out.part(SIGNATURE);
+  out.hex(readSizedBytes(reader, SIGNATURE_BYTES.ed25519, 'ed25519 signature'));
+}
+
+function writeMultiEd25519(out: JsonWriter, reader: BcsReader): void {
   const { keys, threshold } = MultiEd25519PublicKey.read(reader);
   const { signatures, bitmap } = MultiEd25519Signature.read(reader);
-  return (
-    `"public_keys":${listOf(keys, quotedHex)},"signatures":${listOf(signatures, quotedHex)},` +
-    `"threshold":${threshold},"bitmap":${quotedHex(bitmap)}`
-  );
+  const list = (all: readonly Buffer[]) => () => writeList(out, all, (bytes) => out.hex(bytes));
+  const json = jsonTo(out);
+  json`"public_keys":${list(keys)},"signatures":${list(signatures)},`;
+  json`"threshold":${threshold},"bitmap":${bitmap}`;
 }
 
-function multiKeyMembers(reader: BcsReader): string {
-  const keys = reader.vector(1, publicKeyJson);
+function writeSingleKey(out: JsonWriter, reader: BcsReader): void {
+  out.part(PUBLIC_KEY);
+  writeShown(out, readKey(reader));
+  out.part(SIGNATURE);
+  writeShown(out, readSignature(reader));
+}
+
+function writeMultiKey(out: JsonWriter, reader: BcsReader): void {
+  out.units('"public_keys":');
+  writeList(out, reader.vector(1, readKey), (key) => writeShown(out, key));
   const required = reader.u8();
-  const signatures = reader.vector(1, anySignatureJson);
+  const signatures = reader.vector(1, readSignature);
   const signers = setBits(reader.bytes());
-  const indexed: string[] = [];
+  out.units(',"signatures":');
   // A surplus of either is not shown.
-  for (let at = 0; at < signatures.length && at < signers.length; at += 1) {
-    indexed.push(`{"index":${signers[at]},"signature":${signatures[at]}}`);
-  }
-  return (
-    `"public_keys":[${keys.join(',')}],"signatures":[${indexed.join(',')}],` +
-    `"signatures_required":${required}`
-  );
+  writeList(out, signatures.slice(0, signers.length), (signature, at) => {
+    jsonTo(out)`{"index":${signers[at]},"signature":${() => writeShown(out, signature)}}`;
+  });
+  out.units(`,"signatures_required":${required}`);
 }
 
-function abstractMembers(reader: BcsReader): string {
+function writeAbstract(out: JsonWriter, reader: BcsReader): void {
   const address = reader.address();
   const module = reader.string();
   // Here alone an address is written without prefix and in full.
-  const info = quoted(`${address}::${module}::${reader.string()}`);
+  const info = JSON.stringify(`${address}::${module}::${reader.string()}`);
   const start = reader.offset;
   const variant = reader.variant(2, 'AbstractAuthenticationData');
   const partCount = variant === 0 ? 2 : 3;
   for (let part = 0; part < partCount; part += 1) reader.bytes();
-  return `"function_info":${info},"auth_data":${quotedHex(reader.buffer.subarray(start, reader.offset))}`;
+  jsonTo(out)`"function_info":${info},"auth_data":${reader.buffer.subarray(start, reader.offset)}`;
 }
 
-function publicKeyJson(reader: BcsReader): string {
+/** The types of accounts and who writes their members, by variant. */
+const ACCOUNTS: readonly (readonly [
+  type: string,
+  write?: (out: JsonWriter, reader: BcsReader) => void,
+])[] = [
+  ['ed25519_signature', writeEd25519],
+  ['multi_ed25519_signature', writeMultiEd25519],
+  ['single_key_signature', writeSingleKey],
+  ['multi_key_signature', writeMultiKey],
+  ['no_account_signature'],
+  ['abstract_signature', writeAbstract],
+];
+
+interface Shown {
+  readonly value: Buffer;
+  readonly kind: keyof typeof KEY_TYPES;
+}
+
+const readKey = (reader: BcsReader): Shown => readShown(reader, AnyPublicKey.read);
+const readSignature = (reader: BcsReader): Shown => readShown(reader, AnySignature.read);
+
+function writeShown(out: JsonWriter, { value, kind }: Shown): void {
+  jsonTo(out)`{"value":${value},"type":"${KEY_TYPES[kind]}"}`;
+}
+
+/** The value of a struct is its bytes behind a variant index of one byte. */
+function readShown(
+  reader: BcsReader,
+  read: (reader: BcsReader) => AnyPublicKey | AnySignature,
+): Shown {
   const start = reader.offset;
-  const key = AnyPublicKey.read(reader);
-  const value = 'bytes' in key ? key.bytes : afterVariant(reader, start);
-  return `{"value":${quotedHex(value)},"type":"${KEY_TYPES[key.kind]}"}`;
-}
-
-function anySignatureJson(reader: BcsReader): string {
-  const start = reader.offset;
-  const signature = AnySignature.read(reader);
-  const value = 'bytes' in signature ? signature.bytes : afterVariant(reader, start);
-  return `{"value":${quotedHex(value)},"type":"${KEY_TYPES[signature.kind]}"}`;
-}
-
-/** The bytes of a struct behind a variant index of one byte. */
-function afterVariant({ buffer, offset }: BcsReader, start: number): Buffer {
-  return buffer.subarray(start + 1, offset);
+  const found = read(reader);
+  const value = 'bytes' in found ? found.bytes : reader.buffer.subarray(start + 1, reader.offset);
+  return { value, kind: found.kind };
 }

@@ -15,13 +15,14 @@ import { Script } from '../../move/transactions/executable.ts';
 import { TRANSACTION_KINDS } from '../../move/transactions/transaction.ts';
 import { type InfoPlaces, readInfoPlaces } from '../../move/transactions/transaction-info.ts';
 import { ValidatorTransaction } from '../../move/transactions/validator-transaction.ts';
-import { blockEndJson, extensionJson, metadataMembers } from './block-json.ts';
-import { genesisScriptJson } from './call-json.ts';
+import { formatAddress } from '../../move/types/address.ts';
+import { writeBlockEnd, writeBlockId, writeExtension, writeProposal } from './block-json.ts';
+import { writeGenesisScript } from './call-json.ts';
 import { type ChangesContext, readWrites, writeChanges } from './changes-json.ts';
 import { readEvents, writeEvents } from './events-json.ts';
-import { quoted, quotedAddress } from './json-units.ts';
+import { jsonTo } from './json-parts.ts';
 import { type Request, readRequest, writeRequest } from './request-json.ts';
-import { validatorMembers } from './validator-json.ts';
+import { writeValidator } from './validator-json.ts';
 
 const U64_BYTES = 8;
 
@@ -59,7 +60,7 @@ const EVENTS = Buffer.from('"events":');
 const TIMESTAMP = Buffer.from('"timestamp":');
 const USER_END = Buffer.from(',"type":"user_transaction"}');
 const END = Buffer.from('}');
-const SHOWN_EXECUTED = Buffer.from(quoted(EXECUTED));
+const SHOWN_EXECUTED = Buffer.from(JSON.stringify(EXECUTED));
 
 /**
  * Writes the JSON of a transaction.
@@ -96,7 +97,7 @@ export function writeTransaction(
   writeInfo(out, item, info);
   return andThen(vmStatusText(info.status, decoding), (status) => {
     if (status === EXECUTED && context.statusSuffix === undefined) out.part(SHOWN_EXECUTED);
-    else out.units(quoted(status + (context.statusSuffix ?? '')));
+    else out.text(JSON.stringify(status + (context.statusSuffix ?? '')));
     out.part(ROOT_HASH);
     out.hex(root, 0, HASH_BYTES);
     out.part(CHANGES);
@@ -138,37 +139,40 @@ function readRest(out: JsonWriter, reader: BcsReader): Rest {
         joined(out, 'genesis_transaction', [() => payload(out, context), events]);
     }
     case 'blockMetadata': {
-      const [before, after] = metadataMembers(BlockMetadata.read(reader));
+      const metadata = BlockMetadata.read(reader);
       return (out, { events }) =>
         joined(out, 'block_metadata_transaction', [
-          () => out.units(before),
+          () => writeBlockId(out, metadata),
           events,
-          () => out.units(after),
+          () => writeProposal(out, metadata),
         ]);
     }
     case 'blockMetadataExt': {
       const ext = BlockMetadataExt.read(reader);
-      const [before, after] = metadataMembers(ext.metadata);
-      const last = `${after},"block_metadata_extension":${extensionJson(ext)}`;
       return (out, { events }) =>
         joined(out, 'block_metadata_transaction', [
-          () => out.units(before),
+          () => writeBlockId(out, ext.metadata),
           events,
-          () => out.units(last),
+          () => writeProposal(out, ext.metadata),
+          () => writeExtension(out, ext),
         ]);
     }
     case 'stateCheckpoint':
       readHash(reader);
       return (out, { timestamp }) => joined(out, 'state_checkpoint_transaction', [timestamp]);
     case 'validator': {
-      const members = validatorMembers(ValidatorTransaction.read(reader));
+      const transaction = ValidatorTransaction.read(reader);
       return (out, { events, timestamp }) =>
-        joined(out, 'validator_transaction', [events, timestamp, () => out.units(members)]);
+        joined(out, 'validator_transaction', [
+          events,
+          timestamp,
+          () => writeValidator(out, transaction),
+        ]);
     }
     case 'blockEpilogue': {
-      const end = `"block_end_info":${blockEndJson(BlockEpilogue.read(reader))}`;
+      const epilogue = BlockEpilogue.read(reader);
       return (out, { timestamp }) =>
-        joined(out, 'block_epilogue_transaction', [timestamp, () => out.units(end)]);
+        joined(out, 'block_epilogue_transaction', [timestamp, () => writeBlockEnd(out, epilogue)]);
     }
   }
 }
@@ -204,13 +208,14 @@ function readGenesisPayload(
   reader: BcsReader,
 ): (out: JsonWriter, context: TransactionContext) => MaybePromise<void> {
   if (reader.variant(2, 'WriteSetPayload') === 1) {
-    const executeAs = quotedAddress(reader.address());
-    const script = genesisScriptJson(Script.read(reader));
-    return (out) =>
-      out.units(
-        `"payload":{"write_set":{"execute_as":${executeAs},"script":${script},` +
-          '"type":"script_write_set"},"type":"write_set_payload"}',
-      );
+    const executeAs = formatAddress(reader.address());
+    const script = Script.read(reader);
+    return (out) => {
+      const json = jsonTo(out);
+      json`"payload":{"write_set":{"execute_as":"${executeAs}",`;
+      json`"script":${() => writeGenesisScript(out, script)},"type":"script_write_set"},`;
+      json`"type":"write_set_payload"}`;
+    };
   }
   const writes = readWrites(reader);
   const events = readEvents(reader);

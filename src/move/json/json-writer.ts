@@ -222,7 +222,7 @@ export class JsonWriter {
   }
 
   /** `"0x…"`, two digits a byte. */
-  hex(from: Buffer, start: number, end: number): void {
+  hex(from: Buffer, start = 0, end = from.length): void {
     const first = this.#reserve(2 * (end - start) + 4);
     const bytes = this.#bytes;
     bytes[first] = QUOTE;

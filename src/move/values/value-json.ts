@@ -82,12 +82,6 @@ export function* renderInTurns(
   return out.finish();
 }
 
-/** The UTF-8 of a text, a unit for each byte. */
-export function utf8Units(text: string): string {
-  const bytes = byteTools.utf8Bytes(text);
-  return byteTools.latin1Text(bytes, 0, bytes.length);
-}
-
 /** The fields of a struct's value, in the order of their bytes. */
 interface FieldBytes {
   /** Which variant of an enum the value is; 0 for a struct. */

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { encodeBcs } from '../../../src/move/bcs/bcs-writer.ts';
 import type { Layout } from '../../../src/move/values/layout.ts';
-import { renderInTurns, renderValue, utf8Units } from '../../../src/move/values/value-json.ts';
+import { renderInTurns, renderValue } from '../../../src/move/values/value-json.ts';
 import { testSeed } from '../../random.ts';
 
 const seed = testSeed('value-utf8');
@@ -81,8 +81,4 @@ it.each([
 ])('the u64 %s', (value) => {
   const bytes = encodeBcs((writer) => writer.u64(value));
   expect(renderValue({ kind: 'u64' }, bytes)).toBe(`"${value}"`);
-});
-
-it('units are bytes', () => {
-  expect(utf8Units('aé東')).toBe('aÃ©æ\u009d±');
 });
