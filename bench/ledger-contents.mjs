@@ -1,10 +1,10 @@
 // What there is to ask of a ledger, read from its store: accounts, event streams.
 
-import { decodeBcs } from '../src/move/bcs/bcs-reader.ts';
-import { TransactionInfo } from '../src/move/transactions/transaction-info.ts';
+import { transactionHashIn } from '../src/move/transactions/transaction-info.ts';
 import { parsePhysicalStateKey } from '../src/move/types/state-key.ts';
-import { ACCOUNT_KEYS, EVENTS } from '../src/store/columns/columns.ts';
-import { openView } from '../src/store/read/view.ts';
+import { ACCOUNT_KEYS, EVENTS, TRANSACTION_INFOS } from '../src/store/columns/columns.ts';
+import { openHead } from '../src/store/columns/head.ts';
+import { encodeBucketKey } from '../src/store/columns/order-key.ts';
 import { openSqliteReader } from '../src/store/sqlite/sqlite-store.ts';
 
 const PAGE = { maxRows: 5_000, maxBytes: 8 * 1024 * 1024 };
@@ -55,23 +55,24 @@ export async function accountAddresses(dataFolder, most) {
 }
 
 /**
- * Random transactions, each once; none of a ledger that has hardly any, such as a genesis.
- * @returns {Promise<{version: bigint, hash: string}[]>} hash with 0x
+ * Transactions in a random order; none of a ledger that has hardly any, such as a genesis.
+ * @returns {Promise<{version: bigint, hash: string}[]>} at most `most`; hash with 0x
  */
 export async function randomTransactions(dataFolder, most) {
   const store = openSqliteReader({ directory: dataFolder });
-  const view = await openView(store);
-  const random = seededRandom(2);
-  const { version: newest, oldestVersion } = view.head;
-  const count = Number(newest - oldestVersion) + 1;
-  const found = new Map();
-  while (count > MIN_TRANSACTIONS && found.size < Math.min(most, count / 2)) {
-    const version = oldestVersion + BigInt(Math.floor(random() * count));
-    const info = decodeBcs(await view.transactionInfo(version), TransactionInfo.read);
-    found.set(version, `0x${info.transactionHash.toString('hex')}`);
+  const { version: newest, oldestVersion } = await openHead(store);
+  const versions = Array.from({ length: Number(newest - oldestVersion) + 1 }, (_, at) => at);
+  const found = [];
+  if (versions.length > MIN_TRANSACTIONS) {
+    for (const at of shuffled(versions, 2).slice(0, most)) {
+      const version = oldestVersion + BigInt(at);
+      const { partition, order } = encodeBucketKey(version);
+      const info = await store.get(TRANSACTION_INFOS, partition, order);
+      found.push({ version, hash: `0x${transactionHashIn(info).toString('hex')}` });
+    }
   }
   await store.close();
-  return Array.from(found, ([version, hash]) => ({ version, hash }));
+  return found;
 }
 
 /** Fewer say nothing about random ones. */

@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openStoreReader } from '../src/node/open-store.ts';
 import { openHead } from '../src/store/columns/head.ts';
 import { openSqliteReader } from '../src/store/sqlite/sqlite-store.ts';
 import { startChild } from './child.mjs';
 import { gentleLoad } from './gentle-load.mjs';
-import { PROGRAM, smallSample } from './ledgers.mjs';
+import { PROGRAM, runCommand, smallSample, temporaryFolder } from './ledgers.mjs';
 import { load, loadGenerator } from './load.mjs';
 import { addMemorySample, logMemory, memoryOf } from './memory-figures.mjs';
-import { withChildren } from './process-figures.mjs';
+import { findPostgres, startPostgres } from './postgres-server.mjs';
+import { cpuMsOfAll, withChildren } from './process-figures.mjs';
 import { randomAccounts, randomStreams } from './random-keys.mjs';
 import {
   asBcs,
@@ -24,6 +26,8 @@ export const title = 'Memory under load, while the ledger grows';
 export const MINUTES = Number(process.env.BENCH_MINUTES ?? 1);
 /** Requests a second; 0: as fast as answers come. */
 const RATE = Number(process.env.BENCH_RATE ?? 0);
+/** The workers of a ledger in PostgreSQL are processes with connections of their own, as on several machines. */
+const IS_POSTGRES = process.env.BENCH_STORE === 'postgres';
 const WORKERS = 2;
 const PRODUCED_PER_SECOND = 50;
 /** Fewer than the sample has, so that pruning starts with the node and then keeps pace with what is produced. */
@@ -107,16 +111,32 @@ async function loadFor(origin, requests, seconds) {
   return total;
 }
 
+/** Copies a ledger into a PostgreSQL server of our own. @returns its location, and what ends the server */
+async function inPostgres(dataFolder) {
+  const { bin, missing } = findPostgres();
+  if (bin === undefined) throw new Error(missing);
+  const postgres = await startPostgres(bin, temporaryFolder());
+  const location = `postgres://${postgres.user}@localhost/postgres?host=${postgres.socketFolder}`;
+  await runCommand(['copy', '--data', dataFolder, '--to', location]);
+  return { location, stop: postgres.stop };
+}
+
 /** @param {{log: (line: string) => void}} options */
 export async function run({ log }) {
-  // wrk takes whole seconds.
-  const seconds = Math.round(MINUTES * 60);
   const dataFolder = await smallSample();
   const requests = await mixedRequests(dataFolder);
-  const store = openSqliteReader({ directory: dataFolder });
+  if (!IS_POSTGRES) return measure(dataFolder, requests, log);
+  const { location, stop } = await inPostgres(dataFolder);
+  return measure(location, requests, log).finally(stop);
+}
+
+async function measure(data, requests, log) {
+  // wrk takes whole seconds.
+  const seconds = Math.round(MINUTES * 60);
+  const store = await openStoreReader(data);
   const before = await openHead(store);
   const node = await startChild([
-    ...[PROGRAM, 'serve', '--data', dataFolder, '--listen', '127.0.0.1:0', '--log-level', 'warn'],
+    ...[PROGRAM, 'serve', '--data', data, '--listen', '127.0.0.1:0', '--log-level', 'warn'],
     ...['--workers', String(WORKERS), '--produce', String(PRODUCED_PER_SECOND)],
     ...['--keep-versions', String(Math.floor(Number(before.version) * KEPT_SHARE))],
   ]);
@@ -124,6 +144,7 @@ export async function run({ log }) {
     let isOver = false;
     const watching = watch(node, store, () => isOver);
     const done = await loadFor(new URL(node.ready.url).origin, requests, seconds);
+    const processorMs = cpuMsOfAll(withChildren(node.pid));
     isOver = true;
     const { memory, lags, pids } = await watching;
     const produced = Number((await openHead(store)).version - before.version);
@@ -134,6 +155,7 @@ export async function run({ log }) {
       ...(RATE > 0 ? { ratePerSecond: RATE } : { loadGenerator, p99Ms: summary(done.p99Ms) }),
       seconds,
       requests: Math.round(done.requests),
+      processorSeconds: processorMs / 1_000,
       errors: done.errors,
       producedPerSecond: produced / seconds,
       restartedProcesses: pids.filter((pid) => !memory.has(pid)).length,
@@ -152,6 +174,7 @@ export async function run({ log }) {
 function logResult(log, result) {
   log(
     `${shown(result.seconds)} s, ${shown(result.requests)} requests, ${result.errors} failed, ` +
+      `${shown(result.processorSeconds)} s of processor time, ` +
       `${result.restartedProcesses} processes restarted, ${shown(result.producedPerSecond)} transactions/s committed`,
   );
   logMemory(log, result.processes);

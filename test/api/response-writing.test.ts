@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import {
   headerLines,
   MAX_JOINED_BODY_BYTES,
+  MAX_WAITING_ANSWERS,
   ResponseWriter,
   type WholeResponse,
 } from '../../src/api/http/response-writing.ts';
@@ -25,7 +26,7 @@ function whole(body: Body, status = 200, hasUntrustedValues = false): WholeRespo
   return { status, block: BLOCK, headers, hasUntrustedValues, body };
 }
 
-const writer = new ResponseWriter(KEEP_ALIVE_MS);
+const writer = new ResponseWriter(KEEP_ALIVE_MS, () => undefined);
 let next: WholeResponse;
 let isPublic: boolean;
 let server: Server;
@@ -200,4 +201,55 @@ it('refuses values that Node refuses: those that may come from a client are chec
   strict.close();
   strict.closeAllConnections();
   expect(failures).toEqual(['ERR_INVALID_CHAR']);
+});
+
+it.each([-1, 0, 1])(
+  'answers of a turn go out at its end, or when there are so many %i',
+  async (more) => {
+    const count = MAX_WAITING_ANSWERS + more;
+    const responses: ServerResponse[] = [];
+    const written: ServerResponse[] = [];
+    const ended: number[] = [];
+    const endedNow = () => responses.filter(({ writableEnded }) => writableEnded).length;
+    const waiting = new ResponseWriter(KEEP_ALIVE_MS, (response) => written.push(response));
+    const turn = createServer((_request, response) => {
+      responses.push(response);
+      waiting.write(response, whole(String(responses.length)));
+      ended.push(endedNow());
+      if (responses.length === count) setImmediate(() => ended.push(endedNow()));
+    });
+    turn.listen(0, '127.0.0.1');
+    await once(turn, 'listening');
+    onTestFinished(() => {
+      turn.close();
+      turn.closeAllConnections();
+    });
+    const socket = connect((turn.address() as AddressInfo).port, '127.0.0.1');
+    let received = '';
+    socket.setEncoding('latin1').on('data', (text: string) => {
+      received += text;
+    });
+    socket.write(GET.repeat(count));
+    await vi.waitFor(() => expect(received.split('HTTP/1.1 200').length - 1).toBe(count));
+    socket.destroy();
+    const before = Array(Math.min(count, MAX_WAITING_ANSWERS - 1)).fill(0);
+    const full = more < 0 ? [] : Array(more + 1).fill(MAX_WAITING_ANSWERS);
+    expect(ended).toEqual([...before, ...full, count]);
+    expect(written).toEqual(responses);
+  },
+);
+
+it('a body too long to be joined goes out at once', async () => {
+  const ended: boolean[] = [];
+  const large = createServer((_request, response) => {
+    writer.write(response, whole('x'.repeat(MAX_JOINED_BODY_BYTES + 1)));
+    ended.push(response.writableEnded);
+  });
+  large.listen(0, '127.0.0.1');
+  await once(large, 'listening');
+  const { port } = large.address() as AddressInfo;
+  await (await fetch(`http://127.0.0.1:${port}/`)).text();
+  large.close();
+  large.closeAllConnections();
+  expect(ended).toEqual([true]);
 });

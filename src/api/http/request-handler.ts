@@ -101,6 +101,7 @@ export class RequestHandler {
   constructor(parts: HandlerParts, context: ApiContext) {
     this.#parts = parts;
     this.#context = context;
+    context.responder.onWritten = (response) => this.#watch(response);
   }
 
   /** From now on answers tell clients that their connection ends. */
@@ -108,7 +109,7 @@ export class RequestHandler {
     this.#isClosing = true;
   }
 
-  /** Answers a request; never throws. Where nothing has to wait, the answer is written in this tick or the next. */
+  /** Answers a request; never throws. Where nothing has to wait, the answer is written in this turn of the event loop. */
   handle(request: IncomingMessage, response: ServerResponse): void {
     const startedMs = performance.now();
     // The parser gives a body after the head has been handled. One that came with the head waits for nothing then.
@@ -125,6 +126,7 @@ export class RequestHandler {
    * closes its half meanwhile gets nothing: Node's server does the same.
    */
   afterAnswers(socket: Duplex, callback: () => void): void {
+    this.#context.responder.endTurn();
     const newest = this.#newest.get(socket);
     const isUnfinished = newest?.req.complete === false;
     const isDone = newest === undefined || newest.writableFinished || newest.destroyed;
@@ -154,15 +156,23 @@ export class RequestHandler {
       () => undefined,
       (failure) => failWithoutView(exchange, failure, this.#context),
     );
-    // Node ends this timeout with the next request.
-    if (response.writableFinished) this.#forget(request.socket, response);
-    else {
-      this.#newest.set(request.socket, response);
-      response.once('close', () => this.#forget(request.socket, response));
-      request.socket.setTimeout(this.#context.settings.requestTimeoutMs);
-      response.on('timeout', endUnread);
-    }
+    if (!this.#context.responder.isWaiting(response)) this.#watch(response);
     observe(observers, exchange, startedMs);
+  }
+
+  /** Sees to an answer until the system has taken it. */
+  #watch(response: ServerResponse): void {
+    const { socket } = response.req;
+    if (response.writableFinished) {
+      this.#forget(socket, response);
+      return;
+    }
+    if (response.listenerCount('timeout') > 0) return;
+    this.#newest.set(socket, response);
+    response.once('close', () => this.#forget(socket, response));
+    // Node ends this timeout with the next request.
+    socket.setTimeout(this.#context.settings.requestTimeoutMs);
+    response.on('timeout', endUnread);
   }
 
   /** A connection may be idle for long: it must not hold its last request. */

@@ -42,20 +42,33 @@ export class Responder {
    */
   readonly #vary: string;
   readonly #maxCompressions: number;
-  readonly #admission: Admission;
   readonly #bodies: ApiCaches['bodies'];
   readonly #writer: ResponseWriter;
   #compressions = 0;
+  /** Called for each response that has been written; set by who watches what the system has not taken. */
+  onWritten: (response: ServerResponse) => void = () => undefined;
 
   constructor(settings: ApiSettings, admission: Admission, { bodies }: ApiCaches) {
     const { maxCompressions } = settings;
     this.#maxCompressions = maxCompressions === 0 ? Number.POSITIVE_INFINITY : maxCompressions;
-    this.#admission = admission;
     this.#bodies = bodies;
     this.#ledgerHeaders = new LedgerHeaders(settings.headerPrefix);
-    this.#writer = new ResponseWriter(settings.keepAliveTimeoutMs);
+    this.#writer = new ResponseWriter(settings.keepAliveTimeoutMs, (response) => {
+      admission.holdUnsent(response);
+      this.onWritten(response);
+    });
     this.#compressionEnabled = settings.compressionEnabled;
     this.#vary = settings.compressionEnabled ? 'Origin, Accept, Accept-Encoding' : 'Origin, Accept';
+  }
+
+  /** Whether the answer that was sent last is this one and waits for the end of the turn. */
+  isWaiting(response: ServerResponse): boolean {
+    return this.#writer.isWaiting(response);
+  }
+
+  /** Sends at once what waits for the end of the turn. */
+  endTurn(): void {
+    this.#writer.endTurn();
   }
 
   /** Sends a successful answer, or 304 when the client has it already. */
@@ -136,7 +149,6 @@ export class Responder {
     if (retryAfter !== undefined) headers.push('retry-after', retryAfter);
     const block = this.#ledgerHeaders.of(state);
     this.#writer.write(response, { status, block, headers, hasUntrustedValues: true, body });
-    this.#admission.holdUnsent(response);
   }
 
   /** Refuses a request without a look at the ledger: the headers are those of the answer before. */
@@ -240,7 +252,6 @@ export class Responder {
     const block = this.#ledgerHeaders.of(state);
     const hasUntrustedValues = response.req.headers.origin !== undefined;
     this.#writer.write(response, { status, block, headers, hasUntrustedValues, body });
-    this.#admission.holdUnsent(response);
   }
 
   /** A new list of what follows the ledger headers: those of CORS for a request with an origin, and `vary`. */

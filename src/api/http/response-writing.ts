@@ -12,8 +12,17 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import { Socket } from 'node:net';
 
-/** Bodies up to this size are joined with the head, in bytes; larger ones are not worth the copy. */
-export const MAX_JOINED_BODY_BYTES = 4 * 1024;
+/**
+ * Bodies up to this size are joined with the head, in bytes: Node writes texts of up to 16 KiB without memory of their
+ * own.
+ */
+export const MAX_JOINED_BODY_BYTES = 15 * 1024;
+/**
+ * Answers that wait for the others of their turn of the event loop, at most: half a megabyte, and some milliseconds of
+ * the first one. Each write wakes a client on the same machine (a proxy, for example) that has nothing else to do, which
+ * can take as long as all the rest of a small answer; the client is awake for the writes that follow at once.
+ */
+export const MAX_WAITING_ANSWERS = 32;
 const MS_PER_SEC = 1_000;
 
 /**
@@ -51,11 +60,18 @@ export const NO_HEADERS: HeaderBlock = { list: [], lines: '' };
 export class ResponseWriter {
   /** Node's headers on a connection that stays open. */
   readonly #connectionLines: string;
+  readonly #onWritten: (response: ServerResponse) => void;
+  #waiting: ServerResponse[] = [];
   #dateSecs = 0;
   #lastLines = '';
+  readonly #endTurn = (): void => this.endTurn();
 
-  /** @param keepAliveTimeoutMs the server's own: clients are told when idle connections end; 0 for never */
-  constructor(keepAliveTimeoutMs: number) {
+  /**
+   * @param keepAliveTimeoutMs the server's own: clients are told when idle connections end; 0 for never
+   * @param onWritten called when a response has been written
+   */
+  constructor(keepAliveTimeoutMs: number, onWritten: (response: ServerResponse) => void) {
+    this.#onWritten = onWritten;
     const secs = Math.floor(keepAliveTimeoutMs / MS_PER_SEC);
     const hint = keepAliveTimeoutMs > 0 ? `Keep-Alive: timeout=${secs}\r\n` : '';
     this.#connectionLines = `Connection: keep-alive\r\n${hint}\r\n`;
@@ -66,12 +82,44 @@ export class ResponseWriter {
     const length = body === undefined ? undefined : Buffer.byteLength(body);
     if (!whole.hasUntrustedValues && takesText(response)) {
       const head = this.#head(whole, length);
-      if (writeText(response, whole.status, head, body, length ?? 0)) return;
+      const isJoined = (length ?? 0) <= MAX_JOINED_BODY_BYTES;
+      const text = isJoined ? head + latin1Of(body, length ?? 0) : head;
+      if (setText(response, whole.status, text)) {
+        if (isJoined) this.#wait(response);
+        // A long text is copied twice on its way out, its bytes are not.
+        else this.#end(response, typeof body === 'string' ? Buffer.from(body) : body);
+        return;
+      }
     }
     const list = [...whole.block.list, ...whole.headers];
     if (length !== undefined) list.push('content-length', String(length));
     response.writeHead(whole.status, list);
+    this.#end(response, body);
+  }
+
+  #end(response: ServerResponse, body: string | Uint8Array | undefined): void {
     response.end(body);
+    this.#onWritten(response);
+  }
+
+  /** Writes a response whose text is set at the end of this turn. */
+  #wait(response: ServerResponse): void {
+    this.#waiting.push(response);
+    if (this.#waiting.length === 1) setImmediate(this.#endTurn);
+    else if (this.#waiting.length === MAX_WAITING_ANSWERS) this.endTurn();
+  }
+
+  /** Whether a response is the last one that waits for the end of the turn. */
+  isWaiting(response: ServerResponse): boolean {
+    return this.#waiting[this.#waiting.length - 1] === response;
+  }
+
+  /** Writes at once what waits for the end of the turn. */
+  endTurn(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const response of waiting) response.end();
+    for (const response of waiting) this.#onWritten(response);
   }
 
   #head({ status, block, headers }: WholeResponse, length: number | undefined): string {
@@ -107,23 +155,13 @@ function takesText(response: ServerResponse): boolean {
   );
 }
 
-/** Writes the response, or returns false without writing anything if this Node stores its head elsewhere. */
-function writeText(
-  response: ServerResponse,
-  status: number,
-  head: string,
-  body: string | Uint8Array | undefined,
-  length: number,
-): boolean {
+/** Sets what goes out first, or returns false without setting anything if this Node stores it elsewhere. */
+function setText(response: ServerResponse, status: number, text: string): boolean {
   const fields = response as unknown as { _header: string | null };
   if (fields._header !== null) return false;
-  const text = length <= MAX_JOINED_BODY_BYTES ? latin1Of(body, length) : undefined;
-  fields._header = text === undefined ? head : head + text;
+  fields._header = text;
   if (!response.headersSent) return false;
   response.statusCode = status;
-  if (text !== undefined) response.end();
-  // A long text is copied twice on its way out, its bytes are not.
-  else response.end(typeof body === 'string' ? Buffer.from(body) : body);
   return true;
 }
 

@@ -187,11 +187,15 @@ function handleProtocolEvents(
     server.emit('request', request, response);
   };
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    // A body that is refused anyway need not be sent; then the connection cannot be used again.
-    if (declaresTooMuch(request, contentLengthLimitBytes)) response.shouldKeepAlive = false;
-    // Behind other requests, Node would write it between the head and the body of the answer.
-    else if (response.socket !== null) response.writeContinue();
-    asUsual(request, response);
+    // An answer of this turn is over in the next tick, if the system takes it.
+    context.responder.endTurn();
+    process.nextTick(() => {
+      // A body that is refused anyway need not be sent; then the connection cannot be used again.
+      if (declaresTooMuch(request, contentLengthLimitBytes)) response.shouldKeepAlive = false;
+      // Behind an answer that is not over, Node would write it between the head and the body.
+      else if (response.socket !== null) response.writeContinue();
+      asUsual(request, response);
+    });
   });
   // An unknown expectation is ignored, as the reference's server does.
   server.on('checkExpectation', asUsual);
