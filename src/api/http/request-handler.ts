@@ -109,7 +109,7 @@ export class RequestHandler {
     this.#isClosing = true;
   }
 
-  /** Answers a request; never throws. Where nothing has to wait, the answer is written in this turn of the event loop. */
+  /** Answers a request; never throws. Where nothing has to wait, the answer is written in this turn. */
   handle(request: IncomingMessage, response: ServerResponse): void {
     const startedMs = performance.now();
     // The parser gives a body after the head has been handled. One that came with the head waits for nothing then.

@@ -18,9 +18,10 @@ import { Socket } from 'node:net';
  */
 export const MAX_JOINED_BODY_BYTES = 15 * 1024;
 /**
- * Answers that wait for the others of their turn of the event loop, at most: half a megabyte, and some milliseconds of
- * the first one. Each write wakes a client on the same machine (a proxy, for example) that has nothing else to do, which
- * can take as long as all the rest of a small answer; the client is awake for the writes that follow at once.
+ * Answers that wait for the others of their turn of the event loop, at most: half a megabyte, and some
+ * milliseconds of the first one. Each write wakes a client on the same machine (a proxy, for example) that has
+ * nothing else to do, which can take as long as all the rest of a small answer; the client is awake for the
+ * writes that follow at once.
  */
 export const MAX_WAITING_ANSWERS = 32;
 const MS_PER_SEC = 1_000;
