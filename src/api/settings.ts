@@ -48,7 +48,9 @@ export const API_SETTINGS = {
     default: true,
   },
   maxPageSize: {
-    description: 'maximum events or transactions per page; larger limits are reduced to it',
+    description:
+      'maximum events or transactions per page; larger limits are reduced to it; ' +
+      'nodes that follow get ten times as many transactions',
     ...integer(100, 1, MAX_STORED_ROWS),
   },
   maxBacklogMs: {

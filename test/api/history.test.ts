@@ -111,6 +111,29 @@ describe('the feed of a sample ledger', () => {
     await wide.close();
   });
 
+  it('has ten pages as one for a node that follows', async () => {
+    const settings = apiSettings({ ...NO_LOAD_BOUNDS, maxPageSize: 7 });
+    const narrow = new TestApi(buildApi(openTestedLedger(store), settings, new LogLines()));
+    const all = stored();
+    for (const [query, count] of [
+      ['limit=69&feed=true', 69],
+      ['limit=70&feed=true', 70],
+      ['limit=71&feed=true', 70],
+      ['limit=71', 7],
+      // What the reference ignores, and every node with it.
+      ['limit=71&feed=false', 7],
+      ['limit=71&feed=1', 7],
+      ['limit=71&feed=', 7],
+    ] as const) {
+      const page = await bcs(narrow, `/v1/transactions?start=3&${query}`);
+      const whole = Buffer.concat(decodeOnChainDataPage(page).map(({ bytes }) => bytes.whole));
+      expect([query, whole.equals(Buffer.concat(all.slice(3, 3 + count)))]).toEqual([query, true]);
+    }
+    const { body } = await narrow.request('/v1/transactions?start=3&limit=71&feed=true');
+    expect(JSON.parse(body)).toHaveLength(7);
+    await narrow.close();
+  });
+
   it('has one version at a time, as committed', async () => {
     const all = stored();
     for (const version of [0, 1, 255, 256, newest]) {

@@ -165,9 +165,13 @@ export function pageSize(limit: number | undefined, normal: number, maximum: num
   return Math.min(limit ?? normal, maximum);
 }
 
-/** The size of a page of events or transactions. @throws ApiError as pageSize */
-export function listSize(limit: number | undefined, { maxPageSize }: ApiSettings): number {
-  return pageSize(limit, DEFAULT_PAGE_SIZE, maxPageSize);
+/** The size of a page of events or transactions, or of some pages as one. @throws ApiError as pageSize */
+export function listSize(
+  limit: number | undefined,
+  { maxPageSize }: ApiSettings,
+  pages = 1,
+): number {
+  return pageSize(limit, DEFAULT_PAGE_SIZE, pages * maxPageSize);
 }
 
 function parameterType<T>(
@@ -220,6 +224,13 @@ export const BOOLEAN = parameterType(
     if (text === 'false') return false;
     throw badText('provided string was not `true` or `false`');
   },
+);
+
+/** A boolean that the reference does not have: it ignores every text, and so are all but `true` ignored here. */
+export const FLAG = parameterType(
+  'boolean',
+  Type.Boolean({ examples: [true] }),
+  (text): boolean => text === 'true',
 );
 
 export function oneOf<W extends string>(...words: readonly W[]): ParameterType<W> {

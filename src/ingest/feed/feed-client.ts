@@ -43,7 +43,9 @@ export class FeedClient {
     maxBytes: number,
     signal?: AbortSignal,
   ): Promise<RawPage> {
-    const url = this.#server.url('/transactions', { start: String(start), limit: String(limit) });
+    // Other nodes than Daybook ignore `feed`, and give fewer transactions.
+    const query = { start: String(start), limit: String(limit), feed: 'true' };
+    const url = this.#server.url('/transactions', query);
     const headers = { accept: BCS_TYPE };
     const bounds = { maxBytes, ...this.#timeouts };
     const answer = await this.#server.send({ url, headers, signal }, bounds);

@@ -9,7 +9,7 @@ import { RemoteError } from '../../remote/remote-error.ts';
 import { type FeedClient, MAX_PAGE_BYTES, type RawPage } from './feed-client.ts';
 import { PageError } from './page-error.ts';
 
-/** Transactions requested at once; a node gives fewer when its own limit is lower (the reference's is 100). */
+/** Transactions requested at once; a node gives fewer when its own limit is lower: 1,000 here, 100 in the reference. */
 export const DEFAULT_PAGE_TRANSACTIONS = 1_000;
 export const MAX_PAGES_IN_FLIGHT = 8;
 /** Maximum size of the next page needed, and of prefetched ones. */
