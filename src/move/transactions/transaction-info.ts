@@ -66,7 +66,7 @@ export type TransactionInfo = CodecValue<typeof TransactionInfo>;
 export function transactionHashIn(infoBytes: Uint8Array): Buffer {
   const reader = new BcsReader(infoBytes);
   reader.variant(TransactionInfo.kinds.length, 'TransactionInfo');
-  reader.u64();
+  reader.skip(U64_BYTES);
   ExecutionStatus.read(reader);
   return hash.read(reader);
 }

@@ -9,27 +9,16 @@ import {
   readTransactionOrigin,
 } from '../../move/transactions/transaction-origin.ts';
 import type { Batch } from '../batch.ts';
-import { ACCOUNT_TRANSACTIONS, type RowKey, TRANSACTION_HASHES } from './columns.ts';
+import { ACCOUNT_TRANSACTIONS, type Column, type RowKey, TRANSACTION_HASHES } from './columns.ts';
 import { decodeU64Key, encodeU64Key, U64_BYTES } from './order-key.ts';
 import { RowCodec } from './row-codec.ts';
 
+const NO_VALUE = new Uint8Array(0);
 const HASH_PREFIX_BYTES = TRANSACTION_HASHES.partitionBytes;
 
 export function hashPartition(hash: Uint8Array): Uint8Array {
   return hash.subarray(0, HASH_PREFIX_BYTES);
 }
-
-interface HashedVersion {
-  /** 32 bytes. */
-  readonly hash: Uint8Array;
-  readonly version: bigint;
-}
-
-const VERSION_OF_HASH = new RowCodec<HashedVersion, void>(
-  TRANSACTION_HASHES,
-  ({ hash, version }) => ({ partition: hashPartition(hash), order: encodeU64Key(version) }),
-  { write: () => undefined, read: () => undefined },
-);
 
 export interface SenderTransaction {
   readonly version: bigint;
@@ -55,8 +44,9 @@ export function orderBySequenceNumber(sequenceNumber: bigint): Buffer {
 
 function taggedOrder(tag: number, number: bigint): Buffer {
   const order = Buffer.allocUnsafe(1 + U64_BYTES);
+  const bytes = encodeU64Key(number);
   order[0] = tag;
-  order.set(encodeU64Key(number), 1);
+  for (let at = 0; at < U64_BYTES; at += 1) order[1 + at] = bytes[at]!;
   return order;
 }
 
@@ -85,8 +75,8 @@ export const SENDER_TRANSACTION = new RowCodec<SentTransaction, SenderTransactio
 );
 
 interface IndexRow extends RowKey {
-  readonly column: typeof TRANSACTION_HASHES;
-  readonly value: Buffer;
+  readonly column: Column;
+  readonly value: Uint8Array;
 }
 
 /**
@@ -96,17 +86,15 @@ interface IndexRow extends RowKey {
  * @throws BcsError
  */
 export function indexRows(version: bigint, info: Uint8Array, onChainData: Uint8Array): IndexRow[] {
-  const hashed = { hash: transactionHashIn(info), version };
-  const rows = [rowOf(VERSION_OF_HASH, hashed, undefined)];
+  const partition = hashPartition(transactionHashIn(info));
+  const order = encodeU64Key(version);
+  const hashed = { column: TRANSACTION_HASHES, partition, order, value: NO_VALUE };
   const origin = readTransactionOrigin(onChainData);
-  if (origin === undefined) return rows;
+  if (origin === undefined) return [hashed];
   const sent = { ...origin, version };
-  rows.push(rowOf(SENDER_TRANSACTION, sent, sent));
-  return rows;
-}
-
-function rowOf<Name, Value>(codec: RowCodec<Name, Value>, name: Name, value: Value): IndexRow {
-  return { column: codec.column, ...codec.keyOf(name), value: codec.encode(value) };
+  const { column } = SENDER_TRANSACTION;
+  const key = SENDER_TRANSACTION.keyOf(sent);
+  return [hashed, { column, ...key, value: SENDER_TRANSACTION.encode(sent) }];
 }
 
 export function putIndexRows(
