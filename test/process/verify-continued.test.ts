@@ -2,38 +2,53 @@
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { openStoreReader } from '../../src/node/open-store.ts';
 import { RunFile } from '../../src/node/verification/run-file.ts';
-import { openSqliteReader } from '../../src/store/sqlite/sqlite-store.ts';
 import { verifyLedger } from '../../src/verify/ledger.ts';
 import type { SavedRun } from '../../src/verify/saved-run.ts';
+import { NO_POSTGRES } from '../postgres/cluster.ts';
+import { newPostgresLocation } from '../postgres/shared.ts';
 import { expectFailure, runCommand, temporaryFolder } from './command.ts';
 
+const folder = temporaryFolder();
+const file = join(folder, 'progress');
+
+/** Leaves the file of a run that was killed when it had saved some times. */
+async function cutOffAt(data: string, saves: number): Promise<void> {
+  const store = await openStoreReader(data);
+  const saved = new RunFile(file, data);
+  let left = saves;
+  const onSave = (run: SavedRun): void => {
+    if (left <= 0) return;
+    saved.write(run);
+    left -= 1;
+    if (left === 0) throw new Error('killed');
+  };
+  const run = verifyLedger(store, { saving: { run: undefined, intervalMs: 0, onSave } });
+  await expect(run).rejects.toThrow('killed');
+  await store.close();
+}
+
+async function makeSample(data: string): Promise<void> {
+  const args = ['--transactions', '400', '--accounts', '40', '--seed', '3'];
+  expect((await runCommand(['sample', '--data', data, ...args])).code).toBe(0);
+}
+
+/** Without the line that says where it was continued. */
+function withoutLine(text: string): string {
+  const lines = text.split('\n');
+  const [line, ...more] = lines.filter((one) => one.startsWith('continued from'));
+  expect(line).toMatch(/^continued from +version \d+, [a-z_ ]+$/);
+  expect(more).toEqual([]);
+  return lines.filter((one) => one !== line).join('\n');
+}
+
 describe('verify --progress', () => {
-  const folder = temporaryFolder();
   const data = join(folder, 'ledger');
-  const file = join(folder, 'progress');
   const verify = (...args: string[]) => runCommand(['verify', '--data', data, ...args]);
+  const cutOff = (saves: number) => cutOffAt(data, saves);
 
-  /** Leaves the file of a run that was killed when it had saved some times. */
-  async function cutOff(saves: number): Promise<void> {
-    const store = openSqliteReader({ directory: data });
-    const saved = new RunFile(file, data);
-    let left = saves;
-    const onSave = (run: SavedRun): void => {
-      if (left <= 0) return;
-      saved.write(run);
-      left -= 1;
-      if (left === 0) throw new Error('killed');
-    };
-    const run = verifyLedger(store, { saving: { run: undefined, intervalMs: 0, onSave } });
-    await expect(run).rejects.toThrow('killed');
-    await store.close();
-  }
-
-  beforeAll(async () => {
-    const args = ['--transactions', '400', '--accounts', '40', '--seed', '3'];
-    expect((await runCommand(['sample', '--data', data, ...args])).code).toBe(0);
-  });
+  beforeAll(() => makeSample(data));
 
   it('begins without a file, and leaves none', async () => {
     const plain = await verify();
@@ -47,12 +62,7 @@ describe('verify --progress', () => {
       const plain = await verify();
       await cutOff(saves);
       const { stdout, ...others } = await verify('--progress', file);
-      const lines = stdout.split('\n');
-      const [line, ...more] = lines.filter((one) => one.startsWith('continued from'));
-      expect(line).toMatch(/^continued from +version \d+, [a-z_ ]+$/);
-      expect(more).toEqual([]);
-      const rest = lines.filter((one) => one !== line).join('\n');
-      expect({ ...others, stdout: rest }).toEqual(plain);
+      expect({ ...others, stdout: withoutLine(stdout) }).toEqual(plain);
       expect(existsSync(file)).toBe(false);
     },
   );
@@ -102,5 +112,18 @@ describe('verify --progress', () => {
   it('says that it cannot write its file', async () => {
     const nowhere = join(folder, 'nowhere', 'progress');
     expect(expectFailure(await verify('--progress', nowhere), 1)).toContain('cannot write');
+  });
+});
+
+describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}verify --progress in PostgreSQL`, () => {
+  it('continues a run, but not that of another place', { timeout: 300_000 }, async () => {
+    const [data, other] = [await newPostgresLocation(), await newPostgresLocation()];
+    for (const location of [data, other]) await makeSample(location);
+    const plain = await runCommand(['verify', '--data', data]);
+    await cutOffAt(data, 5);
+    const ofOther = await runCommand(['verify', '--data', other, '--progress', file]);
+    expect(expectFailure(ofOther, 2)).toContain('it is of another ledger');
+    const { stdout, ...others } = await runCommand(['verify', '--data', data, '--progress', file]);
+    expect({ ...others, stdout: withoutLine(stdout) }).toEqual(plain);
   });
 });
