@@ -24,6 +24,7 @@ import { nameDifferences, SUMMED_COLUMNS } from './differences.ts';
 import { newSecret, RowSums, type SavedSums } from './row-sums.ts';
 import {
   findingsOf,
+  type OnSave,
   PartSaver,
   readDigests,
   readPart,
@@ -31,7 +32,7 @@ import {
   type SavedPart,
   savedDigests,
 } from './saved-part.ts';
-import { assertIsContinued, newRun, type SavedRun } from './saved-run.ts';
+import { assertIsContinued, DamagedRows, newRun, type SavedRun } from './saved-run.ts';
 import { type SavedVersions, verifyVersions } from './versions.ts';
 
 export interface VerifyReport {
@@ -72,10 +73,7 @@ interface VerifyOptions {
   readonly saving?: RunSaving | undefined;
 }
 
-export type ExamineVersions = (
-  request: VersionsRequest,
-  onSave: (part: Uint8Array) => void,
-) => Promise<VersionsReport>;
+export type ExamineVersions = (request: VersionsRequest, onSave: OnSave) => Promise<VersionsReport>;
 
 /** How a run is saved from time to time, to be continued by another one. */
 interface RunSaving {
@@ -125,11 +123,7 @@ export async function verifyLedger(
   const run = saved ?? (await newRun(store, newSecret()));
   const { secret, clearedBelow } = run;
   const head = HEAD_ROW.decode(HEAD_KEY, run.head);
-  const parts = { versions: saved?.versions, columns: saved?.columns };
-  const onSave = (part: Partial<typeof parts>): void => {
-    Object.assign(parts, part);
-    saving?.onSave({ ...run, ...parts });
-  };
+  const saves = new Saves(store, run, saving?.onSave);
   const columns = partOf<SavedColumns>(saved?.columns);
   const context = await contextOf(store, head, { maxListed, secret }, columns, onProgress);
   const request = {
@@ -138,10 +132,10 @@ export async function verifyLedger(
   };
   const examine: ExamineVersions =
     examineVersions ?? ((asked, save) => verifyVersionsOf(store, asked, onProgress, save));
-  const saver = new PartSaver(saving && ((part) => onSave({ columns: part })), saving?.intervalMs);
+  const saver = new PartSaver(saving && saves.of('columns'), saving?.intervalMs);
   const onRows = (what: string, done: number) => onProgress({ what, done });
   const [versions, { stateRootVersion, areKeysKnown }] = await Promise.all([
-    examine(request, (part) => onSave({ versions: part })),
+    examine(request, saves.of('versions')),
     examineColumns(context, saver, columns?.state, onRows),
   ]);
   const damages = new DamageList(maxListed);
@@ -155,6 +149,7 @@ export async function verifyLedger(
   for (const column of COLUMNS) {
     if (!context.digests.has(column)) for await (const _ of columnPages(whole, column));
   }
+  await saves.settle();
   const now = await openHead(store);
   if (now.version === head.version) damages.addAll(context.above);
   const prunedMeanwhile =
@@ -173,6 +168,43 @@ export async function verifyLedger(
     laterVersions: now.version - head.version,
     continuedFrom: saved && continuedFrom(saved, head),
   };
+}
+
+/** Saves of both parts, one after the other. */
+class Saves {
+  readonly #onSave: RunSaving['onSave'] | undefined;
+  readonly #damagedRows: DamagedRows;
+  #run: SavedRun;
+  #last: Promise<void> = Promise.resolve();
+  #failure: unknown;
+
+  constructor(store: StoreReader, run: SavedRun, onSave: RunSaving['onSave'] | undefined) {
+    this.#onSave = onSave;
+    this.#run = run;
+    this.#damagedRows = new DamagedRows(store, run.damagedRows);
+  }
+
+  /** Who saves a part. It throws what an earlier save has failed with: then nothing is to be examined any more. */
+  of(name: 'versions' | 'columns'): OnSave {
+    return (part, damages) => {
+      if (this.#failure !== undefined) throw this.#failure;
+      this.#last = this.#last.then(() => this.#save({ [name]: part }, damages));
+      this.#last.catch((error: unknown) => {
+        this.#failure = error;
+      });
+    };
+  }
+
+  async #save(part: Partial<SavedRun>, damages: readonly Damage[]): Promise<void> {
+    await this.#damagedRows.note(damages);
+    this.#run = { ...this.#run, ...part, damagedRows: this.#damagedRows.all };
+    this.#onSave?.(this.#run);
+  }
+
+  /** Waits for the last one. @throws what a save has failed with */
+  async settle(): Promise<void> {
+    await this.#last;
+  }
 }
 
 function continuedFrom(saved: SavedRun, head: Head): ContinuedFrom {
@@ -200,7 +232,7 @@ export async function verifyVersionsOf(
   store: StoreReader,
   request: VersionsRequest,
   onProgress: (progress: VerifyProgress) => void,
-  onSave: (part: Uint8Array) => void = () => undefined,
+  onSave: OnSave = () => undefined,
 ): Promise<VersionsReport> {
   const { clearedBelow, saveIntervalMs } = request;
   const part = partOf<VersionsState>(request.saved);

@@ -5,7 +5,13 @@
 import { deserialize, serialize } from 'node:v8';
 import { COLUMNS, type Column, type RowKey } from '../store/columns/columns.ts';
 import { type ColumnDigest, RowsDigest, type SavedRowsDigest } from '../store/read/digest.ts';
-import { type ColumnRead, DamageList, type ListedDamages, type VerifyContext } from './context.ts';
+import {
+  type ColumnRead,
+  type Damage,
+  DamageList,
+  type ListedDamages,
+  type VerifyContext,
+} from './context.ts';
 import { RowSums, type SavedSums } from './row-sums.ts';
 
 /** A column that the part has read, by number; without a digest: it cannot be read as a whole. */
@@ -36,14 +42,17 @@ export interface SavedPart<State> {
   readonly state: State;
 }
 
+/** @param damages that are listed in the part */
+export type OnSave = (part: Uint8Array, damages: readonly Damage[]) => void;
+
 /** Saves a part from time to time. */
 export class PartSaver {
-  readonly #onSave: ((part: Uint8Array) => void) | undefined;
+  readonly #onSave: OnSave | undefined;
   readonly #intervalMs: number;
   #savedMs = performance.now();
 
   /** @param onSave absent: nothing is saved */
-  constructor(onSave: ((part: Uint8Array) => void) | undefined, intervalMs = 0) {
+  constructor(onSave: OnSave | undefined, intervalMs = 0) {
     this.#onSave = onSave;
     this.#intervalMs = intervalMs;
   }
@@ -52,7 +61,8 @@ export class PartSaver {
   offer(findings: Findings, state: () => unknown, isNow = false): void {
     if (this.#onSave === undefined) return;
     if (!isNow && performance.now() - this.#savedMs < this.#intervalMs) return;
-    this.#onSave(serialize({ findings: savedFindings(findings), state: state() }));
+    const part = serialize({ findings: savedFindings(findings), state: state() });
+    this.#onSave(part, [...findings.damages.listed]);
     this.#savedMs = performance.now();
   }
 }

@@ -8,6 +8,7 @@ import { Committer } from '../../src/ingest/committer.ts';
 import { Batch } from '../../src/store/batch.ts';
 import {
   ACCOUNT_KEYS,
+  ACCOUNT_TRANSACTIONS,
   BALANCES,
   type Column,
   EVENT_TYPES,
@@ -204,8 +205,8 @@ describe('the report of a run that is cut off and continued is that of one that 
 });
 
 /** A run that was cut off in the middle. */
-async function halfRun(store: StoreReader): Promise<SavedRun> {
-  const found = await runUntil(store, (_, saves) => saves === 12, undefined);
+async function halfRun(store: StoreReader, wanted = 12): Promise<SavedRun> {
+  const found = await runUntil(store, (_, saves) => saves === wanted, undefined);
   if ('report' in found) throw new Error('it came to its end');
   return found.run;
 }
@@ -230,16 +231,33 @@ test('what is committed after the run has begun is not covered, and is no damage
   expect(report.laterVersions).toBeGreaterThan(0n);
 });
 
-test('what was found before is reported when it is continued', async () => {
-  const writer = await bulkLedger();
-  const store = writer.reader as Store;
-  const [row] = await store.scan(TRANSACTION_HASHES, { maxRows: 1, maxBytes: 1 });
-  const { partition, order, value } = row!;
-  const wrong = Buffer.concat([value, Buffer.of(1)]);
-  await store.commit(new Batch().put(TRANSACTION_HASHES, partition, order, wrong));
-  const before = await verifyLedger(store);
-  expect(before.damageCount).toBeGreaterThan(0);
-  expect((await continued(store, await halfRun(store))).damages).toEqual(before.damages);
+describe('what was found before', () => {
+  async function damagedHalf() {
+    const writer = await bulkLedger();
+    const store = writer.reader as Store;
+    const [row] = await store.scan(ACCOUNT_TRANSACTIONS, { maxRows: 1, maxBytes: 1 });
+    const { partition, order, value } = row!;
+    const put = (changed: Buffer) =>
+      store.commit(new Batch().put(ACCOUNT_TRANSACTIONS, partition, order, changed));
+    await put(Buffer.concat([value, Buffer.of(1)]));
+    // The column of hashes is saved before.
+    const run = await halfRun(store, 24);
+    expect(run.damagedRows.map(([column]) => column)).toEqual([ACCOUNT_TRANSACTIONS.name]);
+    return { store, run, put, value };
+  }
+
+  it('is reported when the run is continued', async () => {
+    const { store, run } = await damagedHalf();
+    const whole = await verifyLedger(store);
+    expect(whole.damageCount).toBeGreaterThan(0);
+    expect((await continued(store, run)).damages).toEqual(whole.damages);
+  });
+
+  it('and was repaired since: the run is not continued', async () => {
+    const { store, run, put, value } = await damagedHalf();
+    await put(value);
+    await expect(continued(store, run)).rejects.toMatchObject({ code: 'changed_ledger' });
+  });
 });
 
 test('a run is not continued with another ledger, an older one, or one that was pruned since', async () => {

@@ -4,12 +4,14 @@ import type { Worker } from 'node:worker_threads';
 import { IS_BUILT } from '../../built.ts';
 import { StoreError } from '../../store/store-error.ts';
 import { startThread } from '../../thread.ts';
+import type { Damage } from '../../verify/context.ts';
 import type {
   ExamineVersions,
   VerifyProgress,
   VersionsReport,
   VersionsRequest,
 } from '../../verify/ledger.ts';
+import type { OnSave } from '../../verify/saved-part.ts';
 
 export interface VersionsWork {
   readonly data: string;
@@ -18,7 +20,7 @@ export interface VersionsWork {
 
 /** What the thread says: how far it is, what is to be saved, and at the end what it has found, or what has ended it. */
 export type VersionsAnswer =
-  | { readonly part: Uint8Array }
+  | { readonly part: Uint8Array; readonly damages: readonly Damage[] }
   | { readonly progress: VerifyProgress }
   | { readonly report: VersionsReport }
   | { readonly failure: { readonly code: StoreError['code']; readonly message: string } };
@@ -39,10 +41,7 @@ export class VersionsThread {
   }
 
   /** @throws StoreError that has ended the thread; any other error in it */
-  async #examine(
-    request: VersionsRequest,
-    onSave: (part: Uint8Array) => void,
-  ): Promise<VersionsReport> {
+  async #examine(request: VersionsRequest, onSave: OnSave): Promise<VersionsReport> {
     const work: VersionsWork = { data: this.#data, request };
     const worker = startThread('versions-worker', work);
     this.#worker = worker;
@@ -53,7 +52,7 @@ export class VersionsThread {
         else if (!('part' in message)) answer = message;
         else {
           try {
-            onSave(message.part);
+            onSave(message.part, message.damages);
           } catch (cause) {
             reject(cause);
           }

@@ -14,7 +14,7 @@ try {
     store,
     request,
     (progress) => answer({ progress }),
-    (part) => answer({ part }),
+    (part, damages) => answer({ part, damages }),
   );
   answer({ report });
 } catch (error) {
