@@ -109,6 +109,7 @@ export class SqliteCommitter {
 
   #inTransaction<T>(change: (written: Written) => T): T {
     try {
+      this.#database.shortenLog();
       this.#database.beginWrite();
       this.#written ??= {
         writer: new RunWriter(this.#database),

@@ -1,4 +1,5 @@
 /** One connection to the file of a store: its tables and its statements. */
+import { statSync } from 'node:fs';
 import {
   DatabaseSync,
   type DatabaseSyncInstance,
@@ -20,7 +21,14 @@ const CACHE_KIB = CACHE_BUDGETS.sqlite_pages.bytes / 1024;
 /** Pages of the log after which a commit copies them into the file. */
 const CHECKPOINT_PAGES = 4_000;
 /** The file of the log becomes as short again, in bytes. */
-const MAX_LOG_BYTES = 64 * 1024 * 1024;
+const KEPT_LOG_BYTES = 32 * 1024 * 1024;
+/** A log of so many bytes is too long. */
+export const MAX_LOG_BYTES = 2 * KEPT_LOG_BYTES;
+/**
+ * How long a commit waits for readers to let the log begin again, in milliseconds: for turns of the event loops that
+ * read it, but not for a copy.
+ */
+const LOG_TIMEOUT_MS = 250;
 
 const READ = Object.fromEntries(
   TABLES.map((table) => [table, `select v from ${table} where id = ?`]),
@@ -35,6 +43,7 @@ export class SqliteDatabase implements WritableRows {
   readonly path: string;
   readonly #database: DatabaseSyncInstance;
   readonly #statements = new Map<string, Statement>();
+  #longLogBytes = MAX_LOG_BYTES;
 
   constructor(path: string, { readOnly }: { readonly readOnly: boolean }) {
     this.path = path;
@@ -43,7 +52,7 @@ export class SqliteDatabase implements WritableRows {
     if (!readOnly) {
       this.#database.exec(
         `pragma synchronous = full; pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}; ` +
-          `pragma journal_size_limit = ${MAX_LOG_BYTES}`,
+          `pragma journal_size_limit = ${KEPT_LOG_BYTES}`,
       );
     }
   }
@@ -139,10 +148,26 @@ export class SqliteDatabase implements WritableRows {
   }
 
   /** Copies the log into the file, except pages that are still being read. */
-  checkpoint(): void {
+  checkpoint(timeoutMs = 0): void {
     this.#database.exec(
-      `pragma busy_timeout = 0; pragma wal_checkpoint(truncate); pragma busy_timeout = ${BUSY_TIMEOUT_MS}`,
+      `pragma busy_timeout = ${timeoutMs}; pragma wal_checkpoint(truncate); ` +
+        `pragma busy_timeout = ${BUSY_TIMEOUT_MS}`,
     );
+  }
+
+  /**
+   * Begins the log again when it is too long. SQLite does so by itself at a commit that meets no reader; when some
+   * reader always reads, the log would grow by all that is committed.
+   */
+  shortenLog(): void {
+    if (this.#logBytes() < this.#longLogBytes) return;
+    this.checkpoint(LOG_TIMEOUT_MS);
+    // Who reads for long is waited for again when the log has grown by as much.
+    this.#longLogBytes = this.#logBytes() + MAX_LOG_BYTES;
+  }
+
+  #logBytes(): number {
+    return statSync(`${this.path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
   }
 
   /**
