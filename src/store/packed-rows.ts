@@ -1,5 +1,6 @@
 /**
- * Rows of a batch in pieces of memory, which change hands between threads without being copied.
+ * Rows of a batch in pieces of memory, which change hands between threads without being copied. A row that is longer
+ * than a piece has one of its own.
  *
  * A row is its kind, u8; the high half of the number of its value's bytes, u16; then an entry as the sorted runs of
  * SQLite have it (sqlite/runs/block.ts): u16 bytes of the key; the low half of the number of the value's bytes, or
@@ -21,9 +22,9 @@ const DELETED = 0xffff;
 /** The byte before a value: the value follows, it is not somewhere else. */
 export const IS_HERE = 0;
 
-/** Bytes of the first piece, and of the largest ones. A longer row has a piece of its own. */
+/** Bytes of the first piece, and of the largest ones: below those that malloc gives back to the system at once. */
 const FIRST_PIECE_BYTES = 4 * 1024;
-const MAX_PIECE_BYTES = 1024 * 1024;
+const MAX_PIECE_BYTES = 64 * 1024;
 
 const NO_BYTES = Buffer.from(new ArrayBuffer(0));
 /** Longest part that is copied here, in bytes: a call into the runtime takes longer. */

@@ -22,7 +22,8 @@ export function sortEntries(entries: readonly Entry[]): Entry[] {
     distribute(prefixes, shift, order, next);
     [order, next] = [next, order];
   }
-  const sorted = Array.from(order, (at) => entries[at]!);
+  const sorted: Entry[] = [];
+  for (const at of order) sorted.push(entries[at]!);
   for (let from = 0; from < order.length; ) {
     const prefix = prefixes[order[from]!]!;
     let to = from + 1;
