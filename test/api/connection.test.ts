@@ -200,6 +200,19 @@ describe('bodies over connections', () => {
     expect(split(second!).body).toBe(errorBody('not found'));
   });
 
+  it.each(['Expect: 100-continue\r\n', 'Expect: tea\r\n', ''])(
+    'what is no request is refused behind all answers to those before it; with %j',
+    async (expectation) => {
+      const chunked = `${keepAlive}Transfer-Encoding: chunked\r\n\r\n2\r\n[]\r\n0\r\n\r\n`;
+      const small = `GET /v1/nowhere HTTP/1.1\r\nHost: x\r\n${expectation}\r\n`;
+      for (const requests of [[small], [small, small], [chunked, small, chunked]]) {
+        const response = await talk(`${requests.join('')}\r\nNONSENSE\r\n\r\n`);
+        const answers = requests.map((one) => (one === small ? '404' : '400'));
+        expect(response.match(/(?<=HTTP\/1\.1 )[2-5]\d+/g)).toEqual([...answers, '400']);
+      }
+    },
+  );
+
   it('are answered in order, with their heads, after them or in pieces', async () => {
     const whole = (body: string) => `Content-Length: ${body.length}\r\n\r\n${body}`;
     const response = await talk(

@@ -92,7 +92,7 @@ const OUTAGES: readonly LedgerErrorCode[] = ['ledger_unavailable', 'fork_upstrea
 export class RequestHandler {
   readonly #parts: HandlerParts;
   readonly #context: ApiContext;
-  /** By connection, the newest answer that may still wait. */
+  /** By connection, the answer to the newest request, while it may still wait. */
   readonly #newest = new WeakMap<Duplex, ServerResponse>();
   /** By connection, the newest of its pages that are being made, one after the other. */
   readonly #pages = new WeakMap<Duplex, MaybePromise<void>>();
@@ -112,12 +112,12 @@ export class RequestHandler {
   /** Answers a request; never throws. Where nothing has to wait, the answer is written in this turn. */
   handle(request: IncomingMessage, response: ServerResponse): void {
     const startedMs = performance.now();
+    this.#newest.set(request.socket, response);
     // The parser gives a body after the head has been handled. One that came with the head waits for nothing then.
-    if (request.method !== 'POST') this.#answer(request, response, startedMs);
-    else {
-      this.#newest.set(request.socket, response);
-      process.nextTick(() => this.#answer(request, response, startedMs));
-    }
+    // And the server writes what is expected before the answer.
+    const isLater = request.method === 'POST' || request.headers.expect !== undefined;
+    if (isLater) process.nextTick(() => this.#answer(request, response, startedMs));
+    else this.#answer(request, response, startedMs);
   }
 
   /**
@@ -168,7 +168,6 @@ export class RequestHandler {
       return;
     }
     if (response.listenerCount('timeout') > 0) return;
-    this.#newest.set(socket, response);
     response.once('close', () => this.#forget(socket, response));
     // Node ends this timeout with the next request.
     socket.setTimeout(this.#context.settings.requestTimeoutMs);
