@@ -23,7 +23,7 @@ const DELETED = 0xffff;
 export const IS_HERE = 0;
 
 /** Bytes of the first piece, and of the largest ones: below those that malloc gives back to the system at once. */
-const FIRST_PIECE_BYTES = 4 * 1024;
+const FIRST_PIECE_BYTES = 8 * 1024;
 const MAX_PIECE_BYTES = 64 * 1024;
 
 const NO_BYTES = Buffer.from(new ArrayBuffer(0));
@@ -146,17 +146,21 @@ export class PackedReader {
   }
 }
 
-/** @param column by its number */
-export function rowsIn(pieces: readonly Buffer[], column: (number: number) => Column) {
-  return pieces.flatMap((piece) => {
-    const rows = [];
-    for (const reader = new PackedReader(piece); reader.next(); ) {
-      const { key, value } = reader;
-      const named = column(reader.column);
-      const orderAt = 1 + named.partitionBytes;
-      const [partition, order] = [key.subarray(1, orderAt), key.subarray(orderAt)];
-      rows.push({ column: named, partition, order, value });
+/** @param columnOf a number */
+export function rowsIn(pieces: readonly Buffer[], columnOf: (number: number) => Column) {
+  const rows = [];
+  for (const bytes of pieces) {
+    for (const row = new PackedReader(bytes); row.next(); ) {
+      const column = columnOf(row.column);
+      const orderAt = row.keyAt + 1 + column.partitionBytes;
+      const partition = bytes.subarray(row.keyAt + 1, orderAt);
+      rows.push({
+        column,
+        partition,
+        order: bytes.subarray(orderAt, row.keyEnd),
+        value: row.value,
+      });
     }
-    return rows;
-  });
+  }
+  return rows;
 }
