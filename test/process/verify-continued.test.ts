@@ -1,5 +1,5 @@
 /** `daybook verify --progress FILE` with the real program: it continues a run, and refuses files of anything else. */
-import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openStoreReader } from '../../src/node/open-store.ts';
@@ -107,6 +107,15 @@ describe('verify --progress', () => {
     expect(expectFailure(ofCopy, 2)).toContain('it is of another ledger');
     const repair = await verify('--repair', '--from', 'http://127.0.0.1:1', '--progress', file);
     expect(expectFailure(repair, 2)).toContain('a repair is not continued');
+  });
+
+  it('refuses the file when a copy has taken the place of the ledger', async () => {
+    await cutOff(5);
+    const copy = join(folder, 'copy-in-place');
+    cpSync(data, copy, { recursive: true });
+    rmSync(data, { recursive: true });
+    cpSync(copy, data, { recursive: true });
+    expect(expectFailure(await verify('--progress', file), 2)).toContain('it is of another ledger');
   });
 
   it('says that it cannot write its file', async () => {

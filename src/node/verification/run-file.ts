@@ -86,8 +86,12 @@ export class RunFile {
   }
 }
 
-/** What tells a ledger from a copy of it, which may be damaged elsewhere. */
+/**
+ * What tells a ledger from a copy of it, which may be damaged elsewhere. A copy that took its place may have the number
+ * of the file that was removed.
+ */
 function placeOf(data: string): string {
   if (isPostgresUrl(data)) return shownLocation(data);
-  return `${resolve(data)} ${statSync(storeFileOf(data), { throwIfNoEntry: false })?.ino}`;
+  const file = statSync(storeFileOf(data), { bigint: true, throwIfNoEntry: false });
+  return `${resolve(data)} ${file?.ino} ${file?.birthtimeNs}`;
 }
