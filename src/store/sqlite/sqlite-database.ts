@@ -149,10 +149,11 @@ export class SqliteDatabase implements WritableRows {
 
   /** Copies the log into the file, except pages that are still being read. */
   checkpoint(timeoutMs = 0): void {
-    this.#database.exec(
-      `pragma busy_timeout = ${timeoutMs}; pragma wal_checkpoint(truncate); ` +
-        `pragma busy_timeout = ${BUSY_TIMEOUT_MS}`,
-    );
+    try {
+      this.#database.exec(`pragma busy_timeout = ${timeoutMs}; pragma wal_checkpoint(truncate)`);
+    } finally {
+      this.#database.exec(`pragma busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    }
   }
 
   /**
