@@ -131,6 +131,11 @@ describe('the feed of a sample ledger', () => {
     }
     const { body } = await narrow.request('/v1/transactions?start=3&limit=71&feed=true');
     expect(JSON.parse(body)).toHaveLength(7);
+    const { paths } = JSON.parse((await narrow.request('/v1/spec.json')).body);
+    const taking = Object.keys(paths).filter((path) =>
+      paths[path].get?.parameters?.some(({ name }: { readonly name: string }) => name === 'feed'),
+    );
+    expect(taking).toEqual(['/transactions']);
     await narrow.close();
   });
 

@@ -245,10 +245,6 @@ export const accountTransactionsEndpoint = defineRead({
     address: pathParameter(ADDRESS, 'Account that has sent them.'),
     start: queryParameter(U64, 'First sequence number; absent: the most recent page.'),
     limit: listLimit('transactions'),
-    feed: queryParameter(
-      FLAG,
-      `For a node that follows: with \`true\`, the maximum in BCS is ${PAGES_OF_FEED} times as high.`,
-    ),
   },
   results: {
     description: 'The transactions.',
