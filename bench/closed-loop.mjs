@@ -9,6 +9,8 @@ const { hostname, port } = new URL(origin);
 const request = requestBytes(hostname, { path, headers: { accept: 'application/x-bcs' } });
 const accepted = [];
 let refused = 0;
+/** Neither an answer nor a refusal that says when to ask again. */
+let wrong = 0;
 let failed = 0;
 /** Answers in the first two seconds are the start of the load, not the load. */
 const START_MS = 2_000;
@@ -37,8 +39,10 @@ function client(isReady) {
       if (awaited === undefined || received < awaited.length) return;
       const nowMs = performance.now();
       if (nowMs >= countedFromMs) {
-        if (awaited.status === 503) refused += 1;
-        else accepted.push(nowMs - askedMs);
+        const { status, saysWhen } = awaited;
+        if (status === 503 && saysWhen) refused += 1;
+        else if (status === 200) accepted.push(nowMs - askedMs);
+        else wrong += 1;
       }
       parts = [];
       received = 0;
@@ -76,6 +80,7 @@ console.log(
     acceptedPerSecond: accepted.length / countedSecs,
     refusedPerSecond: refused / countedSecs,
     failed,
+    wrong,
     p50Ms: percentile(0.5),
     p99Ms: percentile(0.99),
   }),

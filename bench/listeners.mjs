@@ -32,7 +32,7 @@ const FIRST_ACCOUNT = 0xdead0000;
 const LOOK_INTERVAL_MS = 1;
 
 /** @param {number} [firstAccount] whose stream the first one listens to; absent: all listen to heads */
-async function startListeners(origin, firstAccount) {
+export async function startListeners(origin, firstAccount) {
   const each = Math.ceil(LISTENERS / CLIENTS);
   const clients = Array.from({ length: CLIENTS }, (_, place) => {
     const own = firstAccount === undefined ? [] : [String(firstAccount + place * each)];

@@ -7,12 +7,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { startChild } from './child.mjs';
+import { startListeners } from './listeners.mjs';
 import { load } from './load.mjs';
 import { prepareLedger } from './prepare-ledger.mjs';
 import { anonymousBytes, cpuMs } from './process-figures.mjs';
-import { ratioSummary, shownSummary, summary } from './statistics.mjs';
+import { ratioSummary, shown, shownSummary, summary } from './statistics.mjs';
 
 export const name = 'overload';
 export const title = 'Overload: latency of what is let in at capacity and at four times that';
@@ -35,6 +37,10 @@ const MANY_CONNECTIONS = 500;
 const BUSY_CONNECTIONS = 1_000;
 /** The node and this process need a file for each. */
 const IDLE_CONNECTIONS = 10_000;
+/** Of overload beside idle connections and listeners; then nothing else is measured. */
+const MINUTES = Number(process.env.BENCH_MINUTES ?? 0);
+const CAPACITY_SECONDS = 20;
+const PROBE_INTERVAL_MS = 1_000;
 /** Idle connections that are opened at a time: fewer than wait to be accepted. */
 const OPENED_AT_ONCE = 250;
 /** What a node is started with to see what it costs. */
@@ -95,11 +101,13 @@ async function latency(dataFolder, { kind, path }, { rounds, seconds, log }) {
       acceptedPerSecond: summary(runs.map(({ acceptedPerSecond }) => acceptedPerSecond)),
       refusedPerSecond: summary(runs.map(({ refusedPerSecond }) => refusedPerSecond)),
     });
-    const shown = Object.fromEntries(
+    const figuresByState = Object.fromEntries(
       Object.entries(results).map(([state, runs]) => [state, figures(runs)]),
     );
     log(`${kind}, ${connections} connections at capacity (${backlogMs} ms a turn):`);
-    for (const [state, { p99Ms, acceptedPerSecond, refusedPerSecond }] of Object.entries(shown)) {
+    for (const [state, { p99Ms, acceptedPerSecond, refusedPerSecond }] of Object.entries(
+      figuresByState,
+    )) {
       log(
         `  ${state.padEnd(11)} p99 ${shownSummary(p99Ms)} ms, ` +
           `${shownSummary(acceptedPerSecond)} let in/s, ${shownSummary(refusedPerSecond)} refused/s`,
@@ -108,7 +116,7 @@ async function latency(dataFolder, { kind, path }, { rounds, seconds, log }) {
     log(
       `  p99 at ${OVERLOAD_FACTOR} × against capacity: ${shownSummary(ratio)}; without bounds ${shownSummary(unboundedRatio)}`,
     );
-    return { kind, connections, backlogMs, ...shown, ratio, unboundedRatio };
+    return { kind, connections, backlogMs, ...figuresByState, ratio, unboundedRatio };
   } finally {
     await Promise.all([bounded.stop(), unbounded.stop()]);
   }
@@ -200,6 +208,67 @@ async function idleConnections(dataFolder, { rounds, seconds, log }) {
   return result;
 }
 
+/** How long a new connection waits for its first answer or refusal, each second until `isOver`. */
+async function newConnections(origin, isOver) {
+  const waitsMs = [];
+  while (!isOver()) {
+    const askedMs = performance.now();
+    const response = await fetch(origin + BALANCE, { headers: { connection: 'close' } });
+    await response.arrayBuffer();
+    waitsMs.push(performance.now() - askedMs);
+    await sleep(PROBE_INTERVAL_MS);
+  }
+  return waitsMs;
+}
+
+/** Overload for minutes, beside idle connections and listeners. */
+async function sustained(dataFolder, { log }) {
+  const { path, kind } = KINDS[1];
+  const node = await serve(dataFolder, ['--max-backlog-ms', String(BACKLOG_MS[kind])]);
+  try {
+    const origin = new URL(node.ready.url).origin;
+    const connections = await capacity(node, path, BACKLOG_MS[kind]);
+    const idle = await openIdle(node, IDLE_CONNECTIONS);
+    const stopListeners = await startListeners(origin);
+    const atCapacity = await closedLoop(node, path, connections, CAPACITY_SECONDS);
+    let isOver = false;
+    const probing = newConnections(origin, () => isOver);
+    const many = connections * OVERLOAD_FACTOR;
+    const overloaded = await closedLoop(node, path, many, MINUTES * 60);
+    isOver = true;
+    const newConnectionMs = summary(await probing);
+    const listeners = await stopListeners();
+    for (const socket of idle) socket.destroy();
+    const result = {
+      ...{
+        minutes: MINUTES,
+        connections,
+        idle: idle.length,
+        atCapacity,
+        overloaded,
+        newConnectionMs,
+      },
+      endedStreams: listeners.reduce((sum, { ended }) => sum + ended, 0),
+    };
+    for (const [state, { p99Ms, acceptedPerSecond, refusedPerSecond, failed, wrong }] of [
+      ['at capacity', atCapacity],
+      [`${OVERLOAD_FACTOR} ×`, overloaded],
+    ]) {
+      log(
+        `${MINUTES} minutes, ${state}: p99 ${shown(p99Ms)} ms, ${shown(acceptedPerSecond)} let in/s, ` +
+          `${shown(refusedPerSecond)} refused/s, ${failed} connections lost, ${wrong} other answers`,
+      );
+    }
+    log(
+      `  a new connection has its answer after ${shownSummary(newConnectionMs)} ms; ` +
+        `${result.endedStreams} of the listeners lost their stream`,
+    );
+    return result;
+  } finally {
+    await node.stop();
+  }
+}
+
 /** Processor time of a request with and without what watches requests. */
 async function costs(dataFolder, { rounds, seconds, log }) {
   const nodes = {};
@@ -238,6 +307,7 @@ export async function run(options) {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-bench-'));
   try {
     const dataFolder = await prepareLedger(folder);
+    if (MINUTES > 0) return await sustained(dataFolder, options);
     const kinds = [];
     for (const kind of KINDS) kinds.push(await latency(dataFolder, kind, options));
     const clients = await fairness(dataFolder, options);
