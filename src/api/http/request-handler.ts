@@ -203,7 +203,7 @@ export class RequestHandler {
       begin?.();
       return answer();
     });
-    if (response.writableEnded) return made;
+    if (response.headersSent) return made;
     const ignore = (): void => undefined;
     const over = settle(() => made, ignore, ignore);
     this.#pages.set(socket, over);
