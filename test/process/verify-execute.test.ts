@@ -106,6 +106,6 @@ describe('verify --execute', () => {
     const repair = await runCommand(['verify', '--execute', '--repair', ...args]);
     expect(expectFailure(repair, 2)).toContain('--execute does not repair');
     const threads = await runCommand(['verify', '--threads', '2', ...args]);
-    expect(expectFailure(threads, 2)).toContain('belong to --execute');
+    expect(expectFailure(threads, 2)).toContain('--threads belongs to --execute');
   });
 });
