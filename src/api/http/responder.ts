@@ -33,6 +33,17 @@ interface Content {
   readonly extraHeaders?: HeaderList;
 }
 
+/**
+ * Refusals of a turn that go out at once; further ones wait for its end. Clients ask again at once, and a turn ends
+ * only when fewer than 1,024 connections are ready or after 48 times as many (libuv).
+ */
+export const MAX_REFUSED_AT_ONCE = 512;
+
+interface Refusal {
+  readonly response: ServerResponse;
+  readonly error: ApiError;
+}
+
 export class Responder {
   readonly #ledgerHeaders: LedgerHeaders;
   readonly #compressionEnabled: boolean;
@@ -44,12 +55,17 @@ export class Responder {
   readonly #maxCompressions: number;
   readonly #bodies: ApiCaches['bodies'];
   readonly #writer: ResponseWriter;
+  readonly #admission: Admission;
   #compressions = 0;
+  #refusedInTurn = 0;
+  #held: Refusal[] = [];
+  readonly #endRefusals = (): void => this.#sendHeld();
   /** Called for each response that has been written; set by who watches what the system has not taken. */
   onWritten: (response: ServerResponse) => void = () => undefined;
 
   constructor(settings: ApiSettings, admission: Admission, { bodies }: ApiCaches) {
     const { maxCompressions } = settings;
+    this.#admission = admission;
     this.#maxCompressions = maxCompressions === 0 ? Number.POSITIVE_INFINITY : maxCompressions;
     this.#bodies = bodies;
     this.#ledgerHeaders = new LedgerHeaders(settings.headerPrefix);
@@ -63,11 +79,16 @@ export class Responder {
 
   /** Whether the answer that was sent last is this one and waits for the end of the turn. */
   isWaiting(response: ServerResponse): boolean {
-    return this.#writer.isWaiting(response);
+    return this.#writer.isWaiting(response) || this.#held.at(-1)?.response === response;
   }
 
   /** Sends at once what waits for the end of the turn. */
   endTurn(): void {
+    const held = this.#held;
+    this.#held = [];
+    for (const { response, error } of held) {
+      this.sendError(response, error, this.#ledgerHeaders.latestState);
+    }
     this.#writer.endTurn();
   }
 
@@ -153,7 +174,20 @@ export class Responder {
 
   /** Refuses a request without a look at the ledger: the headers are those of the answer before. */
   sendRefusal(response: ServerResponse, error: ApiError): void {
-    this.sendError(response, error, this.#ledgerHeaders.latestState);
+    this.#refusedInTurn += 1;
+    if (this.#refusedInTurn === 1) this.#admission.beforeTurnEnds(this.#endRefusals);
+    if (this.#refusedInTurn <= MAX_REFUSED_AT_ONCE) {
+      this.sendError(response, error, this.#ledgerHeaders.latestState);
+      return;
+    }
+    // Another answer of the connection has not gone out: a client that pipelines must not fill the memory.
+    if (response.socket === null) this.endTurn();
+    this.#held.push({ response, error });
+  }
+
+  #sendHeld(): void {
+    this.#refusedInTurn = 0;
+    if (this.#held.length > 0) this.endTurn();
   }
 
   /** Sends an error; errors are never compressed and always JSON. */

@@ -100,6 +100,7 @@ export class Admission {
   #sharedMs = 0;
   readonly #msByClient = new Map<string, number>();
   #hasRefused = false;
+  #lastOfTurn: (() => void) | undefined;
   /** Whose work the time since `#countedMs` was, if any. */
   #isWorking = false;
   #client: string | undefined;
@@ -174,6 +175,12 @@ export class Admission {
     this.#isWorking = true;
   }
 
+  /** Calls back at the end of the turn of the last request, which lasts until the callback has returned. */
+  beforeTurnEnds(callback: () => void): void {
+    if (this.#isInTurn) this.#lastOfTurn = callback;
+    else callback();
+  }
+
   refusedCount(kind: WorkKind): number {
     return this.#refused[kind];
   }
@@ -228,8 +235,10 @@ export class Admission {
   }
 
   #finishTurn(): void {
+    this.#count(this.#clock());
+    this.#lastOfTurn?.();
+    this.#lastOfTurn = undefined;
     const nowMs = this.#clock();
-    this.#count(nowMs);
     if (this.#hasRefused || this.#spentMs >= this.#maxMs) {
       if (!this.#isRecent()) this.#overSinceMs = this.#turnBeganMs;
       this.#overUntilMs = nowMs;

@@ -1,0 +1,98 @@
+/** When refusals go out: a turn of the event loop ends although clients ask again at once. */
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ApiCaches } from '../../src/api/http/caches.ts';
+import { MAX_REFUSED_AT_ONCE, Responder } from '../../src/api/http/responder.ts';
+import { Admission, overloadError } from '../../src/api/load/admission.ts';
+import { BOUNDS, nextTurn } from './loaded-process.ts';
+import { apiSettings } from './settings.ts';
+
+const admission = new Admission(BOUNDS);
+const responder = new Responder(apiSettings(), admission, new ApiCaches());
+const responses: ServerResponse[] = [];
+/** Takes requests without answering them: a test refuses all of them in one turn. */
+const server = createServer((_request, response) => responses.push(response));
+
+beforeAll(async () => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+/** So many connections with so many requests each, which the server has received. */
+async function received(connections: number, requestsEach: number): Promise<Socket[]> {
+  responses.length = 0;
+  const { port } = server.address() as AddressInfo;
+  const sockets = Array.from({ length: connections }, () => connect(port, '127.0.0.1'));
+  for (const socket of sockets)
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(requestsEach));
+  while (responses.length < connections * requestsEach) await nextTurn();
+  return sockets;
+}
+
+function refuseAll(): void {
+  for (const response of responses) {
+    admission.admits('read', response.req);
+    responder.sendRefusal(response, overloadError('read'));
+  }
+}
+
+/** The status lines that have come when as many as asked for are there. */
+async function answersOf(socket: Socket, count: number): Promise<string[]> {
+  let text = '';
+  const lines = () => text.match(/HTTP\/1\.1 \d+/g) ?? [];
+  while (lines().length < count) {
+    const [chunk] = (await once(socket, 'data')) as [Buffer];
+    text += chunk.toString('latin1');
+  }
+  return lines();
+}
+
+const sentCount = () => responses.filter(({ headersSent }) => headersSent).length;
+
+describe('refusals of one turn', () => {
+  it.each([
+    [MAX_REFUSED_AT_ONCE - 1, MAX_REFUSED_AT_ONCE - 1],
+    [MAX_REFUSED_AT_ONCE, MAX_REFUSED_AT_ONCE],
+    [MAX_REFUSED_AT_ONCE + 1, MAX_REFUSED_AT_ONCE],
+    [MAX_REFUSED_AT_ONCE * 2, MAX_REFUSED_AT_ONCE],
+  ])('%i of them: %i go out at once, the others when the turn ends', async (count, atOnce) => {
+    const sockets = await received(count, 1);
+    refuseAll();
+    expect(sentCount()).toBe(atOnce);
+    await nextTurn();
+    expect(sentCount()).toBe(count);
+    for (const socket of sockets) expect(await answersOf(socket, 1)).toEqual(['HTTP/1.1 503']);
+    for (const socket of sockets) socket.destroy();
+  });
+
+  it('one of a connection waits at a time, and all come in order', async () => {
+    const count = MAX_REFUSED_AT_ONCE + 40;
+    const [socket] = await received(1, count);
+    refuseAll();
+    expect(sentCount()).toBe(count - 1);
+    expect(await answersOf(socket!, count)).toHaveLength(count);
+    socket!.destroy();
+  });
+
+  it('of a client that has left are not written', async () => {
+    const sockets = await received(MAX_REFUSED_AT_ONCE + 1, 1);
+    refuseAll();
+    const last = responses.at(-1)!;
+    last.req.socket.destroy();
+    await nextTurn();
+    expect(last.destroyed).toBe(true);
+    for (const socket of sockets) socket.destroy();
+    // The next turn refuses at once again.
+    const [next] = await received(1, 1);
+    refuseAll();
+    expect(await answersOf(next!, 1)).toEqual(['HTTP/1.1 503']);
+    next!.destroy();
+  });
+});
