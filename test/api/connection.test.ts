@@ -179,7 +179,8 @@ describe('bodies over connections', () => {
   });
 
   const expecting =
-    'GET /v1/nowhere HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n';
+    'POST /v1/nowhere HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nConnection: close\r\n' +
+    'Content-Length: 0\r\n\r\n';
   const keepAlive = head.replace('Connection: close\r\n', '');
   const statuses = (response: string) => response.match(/HTTP\/1\.1 \d+/g);
 
@@ -198,6 +199,17 @@ describe('bodies over connections', () => {
     expect(statuses(response)).toEqual(['HTTP/1.1 400', 'HTTP/1.1 100', 'HTTP/1.1 404']);
     const [, second] = response.split('HTTP/1.1 100 Continue\r\n\r\n');
     expect(split(second!).body).toBe(errorBody('not found'));
+  });
+
+  it.each([
+    ['', ['404', '404']],
+    ['Content-Length: 2\r\n', ['404']],
+    ['Content-Length: 0\r\n', ['404', '404']],
+  ])('are not asked for where nobody reads them: GET with %j', async (length, answers) => {
+    const got = `GET /v1/nowhere HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n${length}\r\n`;
+    const last = 'GET /v1/nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+    const response = await talk(got + last);
+    expect(statuses(response)).toEqual(answers.map((status) => `HTTP/1.1 ${status}`));
   });
 
   it.each(['Expect: 100-continue\r\n', 'Expect: tea\r\n', ''])(

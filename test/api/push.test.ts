@@ -1,4 +1,5 @@
 /** Server-sent events (docs/extensions.md): streams of an account's events and of heads, over a ledger that grows. */
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { EventClient } from './event-client.ts';
@@ -155,3 +156,36 @@ test('a process has so many listeners and no more', async () => {
   expect((await listen(STREAM)).status).toBe(200);
   expect(app.api.listeners.ended.closed).toBe(1);
 });
+
+test.each([
+  ['', 0n],
+  ['Expect: 100-continue\r\n', 0n],
+  ['Expect: tea\r\n', 0n],
+  ['waiting for the next version', 1n],
+])(
+  'a stream comes behind the pages that its connection asked for before: %j',
+  async (header, versionsAhead) => {
+    const { app, streams, growTo } = await growing();
+    await growTo(5);
+    const { headers } = await app.request(STREAM);
+    const version = BigInt(headers['x-node-ledger-version'] as string) + versionsAhead;
+    const own = versionsAhead > 0n ? `X-Node-Min-Ledger-Version: ${version}\r\n` : header;
+    const socket = connect(await app.port(), '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    const page = `GET ${STREAM} HTTP/1.1\r\nHost: x\r\n${own}\r\n`;
+    const stream = 'GET /v1/-/heads HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n';
+    socket.write(page + page + stream);
+    await sleep(50);
+    if (versionsAhead > 0n) await streams.grow();
+    let text = '';
+    for await (const chunk of socket) {
+      text += (chunk as Buffer).toString('latin1');
+      if (text.includes('text/event-stream')) break;
+    }
+    expect(text.match(/HTTP\/1\.1 \d+|text\/event-stream/g)).toEqual([
+      ...Array(3).fill('HTTP/1.1 200'),
+      'text/event-stream',
+    ]);
+  },
+  10_000,
+);

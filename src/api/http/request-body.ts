@@ -35,7 +35,7 @@ export function readBody(
 }
 
 /** The length of a body as its head tells it, in bytes; infinite for a chunked one. */
-function lengthOf({ headers }: IncomingMessage): number {
+export function declaredBodyBytes({ headers }: IncomingMessage): number {
   if (headers['transfer-encoding'] !== undefined) return Number.POSITIVE_INFINITY;
   return Number(headers['content-length'] ?? 0);
 }
@@ -49,7 +49,7 @@ function readSentBytes(
   limitBytes: number,
   admission: Admission,
 ): MaybePromise<Buffer> {
-  const wholeBytes = lengthOf(request);
+  const wholeBytes = declaredBodyBytes(request);
   const chunks: Buffer[] = [];
   let receivedBytes = 0;
   /** Takes the bytes that have come. @returns whether the outcome is known */

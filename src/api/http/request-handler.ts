@@ -114,9 +114,8 @@ export class RequestHandler {
     const startedMs = performance.now();
     this.#newest.set(request.socket, response);
     // The parser gives a body after the head has been handled. One that came with the head waits for nothing then.
-    // And the server writes what is expected before the answer.
-    const isLater = request.method === 'POST' || request.headers.expect !== undefined;
-    if (isLater) process.nextTick(() => this.#answer(request, response, startedMs));
+    if (request.method === 'POST')
+      process.nextTick(() => this.#answer(request, response, startedMs));
     else this.#answer(request, response, startedMs);
   }
 
@@ -143,16 +142,16 @@ export class RequestHandler {
     const { routes, observers } = this.#parts;
     if (this.#isClosing) response.setHeader('Connection', 'close');
     const exchange = routes.find(request, response);
+    const make = (): MaybePromise<void> =>
+      andThen(
+        andThen(this.#waitForVersion(exchange), () => this.#receiveBody(exchange)),
+        (body) => {
+          this.#admit(exchange.route.work, request);
+          return exchange.route.answer(exchange, body);
+        },
+      );
     void settle(
-      () =>
-        andThen(
-          andThen(this.#waitForVersion(exchange), () => this.#receiveBody(exchange)),
-          (body) =>
-            this.#inLine(exchange, () => {
-              this.#admit(exchange.route.work, request);
-              return exchange.route.answer(exchange, body);
-            }),
-        ),
+      () => this.#inLine(exchange, make),
       () => undefined,
       (failure) => failWithoutView(exchange, failure, this.#context),
     );
@@ -189,7 +188,8 @@ export class RequestHandler {
 
   /**
    * Makes the pages of a connection one after the other: they are sent in this order anyway, and so a connection
-   * occupies the memory of one. @throws ApiError 503 when too many wait
+   * occupies the memory of one. A stream among them begins when those before it are sent. @throws ApiError 503 when too
+   * many wait
    */
   #inLine(
     { request, response, route }: Exchange,

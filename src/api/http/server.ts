@@ -25,7 +25,7 @@ import { pageFileRows, snapshotFileRows } from './file-rows.ts';
 import type { RequestObserver } from './observers.ts';
 import { documentRows } from './openapi.ts';
 import type { PageFile } from './page-files.ts';
-import { declaresTooMuch } from './request-body.ts';
+import { declaredBodyBytes, declaresTooMuch } from './request-body.ts';
 import { type ApiContext, type ApiLogger, openView, RequestHandler } from './request-handler.ts';
 import { Responder } from './responder.ts';
 import { endpointRows, preflightRoute } from './route-rows.ts';
@@ -187,6 +187,12 @@ function handleProtocolEvents(
     server.emit('request', request, response);
   };
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    if (request.method !== 'POST') {
+      // Nobody reads a body, so none is asked for; whether one comes all the same cannot be told from the next request.
+      if (declaredBodyBytes(request) > 0) response.shouldKeepAlive = false;
+      asUsual(request, response);
+      return;
+    }
     // An answer of this turn is over in the next tick, if the system takes it.
     context.responder.endTurn();
     process.nextTick(() => {
