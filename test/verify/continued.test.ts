@@ -23,6 +23,7 @@ import {
 import { Pruner } from '../../src/store/pruning/prune.ts';
 import type { Store, StoreReader } from '../../src/store/store.ts';
 import { StoreError } from '../../src/store/store-error.ts';
+import type { Chunk } from '../../src/store/write/chunk.ts';
 import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { type VerifyReport, verifyLedger } from '../../src/verify/ledger.ts';
 import type { SavedRun } from '../../src/verify/saved-run.ts';
@@ -30,7 +31,7 @@ import { randomSource, roundsOf, testSeed } from '../random.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 import { withKeys } from './long-keys.ts';
 
-const ROUNDS = roundsOf('ROUNDS', 2, 40);
+const ROUNDS = roundsOf('ROUNDS', 1, 40);
 /** More versions than a window of event types has, after each of which a run is saved. */
 const BULK = { transactions: 4_400, accounts: 30, seed: 3n, chunkTransactions: 500 };
 /** So few that each column has many pages. */
@@ -41,11 +42,21 @@ const below = (most: number): number => Math.floor(random() * most);
 
 class Killed extends Error {}
 
-async function bulkLedger(keepsTransactions = true): Promise<LedgerWriter> {
+/** Making them takes as long as an examination. */
+let bulk: readonly Chunk[] | undefined;
+
+function chunksOfBulk(): readonly Chunk[] {
+  bulk ??= [...bulkChunks(BULK)];
+  return bulk;
+}
+
+async function ledgerOf(chunks: Iterable<Chunk>): Promise<LedgerWriter> {
   const writer = await LedgerWriter.open(new MemoryStore());
-  await new Committer(writer).pushAll(bulkChunks({ ...BULK, keepsTransactions }));
+  await new Committer(writer).pushAll(chunks);
   return writer;
 }
+
+const bulkLedger = (): Promise<LedgerWriter> => ledgerOf(chunksOfBulk());
 
 /** Reads small pages. */
 function reading(store: StoreReader): StoreReader {
@@ -147,7 +158,7 @@ describe('the report of a run that is cut off and continued is that of one that 
   });
 
   it('for one that stores no whole transactions', async () => {
-    const { reader } = await bulkLedger(false);
+    const { reader } = await ledgerOf(bulkChunks({ ...BULK, keepsTransactions: false }));
     expect((await expectSame(reader)).damageCount).toBe(0);
   });
 
@@ -158,10 +169,8 @@ describe('the report of a run that is cut off and continued is that of one that 
   });
 
   it('for one that is damaged, before and after the places where it is cut off', async () => {
-    const writer = await LedgerWriter.open(new MemoryStore());
     // Infos do not say that these keys are written.
-    const chunks = [...bulkChunks(BULK)].map((one) => withKeys(one, ['a', 'b']));
-    await new Committer(writer).pushAll(chunks);
+    const writer = await ledgerOf(chunksOfBulk().map((one) => withKeys(one, ['a', 'b'])));
     const store = writer.reader as Store;
     const batch = new Batch();
     const at = async (column: Column, share: number) => {
@@ -218,9 +227,8 @@ async function continued(store: StoreReader, run: SavedRun) {
 }
 
 test('what is committed after the run has begun is not covered, and is no damage', async () => {
-  const chunks = [...bulkChunks(BULK)];
-  const writer = await LedgerWriter.open(new MemoryStore());
-  await new Committer(writer).pushAll(chunks.slice(0, -4));
+  const chunks = chunksOfBulk();
+  const writer = await ledgerOf(chunks.slice(0, -4));
   const { version } = writer.head!;
   const run = await halfRun(writer.reader);
   await new Committer(writer).pushAll(chunks.slice(-4));
@@ -263,11 +271,9 @@ describe('what was found before', () => {
 test('a run is not continued with another ledger, an older one, or one that was pruned since', async () => {
   const writer = await bulkLedger();
   const run = await halfRun(writer.reader);
-  const other = await LedgerWriter.open(new MemoryStore());
-  await new Committer(other).pushAll(bulkChunks({ ...BULK, seed: 4n }));
+  const other = await ledgerOf(bulkChunks({ ...BULK, seed: 4n }));
   await expect(continued(other.reader, run)).rejects.toMatchObject({ code: 'other_ledger' });
-  const older = await LedgerWriter.open(new MemoryStore());
-  await new Committer(older).pushAll([...bulkChunks(BULK)].slice(0, -1));
+  const older = await ledgerOf(chunksOfBulk().slice(0, -1));
   await expect(continued(older.reader, run)).rejects.toMatchObject({ code: 'other_ledger' });
   await new Pruner(writer, { graceMs: 0, restFactor: 0 }).run({ versions: 4_000 });
   await expect(continued(writer.reader, run)).rejects.toMatchObject({ code: 'changed_ledger' });
