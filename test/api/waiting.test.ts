@@ -127,6 +127,17 @@ test('a version that does not come in time is a 503 with our headers and Retry-A
   }
 });
 
+test('pages of one connection wait for their versions at the same time', async () => {
+  const { api } = await node({ minVersionWaitMs: 1_000 });
+  const socket = connect(await api.port(), '127.0.0.1');
+  const page = 'GET /v1/transactions HTTP/1.1\r\nHost: x\r\nX-Node-Min-Ledger-Version: 9\r\n';
+  socket.write(`${page}\r\n`.repeat(29));
+  socket.write(`${page}Connection: close\r\n\r\n`);
+  let text = '';
+  for await (const chunk of socket) text += (chunk as Buffer).toString('latin1');
+  expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(Array(30).fill('HTTP/1.1 503'));
+}, 20_000);
+
 test('a text that is no version is a 400', async () => {
   const { get } = await node();
   for (const text of ['', '-1', '1.5', 'x', '18446744073709551616', '1, 2']) {

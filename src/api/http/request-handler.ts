@@ -10,7 +10,7 @@ import type { Duplex } from 'node:stream';
 import { Cache } from '../../cache.ts';
 import type { LedgerView } from '../../ledger/ledger-view.ts';
 import type { LedgerReader } from '../../ledger/open.ts';
-import { andThen, type MaybePromise, settle } from '../../maybe-promise.ts';
+import { alongside, andThen, type MaybePromise, settle } from '../../maybe-promise.ts';
 import { DamagedError, LedgerError, type LedgerErrorCode } from '../../state/ledger-error.ts';
 import { type Waiter, YieldBudget } from '../../yield-budget.ts';
 import {
@@ -143,7 +143,7 @@ export class RequestHandler {
     if (this.#isClosing) response.setHeader('Connection', 'close');
     const exchange = routes.find(request, response);
     void settle(
-      () => this.#inLine(exchange),
+      () => this.#answerInLine(exchange),
       () => undefined,
       (failure) => failWithoutView(exchange, failure, this.#context),
     );
@@ -180,18 +180,21 @@ export class RequestHandler {
 
   /**
    * Makes the pages of a connection one after the other: they are sent in this order anyway, and so a connection
-   * occupies the memory of one. A stream among them begins when those before it are sent. @throws ApiError 503 when too
-   * many wait
+   * occupies the memory of one. A page takes its place before it waits for a version: a stream behind it waits until
+   * the socket is its own, so a page behind that stream would wait for ever. @throws ApiError 503 when too many wait
    */
-  #inLine(exchange: Exchange): MaybePromise<void> {
+  #answerInLine(exchange: Exchange): MaybePromise<void> {
     const { request, response, route } = exchange;
-    if (route.work !== 'listing') return this.#make(exchange);
+    const wait = (): MaybePromise<void> => this.#waitForVersion(exchange);
+    const answer = (): MaybePromise<void> => this.#receiveAndAnswer(exchange);
+    if (route.work !== 'listing') return andThen(wait(), answer);
     const { socket } = request;
     const before = this.#pages.get(socket);
     const begin = before && this.#context.admission.holdWaiting(request);
+    const waited = alongside(before, wait);
     const made = andThen(before, () => {
       begin?.();
-      return this.#make(exchange);
+      return andThen(waited(), answer);
     });
     if (response.headersSent) return made;
     const ignore = (): void => undefined;
@@ -204,22 +207,20 @@ export class RequestHandler {
   }
 
   /** A body is received even where there is no route, since one that is too large is refused everywhere. */
-  #make(exchange: Exchange): MaybePromise<void> {
-    return andThen(this.#waitForVersion(exchange), () => {
-      if (exchange.request.method !== 'POST') return this.#makeOf(exchange, NO_BODY);
-      if (this.#refuses(exchange, 'body')) return undefined;
-      const { settings, admission } = this.#context;
-      const received = readBody(exchange.request, settings, admission);
-      return andThen(received, (body) => this.#makeOf(exchange, body));
-    });
+  #receiveAndAnswer(exchange: Exchange): MaybePromise<void> {
+    if (exchange.request.method !== 'POST') return this.#answerAdmitted(exchange, NO_BODY);
+    if (this.#refuses(exchange, 'body')) return undefined;
+    const { settings, admission } = this.#context;
+    const received = readBody(exchange.request, settings, admission);
+    return andThen(received, (body) => this.#answerAdmitted(exchange, body));
   }
 
-  #makeOf(exchange: Exchange, body: Buffer): MaybePromise<void> {
+  #answerAdmitted(exchange: Exchange, body: Buffer): MaybePromise<void> {
     const { route } = exchange;
     return this.#refuses(exchange, route.work) ? undefined : route.answer(exchange, body);
   }
 
-  /** Refuses a request in overload, without an error: V8 looks for the place that throws, a tenth of a refusal. */
+  /** Refuses a request in overload. To throw for it would cost a tenth of a refusal: V8 looks for the place. */
   #refuses({ request, response }: Exchange, work: WorkKind | 'none'): boolean {
     const { admission, responder } = this.#context;
     if (work === 'none' || admission.admits(work, request)) return false;

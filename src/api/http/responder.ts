@@ -35,7 +35,8 @@ interface Content {
 
 /**
  * Refusals of a turn that go out at once; further ones wait for its end. Clients ask again at once, and a turn ends
- * only when fewer than 1,024 connections are ready or after 48 times as many (libuv).
+ * only when fewer than 1,024 connections are ready, or after 48 rounds of as many (libuv). So half of what keeps it
+ * open.
  */
 export const MAX_REFUSED_AT_ONCE = 512;
 
@@ -59,7 +60,10 @@ export class Responder {
   #compressions = 0;
   #refusedInTurn = 0;
   #held: Refusal[] = [];
-  readonly #endRefusals = (): void => this.#sendHeld();
+  readonly #sendHeld = (): void => {
+    this.#refusedInTurn = 0;
+    if (this.#held.length > 0) this.endTurn();
+  };
   /** Called for each response that has been written; set by who watches what the system has not taken. */
   onWritten: (response: ServerResponse) => void = () => undefined;
 
@@ -82,7 +86,7 @@ export class Responder {
     return this.#writer.isWaiting(response) || this.#held.at(-1)?.response === response;
   }
 
-  /** Sends at once what waits for the end of the turn. */
+  /** Sends at once what waits for the end of the turn: refusals, then small answers. */
   endTurn(): void {
     const held = this.#held;
     this.#held = [];
@@ -175,19 +179,11 @@ export class Responder {
   /** Refuses a request without a look at the ledger: the headers are those of the answer before. */
   sendRefusal(response: ServerResponse, error: ApiError): void {
     this.#refusedInTurn += 1;
-    if (this.#refusedInTurn === 1) this.#admission.beforeTurnEnds(this.#endRefusals);
-    if (this.#refusedInTurn <= MAX_REFUSED_AT_ONCE) {
+    if (this.#refusedInTurn === 1) this.#admission.beforeTurnEnds(this.#sendHeld);
+    // Behind another answer of its connection it wakes nobody, and Node counts what a client that pipelines may have.
+    if (this.#refusedInTurn <= MAX_REFUSED_AT_ONCE || response.socket === null) {
       this.sendError(response, error, this.#ledgerHeaders.latestState);
-      return;
-    }
-    // Another answer of the connection has not gone out: a client that pipelines must not fill the memory.
-    if (response.socket === null) this.endTurn();
-    this.#held.push({ response, error });
-  }
-
-  #sendHeld(): void {
-    this.#refusedInTurn = 0;
-    if (this.#held.length > 0) this.endTurn();
+    } else this.#held.push({ response, error });
   }
 
   /** Sends an error; errors are never compressed and always JSON. */

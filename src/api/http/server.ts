@@ -190,11 +190,13 @@ function handleProtocolEvents(
     if (request.method !== 'POST') {
       // Nobody reads a body, so none is asked for; whether one comes all the same cannot be told from the next request.
       if (declaredBodyBytes(request) > 0) response.shouldKeepAlive = false;
+      // Node would close the connection of an answer without a `100 Continue`, also where no body can come.
+      else (response as unknown as { _expect_continue: boolean })._expect_continue = false;
       asUsual(request, response);
       return;
     }
     // An answer of this turn is over in the next tick, if the system takes it.
-    context.responder.endTurn();
+    if (response.socket === null) context.responder.endTurn();
     process.nextTick(() => {
       // A body that is refused anyway need not be sent; then the connection cannot be used again.
       if (declaresTooMuch(request, contentLengthLimitBytes)) response.shouldKeepAlive = false;

@@ -175,7 +175,7 @@ export class Admission {
     this.#isWorking = true;
   }
 
-  /** Calls back at the end of the turn of the last request, which lasts until the callback has returned. */
+  /** Calls back at the end of the turn of the last request, which lasts until then. A turn has one callback. */
   beforeTurnEnds(callback: () => void): void {
     if (this.#isInTurn) this.#lastOfTurn = callback;
     else callback();
@@ -236,8 +236,9 @@ export class Admission {
 
   #finishTurn(): void {
     this.#count(this.#clock());
-    this.#lastOfTurn?.();
+    const last = this.#lastOfTurn;
     this.#lastOfTurn = undefined;
+    last?.();
     const nowMs = this.#clock();
     if (this.#hasRefused || this.#spentMs >= this.#maxMs) {
       if (!this.#isRecent()) this.#overSinceMs = this.#turnBeganMs;
