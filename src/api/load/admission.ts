@@ -175,7 +175,10 @@ export class Admission {
     this.#isWorking = true;
   }
 
-  /** Calls back at the end of the turn of the last request, which lasts until then. A turn has one callback. */
+  /**
+   * Calls back at the end of the turn of the last request. The turn lasts until the callback returns: the time must not
+   * pass for calm. A turn has one callback.
+   */
   beforeTurnEnds(callback: () => void): void {
     if (this.#isInTurn) this.#lastOfTurn = callback;
     else callback();
