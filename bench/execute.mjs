@@ -167,9 +167,9 @@ export async function run({ rounds, log }) {
     const measured = [];
     for (let round = 0; round < rounds; round += 1) {
       const { stdout } = await promisify(execFile)(process.execPath, [
-        THIS_FILE,
-        '--measure',
-        data,
+        // Among them is what runs TypeScript.
+        ...process.execArgv,
+        ...[THIS_FILE, '--measure', data],
       ]);
       measured.push(JSON.parse(stdout));
     }
