@@ -11,7 +11,7 @@ import { openChunks, type TypedEvent } from './typed-events.ts';
 const TYPE = '0x1::transaction_fee::FeeStatement';
 const PATH = `/v1/events/by_type/${encodeURIComponent(TYPE)}`;
 /** How often a listener is killed and resumed. */
-const KILLS = roundsOf('KILLS', 10, 1_000);
+const KILLS = roundsOf('KILLS', 10, 300);
 
 function idOf({ version, index }: TypedEvent): string {
   return `${version}:${index}`;

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { roundsOf, testSeed } from '../random.ts';
 import { sampleRequests } from './sample-requests.ts';
 
-const TRANSACTIONS = roundsOf('SAMPLE_REQUESTS', 1_000, 100_000);
+const TRANSACTIONS = roundsOf('SAMPLE_REQUESTS', 1_000, 30_000);
 
 it(`${TRANSACTIONS} transactions of the sample are requests for what was signed`, {
   timeout: 180_000 + TRANSACTIONS * 20,

@@ -98,7 +98,7 @@ describe('a local network', () => {
   });
 
   it('takes 100 of the many that an account sends before there is a block', async () => {
-    const count = roundsOf('LOCALNET_PENDING', 150, 10_000);
+    const count = roundsOf('LOCALNET_PENDING', 150, 4_000);
     await withNet({ accounts: 2, mining: { kind: 'manual' } }, async (client, net) => {
       const [eager, other] = net.accounts;
       const statuses = new Map<number, number>();

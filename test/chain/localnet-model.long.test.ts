@@ -21,7 +21,7 @@ import { Random, roundsOf, testSeed } from '../random.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 import { Client, proveLedger, transfer } from './localnet-client.ts';
 
-const SEQUENCES = roundsOf('LOCALNET_SEQUENCES', 4, 10_000);
+const SEQUENCES = roundsOf('LOCALNET_SEQUENCES', 4, 200);
 /** Sequences that one ledger has. */
 const LEDGER_SEQUENCES = 25;
 const OPERATIONS = 12;

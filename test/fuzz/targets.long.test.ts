@@ -6,8 +6,8 @@ import { TARGETS } from '../../fuzz/targets.ts';
 import { roundsOf, testSeed } from '../random.ts';
 
 /** Inputs of targets in this process, and of those that start others. */
-const INPUTS = roundsOf('INPUTS', 300, 100_000);
-const SLOW_INPUTS = roundsOf('SLOW_INPUTS', 4, 1_000);
+const INPUTS = roundsOf('INPUTS', 300, 3_000);
+const SLOW_INPUTS = roundsOf('SLOW_INPUTS', 4, 30);
 
 it.each(TARGETS)('$name: $about', async (target) => {
   if (target.name === 'power' && !canRecord()) return;

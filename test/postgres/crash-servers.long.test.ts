@@ -34,7 +34,7 @@ import { randomSource, roundsOf, testSeed } from '../random.ts';
 import { NO_POSTGRES } from './cluster.ts';
 import { ReplicatedPostgres } from './replicated.ts';
 
-const CRASH_SECONDS = roundsOf('CRASH_SECONDS', 1, 600);
+const CRASH_SECONDS = roundsOf('CRASH_SECONDS', 1, 300);
 const CRASH_ROUNDS = roundsOf('CRASH_ROUNDS', 4, 12);
 const STOP_SECONDS = Number(process.env['STOP_SECONDS'] ?? 3);
 const API_PROCESSES = 4;

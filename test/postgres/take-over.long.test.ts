@@ -24,7 +24,7 @@ import { until } from '../process/worker-processes.ts';
 import { IS_LONG, randomSource, roundsOf, testSeed } from '../random.ts';
 import { NO_POSTGRES, PostgresServer } from './cluster.ts';
 
-const ROUNDS = roundsOf('TAKE_OVER_ROUNDS', 3, 60);
+const ROUNDS = roundsOf('TAKE_OVER_ROUNDS', 3, 30);
 const STOP_SECONDS = Number(process.env['STOP_SECONDS'] ?? 10);
 const ROUND_TIMEOUT_MS = 60_000;
 const MOST_LIFE_MS = 1_000;

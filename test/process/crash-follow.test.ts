@@ -22,7 +22,7 @@ import { FollowWitness, type Life, type WitnessSubjects } from './follow-witness
 import { addressesOf, digestsOf, expectSound, makeSample, streamsOf } from './ledger-contents.ts';
 import { childrenOf, until } from './worker-processes.ts';
 
-const CRASH_RUNS = roundsOf('CRASH_RUNS', 3, 200);
+const CRASH_RUNS = roundsOf('CRASH_RUNS', 3, 12);
 /**
  * Transactions a second of the upstream: so few that pruning keeps up in lives this short, since
  * every start gives readers their grace again.

@@ -18,7 +18,7 @@ import {
 } from './command.ts';
 import { addressesOf, digestsOf, expectSound, makeSample } from './ledger-contents.ts';
 
-const CRASH_RUNS = roundsOf('CRASH_RUNS', 2, 200);
+const CRASH_RUNS = roundsOf('CRASH_RUNS', 2, 12);
 const APT = '0x1::aptos_coin::AptosCoin';
 const RUN_TIMEOUT_MS = 40_000;
 /** Also where the machine is slow. */

@@ -14,7 +14,7 @@ import { killLeftNodes, runCommand, ServedNode, temporaryFolder } from './comman
 import { makeSample } from './ledger-contents.ts';
 import { childrenOf, openSockets, until } from './worker-processes.ts';
 
-const RESUMES = roundsOf('RESUMES', 8, 200);
+const RESUMES = roundsOf('RESUMES', 8, 40);
 const BLOCKS = '/accounts/0x1/events/0x1::block::BlockResource/new_block_events';
 const PRODUCED = '60';
 const KEEP = ['--keep', '2000', '--prune-grace-seconds', '1'];

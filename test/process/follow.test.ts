@@ -20,7 +20,7 @@ import {
 import { digestsOf, makeSample } from './ledger-contents.ts';
 
 const TRANSACTIONS = 1_500;
-const KILLS = roundsOf('KILLS', 3, 100);
+const KILLS = roundsOf('KILLS', 3, 15);
 /** Latest moment of killing after the process has begun to follow, in milliseconds: few reach the newest version. */
 const MOST_LIFE_MS = 150;
 

@@ -11,7 +11,7 @@ import { until } from './worker-processes.ts';
 const seed = testSeed('fork');
 const folder = temporaryFolder();
 const data = join(folder, 'sample');
-const REQUESTS = roundsOf('FORK_REQUESTS', 150, 20_000);
+const REQUESTS = roundsOf('FORK_REQUESTS', 150, 1_000);
 /** At the same time: a fork mostly waits. */
 const SENDERS = 8;
 /** On a busy machine requests would be refused as overload; every answer here is compared. */

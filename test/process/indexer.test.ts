@@ -29,7 +29,7 @@ const { openSqliteReader } = (await import(
   fileOf('sqlite-store')
 )) as typeof import('../../src/store/sqlite/sqlite-store.ts');
 
-const KILLS = roundsOf('INDEXER_KILLS', 2, 20);
+const KILLS = roundsOf('INDEXER_KILLS', 2, 5);
 const MAX_LIFE_MS = 4_000;
 
 afterAll(killLeftNodes);

@@ -14,7 +14,7 @@ import { transfer } from '../chain/localnet-client.ts';
 import { Random, roundsOf, testSeed } from '../random.ts';
 import { killLeftNodes, runCommand, startCommand, temporaryFolder } from './command.ts';
 
-const ROUNDS = roundsOf('LOCALNET_KILLS', 4, 10_000);
+const ROUNDS = roundsOf('LOCALNET_KILLS', 4, 100);
 /** What a kill and what follows it may take. */
 const ROUND_TIMEOUT_MS = 10_000;
 /** When a network is killed, in milliseconds after it has answered, at most. */

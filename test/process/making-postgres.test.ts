@@ -10,7 +10,7 @@ import { roundsOf } from '../random.ts';
 import { endOf, expectFailure, runCommand, runWhenUnlocked, startCommand } from './command.ts';
 
 /** How often a maker is killed, each time a little later. */
-const KILLS = roundsOf('KILLS', 2, 30);
+const KILLS = roundsOf('KILLS', 2, 5);
 /** Each command takes some seconds on a busy machine. */
 const TIMEOUT_MS = 600_000;
 

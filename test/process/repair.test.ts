@@ -28,7 +28,7 @@ import {
 import { digestsOf, makeSample } from './ledger-contents.ts';
 import { canMount, SmallDisk } from './small-disk.ts';
 
-const KILLS = roundsOf('REPAIR_KILLS', 2, 60);
+const KILLS = roundsOf('REPAIR_KILLS', 2, 6);
 const VERSIONS = 600;
 const TIMEOUT_MS = 120_000;
 /** A repair with a commit for each version, which says a line after each. */

@@ -25,7 +25,7 @@ import {
 } from './command.ts';
 import { digestsOf, expectSound, makeSample } from './ledger-contents.ts';
 
-const KILLS = roundsOf('KILLS', 1, 30);
+const KILLS = roundsOf('KILLS', 1, 8);
 
 const folder = temporaryFolder();
 const source = join(folder, 'source');

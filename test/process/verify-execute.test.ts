@@ -19,7 +19,7 @@ import { makeBulkLedger } from './ledger-contents.ts';
 
 type ItemBytes = ReturnType<typeof readOnChainData>['bytes'];
 
-const KILLS = roundsOf('CRASH_RUNS', 1, 30);
+const KILLS = roundsOf('CRASH_RUNS', 1, 8);
 /** Progress that is not to be gone on from. */
 const OTHERS = ['{"subject": {"program": "0", "genesis": ""}, "done": []}', '{"subject"'];
 const EQUAL = { holds: true, from_version: '0', to_version: '399', different: 0, not_executed: 0 };

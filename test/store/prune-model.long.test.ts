@@ -33,7 +33,7 @@ import {
   STREAMS,
 } from './prune-history.ts';
 
-const RUNS = roundsOf('RUNS', 12, 400);
+const RUNS = roundsOf('RUNS', 12, 300);
 
 /** What happened in all histories together: a test in which nothing happens shows nothing. */
 class Happened {

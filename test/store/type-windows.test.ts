@@ -20,7 +20,7 @@ import { Random, roundsOf, testSeed } from '../random.ts';
 import { block, chunk, IDENTITY_OF_TESTS, transaction } from './chunks.ts';
 import { MemoryStore } from './memory-store.ts';
 
-const RUNS = roundsOf('RUNS', 1, 50);
+const RUNS = roundsOf('RUNS', 1, 30);
 
 const damaged = expect.objectContaining({ code: 'row_damaged' });
 

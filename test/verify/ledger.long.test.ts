@@ -34,7 +34,7 @@ import { address, block, chunk, IDENTITY_OF_TESTS, transaction } from '../store/
 import { MemoryStore } from '../store/memory-store.ts';
 import { type Below, History } from '../store/prune-history.ts';
 
-const ROUNDS = roundsOf('ROUNDS', 1, 20);
+const ROUNDS = roundsOf('ROUNDS', 1, 12);
 
 /** A real ledger: everything in it decodes and every hash is right. */
 async function sampleLedger(transactions: number): Promise<LedgerWriter> {

@@ -9,7 +9,7 @@ import { functionText, type MadeFunction, madeProgram } from './tree-programs.ts
 import { DECLARATIONS } from './tree-shapes.ts';
 
 const SEED = testSeed('vm-references');
-const PROGRAMS = roundsOf('VM_PROGRAMS', 200, 100_000);
+const PROGRAMS = roundsOf('VM_PROGRAMS', 200, 50_000);
 const IN_ONE_MODULE = 50;
 
 const ACCESSORS: readonly [string, TreeFunction][] = [

@@ -30,7 +30,7 @@ import { digests, followerOf, NEVER, sampleStore, upstreamOver } from '../feed-f
 import { filesOf, ledgerOf, loadFrom, rowsSince, snapshotOf } from './snapshots.ts';
 
 const VERSIONS = roundsOf('VERSIONS', 5, 20);
-const FLIPS = roundsOf('FLIPS', 15, 2_000);
+const FLIPS = roundsOf('FLIPS', 15, 100);
 
 const TYPE = parseStructTag('0x1::transaction_fee::FeeStatement');
 

@@ -255,7 +255,7 @@ function outcome(render: () => string): unknown {
 
 const WORLDS = 800;
 const VALUES = 5;
-const LONG_VALUES = roundsOf('LONG_VALUES', 4, 400);
+const LONG_VALUES = roundsOf('LONG_VALUES', 4, 200);
 /** Far above what is needed: other tests run beside this one. */
 const TIMEOUT_MS = 120_000;
 

@@ -15,7 +15,7 @@ import {
 import { expectSound, makeSample } from '../../process/ledger-contents.ts';
 import { roundsOf } from '../../random.ts';
 
-const ROUNDS = roundsOf('ATTACK_COMMANDS', 1, 30);
+const ROUNDS = roundsOf('ATTACK_COMMANDS', 1, 20);
 
 afterEach(killLeftNodes);
 

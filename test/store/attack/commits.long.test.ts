@@ -11,7 +11,7 @@ import { afterEach, expect, it } from 'vitest';
 import { Random, roundsOf, testSeed } from '../../random.ts';
 import { Attacker, type Done, killLeftAttackers } from './attackers.ts';
 
-const COMMITS = roundsOf('ATTACK_COMMITS', 200, 1_000_000);
+const COMMITS = roundsOf('ATTACK_COMMITS', 200, 10_000);
 const OPENS = COMMITS / 10;
 const FOLDER = process.env['ATTACK_FOLDER'] ?? tmpdir();
 const OPENERS = ['read', 'read', 'status', 'examine', 'copy', 'writeLittle'];

@@ -11,7 +11,7 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { Random, roundsOf, testSeed } from '../../random.ts';
 import { Attacker, type Done, killLeftAttackers } from './attackers.ts';
 
-const ROUNDS = roundsOf('ATTACK_ROUNDS', 4, 5_000);
+const ROUNDS = roundsOf('ATTACK_ROUNDS', 4, 200);
 const folder = mkdtempSync(join(process.env['ATTACK_FOLDER'] ?? tmpdir(), 'daybook-creation-'));
 const MAKERS = 4;
 const READERS = 2;

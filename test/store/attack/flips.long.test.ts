@@ -11,7 +11,7 @@ import { runCommand } from '../../process/command.ts';
 import { Random, roundsOf, testSeed } from '../../random.ts';
 import { Attacker, killLeftAttackers } from './attackers.ts';
 
-const FLIPS = roundsOf('ATTACK_FLIPS', 6, 3_000);
+const FLIPS = roundsOf('ATTACK_FLIPS', 6, 40);
 const MORE_FLIPS = Math.ceil(FLIPS / 3);
 const PAGE_BYTES = 4_096;
 const LEAF = 13;

@@ -21,7 +21,7 @@ import { frameworkBytecodes } from '../framework.ts';
 import { verifyModule } from './verify-at-once.ts';
 
 const SEED = testSeed('verifier-mutations');
-const MUTANTS = roundsOf('VM_MUTANTS', 100, 100_000);
+const MUTANTS = roundsOf('VM_MUTANTS', 100, 20_000);
 
 const TIMEOUT_MS = 180_000 + 20 * MUTANTS;
 

@@ -31,7 +31,7 @@ import { randomSource, roundsOf, testSeed } from '../random.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 import { withKeys } from './long-keys.ts';
 
-const ROUNDS = roundsOf('ROUNDS', 1, 40);
+const ROUNDS = roundsOf('ROUNDS', 1, 6);
 /** More versions than a window of event types has, after each of which a run is saved. */
 const BULK = { transactions: 4_400, accounts: 30, seed: 3n, chunkTransactions: 500 };
 /** So few that each column has many pages. */
