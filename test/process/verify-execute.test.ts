@@ -2,7 +2,7 @@
  * `daybook verify --execute` with the real program: a recorded ledger of the reference, run again in threads, also when
  * it is killed on the way, and with a transaction that says something else.
  */
-import { cpSync, existsSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -66,6 +66,19 @@ describe('verify --execute', () => {
       const { stdout } = await runCommand([...command, '--json']);
       expect(JSON.parse(stdout)).toMatchObject(EQUAL);
     }
+  });
+
+  it('does not replace a file of anything else that --progress names', async () => {
+    const file = join(folder, 'notes.json');
+    for (const text of ['notes', '{"notes": 1}']) {
+      writeFileSync(file, text);
+      const failed = await runCommand([...command, '--progress', file]);
+      expect(expectFailure(failed, 2)).toContain('notes.json is not progress of verify --execute');
+      expect(readFileSync(file, 'utf8')).toBe(text);
+    }
+    writeFileSync(file, OTHERS[0]!);
+    expect((await runCommand([...command, '--progress', file])).code).toBe(0);
+    expect(existsSync(file)).toBe(false);
   });
 
   it('names transactions that have another outcome or are not signed, and exits 1', async () => {

@@ -1,7 +1,8 @@
 /** How far a ledger was run again: a small file, so that a command that was killed goes on where it was. */
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { BatchResult, VersionRange } from '../../verify/execution/batch.ts';
 import type { Difference } from '../../verify/execution/replay.ts';
+import { NodeError } from '../node-error.ts';
 
 /** Differences that are kept and listed; all are counted. */
 const MAX_LISTED = 100;
@@ -105,6 +106,13 @@ interface Saved {
   readonly rootsUpTo: string | null;
   readonly counts: Counts;
   readonly differences: readonly (Omit<Difference, 'version'> & { readonly version: string })[];
+}
+
+/** @throws NodeError `bad_input` for a file of anything else, which progress would replace */
+export function assertIsProgress(file: string): void {
+  if (!existsSync(file) || readSaved(file)?.subject !== undefined) return;
+  const message = `${file} is not progress of verify --execute: name another file, or delete it`;
+  throw new NodeError('bad_input', message, { exitCode: 2 });
 }
 
 /** What was saved; `undefined` where nothing was, or something else. */
