@@ -125,7 +125,7 @@ export class RequestHandler {
    * closes its half meanwhile gets nothing: Node's server does the same.
    */
   afterAnswers(socket: Duplex, callback: () => void): void {
-    this.#context.responder.endTurn();
+    this.#context.responder.flush();
     const newest = this.#newest.get(socket);
     const isUnfinished = newest?.req.complete === false;
     const isDone = newest === undefined || newest.writableFinished || newest.destroyed;

@@ -62,7 +62,7 @@ export class Responder {
   #held: Refusal[] = [];
   readonly #sendHeld = (): void => {
     this.#refusedInTurn = 0;
-    if (this.#held.length > 0) this.endTurn();
+    if (this.#held.length > 0) this.flush();
   };
   /** Called for each response that has been written; set by who watches what the system has not taken. */
   onWritten: (response: ServerResponse) => void = () => undefined;
@@ -87,13 +87,13 @@ export class Responder {
   }
 
   /** Sends at once what waits for the end of the turn: refusals, then small answers. */
-  endTurn(): void {
+  flush(): void {
     const held = this.#held;
     this.#held = [];
     for (const { response, error } of held) {
       this.sendError(response, error, this.#ledgerHeaders.latestState);
     }
-    this.#writer.endTurn();
+    this.#writer.flush();
   }
 
   /** Sends a successful answer, or 304 when the client has it already. */

@@ -65,7 +65,7 @@ export class ResponseWriter {
   #waiting: ServerResponse[] = [];
   #dateSecs = 0;
   #lastLines = '';
-  readonly #endTurn = (): void => this.endTurn();
+  readonly #flush = (): void => this.flush();
 
   /**
    * @param keepAliveTimeoutMs the server's own: clients are told when idle connections end; 0 for never
@@ -106,8 +106,8 @@ export class ResponseWriter {
   /** Writes a response whose text is set at the end of this turn. */
   #wait(response: ServerResponse): void {
     this.#waiting.push(response);
-    if (this.#waiting.length === 1) setImmediate(this.#endTurn);
-    else if (this.#waiting.length === MAX_WAITING_ANSWERS) this.endTurn();
+    if (this.#waiting.length === 1) setImmediate(this.#flush);
+    else if (this.#waiting.length === MAX_WAITING_ANSWERS) this.flush();
   }
 
   /** Whether a response is the last one that waits for the end of the turn. */
@@ -116,7 +116,7 @@ export class ResponseWriter {
   }
 
   /** Writes at once what waits for the end of the turn. */
-  endTurn(): void {
+  flush(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const response of waiting) response.end();

@@ -196,7 +196,7 @@ function handleProtocolEvents(
       return;
     }
     // An answer of this turn is over in the next tick, if the system takes it.
-    if (response.socket === null) context.responder.endTurn();
+    if (response.socket === null) context.responder.flush();
     process.nextTick(() => {
       // A body that is refused anyway need not be sent; then the connection cannot be used again.
       if (declaresTooMuch(request, contentLengthLimitBytes)) response.shouldKeepAlive = false;
