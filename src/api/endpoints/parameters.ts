@@ -226,10 +226,10 @@ export const BOOLEAN = parameterType(
   },
 );
 
-/** A boolean that the reference does not have: it ignores every text, and so are all but `true` ignored here. */
+/** Of a parameter that the reference does not have: it ignores every text, and so are all but `true` ignored here. */
 export const FLAG = parameterType(
-  'boolean',
-  Type.Boolean({ examples: [true] }),
+  'string',
+  Type.String({ examples: ['true'] }),
   (text): boolean => text === 'true',
 );
 

@@ -54,7 +54,7 @@ export const transactionsEndpoint = defineRead({
     limit: listLimit('transactions'),
     feed: queryParameter(
       FLAG,
-      `For a node that follows: with \`true\`, the maximum in BCS is ${PAGES_OF_FEED} times as high.`,
+      `For a node that follows: with \`true\`, the maximum in BCS is ${PAGES_OF_FEED} times as high. Any other text is ignored.`,
     ),
   },
   results: {
