@@ -23,8 +23,15 @@ export async function ask(
   return JSON.parse(await answerQuery(bodyOf(query, variables), database, limits));
 }
 
-/** Tables of the tests have no statistics, so no cost is estimated well. */
-const AT_ANY_COST = { ...QUERY_LIMITS, cost: Number.POSITIVE_INFINITY };
+/**
+ * Tables of the tests have no statistics, so no cost is estimated well. Of some thousand random queries one has more
+ * regular expressions than are allowed.
+ */
+const AT_ANY_COST = {
+  ...QUERY_LIMITS,
+  cost: Number.POSITIVE_INFINITY,
+  regularExpressions: Number.POSITIVE_INFINITY,
+};
 
 /** The answer with its numbers as they are written. */
 export async function askExactly(database: Database, body: JsonValue): Promise<JsonValue> {
