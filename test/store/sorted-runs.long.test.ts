@@ -19,8 +19,8 @@ const COMMITS = 3_200;
 /** Entries of the smallest runs of the second and the third size. */
 const SECOND_SIZE = 7 * MAX_LOG_ENTRIES;
 const THIRD_SIZE = 63 * MAX_LOG_ENTRIES;
-/** Eight of each of three sizes. */
-const MOST_RUNS = 24;
+/** Of each of three sizes eight that are being merged, and as many that came meanwhile; about twenty as a rule. */
+const MOST_RUNS = 3 * (8 + 8);
 
 function keyOf(column: Column, partition: number, order: Uint8Array): Buffer {
   const head = Buffer.alloc(1 + 32, partition & 0xff);
