@@ -2,7 +2,7 @@
  * Two writers of one ledger, started at once: one writes, the other stands by. The one that writes is stopped in the
  * middle of a commit, or wherever it is, or killed, and the other goes on. The one that was stopped goes on as well, a
  * while later, and ends. Whatever happens, the ledger is the upstream's.
- * TAKE_OVER_ROUNDS sets how often (default 60), STOP_SECONDS for how long it is stopped (default 10, at least 6), SEED
+ * TAKE_OVER_ROUNDS sets how often, STOP_SECONDS for how long it is stopped (default 10, at least 6), SEED
  * repeats the choices of a run.
  */
 import type { ChildProcess } from 'node:child_process';
