@@ -251,7 +251,7 @@ describe('rows of balances give what state gives', () => {
     expect(tally.passed).toBeGreaterThan(100);
     expect(tally.outcomes.size).toBeGreaterThan(8);
     expect(tally.outcomes).toContain('internal_error');
-  }, 60_000);
+  });
 
   it('in SQLite', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'daybook-balances-'));
