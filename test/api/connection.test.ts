@@ -272,8 +272,8 @@ describe('clients that are slow', () => {
       new Promise<number>((resolve) => {
         impatient.server.getConnections((_, count) => resolve(count));
       });
-    await expect.poll(connections, { timeout: 5000 }).toBe(1);
-    await expect.poll(connections, { timeout: 10_000 }).toBe(0);
+    await expect.poll(connections).toBe(1);
+    await expect.poll(connections).toBe(0);
     socket.on('error', () => {}).destroy();
     await impatient.close();
   });
