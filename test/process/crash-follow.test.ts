@@ -141,7 +141,7 @@ class Crashes {
   /** Every fifth is killed while it starts. @returns what is left */
   async #kill(run: number): Promise<Stand> {
     if (run % 5 === 4) await this.#killWhileStarting();
-    else await this.#killWhileAnswering();
+    else await this.#killWhileAnswering(run % 2 === 0);
     return standOf(this.#data, this.#witness.seen);
   }
 
@@ -155,7 +155,8 @@ class Crashes {
     await ended;
   }
 
-  async #killWhileAnswering(): Promise<void> {
+  /** @param hasMoved it is not killed before something new came, however busy the machine is */
+  async #killWhileAnswering(hasMoved: boolean): Promise<void> {
     const witness = this.#witness;
     const acknowledged = witness.seen;
     const node = await ServedNode.start(this.#data, this.#args);
@@ -164,6 +165,10 @@ class Crashes {
     expect(workers.length).toBe(2);
     const life: Life = { over: false, killed: false };
     const watching = witness.watch(node, life);
+    const moved = async (): Promise<void> => {
+      if (hasMoved) await until('it has followed', () => witness.seen > acknowledged);
+    };
+    await Promise.race([moved(), watching]);
     await Promise.race([sleep(this.#random() * MOST_LIFE_MS), watching]);
     expect(node.complaints).toEqual([]);
     life.killed = true;
