@@ -5,7 +5,7 @@
 
 const DEFAULT_SEED = 20_261_122;
 
-/** Whether tests repeat for hours what they otherwise do a few times (`npm run test:long`). */
+/** Whether tests repeat at length what they otherwise do a few times (`npm run test:long`). */
 export const IS_LONG = process.env['LONG'] === '1';
 
 /** How often a test repeats something: `few` times, `many` times in a long run, or as the variable `name` says. */

@@ -70,15 +70,18 @@ describe('verify --execute', () => {
 
   it('does not replace a file of anything else that --progress names', async () => {
     const file = join(folder, 'notes.json');
-    for (const text of ['notes', '{"notes": 1}']) {
+    for (const [text, refusal] of [
+      ['notes', 'notes.json is not progress of verify --execute'],
+      ['{"subject": "notes"}', 'notes.json is not progress of verify --execute'],
+      [OTHERS[0]!, 'notes.json is of another ledger'],
+    ] as const) {
       writeFileSync(file, text);
       const failed = await runCommand([...command, '--progress', file]);
-      expect(expectFailure(failed, 2)).toContain('notes.json is not progress of verify --execute');
+      expect(expectFailure(failed, 2)).toContain(refusal);
       expect(readFileSync(file, 'utf8')).toBe(text);
     }
-    writeFileSync(file, OTHERS[0]!);
-    expect((await runCommand([...command, '--progress', file])).code).toBe(0);
-    expect(existsSync(file)).toBe(false);
+    const unreadable = await runCommand([...command, '--progress', folder]);
+    expect(expectFailure(unreadable, 1)).toContain('cannot read');
   });
 
   it('names transactions that have another outcome or are not signed, and exits 1', async () => {

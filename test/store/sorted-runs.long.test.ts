@@ -19,8 +19,8 @@ const COMMITS = 3_200;
 /** Entries of the smallest runs of the second and the third size. */
 const SECOND_SIZE = 7 * MAX_LOG_ENTRIES;
 const THIRD_SIZE = 63 * MAX_LOG_ENTRIES;
-/** Of each of three sizes eight that are being merged, and as many that came meanwhile; about twenty as a rule. */
-const MOST_RUNS = 3 * (8 + 8);
+/** Eight of each of three sizes. */
+const MOST_RUNS = 24;
 
 function keyOf(column: Column, partition: number, order: Uint8Array): Buffer {
   const head = Buffer.alloc(1 + 32, partition & 0xff);
@@ -137,17 +137,26 @@ class Witness {
   merges = 0;
   mergesOfOldest = 0;
   mostRuns = 0;
+  #countsRuns = true;
   #before: readonly number[] = [];
+
+  /** Merges do not outlive their writer, so small runs stay between large ones until all are merged. */
+  seeReopened(): void {
+    this.#countsRuns = false;
+  }
 
   see({ runs }: SortedRuns): void {
     const numbers = runs.map(({ facts }) => facts.number);
     const gone = this.#before.filter((number) => !numbers.includes(number));
     if (gone.length > 0) this.merges += 1;
-    if (gone.includes(this.#before.at(-1)!)) this.mergesOfOldest += 1;
+    if (gone.includes(this.#before.at(-1)!)) {
+      this.mergesOfOldest += 1;
+      this.#countsRuns = true;
+    }
     for (const { facts } of runs) {
       this.sizes.add(facts.entries < SECOND_SIZE ? 0 : facts.entries < THIRD_SIZE ? 1 : 2);
     }
-    this.mostRuns = Math.max(this.mostRuns, runs.length);
+    if (this.#countsRuns) this.mostRuns = Math.max(this.mostRuns, runs.length);
     this.#before = numbers;
   }
 }
@@ -181,7 +190,10 @@ describe('sorted runs', () => {
         reader.refresh();
         compare(reader, model, random);
       }
-      if (random.below(700) === 0) writer = new RunWriter(rows);
+      if (random.below(700) === 0) {
+        writer = new RunWriter(rows);
+        witness.seeReopened();
+      }
     }
     expect([...witness.sizes].sort()).toEqual([0, 1, 2]);
     expect(witness.merges).toBeGreaterThan(10);

@@ -12,7 +12,7 @@ import { compareRoots } from '../../verify/execution/state-roots.ts';
 import { NodeError } from '../node-error.ts';
 import { asNodeError, emptyStoreError, withReader } from '../open-store.ts';
 import { packageVersion } from '../settings/settings.ts';
-import { assertIsProgress, ExecutionProgress } from './execution-progress.ts';
+import { assertReplaceable, ExecutionProgress } from './execution-progress.ts';
 import { runBatches } from './execution-threads.ts';
 
 /** Versions of a batch: what is lost when the command is killed, for each thread. */
@@ -52,8 +52,8 @@ export async function executeLedger(
     }
     const ownFile = isPostgresUrl(data) ? undefined : join(data, 'execution-progress.json');
     const file = request.progressFile ?? ownFile;
-    if (request.progressFile !== undefined) assertIsProgress(request.progressFile);
     const genesis = identity.genesisWaypointHash.toString('hex');
+    if (request.progressFile !== undefined) assertReplaceable(request.progressFile, genesis);
     const progress = new ExecutionProgress(file, { program: packageVersion(), genesis });
     // Below the oldest version there is no state to run a transaction on.
     const oldest = oldestTransaction(head);

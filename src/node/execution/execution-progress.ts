@@ -1,8 +1,8 @@
 /** How far a ledger was run again: a small file, so that a command that was killed goes on where it was. */
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { BatchResult, VersionRange } from '../../verify/execution/batch.ts';
 import type { Difference } from '../../verify/execution/replay.ts';
-import { NodeError } from '../node-error.ts';
+import { NodeError, reasonOf } from '../node-error.ts';
 
 /** Differences that are kept and listed; all are counted. */
 const MAX_LISTED = 100;
@@ -40,7 +40,8 @@ export class ExecutionProgress {
   constructor(file: string | undefined, subject: Subject) {
     this.#file = file;
     this.#subject = subject;
-    const saved = file === undefined ? undefined : readSaved(file);
+    const content = file === undefined ? undefined : readText(file);
+    const saved = content === undefined ? undefined : parseSaved(content);
     if (saved === undefined || text(saved.subject) !== text(subject)) return;
     this.#done = saved.done.map(([first, last]) => ({ first: BigInt(first), last: BigInt(last) }));
     this.rootsUpTo = saved.rootsUpTo === null ? undefined : BigInt(saved.rootsUpTo);
@@ -101,24 +102,44 @@ export class ExecutionProgress {
 }
 
 interface Saved {
-  readonly subject: unknown;
+  readonly subject: Subject;
   readonly done: readonly (readonly [first: string, last: string])[];
   readonly rootsUpTo: string | null;
   readonly counts: Counts;
   readonly differences: readonly (Omit<Difference, 'version'> & { readonly version: string })[];
 }
 
-/** @throws NodeError `bad_input` for a file of anything else, which progress would replace */
-export function assertIsProgress(file: string): void {
-  if (!existsSync(file) || readSaved(file)?.subject !== undefined) return;
-  const message = `${file} is not progress of verify --execute: name another file, or delete it`;
+/**
+ * For a file that a user names, which progress would replace.
+ * @throws NodeError `bad_input` where it holds anything else or is of another ledger, `file_not_readable`
+ */
+export function assertReplaceable(file: string, genesis: string): void {
+  const content = readText(file);
+  if (content === undefined) return;
+  const saved = parseSaved(content);
+  if (saved?.subject.genesis === genesis) return;
+  const found =
+    saved === undefined ? 'is not progress of verify --execute' : 'is of another ledger';
+  const message = `${file} ${found}: name another file, or delete it`;
   throw new NodeError('bad_input', message, { exitCode: 2 });
 }
 
-/** What was saved; `undefined` where nothing was, or something else. */
-function readSaved(file: string): Saved | undefined {
+/** @returns `undefined` without a file @throws NodeError `file_not_readable` */
+function readText(file: string): string | undefined {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Saved;
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new NodeError('file_not_readable', `cannot read ${file}: ${reasonOf(cause)}`, { cause });
+  }
+}
+
+/** @returns `undefined` for anything else than progress */
+function parseSaved(content: string): Saved | undefined {
+  try {
+    const saved = JSON.parse(content) as Partial<Saved> | null;
+    const isSaved = typeof saved?.subject?.genesis === 'string' && Array.isArray(saved.done);
+    return isSaved ? (saved as Saved) : undefined;
   } catch {
     return undefined;
   }

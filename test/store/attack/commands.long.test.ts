@@ -27,7 +27,9 @@ async function versionOf(node: ServedNode): Promise<bigint> {
   return BigInt(version!);
 }
 
-it('status, verify, copy and other nodes beside one that commits', async () => {
+it('status, verify, copy and other nodes beside one that commits', {
+  timeout: ROUNDS * 180_000,
+}, async () => {
   const folder = temporaryFolder();
   const data = join(folder, 'ledger');
   await makeSample(data, 600);
