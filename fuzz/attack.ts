@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Random } from '../test/random.ts';
 import { Coverage } from './coverage.ts';
-import { mutate, type OpenTarget, type Target } from './target.ts';
+import { Finding, mutate, type OpenTarget, type Target } from './target.ts';
 
 /** Where inputs of findings are written. */
 const FINDINGS = fileURLToPath(new URL('findings', import.meta.url));
@@ -52,7 +52,7 @@ export async function replay(target: Target, seed: number, file: string): Promis
   const open = await target.open(seed);
   try {
     await open.run(readFileSync(file));
-    await open.check?.();
+    await open.check?.(true);
   } finally {
     await open.close();
   }
@@ -125,9 +125,9 @@ class Attack {
     for (const input of this.#doubtful.splice(0)) await this.#runAlone(input);
     this.#inputs += count;
     try {
-      await this.#open.check?.();
+      await this.#open.check?.(false);
     } catch (error) {
-      this.#note(error, Buffer.concat(batch));
+      this.#note(error, (error instanceof Finding && error.input) || Buffer.concat(batch));
     }
     if (this.#coverage === undefined || this.#coverage.countNew() === 0) return;
     this.#keep(batch);

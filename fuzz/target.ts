@@ -4,6 +4,13 @@ import type { Random } from '../test/random.ts';
 /** Something that must not be: the input is written to a file. */
 export class Finding extends Error {
   override readonly name = 'Finding';
+  /** The input at fault, where it is known after many of them only. */
+  readonly input: Buffer | undefined;
+
+  constructor(message: string, input?: Buffer) {
+    super(message);
+    this.input = input;
+  }
 }
 
 /** A part of the program that gets input. */
@@ -24,8 +31,12 @@ export interface OpenTarget {
   make(random: Random): Buffer;
   /** @throws Finding, or whatever the code should not throw */
   run(input: Buffer): void | Promise<void>;
-  /** Called now and then: what can be seen of another process only after many inputs. @throws Finding */
-  check?(): Promise<void>;
+  /**
+   * Called now and then: what can be seen of another process only after many inputs.
+   * @param isReplay one input was run, and all is looked at
+   * @throws Finding
+   */
+  check?(isReplay: boolean): Promise<void>;
   /** Numbers for the report. */
   facts?(): Readonly<Record<string, number | string>>;
   close(): Promise<void>;

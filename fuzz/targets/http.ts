@@ -169,10 +169,11 @@ class HttpTarget implements OpenTarget {
     });
   }
 
-  async check(): Promise<void> {
+  async check(isReplay: boolean): Promise<void> {
     if (this.#node.exitCode !== null || this.#node.signalCode !== null) {
       throw new Finding(`the node has ended: ${this.#node.exitCode ?? this.#node.signalCode}`);
     }
+    if (isReplay) await this.#findSlow();
     if (this.#inputs - this.#checked < CHECK_INPUTS) return;
     this.#checked = this.#inputs;
     const { lagMs, residentBytes } = await this.#metrics();
@@ -198,7 +199,7 @@ class HttpTarget implements OpenTarget {
       this.#longestMs = Math.max(this.#longestMs, leastMs);
       if (leastMs > maxMs) {
         const text = input.subarray(2, 1_000).toString('latin1');
-        throw new Finding(`took ${Math.round(leastMs)} ms of the processor: ${text}`);
+        throw new Finding(`took ${Math.round(leastMs)} ms of the processor: ${text}`, input);
       }
     }
   }
