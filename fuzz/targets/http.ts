@@ -31,6 +31,8 @@ const CHECK_INPUTS = 2_000;
 const MAX_HELD_MS = 50;
 /** And by this much for each request that comes with others at once. */
 const MAX_REQUEST_MS = 0.5;
+/** And for each trace, which runs code, writes each step down, and does so in turns with other requests. */
+const MAX_TRACE_MS = 100;
 const SLOW_TRIES = 4;
 /** How long a node without requests is watched, in milliseconds. */
 const IDLE_MS = 5_000;
@@ -191,7 +193,8 @@ class HttpTarget implements OpenTarget {
       this.#idleShare = idle.processorMs / idle.durationMs;
     }
     for (const input of this.#recent.splice(0)) {
-      const maxMs = MAX_HELD_MS + (input[1] ?? 0) * MAX_REQUEST_MS;
+      const traces = input.toString('latin1').split('/trace').length - 1;
+      const maxMs = MAX_HELD_MS + (input[1] ?? 0) * MAX_REQUEST_MS + traces * MAX_TRACE_MS;
       let leastMs = await this.#cost(input);
       for (let tries = 0; tries < SLOW_TRIES && leastMs > maxMs; tries += 1) {
         leastMs = Math.min(leastMs, await this.#cost(input));
