@@ -1,8 +1,9 @@
 /** How far a ledger was run again: a small file, so that a command that was killed goes on where it was. */
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { BatchResult, VersionRange } from '../../verify/execution/batch.ts';
 import type { Difference } from '../../verify/execution/replay.ts';
-import { NodeError, reasonOf } from '../node-error.ts';
+import { NodeError } from '../node-error.ts';
+import { bytesOfFile } from '../verification/run-file.ts';
 
 /** Differences that are kept and listed; all are counted. */
 const MAX_LISTED = 100;
@@ -40,7 +41,7 @@ export class ExecutionProgress {
   constructor(file: string | undefined, subject: Subject) {
     this.#file = file;
     this.#subject = subject;
-    const content = file === undefined ? undefined : readText(file);
+    const content = file === undefined ? undefined : bytesOfFile(file);
     const saved = content === undefined ? undefined : parseSaved(content);
     if (saved === undefined || text(saved.subject) !== text(subject)) return;
     this.#done = saved.done.map(([first, last]) => ({ first: BigInt(first), last: BigInt(last) }));
@@ -114,7 +115,7 @@ interface Saved {
  * @throws NodeError `bad_input` where it holds anything else or is of another ledger, `file_not_readable`
  */
 export function assertReplaceable(file: string, genesis: string): void {
-  const content = readText(file);
+  const content = bytesOfFile(file);
   if (content === undefined) return;
   const saved = parseSaved(content);
   if (saved?.subject.genesis === genesis) return;
@@ -124,20 +125,10 @@ export function assertReplaceable(file: string, genesis: string): void {
   throw new NodeError('bad_input', message, { exitCode: 2 });
 }
 
-/** @returns `undefined` without a file @throws NodeError `file_not_readable` */
-function readText(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new NodeError('file_not_readable', `cannot read ${file}: ${reasonOf(cause)}`, { cause });
-  }
-}
-
 /** @returns `undefined` for anything else than progress */
-function parseSaved(content: string): Saved | undefined {
+function parseSaved(content: Buffer): Saved | undefined {
   try {
-    const saved = JSON.parse(content) as Partial<Saved> | null;
+    const saved = JSON.parse(content.toString('utf8')) as Partial<Saved> | null;
     const isSaved = typeof saved?.subject?.genesis === 'string' && Array.isArray(saved.done);
     return isSaved ? (saved as Saved) : undefined;
   } catch {

@@ -35,7 +35,7 @@ export class RunFile {
 
   /** The run that was saved; `undefined` without a file. @throws NodeError `bad_input` for a file of anything else */
   read(): SavedRun | undefined {
-    const bytes = this.#bytes();
+    const bytes = bytesOfFile(this.#path);
     if (bytes === undefined) return undefined;
     const contentAt = MARK.length + CHECKSUM_BYTES;
     const checksum = bytes.subarray(MARK.length, contentAt);
@@ -74,15 +74,15 @@ export class RunFile {
       'delete it to begin from the start, or name another file with --progress';
     return new NodeError('bad_input', message, { exitCode: 2 });
   }
+}
 
-  #bytes(): Buffer | undefined {
-    try {
-      return readFileSync(this.#path);
-    } catch (cause) {
-      if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-      const message = `cannot read ${this.#path}: ${reasonOf(cause)}`;
-      throw new NodeError('file_not_readable', message, { cause });
-    }
+/** The bytes of a file; `undefined` without it. @throws NodeError `file_not_readable` */
+export function bytesOfFile(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new NodeError('file_not_readable', `cannot read ${path}: ${reasonOf(cause)}`, { cause });
   }
 }
 
