@@ -31,9 +31,12 @@ const FIRST_ACCOUNT = 0xdead0000;
 /** How often the head on disk is looked at, in milliseconds: commits are seen so much later at most. */
 const LOOK_INTERVAL_MS = 1;
 
-/** @param {number} [firstAccount] whose stream the first one listens to; absent: all listen to heads */
-export async function startListeners(origin, firstAccount) {
-  const each = Math.ceil(LISTENERS / CLIENTS);
+/**
+ * @param {number} [firstAccount] whose stream the first one listens to; absent: all listen to heads
+ * @returns {Promise<() => Promise<{ended: number, heads: object}[]>>} ends them: what each client process had
+ */
+export async function startListeners(origin, firstAccount, count = LISTENERS) {
+  const each = Math.ceil(count / CLIENTS);
   const clients = Array.from({ length: CLIENTS }, (_, place) => {
     const own = firstAccount === undefined ? [] : [String(firstAccount + place * each)];
     const args = [CLIENT, origin, String(each), ...own];

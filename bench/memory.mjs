@@ -5,6 +5,7 @@ import { openSqliteReader } from '../src/store/sqlite/sqlite-store.ts';
 import { startChild } from './child.mjs';
 import { gentleLoad } from './gentle-load.mjs';
 import { PROGRAM, runCommand, smallSample, temporaryFolder } from './ledgers.mjs';
+import { startListeners } from './listeners.mjs';
 import { load, loadGenerator } from './load.mjs';
 import { addMemorySample, logMemory, memoryOf } from './memory-figures.mjs';
 import { findPostgres, startPostgres } from './postgres-server.mjs';
@@ -13,6 +14,7 @@ import { randomAccounts, randomStreams } from './random-keys.mjs';
 import {
   asBcs,
   balanceRequest,
+  batchRequest,
   encodeRequest,
   eventsRequest,
   MODULE_REQUEST,
@@ -36,6 +38,8 @@ const SAMPLE_INTERVAL_MS = 1_000;
 /** The load comes in pieces, so that an error shows in which piece it was. */
 const PIECE_SECONDS = 30;
 const KEYS = 1_000;
+/** Listeners of heads, all the time. */
+const LISTENERS = 100;
 /** Share of the time at the beginning that has full load at any rate: caches fill up to their budgets. */
 const FILLING_SHARE = 0.1;
 
@@ -50,9 +54,10 @@ export async function mixedRequests(dataFolder) {
     const streams = await randomStreams(store, KEYS);
     return Array.from({ length: KEYS }, (_, index) => {
       const holder = holders[index % holders.length];
+      const reads = [balanceRequest(holder), eventsRequest(streams[index % streams.length])];
       const json = [
-        balanceRequest(holder),
-        eventsRequest(streams[index % streams.length]),
+        ...reads,
+        batchRequest(reads),
         MODULE_REQUEST,
         encodeRequest(holder, index),
         NEWEST_TRANSACTIONS,
@@ -143,9 +148,12 @@ async function measure(data, requests, log) {
   try {
     let isOver = false;
     const watching = watch(node, store, () => isOver);
-    const done = await loadFor(new URL(node.ready.url).origin, requests, seconds);
+    const { origin } = new URL(node.ready.url);
+    const endListeners = await startListeners(origin, undefined, LISTENERS);
+    const done = await loadFor(origin, requests, seconds);
     const processorMs = cpuMsOfAll(withChildren(node.pid));
     isOver = true;
+    const listened = await endListeners();
     const { memory, lags, pids } = await watching;
     const produced = Number((await openHead(store)).version - before.version);
     const processes = [...memory].map(([pid, samples]) =>
@@ -157,6 +165,7 @@ async function measure(data, requests, log) {
       requests: Math.round(done.requests),
       processorSeconds: processorMs / 1_000,
       errors: done.errors,
+      endedStreams: listened.reduce((sum, { ended }) => sum + ended, 0),
       producedPerSecond: produced / seconds,
       restartedProcesses: pids.filter((pid) => !memory.has(pid)).length,
       lagMs: summary(lags.map(({ lagMs }) => lagMs)),
@@ -175,7 +184,7 @@ function logResult(log, result) {
   log(
     `${shown(result.seconds)} s, ${shown(result.requests)} requests, ${result.errors} failed, ` +
       `${shown(result.processorSeconds)} s of processor time, ` +
-      `${result.restartedProcesses} processes restarted, ${shown(result.producedPerSecond)} transactions/s committed`,
+      `${result.endedStreams} of ${LISTENERS} streams ended, ${result.restartedProcesses} processes restarted, ${shown(result.producedPerSecond)} transactions/s committed`,
   );
   logMemory(log, result.processes);
   log(

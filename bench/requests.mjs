@@ -40,15 +40,23 @@ export function transactionRequest(which) {
   return { path: `/v1/transactions/${which}` };
 }
 
+/** A POST of JSON. */
+function postRequest(path, body) {
+  const headers = { 'content-type': 'application/json' };
+  return { method: 'POST', path, headers, body: JSON.stringify(body) };
+}
+
 /** @param {string} called `0x1::m::f` */
 export function viewRequest(called, typeArguments, args) {
   const body = { function: called, type_arguments: typeArguments, arguments: args };
-  return {
-    method: 'POST',
-    path: '/v1/view',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  };
+  return postRequest('/v1/view', body);
+}
+
+/** Reads without a body, at one version. */
+export function batchRequest(requests) {
+  return postRequest('/v1/batch', {
+    requests: requests.map(({ path }) => ({ path: path.slice('/v1'.length) })),
+  });
 }
 
 /** The bytes to sign for a transfer from an account to itself. */
@@ -66,10 +74,5 @@ export function encodeRequest(address, index) {
       arguments: [`0x${address}`, String(1_000_000 + index)],
     },
   };
-  return {
-    method: 'POST',
-    path: '/v1/transactions/encode_submission',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  };
+  return postRequest('/v1/transactions/encode_submission', body);
 }
