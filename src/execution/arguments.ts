@@ -1,6 +1,6 @@
 /**
- * Arguments of view functions as the virtual machine takes them: primitives as they are, texts and objects through
- * their constructors, which check them (docs/spec/transactions.md §9.3).
+ * Arguments of view functions as the virtual machine takes them. Primitives are passed unchanged, strings and objects
+ * through their constructors, which check them (docs/spec/transactions.md §9.3).
  */
 
 import { isUtf8 } from 'node:buffer';
@@ -16,12 +16,12 @@ import type { TypeTag } from '../move/types/type-tag.ts';
 import type { World } from '../vm/world.ts';
 import { ViewError, vmError } from './view-error.ts';
 
-/** Maximum number of structures in one argument that functions make; texts do not count. */
+/** Maximum number of structs in one argument that functions construct; strings do not count. */
 const MAX_CONSTRUCTED = 10;
-/** Maximum number of values in one argument that are looked into, vectors included, bytes and integers not. */
+/** Maximum number of values checked in one argument; vectors count, bytes and integers do not. */
 const MAX_CHECKED_VALUES = 16_384;
 
-/** Structures of one integer, which their modules make of it. */
+/** Structs of one integer, which their modules construct from it. */
 const FIXED_POINT_BYTES: ReadonlyMap<string, { readonly module: string; readonly bytes: number }> =
   new Map([
     ['FixedPoint32', { module: 'fixed_point32', bytes: 8 }],
@@ -29,7 +29,7 @@ const FIXED_POINT_BYTES: ReadonlyMap<string, { readonly module: string; readonly
   ]);
 
 /**
- * Checks the arguments of a call. Structs other than those of the framework are not looked into.
+ * Checks the arguments of a call. Structs other than those of the framework are not checked.
  * @param location the function's module
  * @throws ViewError; or rejects with it
  */
@@ -82,7 +82,7 @@ class ArgumentChecker {
         if (this.#check(type)) this.#reader.finish();
       },
       () => this.#checkObjects(world),
-      // What is wrong behind an object comes after what is wrong with the object.
+      // An error in an object is reported before an error in what follows it.
       (failure) =>
         andThen(this.#checkObjects(world), () => {
           if (!(failure instanceof BcsError)) throw failure;
@@ -91,7 +91,7 @@ class ArgumentChecker {
     );
   }
 
-  /** Reads a value. @returns false where it was not looked into, so that nothing behind it is known */
+  /** Reads a value. @returns false if it was not checked, so that what follows it is unknown */
   #check(type: MoveType): boolean {
     const reader = this.#reader;
     const size = PRIMITIVE_BYTES.get(type.kind);
@@ -139,7 +139,7 @@ class ArgumentChecker {
     return true;
   }
 
-  /** Counts a structure that a function makes. */
+  /** Counts a struct that a function constructs. */
   #construct(): void {
     if (this.#structuresLeft === 0) {
       throw vmError('FAILED_TO_DESERIALIZE_ARGUMENT', this.#location);
@@ -156,7 +156,7 @@ class ArgumentChecker {
     return true;
   }
 
-  /** `0x1::object::address_to_object`: aborts unless there is an object with such a resource. */
+  /** `0x1::object::address_to_object`: aborts unless an object with such a resource exists. */
   #checkObjects(world: World): MaybePromise<void> {
     const checks = mapInOrder(this.#objects, ({ address, type }) =>
       andThen(hasResources(world, address, type), (isObject) => {
@@ -167,7 +167,7 @@ class ArgumentChecker {
   }
 }
 
-/** Tags of the types of objects: a function that was called before has the same objects of types. */
+/** Tags of the types of objects. A function that was called before has the same type instances. */
 const objectTypes = new WeakMap<MoveType, TypeTag>();
 
 function objectType(type: MoveType): TypeTag {

@@ -1,5 +1,5 @@
 /**
- * Calls of view functions (docs/spec/transactions.md §9.2): everything that is checked before code runs, then the run
+ * Calls of view functions (docs/spec/transactions.md §9.2): the checks before code runs, then the run
  * (docs/spec/vm.md), then its results.
  */
 import { andThen, type MaybePromise, mapInOrder, settle } from '../maybe-promise.ts';
@@ -20,16 +20,16 @@ import { runView, type ViewResults, viewErrorOf } from './run-view.ts';
 import { ViewError } from './view-error.ts';
 import { readViewCall, type ViewCall, type ViewRequest, viewCallOf } from './view-request.ts';
 
-/** Most bytes of what a view function returns, in the form that is asked for. */
+/** Maximum size of what a view function returns, in the requested form. */
 export const MAX_VIEW_BYTES = 64 * 1024 * 1024;
-/** Values that took more units of work to write are rendered in turns; these take a few milliseconds. */
+/** Values that took more units of work to write are rendered in turns; this many take a few milliseconds. */
 export const UNITS_AT_ONCE = 8 * 1024;
 
 /** What a view function returns. @throws ViewError for more than `MAX_VIEW_BYTES`; or rejects with it */
 export interface ViewAnswer {
-  /** JSON of the list of values: a text, or pieces of UTF-8 where it is long. */
+  /** JSON of the list of values: a string, or chunks of UTF-8 if it is long. */
   json(): MaybePromise<string | readonly Buffer[]>;
-  /** BCS in pieces: their number, then each value. */
+  /** BCS in chunks: the number of values, then each value. */
   bcs(): readonly Buffer[];
   /** Gas units; absent on a ledger without a gas schedule. */
   readonly gasUsed: number | undefined;
@@ -40,7 +40,7 @@ interface ViewPlace {
   readonly program: Program;
   readonly pace: YieldBudget;
   readonly observer?: RunObserver | undefined;
-  /** Rejects with LedgerError where the version is pruned. */
+  /** Rejects with LedgerError if the version is pruned. */
   openWorld(): MaybePromise<World>;
   /** Absent without a gas schedule. */
   gasPrices(): MaybePromise<InstructionPrices | undefined>;
@@ -135,7 +135,7 @@ class FoundValues implements ViewAnswer {
     });
   }
 
-  /** Adds a value to the pieces before it. */
+  /** Appends a value to the chunks before it. */
   async #renderInTurns(layout: Layout, index: number, pieces: Buffer[]): Promise<string> {
     const steps = renderInTurns(layout, this.#results.values[index]!, index === 0 ? '[' : ',');
     for (let step = steps.next(); ; step = steps.next()) {

@@ -1,4 +1,4 @@
-/** What a transaction pays besides its code: its bytes, what it writes and emits, deposits (docs/spec/gas.md §5). */
+/** Charges besides those for code: transaction bytes, writes, events, deposits (docs/spec/gas.md §5). */
 import { encodeBcs } from '../move/bcs/bcs-writer.ts';
 import type { ContractEvent } from '../move/transactions/event.ts';
 import { writeTypeTag } from '../move/types/type-tag.ts';
@@ -7,7 +7,7 @@ import type { StateChange } from './state-changes.ts';
 import { isAboveWriteLimits, keySize, type StorageFees, storageFees } from './storage-fees.ts';
 import { vmError } from './view-error.ts';
 
-/** Gas units but where octas are named. */
+/** In gas units except where octas are named. */
 export interface GasUsed {
   readonly total: bigint;
   readonly execution: bigint;
@@ -25,11 +25,11 @@ export interface Terms {
   readonly sizeBytes: number;
   /** Octas. */
   readonly gasUnitPrice: bigint;
-  /** The time of the state, in microseconds since 1970: new values have it. */
+  /** The time of the state, in microseconds since 1970, which new values record. */
   readonly timeUsecs: bigint;
 }
 
-/** Key, sequence number: of an event of a handle. */
+/** Key and sequence number of an event of a handle. */
 const EVENT_HANDLE_BYTES = 40 + 8;
 
 /** Charges for what a transaction has changed. @throws VmError, ViewError STORAGE_WRITE_LIMIT_REACHED */

@@ -1,6 +1,6 @@
 /**
- * Arguments of a transaction as its function gets them: structures of the framework are made by functions, which run
- * as code and are charged for (docs/spec/vm.md §8.1).
+ * Arguments of a transaction as its function gets them. Structs of the framework are constructed by functions, which
+ * run as code and are charged for (docs/spec/vm.md §8.1).
  */
 import { isUtf8 } from 'node:buffer';
 import { BcsError, BcsReader } from '../move/bcs/bcs-reader.ts';
@@ -15,10 +15,10 @@ import { VmError } from '../vm/status/status.ts';
 import type { Value } from '../vm/value.ts';
 import { decodeValue, encodeValue } from '../vm/value-bcs.ts';
 
-/** Structures of one argument that functions make, at most; texts do not count. */
+/** Maximum number of structs in one argument that functions construct; strings do not count. */
 const MAX_CONSTRUCTED = 10;
 
-/** The functions that make structures, by module and name of these. */
+/** Constructor functions, by module and name of the struct. */
 const CONSTRUCTORS: ReadonlyMap<string, string> = new Map([
   ['object::Object', 'address_to_object'],
   ['option::Option', 'from_vec'],
@@ -41,7 +41,7 @@ export function isArgumentType(type: MoveType): boolean {
   return address === ADDRESS_ONE && (path === 'string::String' || CONSTRUCTORS.has(path));
 }
 
-/** Whether a function makes a value of a type, or of a part of it. */
+/** Whether a value of a type, or a part of it, is constructed by a function. */
 export function isConstructed(type: MoveType): boolean {
   if (type.kind === 'vector') return isConstructed(type.element);
   if (type.kind !== 'struct') return false;
@@ -50,7 +50,7 @@ export function isConstructed(type: MoveType): boolean {
 }
 
 /**
- * Makes a value of an argument's BCS; parts whose type has a constructor are made by calling it. Rejects with VmError.
+ * Builds a value from an argument's BCS; parts whose type has a constructor are built by it. Rejects with VmError.
  */
 export async function constructArgument(
   machine: Machine,
@@ -81,7 +81,7 @@ class ArgumentReader {
     this.#reader = new BcsReader(Buffer.from(given));
   }
 
-  /** BCS of the argument, with what functions have made. */
+  /** BCS of the argument, including what functions have constructed. */
   async read(type: MoveType): Promise<Uint8Array> {
     const writer = new BcsWriter();
     try {

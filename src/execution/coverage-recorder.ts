@@ -1,4 +1,4 @@
-/** Counts how often each instruction of published modules is done, and which way branches go (docs/traces.md). */
+/** Counts how often each instruction of published modules runs, and which way branches go (docs/traces.md). */
 import type { CompiledModule, Instruction } from '../move/modules/compiled.ts';
 import { functionNameOfHandle, moduleIdOf } from '../move/modules/compiled.ts';
 import { OPCODES } from '../move/modules/opcodes.ts';
@@ -7,39 +7,39 @@ import { type ModuleId, moduleKey } from '../move/types/module-id.ts';
 import type { ObservedRun, RunObserver } from '../vm/observer.ts';
 import type { LoadedFunction } from '../vm/program/loaded-module.ts';
 
-/** By instruction. */
+/** Counts by instruction. */
 export interface FunctionCoverage {
   readonly name: string;
   readonly definition: number;
   readonly code: readonly Instruction[];
-  /** How often it was done. */
+  /** How often it ran. */
   readonly hits: Float64Array;
-  /** Of a conditional branch, how often it jumped. */
+  /** How often a conditional branch jumped. */
   readonly jumps: Float64Array;
 }
 
 export interface ModuleCoverage {
   readonly id: ModuleId;
-  /** Those that are not native, in the order of the module. */
+  /** Functions that are not native, in the order of the module. */
   readonly functions: readonly FunctionCoverage[];
 }
 
-/** Modules that are counted, at most. */
+/** Maximum number of modules that are counted. */
 export const MAX_COVERED_MODULES = 10_000;
 
 export class CoverageRecorder implements RunObserver {
   readonly #modules = new Map<string, ModuleCoverage>();
   readonly #known = new WeakMap<CompiledModule, ModuleCoverage>();
-  /** Also which functions are not counted. */
+  /** Holds `undefined` for functions that are not counted. */
   readonly #functions = new WeakMap<LoadedFunction, FunctionCoverage | undefined>();
 
-  /** In the order of their names. A module that was upgraded is as it was last. */
+  /** Sorted by name. An upgraded module is shown in its last form. */
   get modules(): readonly ModuleCoverage[] {
     const all = [...this.#modules].sort(([left], [right]) => (left < right ? -1 : 1));
     return all.map(([, module]) => module);
   }
 
-  /** Adds a module of which perhaps nothing has run. @returns undefined for those of the framework */
+  /** Adds a module even if nothing of it has run. @returns undefined for those of the framework */
   add(compiled: CompiledModule): ModuleCoverage | undefined {
     const known = this.#known.get(compiled);
     if (known !== undefined) return known;
@@ -82,13 +82,13 @@ export class CoverageRecorder implements RunObserver {
   }
 }
 
-/** Conditional branches, and which value lets them jump. */
+/** Conditional branches, and the value that makes them jump. */
 const CONDITIONS: ReadonlyMap<number, boolean> = new Map([
   [OPCODES.findIndex((info) => info?.name === 'BrTrue'), true],
   [OPCODES.findIndex((info) => info?.name === 'BrFalse'), false],
 ]);
 
-/** Places of conditional branches. */
+/** Indexes of conditional branches. */
 export function branchesOf({ code }: FunctionCoverage): number[] {
   return code.flatMap(({ opcode }, at) => (CONDITIONS.has(opcode) ? [at] : []));
 }

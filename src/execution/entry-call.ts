@@ -1,5 +1,5 @@
 /**
- * What is checked of a transaction's function before it runs, as the reference does: that it may be called so, its type
+ * Checks a transaction's function before it runs, as the reference does: that it may be called as an entry, its type
  * arguments, its signers and its other arguments (docs/spec/vm.md §8.1).
  */
 import type { EntryFunction, Script } from '../move/transactions/executable.ts';
@@ -55,15 +55,15 @@ export async function loadEntryCall(
   return { function: target, typeArguments, args };
 }
 
-/** What a function takes and gives, with its type arguments put in. */
+/** A function's parameters and results, with its type arguments substituted. */
 interface Parameters {
   readonly signerTypes: readonly MoveType[];
   readonly otherTypes: readonly MoveType[];
-  /** Whether transactions have values of the other types, and it gives none. */
+  /** Whether transactions can pass the other types, and it returns nothing. */
   readonly areTaken: boolean;
 }
 
-/** Those of functions that were called: the same objects live as long as their program. */
+/** Parameters of functions that were called. The keys live as long as their program. */
 const knownParameters = new WeakMap<Callee, Parameters>();
 
 function parametersOf(callee: Callee, typeArguments: readonly TypeTag[]): Parameters {
@@ -86,7 +86,7 @@ function isSigner(type: MoveType): boolean {
   return type.kind === 'signer' || (type.kind === 'reference' && type.to.kind === 'signer');
 }
 
-/** The BCS of a script's argument: behind the variant of its kind, or inside its bytes. */
+/** The BCS of a script's argument, which follows its variant or is inside its bytes. */
 function argumentBytes(argument: TransactionArgument): Buffer {
   if (argument.kind === 'serialized') return argument.value;
   return TransactionArgument.encode(argument).subarray(1);

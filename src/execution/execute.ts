@@ -1,6 +1,5 @@
 /**
- * Runs a transaction of any kind on the state before it, a new one of a chain or one of a ledger again, and gives its
- * output
+ * Runs a transaction of any kind, new or replayed from a ledger, on the state before it and returns its output
  * (docs/spec/vm.md §9).
  */
 
@@ -43,8 +42,8 @@ const SUCCESS = { status: { kind: 'success' }, gasUsed: 0n } as const;
 const NOTHING: TransactionOutput = { ...SUCCESS, writes: [], events: [] };
 
 /**
- * Rejects with ViewError for what this node does not execute, with LedgerError; with VmError where a
- * transaction that no user sent fails, which no chain commits.
+ * Rejects with ViewError for what this node does not execute, with LedgerError, and with VmError if a
+ * transaction that no user sent fails: no chain commits that.
  */
 export async function execute(
   { transaction, bytes }: EncodedTransaction,
@@ -70,7 +69,7 @@ export async function execute(
   } catch (error) {
     if (!(error instanceof VmError)) throw error;
     await assertOfTransaction(error, modules.lookup);
-    // A chain goes on where the end of a block fails.
+    // A chain continues even if the end of a block fails.
     if (transaction.kind === 'blockEpilogue') return NOTHING;
     throw error;
   }
@@ -78,15 +77,15 @@ export async function execute(
 
 type Genesis = Extract<Transaction, { kind: 'genesis' }>;
 
-/** @throws ViewError for a genesis that runs a script: no chain has begun with one */
+/** @throws ViewError for a genesis that runs a script: no chain has started with one */
 function genesisOf({ payload }: Genesis): TransactionOutput {
   if (payload.kind === 'script') throw new ViewError('Scripts of genesis are not executed');
   return { ...SUCCESS, writes: payload.writeSet.writes, events: payload.events };
 }
 
 /**
- * The info of a transaction with another outcome. What does not come from running it is as the ledger has it: the roots
- * of state, and the keys that a block makes hot.
+ * The info of a transaction with another outcome. What execution does not determine is taken from the ledger: the state
+ * roots, and the keys that a block makes hot.
  * @param index in its block
  */
 export function infoOf(
@@ -107,7 +106,7 @@ export function infoOf(
   };
 }
 
-/** A write set of the same form as another one: what follows the writes is taken from that. */
+/** Encodes a write set in the form of a recorded one; what follows the writes is copied. */
 function writeSetBytes(writes: TransactionOutput['writes'], recorded: Buffer): Buffer {
   const bytes = WriteSet.encode({ kind: 'v0', writes });
   const [variant] = recorded;

@@ -1,6 +1,6 @@
 /**
- * Runs the transactions of a ledger one after the other, each on the state that the one before has left. Versions that
- * follow the stored ones need not be stored yet.
+ * Runs the transactions of a ledger in order, each on the state that the previous one has left. Versions after the
+ * stored ones need not be stored yet.
  */
 import { decodeBcs } from '../move/bcs/bcs-reader.ts';
 import type { ModuleLookup } from '../move/modules/lookup.ts';
@@ -35,7 +35,7 @@ import { ViewError } from './view-error.ts';
 /** How long a head counts as the newest, in milliseconds. */
 const CONFIRM_AFTER_MS = TRUSTED_MS / 2;
 
-/** The head of a store without a ledger: at version 0 it has no state. */
+/** The head of a store without a ledger: no state at version 0. */
 const NO_STATE: Head = {
   ...{ version: 0n, timestampUsecs: 0n, epoch: 0n, blockHeight: 0n },
   ...{ oldestVersion: 0n, oldestBlockHeight: 0n, frozenRoots: [] },
@@ -44,8 +44,8 @@ const NO_STATE: Head = {
 const FEATURES_PATH = encodePath({ kind: 'resource', tag: FEATURES_TAG });
 
 /**
- * Modules that are linked to run, and where their resources are. Valid until a version writes a module or the feature
- * flags.
+ * Modules linked for execution, and the places of their resources. Valid until a version writes a module or the
+ * feature flags.
  */
 export class LinkedCode {
   readonly program = new Program((id) => this.lookup(id));
@@ -70,7 +70,7 @@ export class Executor {
   /** Writes of versions that are not stored yet, up to the present one, the oldest first. */
   readonly #unstored: (readonly WriteSetEntry[])[] = [];
   #code: LinkedCode | undefined;
-  /** The newest count of the state; after it, only what was written since then is counted. */
+  /** The newest count of the state; later counts only add what was written since. */
   #counted: CountedState | undefined;
   #confirmedMs = performance.now();
   /** Sees the code of transactions that are run from now on. */
@@ -89,7 +89,7 @@ export class Executor {
   }
 
   /**
-   * Begins after the head; without one, before genesis.
+   * Starts after the head, or before genesis if there is no head.
    * @param openSource how the ledger is read
    * @param firstVersion the first one whose transaction is in the store
    * @param code of another executor at a version with the same modules
@@ -123,7 +123,7 @@ export class Executor {
     return this.#state.version!;
   }
 
-  /** Goes to another version, which is stored: modules may be others there. */
+  /** Moves to another stored version, where modules may differ. */
   goTo(version: bigint): void {
     if (version === this.version) return;
     this.#unstored.length = 0;
@@ -132,7 +132,7 @@ export class Executor {
     this.#counted = undefined;
   }
 
-  /** Goes to the next version. @param isStored whether it is stored already */
+  /** Moves to the next version. @param isStored whether it is stored already */
   advance(writes: readonly WriteSetEntry[], isStored = true): void {
     if (!isStored) this.#unstored.push(writes);
     this.#state.advance(writes, isStored);
@@ -145,7 +145,7 @@ export class Executor {
     this.#state.markStored(head);
   }
 
-  /** The stored transaction of a version. Rejects with ViewError where there is none. */
+  /** The stored transaction of a version. Rejects with ViewError if it is missing. */
   async itemOf(version: bigint): Promise<EncodedOnChainData> {
     const { partition, order } = encodeBucketKey(version);
     const bytes = await this.#store.get(TRANSACTIONS, partition, order);
@@ -154,22 +154,22 @@ export class Executor {
     return decodeBcs(bytes, readOnChainData);
   }
 
-  /** Runs a transaction without going on. Rejects as `execute` does. */
+  /** Runs a transaction without moving to the next version. Rejects as `execute` does. */
   async run(transaction: EncodedTransaction, facts: RunFacts): Promise<TransactionOutput> {
     return execute(transaction, { ...(await this.#place(facts)), observer: this.observer });
   }
 
-  /** Why a user's transaction would not be committed next, from what is checked before it runs. */
+  /** Why a user's transaction would not be committed next, from the checks before it runs. */
   async validate(transaction: SignedTransaction, facts: RunFacts): Promise<Discarded | undefined> {
     return validate(transaction, await this.#place(facts));
   }
 
-  /** The value of a state key; `undefined` where there is none. */
+  /** The value of a state key; `undefined` if it has none. */
   async state(key: HashedStateKey): Promise<Uint8Array | undefined> {
     return (await this.entry(key))?.bytes;
   }
 
-  /** The same, with what the value cost. */
+  /** The same, with the value's deposits. */
   async entry(key: HashedStateKey): Promise<StateEntry | undefined> {
     await this.#confirm();
     return await this.#guard.state(undefined, key, this.version);
@@ -208,7 +208,7 @@ export class Executor {
     };
   }
 
-  /** How much state there is. Rejects with ViewError where what was written since the last count is not retained. */
+  /** The size of the state. Rejects with ViewError if writes since the last count are not retained. */
   async countState(): Promise<StateUsage> {
     const { version } = this;
     const usage = await stateUsageAt(this.#guard, version, {
@@ -220,19 +220,19 @@ export class Executor {
     return usage;
   }
 
-  /** Takes a count of the present state. */
+  /** Sets a known count of the present state. */
   countFrom(usage: StateUsage): void {
     this.#counted = { version: this.version, usage };
   }
 
-  /** Rejects with ViewError where they are not stored. */
+  /** Rejects with ViewError if they are not stored. */
   async #writesOf(version: bigint): Promise<readonly WriteSetEntry[]> {
     const firstUnstored = this.version - BigInt(this.#unstored.length) + 1n;
     if (version >= firstUnstored) return this.#unstored[Number(version - firstUnstored)]!;
     return (await this.itemOf(version)).data.changes.writes;
   }
 
-  /** Reads the head now and then, so that what is missing is known not to be pruned. */
+  /** Reads the head from time to time, so that missing data is known not to be pruned. */
   async #confirm(): Promise<void> {
     const nowMs = performance.now();
     if (nowMs - this.#confirmedMs < CONFIRM_AFTER_MS) return;
@@ -243,7 +243,7 @@ export class Executor {
   }
 }
 
-/** Whether a write changes modules, or the feature flags, by which they are loaded: they are linked again then. */
+/** Whether a write changes a module or the feature flags, so that modules must be linked again. */
 function changesCode({ key }: WriteSetEntry): boolean {
   if (key.kind !== 'accessPath') return false;
   return isCodePath(key.path) || key.path.equals(FEATURES_PATH);

@@ -1,12 +1,12 @@
-/** What the gas schedule says of a transaction before it runs (docs/spec/vm.md §8.5). */
+/** Checks of a transaction against the gas schedule before it runs (docs/spec/vm.md §8.5). */
 import type { RawTransaction } from '../move/transactions/user-transaction.ts';
 import { type GasPrices, scaleOf } from '../vm/gas/gas-meter.ts';
 import type { StatusName } from '../vm/status/status.ts';
 import type { GasSchedule } from './gas-settings.ts';
 
 /**
- * Internal gas of a transaction of some size, at least.
- * @param schemes of signatures that cost more than others, by their names in the schedule
+ * The least internal gas of a transaction of some size.
+ * @param schemes signature schemes that cost extra, by their names in the schedule
  */
 export function intrinsicGas(
   prices: GasPrices,
@@ -22,7 +22,7 @@ export function intrinsicGas(
 /**
  * Why a transaction is refused for its size or its gas, in the order of the reference's checks.
  * @param sizeBytes of the transaction
- * @param intrinsic internal gas that it uses at least
+ * @param intrinsic the least internal gas that it uses
  */
 export function gasFailure(
   { maxGasAmount, gasUnitPrice }: RawTransaction,
@@ -47,7 +47,7 @@ export function gasFailure(
   return undefined;
 }
 
-/** The largest amount of gas units that a balance pays for at a price; not less than any transaction needs. */
+/** The most gas units that a balance pays for at a price; not less than any transaction needs. */
 export function largestGasAmount(schedule: GasSchedule, balance: bigint, price: bigint): bigint {
   const scale = schedule.get('txn.gas_unit_scaling_factor') ?? 1n;
   const least = (schedule.get('txn.min_transaction_gas_units') ?? 0n) / (scale === 0n ? 1n : scale);

@@ -1,5 +1,5 @@
 /**
- * What the chain says about gas prices: the gas schedule and the execution configuration
+ * The chain's settings for gas prices: the gas schedule and the execution configuration
  * (docs/spec/transactions.md §7).
  */
 
@@ -26,7 +26,7 @@ const MIN_PRICE = 'txn.min_price_per_gas_unit';
 /** Bytes of an entry with an empty name. */
 const MIN_ENTRY_BYTES = 9;
 
-/** What decides whether a block is full. */
+/** Settings that decide whether a block is full. */
 export interface BlockLimits {
   /** Gas that fills a block; `undefined` for a chain without a limit. */
   readonly gas: bigint | undefined;
@@ -39,7 +39,7 @@ const NO_LIMITS: BlockLimits = { gas: undefined, isUseCaseAware: false };
 /** Numbers of the chain by their names, such as `txn.maximum_number_of_gas_units`. */
 export type GasSchedule = ReadonlyMap<string, bigint>;
 
-/** The lowest gas price that the chain takes. @throws LedgerError `internal_error` where the chain does not say */
+/** The lowest gas price that the chain accepts. @throws LedgerError `internal_error` if the chain has none */
 export function minGasPrice(guard: PruningGuard, version: bigint): MaybePromise<bigint> {
   return andThen(gasSchedule(guard, version), (schedule) => schedule.get(MIN_PRICE)!);
 }
@@ -55,10 +55,10 @@ export function gasSchedule(guard: PruningGuard, version: bigint): MaybePromise<
   );
 }
 
-/** The prices of the newest schedule that was asked for: nearly all transactions run under it. */
+/** The prices of the newest schedule that was requested: nearly all transactions run under it. */
 let newest: { readonly bytes: Buffer; readonly prices: InstructionPrices } | undefined;
 
-/** The gas schedule as the machine charges by it. @throws LedgerError `internal_error` for a chain without one */
+/** The gas schedule in the machine's form. @throws LedgerError `internal_error` for a chain without one */
 export function gasPrices(guard: PruningGuard, version: bigint): MaybePromise<InstructionPrices> {
   return andThen(guard.state(ADDRESS_ONE, SCHEDULE_V2, version), (entry) => {
     const bytes = entry?.bytes ?? Buffer.alloc(0);
@@ -99,13 +99,13 @@ function readSchedule(
       MIN_ENTRY_BYTES,
       (inner) => [inner.string(), inner.u64()] as const,
     );
-    // Of equal names the last one counts.
+    // If a name occurs twice, the last entry counts.
     const schedule = new Map(entries);
     return schedule.has(MIN_PRICE) ? schedule : undefined;
   });
 }
 
-/** The limits of blocks; none where the chain does not say. */
+/** The limits of blocks; no limits if the chain sets none. */
 export function blockLimits(guard: PruningGuard, version: bigint): MaybePromise<BlockLimits> {
   const found = readConfig(guard, EXECUTION_CONFIG, version, (reader) =>
     decodeBcs(reader.bytes(), readExecutionConfig),
@@ -113,7 +113,7 @@ export function blockLimits(guard: PruningGuard, version: bigint): MaybePromise<
   return andThen(found, (limits) => limits ?? NO_LIMITS);
 }
 
-/** A resource of the framework; `undefined` where it is missing or does not decode. */
+/** A resource of the framework; `undefined` if it is missing or does not decode. */
 function readConfig<T>(
   guard: PruningGuard,
   key: HashedStateKey,
@@ -131,7 +131,7 @@ function readConfig<T>(
   });
 }
 
-/** Variants of the configuration; after the gas limit come settings that do not matter here. */
+/** Variants of the configuration; the settings after the gas limit do not matter here. */
 const CONFIG_VARIANTS = 8;
 const CONFIG_MISSING = 3;
 
@@ -149,7 +149,7 @@ function readExecutionConfig(reader: BcsReader): BlockLimits {
   return { gas, isUseCaseAware };
 }
 
-/** Whether the shuffler looks at use cases. */
+/** Whether the shuffler takes use cases into account. */
 function readShuffler(reader: BcsReader): boolean {
   const variant = reader.variant(6, 'TransactionShufflerType');
   if (variant === 1 || variant === 2) reader.u32();

@@ -2,7 +2,7 @@
 import type { Instruction } from '../move/modules/compiled.ts';
 import { OPCODES, type OpcodeInfo, type OperandKind } from '../move/modules/opcodes.ts';
 
-/** Operands that are printed with the name of their table; the other ones are plain numbers. */
+/** Operands that are printed with the name of their table; the others are plain numbers. */
 const NAMED_INDEXES: ReadonlyMap<OperandKind, string> = new Map([
   ['fieldHandle', 'FieldHandleIndex'],
   ['fieldInstantiation', 'FieldInstantiationIndex'],
@@ -11,11 +11,11 @@ const NAMED_INDEXES: ReadonlyMap<OperandKind, string> = new Map([
   ['struct', 'StructDefinitionIndex'],
   ['structInstantiation', 'StructDefInstantiationIndex'],
 ]);
-/** Of the instructions with a struct, these print its index plainly. */
+/** Instructions that print the index of their struct as a plain number. */
 const PLAIN = /^(?:Pack|Unpack)/;
 
 export function instructionText({ opcode, operand, count, mask }: Instruction): string {
-  // Codes that do not exist do not load.
+  // Modules with unknown opcodes do not load.
   const info: OpcodeInfo = OPCODES[opcode]!;
   if (operand === undefined) return info.name;
   if (count !== undefined) return `${info.name}(${operand}, ${count})`;

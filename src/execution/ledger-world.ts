@@ -21,15 +21,15 @@ const MAX_REMEMBERED_BYTES = CACHE_BUDGETS.world.bytes;
 
 interface NamedPlace extends ResourcePlace {
   readonly text: string;
-  /** Of the group. */
+  /** The type of the resource group. */
   readonly groupText: string | undefined;
-  /** Keys that were asked for lately: a resource is read, and then it is written. */
+  /** Recently requested keys: a resource is read, and then it is written. */
   readonly recent: Map<Address, HashedStateKey>;
 }
 
 const MAX_RECENT_KEYS = 8;
 
-/** Where resources of a type are, looked up in some modules if that was not done before. */
+/** Where resources of a type are, looked up in some modules unless it is known. */
 export function placeIn(
   places: ResourcePlaces,
   tag: StructTag,
@@ -65,16 +65,16 @@ export function keyOf(place: NamedPlace, address: Address): HashedStateKey {
 }
 
 /**
- * Where resources are, by the tags of the machine's types, which are the same objects from one run to the next. They
- * follow from the modules.
+ * Where resources are, by the tags of the machine's types, which are the same objects from one run to the next. The
+ * places follow from the modules.
  */
 export type ResourcePlaces = WeakMap<StructTag, NamedPlace>;
 
 interface WorldParts {
   readonly stateUsage?: World['stateUsage'];
-  /** Those of other versions with the same modules. */
+  /** Places from other versions with the same modules. */
   readonly places?: ResourcePlaces;
-  /** Whether nothing is remembered, because one run reads each resource once. */
+  /** Whether nothing is cached, because one run reads each resource once. */
   readonly isForOneRun?: boolean;
 }
 
@@ -91,8 +91,8 @@ interface Remembered {
 }
 
 /**
- * What calls of one version see. Resources of the chain's own addresses are remembered: nearly every call reads some
- * of them, and they cannot change at a version.
+ * The state that calls at one version see. Resources at the chain's own addresses are cached: nearly every call reads
+ * some of them, and they cannot change at a version.
  */
 class LedgerWorld implements World {
   readonly modules: ModuleLookup;
@@ -169,7 +169,7 @@ class LedgerWorld implements World {
     });
   }
 
-  /** What one run reads it may write, too: it asks for the key again. */
+  /** A run may also write what it reads, so it requests the key again. */
   #keyOf(place: NamedPlace, address: Address): HashedStateKey {
     return this.#isForOneRun ? keyOf(place, address) : place.keys.key(address);
   }
@@ -208,7 +208,7 @@ class LedgerWorld implements World {
   }
 }
 
-/** The world at the version of some modules. Rejects with LedgerError where it is pruned. */
+/** The world at the version of some modules. Rejects with LedgerError if it is pruned. */
 export function openWorld(
   guard: PruningGuard,
   modules: SeenModules,

@@ -1,5 +1,5 @@
 /**
- * What the virtual machine checks before it runs a view function: the function, its type arguments and the number of
+ * The virtual machine's checks before it runs a view function: the function, its type arguments and the number of
  * its arguments (docs/spec/transactions.md §9.3).
  */
 import { copiedBytes } from '../cache.ts';
@@ -22,13 +22,13 @@ import { VmError } from '../vm/status/status.ts';
 import { ViewError, vmError } from './view-error.ts';
 import { MAX_CALL_TYPES, tooManyTypes, type ViewCall } from './view-request.ts';
 
-/** A view function with its type arguments put in. */
+/** A view function with its type arguments substituted. */
 export interface LoadedView {
   readonly function: LoadedFunction;
   readonly typeArguments: readonly VmType[];
   readonly parameters: readonly MoveType[];
   readonly results: readonly MoveType[];
-  /** Once a call has come so far. */
+  /** Set once a call has got this far. */
   layouts: ViewLayouts | undefined;
 }
 
@@ -43,7 +43,7 @@ export interface ResultType {
   readonly bytes: Buffer;
 }
 
-/** Those that were loaded: the same objects live as long as their program. */
+/** Functions that were loaded. The keys live as long as their program. */
 const loadedViews = new WeakMap<Callee, LoadedView>();
 
 /** @throws ViewError, VmError, or what the lookup throws; or rejects with it */
@@ -108,7 +108,7 @@ export function layoutsOf(view: LoadedView, program: Program): MaybePromise<View
   );
 }
 
-/** The type arguments of a call, with the abilities that the function asks for. @throws ViewError, VmError */
+/** The type arguments of a call, with the abilities that the function requires. @throws ViewError, VmError */
 export function loadTypeArguments(
   target: LoadedFunction,
   typeArguments: readonly TypeTag[],
@@ -140,7 +140,7 @@ function checkTypeArguments(
   });
 }
 
-/** The types that a type is made of. @throws ViewError for more than are left */
+/** Counts the types inside a type. @throws ViewError for more than are left */
 function countTypes(tag: TypeTag, left: number): number {
   if (left === 0) throw tooManyTypes();
   let count = 1;

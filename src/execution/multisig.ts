@@ -21,14 +21,14 @@ const ABORT_IF_PAYLOAD_MISMATCHES = 70;
 export interface MultisigCall {
   readonly kind: 'multisig';
   readonly address: Address;
-  /** Absent: that of the proposal is executed. */
+  /** If absent, the payload of the proposal is executed. */
   readonly payload: EntryFunction | undefined;
 }
 
 /** The only payload of a proposal, by its variant. */
 const ENTRY_FUNCTION = 0;
 
-/** The payload that comes with a transaction, as the account's functions compare it with the proposal. */
+/** The payload sent with a transaction, in the form that the account's functions compare. */
 function givenBytes({ payload }: MultisigCall, world: World): ByteVector {
   if (payload !== undefined) {
     const bytes = encodeBcs((writer) =>
@@ -72,7 +72,7 @@ export function readNextPayload(bytes: Uint8Array): EntryFunction {
   }
 }
 
-/** The call that notes that a proposal was executed. @param failure why it failed; absent: it did not */
+/** The call that records that a proposal was executed. @param failure why it failed, absent if it did not */
 export function cleanupOf(
   machine: Machine,
   { address }: MultisigCall,

@@ -8,24 +8,24 @@ import { ViewError } from './view-error.ts';
 
 interface Outcome {
   readonly status: ExecutionStatus;
-  /** What the machine says of it. */
+  /** The machine's text for it. */
   readonly message: string | undefined;
 }
 
 /** Why a transaction is refused. */
 export interface Discarded {
   readonly status: StatusName;
-  /** What the machine says of it. */
+  /** The machine's text for it. */
   readonly message: string | undefined;
 }
 
-/** Limits of the chain on gas have no place in code. */
+/** Failures of the chain's gas limits have no code location. */
 const GAS_LIMITS: ReadonlySet<StatusName> = new Set([
   'EXECUTION_LIMIT_REACHED',
   'IO_LIMIT_REACHED',
   'STORAGE_LIMIT_REACHED',
 ]);
-/** The first status of failures of execution; those below have no place in code. */
+/** The first status of execution failures; lower ones have no code location. */
 const FIRST_EXECUTION_STATUS = 4_000;
 
 /** Rejects with ViewError for a failure that says nothing about the transaction. */
@@ -35,7 +35,7 @@ export async function assertOfTransaction(error: VmError, modules: ModuleLookup)
 }
 
 /**
- * What a failure is on chain.
+ * The on-chain form of a failure.
  * @throws ViewError for one that is not the transaction's; or rejects with it
  */
 export async function outcomeOf(

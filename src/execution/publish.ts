@@ -1,4 +1,4 @@
-/** The modules that a transaction asks for are published at the end of its own session (docs/spec/vm.md §8.7). */
+/** Publishes the modules that a transaction requests at the end of its session (docs/spec/vm.md §8.7). */
 import type { MaybePromise } from '../maybe-promise.ts';
 import { type CompiledModule, moduleIdOf, moduleIdOfHandle } from '../move/modules/compiled.ts';
 import { BinaryFormatError } from '../move/modules/format.ts';
@@ -32,7 +32,7 @@ const LOOKUP_WORK = 8_192;
 interface PublishPlace {
   readonly modules: SeenModules;
   readonly pace: YieldBudget;
-  /** The state as some modules say where its resources are. */
+  /** The state, with resources located through some modules. */
   openWorld(modules: SeenModules): MaybePromise<World>;
 }
 
@@ -44,9 +44,9 @@ export interface Published {
 type Bundle = readonly (NewModule & { readonly module: CompiledModule })[];
 
 /**
- * Publishes what the session that goes on has asked for. What it costs is charged to that session.
+ * Publishes what the current session has requested and charges that session for it.
  * Rejects with VmError, LedgerError.
- * @returns `undefined` if nothing was asked for
+ * @returns `undefined` if nothing was requested
  */
 export async function publishRequested(
   machine: Machine,
@@ -71,7 +71,7 @@ export async function publishRequested(
     },
     isUnstableAllowed: !isMainnet(machine),
   };
-  // What is looked at is charged for; but for modules of resource groups all of it was.
+  // Reads are charged for; except for modules of resource groups they already have been.
   const paid: Stored = (id) => {
     const module = stored.get(moduleKey(id));
     if (module !== undefined) machine.gas.chargeModule(id, module.sizeBytes ?? 0);
@@ -94,7 +94,7 @@ function readPublished(read: () => CompiledModule): CompiledModule {
   }
 }
 
-/** All modules of the state that the checks may look at. */
+/** All stored modules that the checks may read. */
 async function storedModules(
   bundle: Bundle,
   { modules, pace }: PublishPlace,

@@ -1,6 +1,6 @@
 /**
- * The state of a simulation: blocks have a seed of randomness only when one of their transactions needs it, so the
- * reference simulates with one of its own (docs/spec/vm.md §6.5).
+ * The state of a simulation. Blocks have a randomness seed only when one of their transactions needs it, so the
+ * reference simulates with a seed of its own (docs/spec/vm.md §6.5).
  */
 import { randomBytes } from 'node:crypto';
 import { encodeBcs } from '../move/bcs/bcs-writer.ts';
@@ -10,7 +10,7 @@ import type { World } from '../vm/world.ts';
 
 const SEED_BYTES = 32;
 
-/** A world whose newest block has a seed that nobody has seen. */
+/** A world whose newest block has a fresh random seed. */
 export function worldWithSeed(world: World): World {
   const seed = randomBytes(SEED_BYTES);
   // `0x1::randomness::PerBlockRandomness`: epoch, round, seed.

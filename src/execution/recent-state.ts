@@ -1,6 +1,6 @@
 /**
- * The state of a ledger as one goes from version to version. What versions after the stored ones wrote is read from
- * here; what else was read or written lately is not read from the store again. Nothing is written to the store.
+ * The state of a ledger while versions are run in order. Writes of versions after the stored ones are read from here;
+ * other recent reads and writes are cached. Nothing is written to the store.
  */
 import { copiedBytes } from '../cache.ts';
 import { andThen, type MaybePromise, together } from '../maybe-promise.ts';
@@ -10,12 +10,12 @@ import type { LedgerSource, StateSource } from '../state/source.ts';
 import type { Head } from '../store/columns/head.ts';
 import type { StateEntry } from '../store/columns/state-column.ts';
 
-/** Bytes of values that are remembered; all that is stored is dropped together when there are more. */
+/** Maximum bytes of cached values; beyond it, all cached stored values are dropped together. */
 const MAX_REMEMBERED_BYTES = 32 * 1024 * 1024;
 /** Memory of an entry besides its value. */
 const ENTRY_BYTES = 400;
 
-/** What a version that is not stored has written; without an entry the key has no value. */
+/** A write of a version that is not stored; without an entry the key has no value. */
 interface Unstored {
   readonly version: bigint;
   readonly entry: StateEntry | undefined;
@@ -23,19 +23,19 @@ interface Unstored {
 
 export class RecentState implements StateSource {
   readonly #entries = new Map<string, StateEntry | undefined>();
-  /** What versions that are not stored yet have written, the oldest first, by the hash of the key. */
+  /** Writes of versions that are not stored yet, oldest first, by the hash of the key. */
   readonly #unstored = new Map<string, Unstored[]>();
   #bytes = 0;
   readonly #sourceAt: (head: Head) => LedgerSource;
   #stored: LedgerSource;
-  /** The newest of them; -1 where there is none. */
+  /** The newest stored version, or -1 if there is none. */
   #storedVersion: bigint;
   /** The version that the entries are of. */
   #version: bigint | undefined;
 
   /**
-   * @param sourceAt how what is stored is read at a head
-   * @param isEmpty whether the head is that of no ledger
+   * @param sourceAt opens stored data for reading at a head
+   * @param isEmpty whether the head stands for an empty store
    */
   constructor(sourceAt: (head: Head) => LedgerSource, head: Head, isEmpty = false) {
     this.#sourceAt = sourceAt;
@@ -81,7 +81,7 @@ export class RecentState implements StateSource {
     return this.#stored.state.accountKeys(...query);
   }
 
-  /** Unknown: an index of what is stored lacks what is not. */
+  /** Unknown, because the index of stored data lacks unstored versions. */
   balance(): undefined {
     return undefined;
   }
@@ -90,7 +90,7 @@ export class RecentState implements StateSource {
     return this.#stored.state.balances(...query);
   }
 
-  /** From now on the state after a version, which is stored, is asked for. */
+  /** Moves to the state after a version, which is stored. */
   goTo(version: bigint): void {
     if (version === this.#version) return;
     this.#clear();
@@ -99,9 +99,9 @@ export class RecentState implements StateSource {
   }
 
   /**
-   * Goes to the next version.
-   * @param writes all that it wrote
-   * @param isStored whether the store has them already; otherwise `stored` says when it does
+   * Moves to the next version.
+   * @param writes all its writes
+   * @param isStored whether the store has them already; otherwise `markStored` says when it does
    */
   advance(writes: readonly WriteSetEntry[], isStored: boolean): void {
     if (this.#version === undefined) return;
@@ -120,7 +120,7 @@ export class RecentState implements StateSource {
     }
   }
 
-  /** From now on the store has all versions up to the head. */
+  /** Notes that the store now has all versions up to the head. */
   markStored(head: Head): void {
     this.#stored = this.#sourceAt(head);
     this.#storedVersion = head.version;
@@ -136,7 +136,7 @@ export class RecentState implements StateSource {
   #remember(id: string, entry: StateEntry | undefined): void {
     this.#bytes += ENTRY_BYTES + (entry?.bytes?.length ?? 0);
     if (this.#bytes > MAX_REMEMBERED_BYTES) this.#clear();
-    // What is remembered must not hold the page that it is a part of.
+    // A cached value must not keep the page that it is a part of alive.
     this.#entries.set(id, entry && { ...entry, bytes: entry.bytes && copiedBytes(entry.bytes) });
   }
 

@@ -1,6 +1,6 @@
 /**
- * Runs a transaction on the state of a version, with what comes before and after its function, and gives what it would
- * change (docs/spec/vm.md §8).
+ * Runs a user transaction on the state of a version, including its prologue and epilogue, and returns the changes
+ * (docs/spec/vm.md §8).
  */
 import type { MaybePromise } from '../maybe-promise.ts';
 import { BcsReader } from '../move/bcs/bcs-reader.ts';
@@ -70,26 +70,26 @@ export interface RunPlace {
   readonly program: Program;
   readonly places: ResourcePlaces;
   readonly pace: YieldBudget;
-  /** What counts as the size of the transaction; absent: that of the raw transaction. */
+  /** The size that counts for the transaction; if absent, that of the raw transaction. */
   readonly sizeBytes?: number | undefined;
-  /** The transaction's index in its block; absent: it is simulated. */
+  /** The transaction's index in its block; absent in a simulation. */
   readonly index?: number | undefined;
   readonly observer?: RunObserver | undefined;
-  /** The state as some modules say where its resources are. Rejects with LedgerError where the version is pruned. */
+  /** The state, with resources located through some modules. Rejects with LedgerError if the version is pruned. */
   openWorld(modules?: SeenModules): MaybePromise<World>;
 }
 
 export interface UserTransactionOutput {
   readonly status: ExecutionStatus;
-  /** What the machine says of a failure. */
+  /** The machine's text for a failure. */
   readonly message: string | undefined;
   readonly writes: readonly WriteSetEntry[];
   readonly events: readonly ContractEvent[];
-  /** Gas units, estimated; 0 of a transaction that would not be committed. */
+  /** Gas units, estimated; 0 for a transaction that would not be committed. */
   readonly gasUsed: bigint;
 }
 
-/** Rejects with ViewError for what cannot be simulated, with LedgerError. */
+/** Rejects with LedgerError, and with ViewError for what cannot be simulated. */
 export async function runUserTransaction(
   transaction: SignedTransaction,
   place: RunPlace,
@@ -99,8 +99,8 @@ export async function runUserTransaction(
 }
 
 /**
- * Why a transaction would not be committed, from what is checked before its function runs; `undefined` when nothing
- * speaks against it. Rejects as `runUserTransaction` does.
+ * Why a transaction would not be committed, from the checks before its function runs; `undefined` if they all
+ * pass. Rejects as `runUserTransaction` does.
  */
 export async function validate(
   transaction: SignedTransaction,
@@ -117,7 +117,7 @@ async function begin(
   const { guard, modules } = place;
   const { raw } = transaction;
   const call = callOf(raw);
-  // What a program remembers of code stays, and a script is sent by a client: its size would not be counted.
+  // A script is untrusted and its size is not counted, so it gets a program of its own, dropped afterwards.
   const program = call.kind === 'script' ? new Program(modules.lookup) : place.program;
   const nonce = nonceOf(raw);
   const facts = factsOf(transaction, call, nonce, place.index);
@@ -125,7 +125,7 @@ async function begin(
   const sessionOf = (part: UserPart) => userSession(part, raw, nonce, script, facts);
   const world = await place.openWorld();
   const prices = await gasPrices(guard, modules.version);
-  // Keys are not checked of accounts that a local network impersonates, either.
+  // Keys of accounts that a local network impersonates are not checked, either.
   const isSimulation = place.index === undefined || isUnsigned(transaction);
   const validated = { transaction, facts, nonce, isSimulation, sessionOf, program, world };
   const sizeBytes = place.sizeBytes ?? RawTransaction.encode(raw).length;
@@ -153,9 +153,9 @@ async function begin(
 
 interface Metering {
   readonly gas: GasMeter;
-  /** Internal gas that is added when the signers are authenticated. */
+  /** Internal gas that is added once the signers are authenticated. */
   readonly gasLater: number;
-  /** Internal gas that the transaction uses at least. */
+  /** The least internal gas that the transaction uses. */
   readonly intrinsic: number;
   readonly prices: InstructionPrices;
   readonly terms: Terms;
@@ -175,7 +175,7 @@ class Execution {
     this.#metering = metering;
   }
 
-  /** Runs only what is checked before the function. */
+  /** Runs only the checks before the function. */
   async refusal(): Promise<Discarded | undefined> {
     return this.#validate(this.#firstRun());
   }
@@ -210,7 +210,7 @@ class Execution {
     return run.before(this.#call);
   }
 
-  /** Begins the session of the function, which also makes the sender an account where it has none. */
+  /** Begins the session of the function, which also creates the sender's account if it has none. */
   async #beginFunction(run: TransactionRun): Promise<void> {
     const { gas, intrinsic, prices } = this.#metering;
     run.begin('transaction', gas, prices);
@@ -233,7 +233,7 @@ class Execution {
     run.begin('epilogue');
   }
 
-  /** What is proposed to the account. Where that fails, the account notes it, and the transaction succeeds. */
+  /** Runs the account's proposal. If it fails, the account records that, and the transaction succeeds. */
   async #runMultisig(run: TransactionRun, call: MultisigCall): Promise<UserTransactionOutput> {
     const { sender } = this.#validated.facts;
     const payload = await nextPayload(run.machine, call);
@@ -266,7 +266,7 @@ class Execution {
     return fees;
   }
 
-  /** What is left of a transaction that has failed: its fee, and its account. */
+  /** Keeps only the fee and the created account of a transaction that has failed. */
   async #fail(
     outcome: Pick<UserTransactionOutput, 'status' | 'message'>,
   ): Promise<UserTransactionOutput> {
@@ -280,7 +280,7 @@ class Execution {
     try {
       fees = await this.#charge(created);
     } catch (error) {
-      // Gas that runs out here is counted, and ends nothing.
+      // Running out of gas here is counted but ends nothing.
       if (!(error instanceof VmError)) throw error;
     }
     return await this.#finish(created, fees, outcome, true);
@@ -297,12 +297,12 @@ class Execution {
   /** Another run after its prologue. */
   async #begin(): Promise<TransactionRun | Discarded> {
     const run = new TransactionRun(this.#validated, this.#place);
-    // Its first run is shown.
+    // Observers only see the first run.
     this.#place.observer?.begin?.(undefined, run.machine.gas);
     return (await this.#validate(run)) ?? run;
   }
 
-  /** A run with the sender's account: charged for, if there is gas for it. */
+  /** A run that creates the sender's account, charged for if there is enough gas. */
   async #create(run: TransactionRun, creation: Call): Promise<TransactionRun | Discarded> {
     const { gas, prices } = this.#metering;
     try {
@@ -371,7 +371,7 @@ function gatingOf({ transaction, nonce, world }: Validated): StatusName | undefi
   return isGated ? 'FEATURE_UNDER_GATING' : undefined;
 }
 
-/** What observers are told of the parts of a transaction. */
+/** Names of the parts of a transaction for observers. */
 const PART_NAMES: Readonly<Record<UserPart, string>> = {
   prologue: 'prologue',
   transaction: 'function',
@@ -379,7 +379,7 @@ const PART_NAMES: Readonly<Record<UserPart, string>> = {
   epilogue: 'epilogue',
 };
 
-/** One machine with what comes before a transaction, the transaction, and what comes after. */
+/** One machine that runs the prologue of a transaction, the transaction, and its epilogue. */
 class TransactionRun {
   readonly machine: Machine;
   published: Published | undefined;
@@ -394,7 +394,7 @@ class TransactionRun {
     this.#validated = validated;
   }
 
-  /** Those that were authenticated. */
+  /** The authenticated signers. */
   get signers(): Signers {
     if (this.#signers === undefined) throw new RangeError('nobody was authenticated');
     return this.#signers;
@@ -442,14 +442,14 @@ class TransactionRun {
   }
 
   /**
-   * Takes the fee. Rejects with VmError where the sender cannot pay it, which is a failure of the transaction itself.
+   * Takes the fee. Rejects with VmError if the sender cannot pay it, which is a failure of the transaction itself.
    * @param hasFailed whether the transaction has failed already
    * @returns why the transaction is refused
    */
   async after(gas: GasUsed, hasFailed = false): Promise<Discarded | undefined> {
     this.begin('epilogue');
     try {
-      // Modules that are published may have changed the program.
+      // Published modules may have changed the program.
       const validated = { ...this.#validated, program: this.machine.program };
       await this.call(await epilogueOf(validated, this.signers, gas));
       const statement = await feeStatementOf(validated, gas);

@@ -1,4 +1,4 @@
-/** Runs a checked call, and tells why it failed as the reference's API does (docs/spec/transactions.md §9.3). */
+/** Runs a checked call and reports failures as the reference's API does (docs/spec/transactions.md §9.3). */
 import { andThen, type MaybePromise, mapInOrder } from '../maybe-promise.ts';
 import { BcsError } from '../move/bcs/bcs-reader.ts';
 import type { ModuleLookup } from '../move/modules/lookup.ts';
@@ -25,13 +25,13 @@ const ABORT_REASON_MASK = 0xfffn;
 
 export interface ViewResults {
   readonly values: readonly Buffer[];
-  /** Work of writing them: one unit for each element, or 64 bytes. */
+  /** Work of writing them: one unit for each element or 64 bytes. */
   readonly units: number;
   /** Gas units; absent on a ledger without a gas schedule. */
   readonly gasUsed: number | undefined;
 }
 
-/** Gas units that a view may use, as nodes of the reference are set up (docs/spec/vm.md §4.7). */
+/** Gas units that a view may use, as reference nodes are configured (docs/spec/vm.md §4.7). */
 const MAX_VIEW_GAS = 2_000_000;
 
 /** @throws VmError, ViewError; or rejects with them */
@@ -75,8 +75,7 @@ export function runView(
   });
 }
 
-/** Structures that functions make are made by them, to be charged for: they have been checked before. */
-
+/** Structs with constructors are built by them, so that it is charged for; they have been checked before. */
 function argumentsOf(
   machine: Machine,
   { function: target, parameters }: LoadedView,
@@ -96,7 +95,7 @@ function argumentsOf(
   }
 }
 
-/** What the API says of a failed run. */
+/** The API's error for a failed run. */
 export async function viewErrorOf(error: VmError, modules: ModuleLookup): Promise<ViewError> {
   const { status, subStatus, text, location } = error;
   const options = { cause: error };
@@ -112,8 +111,8 @@ export async function viewErrorOf(error: VmError, modules: ModuleLookup): Promis
 }
 
 /**
- * What a module says of its abort code.
- * @param text of the abort itself, in place of the module's description
+ * A module's description of its abort code.
+ * @param text of the abort itself, used in place of the module's description
  */
 export async function abortInfo(
   id: ModuleId,
@@ -128,7 +127,7 @@ export async function abortInfo(
   return description === undefined ? undefined : { reasonName: known?.codeName ?? '', description };
 }
 
-/** The words of the reference for a failure that has none of its own. */
+/** The reference's text for a failure without a message of its own. */
 function statusText({ status, subStatus, location }: VmError): string {
   const why = subStatus === undefined ? '' : ` with sub status ${subStatus}`;
   if (location === undefined) return `VMError with status ${status}${why} at location UNDEFINED`;

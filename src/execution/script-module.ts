@@ -8,7 +8,7 @@ export function isScript({ name }: ModuleId): boolean {
   return name === SCRIPT_NAME;
 }
 
-/** @param script was verified: it has no instruction that only modules can have */
+/** @param script verified before, so it has no instruction that only modules can have */
 export function scriptModule(script: CompiledScript): CompiledModule {
   const { identifiers, addresses, signatures, moduleHandles, functionHandles } = script;
   const selfHandle = moduleHandles.length;

@@ -1,4 +1,4 @@
-/** The script of a transaction: verified, linked and made a function (docs/spec/vm.md §8.1). */
+/** Verifies and links a transaction's script and makes it a function (docs/spec/vm.md §8.1). */
 import type { CompiledScript } from '../move/modules/compiled.ts';
 import { BinaryFormatError } from '../move/modules/format.ts';
 import { isUnstable } from '../move/modules/metadata.ts';

@@ -1,4 +1,4 @@
-/** Sessions of the reference: parts of transactions, each with a hash of its own (docs/spec/vm.md §8.1). */
+/** Sessions of the reference are parts of transactions, each with its own hash (docs/spec/vm.md §8.1). */
 import { type BcsWriter, encodeBcs } from '../move/bcs/bcs-writer.ts';
 import { writeHash } from '../move/bcs/fixed-bytes.ts';
 import { domainHash } from '../move/crypto/hash.ts';
@@ -24,7 +24,7 @@ const SYSTEM = {
   blockEpilogue: { variant: 13, counter: 65 },
 } as const;
 
-/** Its hash is made when code asks for it: most code does not. */
+/** Its hash is computed when code requests it: most code does not. */
 class LazySession implements Session {
   readonly scriptHash: Uint8Array;
   readonly counter: number;
@@ -50,7 +50,7 @@ class LazySession implements Session {
 
 const NO_BYTES = new Uint8Array();
 
-/** @param script the SHA3-256 of a script; of other transactions no bytes */
+/** @param script the SHA3-256 of a script; empty for other transactions */
 export function userSession(
   part: UserPart,
   { sender, sequenceNumber, expirationTimestampSecs }: RawTransaction,
@@ -70,7 +70,7 @@ export function userSession(
   );
 }
 
-/** @param hash of the block, or of the validator's transaction; what a part of genesis is named by */
+/** @param hash of the block, or of the validator's transaction, or the id of a part of genesis */
 export function systemSession(kind: keyof typeof SYSTEM, hash: Buffer): Session {
   const { variant, counter } = SYSTEM[kind];
   const isValidator = kind === 'validator';

@@ -1,4 +1,4 @@
-/** The program of the newest version, which serves earlier ones where the modules are the same. */
+/** The program of the newest version, which also serves earlier versions with the same modules. */
 import { andThen, type MaybePromise, settle } from '../maybe-promise.ts';
 import type { ModuleId } from '../move/types/module-id.ts';
 import type { ModuleView } from '../state/module-view.ts';
@@ -15,7 +15,7 @@ export class SharedProgram {
     this.program = new Program((id) => andThen(this.#note(id), () => this.#newest.lookup(id)));
   }
 
-  /** One that is missing may have been there before. */
+  /** A missing module may have existed before. */
   #note({ address, name }: ModuleId): MaybePromise<void> {
     return andThen(this.#newest.module(address, name), (stored) => {
       const since = stored?.writtenAtVersion ?? this.#newest.version;
@@ -24,8 +24,8 @@ export class SharedProgram {
   }
 
   /**
-   * Uses the program at the version of some modules. What a use loads may turn out to be newer than that: then it is
-   * done again with a program of its own.
+   * Uses the program at the version of some modules. If a use loads something newer than that, it is repeated with a
+   * program of its own.
    */
   useAt<T>(at: ModuleView, use: (program: Program) => MaybePromise<T>): MaybePromise<T> {
     if (at === this.#newest) return use(this.program);

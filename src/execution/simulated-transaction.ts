@@ -1,6 +1,6 @@
 /**
- * `POST /v1/transactions/simulate` (docs/spec/transactions.md §9.4): a signed transaction, run on the newest state, as
- * it would be committed.
+ * `POST /v1/transactions/simulate` (docs/spec/transactions.md §9.4) runs a signed transaction on the newest state and
+ * shows it as it would be committed.
  */
 import type { MaybePromise } from '../maybe-promise.ts';
 import { BcsError } from '../move/bcs/bcs-reader.ts';
@@ -18,17 +18,17 @@ import { signatureState } from './authentication/valid-signatures.ts';
 import type { UserTransactionOutput } from './run-user-transaction.ts';
 
 /**
- * Largest transaction that is simulated, with its signatures: no chain takes as large a one. It is verified, hashed and
+ * Largest transaction that is simulated, with its signatures; no chain accepts one as large. It is verified, hashed and
  * rendered in one go.
  */
 export const MAX_SIMULATED_BYTES = 256 * 1024;
-/** Maximum number of items of all lists in one: arguments, type arguments at any level, keys, signers. */
+/** Maximum number of items in all its lists: arguments, type arguments at any level, keys, signers. */
 export const MAX_SIMULATED_ITEMS = 1_024;
 
 /** Gas parameters that the node is to choose. */
 export interface GasEstimates {
   readonly isMaxGasAmountLargest: boolean;
-  /** Absent: that of the transaction. */
+  /** If absent, the price of the transaction. */
   readonly price: 'usual' | 'prioritized' | undefined;
 }
 
@@ -38,7 +38,7 @@ interface GasOverride {
   readonly gasUnitPrice: bigint | undefined;
 }
 
-/** A transaction that is to be simulated, with the bytes that it is made of. */
+/** A transaction to simulate, with its bytes. */
 interface Submitted {
   readonly transaction: SignedTransaction;
   /** BCS of the raw transaction. */
@@ -112,7 +112,7 @@ export function withGas(submitted: Submitted, gas: GasOverride): Submitted {
 export interface SimulatedItem {
   /** BCS of a TransactionOnChainData. */
   readonly item: Buffer;
-  /** Shown behind its outcome. */
+  /** Appended to its outcome. */
   readonly statusSuffix: string;
   /** Gas units. */
   readonly gasUsed: bigint;
@@ -120,7 +120,7 @@ export interface SimulatedItem {
 
 /**
  * Rejects with LedgerError `invalid_input` for one that is properly signed.
- * @param version of the state that it is run on, which is also said to be its own
+ * @param version of the state that it is run on, which is also shown as its own
  */
 export async function simulatedItem(
   { transaction, rawBytes }: Submitted,

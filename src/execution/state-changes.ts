@@ -23,18 +23,18 @@ interface ChangedGroup {
   readonly members: (MemberChange & { readonly isAggregate: boolean })[];
 }
 
-/** A value of the state that is another than before. */
+/** A value of the state that differs from before. */
 export interface StateChange {
   readonly key: StateKey;
-  /** BCS of the key, which is the order of a write set. */
+  /** BCS of the key, by which a write set is sorted. */
   readonly keyBytes: Buffer;
-  /** Without bytes where there was none. */
+  /** Has no bytes if there was no value. */
   readonly before: Pick<StateEntry, 'bytes' | 'metadata'>;
-  /** `undefined`: it is deleted. */
+  /** `undefined` if it is deleted. */
   readonly after: Buffer | undefined;
-  /** Whether the change is charged for: not that of an aggregator that nobody has read. */
+  /** Whether the change is charged for; that of an aggregator that nobody has read is not. */
   readonly isCharged: boolean;
-  /** Whether nothing but aggregators was changed: the metadata stays then. */
+  /** Whether only aggregators changed, so that the metadata stays. */
   readonly isAggregate: boolean;
 }
 
@@ -108,5 +108,5 @@ export async function stateChanges(
 }
 
 const NOTHING = { bytes: undefined, metadata: undefined };
-/** Work for a change besides its bytes, as that of so many bytes. */
+/** Work for a change besides its bytes, expressed in bytes. */
 const CHANGE_BYTES = 512;

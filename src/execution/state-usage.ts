@@ -1,6 +1,6 @@
 /**
- * How much state there is at a version, as the reference counts it: the chain states it at the beginning of each epoch,
- * and what was written since then is added (docs/spec/vm.md §6.12).
+ * The size of the state at a version, as the reference counts it. The chain states it at the beginning of each epoch,
+ * and writes since then are added (docs/spec/vm.md §6.12).
  */
 import { BcsReader } from '../move/bcs/bcs-reader.ts';
 import type { WriteSetEntry } from '../move/transactions/write-set.ts';
@@ -16,7 +16,7 @@ const USAGE_KEY = hashedStateKey(
   resourceStateKey(ADDRESS_ONE, frameworkTag('state_storage', 'StateStorageUsage')),
 );
 
-/** How much state there was after a version. */
+/** The size of the state after a version. */
 export interface CountedState {
   readonly version: bigint;
   readonly usage: StateUsage;
@@ -26,15 +26,15 @@ export interface CountedState {
 const VERSIONS_PER_TURN = 64n;
 
 interface UsageCount {
-  /** The writes of a version; rejects where they are not stored. */
+  /** The writes of a version; rejects if they are not stored. */
   writesOf(version: bigint): Promise<readonly WriteSetEntry[]>;
-  /** What earlier versions wrote is not counted: nobody here has all of it. */
+  /** Writes of earlier versions are not counted: they are not all available here. */
   readonly firstVersion?: bigint;
-  /** Where more versions would have to be counted, none is: the usage is what the chain stated last. */
+  /** If more versions would have to be counted, none is: the usage is the chain's last statement. */
   readonly maxVersions?: number;
-  /** What is known of an earlier version, or of this one. */
+  /** A known count at an earlier version, or at this one. */
   readonly counted?: CountedState | undefined;
-  /** Lets others go on. It may throw to end the count. */
+  /** Yields to other tasks. It may throw to end the count. */
   giveTurn?(): Promise<void>;
 }
 
@@ -59,7 +59,7 @@ export async function stateUsageAt(
     items = reader.u64();
     bytes = reader.u64();
   }
-  // What a version states is how much there was before it.
+  // A version states the size before itself.
   const since = stated?.version ?? 0n;
   let first = since > firstVersion ? since : firstVersion;
   if (counted !== undefined && counted.version >= since) {

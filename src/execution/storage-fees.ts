@@ -1,6 +1,6 @@
 /**
- * What one transaction may write, and what stored values cost: deposits for a slot and for its bytes, which whoever
- * deletes the value gets back (docs/spec/vm.md §8.6).
+ * Limits for the writes of one transaction, and what stored values cost: deposits for a slot and for its bytes, which
+ * are refunded to whoever deletes the value (docs/spec/vm.md §8.6).
  */
 import type { ContractEvent } from '../move/transactions/event.ts';
 import type { WriteOp, WriteSetEntry } from '../move/transactions/write-set.ts';
@@ -18,11 +18,11 @@ const SLOT_METADATA_FLAG = 19;
 export interface StorageFees {
   readonly fee: bigint;
   readonly refund: bigint;
-  /** What the values have then, by the BCS of their keys in hex. */
+  /** New metadata of the values, by the BCS of their keys in hex. */
   readonly metadata: ReadonlyMap<string, StateValueMetadata>;
 }
 
-/** Of values that are older than deposits. */
+/** Metadata of values that are older than deposits. */
 const NO_DEPOSIT: StateValueMetadata = { kind: 'v0', deposit: 0n, creationTimeUsecs: 0n };
 
 /** @param timeUsecs of the state, in microseconds since 1970 */
@@ -70,7 +70,7 @@ export function storageFees(
   return { fee, refund, metadata };
 }
 
-/** Whether changes or events are more, or larger, than the gas schedule lets one transaction write. */
+/** Whether changes or events exceed the gas schedule's limits for the writes of one transaction. */
 export function isAboveWriteLimits(
   changes: readonly StateChange[],
   events: readonly ContractEvent[],
@@ -105,16 +105,16 @@ export function depositOf(metadata: StateValueMetadata): bigint {
   return metadata.kind === 'v0' ? metadata.deposit : metadata.slotDeposit + metadata.bytesDeposit;
 }
 
-/** What new values have that nobody pays for. @param timeUsecs of the state, in microseconds since 1970 */
+/** Metadata of new values that nobody pays for. @param timeUsecs of the state, in microseconds since 1970 */
 export function unpaidMetadata(world: World, timeUsecs: bigint): StateValueMetadata | undefined {
   if (!world.isFeatureEnabled(SLOT_METADATA_FLAG)) return undefined;
   return { kind: 'v0', deposit: 0n, creationTimeUsecs: timeUsecs };
 }
 
 /**
- * Changes as a write set has them.
- * @param priced what values have that were paid for, by the BCS of their keys in hex
- * @param unpaid what other new values have
+ * Converts changes to the entries of a write set.
+ * @param priced metadata of values that were paid for, by the BCS of their keys in hex
+ * @param unpaid metadata of other new values
  */
 export function writesOf(
   changes: readonly StateChange[],

@@ -1,6 +1,6 @@
 /**
- * The functions that the reference runs for transactions that no user sent: of blocks, and of validators among
- * themselves (docs/spec/vm.md §9).
+ * The functions that the reference runs for transactions that no user sent: those of blocks, and those between
+ * validators (docs/spec/vm.md §9).
  */
 import type {
   BlockEpilogue,
@@ -27,8 +27,8 @@ interface SystemCall {
 }
 
 /**
- * What a transaction runs; `undefined` where it runs nothing. Rejects with VmError where the ledger
- * has no such function.
+ * The call that a transaction runs; `undefined` if it runs nothing. Rejects with VmError if the
+ * ledger has no such function.
  * @param hash of the transaction
  */
 export async function systemCallOf(
@@ -125,7 +125,7 @@ async function validatorCall(
   return { call, session };
 }
 
-/** @param signer of the call: its first argument, as it is or borrowed */
+/** @param signer the first argument of the call, by value or borrowed */
 async function callOf(
   program: Program,
   module: string,

@@ -1,4 +1,4 @@
-/** What a transaction runs, and what code can ask about it (docs/spec/vm.md §8.1). */
+/** The call that a transaction runs, and facts that code can query (docs/spec/vm.md §8.1). */
 import type { AccountAuthenticator } from '../move/crypto/authenticator.ts';
 import type { EntryFunction, Script } from '../move/transactions/executable.ts';
 import type { RawTransaction, SignedTransaction } from '../move/transactions/user-transaction.ts';
@@ -35,7 +35,7 @@ export function callOf({ payload }: RawTransaction): UserCall {
 
 const EMPTY = { kind: 'empty' } as const;
 
-/** Of an orderless transaction. */
+/** Set only for an orderless transaction. */
 export function nonceOf({ payload }: RawTransaction): bigint | undefined {
   return payload.kind === 'payload' ? payload.extraConfig.replayProtectionNonce : undefined;
 }
@@ -61,7 +61,7 @@ export function factsOf(
   };
 }
 
-/** Whether nobody signs for one of the signers, as only local networks commit it. */
+/** Whether nobody signs for one of the signers; only local networks commit such a transaction. */
 export function isUnsigned({ authenticator }: SignedTransaction): boolean {
   if (!('sender' in authenticator)) return false;
   const isOne = ({ kind }: AccountAuthenticator) => kind === 'noAccount';

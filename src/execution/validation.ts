@@ -1,6 +1,6 @@
 /**
  * The functions of `0x1::transaction_validation` that the reference runs before and after a transaction's own, and what
- * their failures mean (docs/spec/vm.md §8.5). Which ones follows from the feature flags.
+ * their failures mean (docs/spec/vm.md §8.5). The feature flags decide which ones are run.
  */
 import { andThen, type MaybePromise, mapInOrder } from '../maybe-promise.ts';
 import { authenticationKey } from '../move/crypto/authentication-key.ts';
@@ -33,7 +33,7 @@ const MODULE = { address: ADDRESS_ONE, name: 'transaction_validation' };
 const NONCE = 0;
 const SEQUENCE_NUMBER = 1;
 
-/** What the functions are asked about. */
+/** The transaction that the functions validate. */
 export interface Validated {
   readonly transaction: SignedTransaction;
   readonly facts: TransactionFacts;
@@ -109,7 +109,7 @@ export async function prologueOf(
   return callOf(validated, `fee_payer_script_prologue${suffix}`, args);
 }
 
-/** The call that makes the sender an account where the reference does; `undefined` where it has one. */
+/** The call that creates the sender's account where the reference does; `undefined` if it exists. */
 export async function accountCreationOf({
   transaction,
   nonce,
@@ -130,7 +130,7 @@ export async function accountCreationOf({
   };
 }
 
-/** The call that counts the sequence number up and takes the fee. */
+/** The call that increments the sequence number and takes the fee. */
 export async function epilogueOf(
   validated: Validated,
   { senders: [sender], gasPayer }: Signers,
@@ -156,7 +156,7 @@ export async function epilogueOf(
   return callOf(validated, name, args);
 }
 
-/** The call that emits what was paid; `undefined` where the chain does not say that. */
+/** The call that emits the fee statement; `undefined` if the chain does not emit one. */
 export async function feeStatementOf(
   { world, program }: Validated,
   gas: GasUsed,
@@ -201,7 +201,7 @@ const INVALID_STATE = 3;
 const PERMISSION_DENIED = 5;
 const NOT_FOUND = 6;
 
-/** By category and reason. */
+/** Statuses by category and reason. */
 const PROLOGUE_STATUSES: ReadonlyMap<number, StatusName> = new Map([
   [code(INVALID_ARGUMENT, 1001), 'INVALID_AUTH_KEY'],
   [code(INVALID_ARGUMENT, 1002), 'SEQUENCE_NUMBER_TOO_OLD'],
@@ -223,14 +223,14 @@ const PROLOGUE_STATUSES: ReadonlyMap<number, StatusName> = new Map([
   [code(INVALID_ARGUMENT, 2009), 'MULTISIG_TRANSACTION_INSUFFICIENT_APPROVALS'],
   [code(INVALID_ARGUMENT, 2010), 'MULTISIG_TRANSACTION_PAYLOAD_DOES_NOT_MATCH'],
 ]);
-/** What the sender has left does not pay the fee. */
+/** The sender's remaining balance does not cover the fee. */
 const CANNOT_PAY = BigInt(code(OUT_OF_RANGE, 1005));
 
 function code(category: number, reason: number): number {
   return category * 0x1_0000 + reason;
 }
 
-/** Why the check of a transaction failed. @throws the error where it is not about the transaction */
+/** Why the check of a transaction failed. @throws the error if it is not about the transaction */
 export function prologueFailure(error: VmError): Discarded {
   const { status, subStatus, location } = error;
   const isOfPrologue = [MODULE.name, MULTISIG_MODULE.name].includes(location?.module.name ?? '');
@@ -241,7 +241,7 @@ export function prologueFailure(error: VmError): Discarded {
   return unexpected('prologue', error);
 }
 
-/** Why the signers of a transaction are not those of its accounts. */
+/** Why the signers of a transaction could not be authenticated. */
 export function authenticationFailure({ status, text }: VmError): Discarded {
   if (status === 'ABORTED') return { status, message: undefined };
   const isOutOfGas = status === 'OUT_OF_GAS';
@@ -249,7 +249,7 @@ export function authenticationFailure({ status, text }: VmError): Discarded {
   return { status: shown, message: text };
 }
 
-/** Whether what comes after a transaction failed as the sender's own failure. */
+/** Whether the epilogue failed because the sender cannot pay. */
 export function isUnpaid({ status, subStatus, location }: VmError): boolean {
   return status === 'ABORTED' && subStatus === CANNOT_PAY && location?.module.name === MODULE.name;
 }

@@ -1,4 +1,4 @@
-/** Why a call of a view function has no values, with the API's messages (docs/spec/transactions.md §9.3). */
+/** Errors of calls of view functions, with the API's messages (docs/spec/transactions.md §9.3). */
 
 import type { ModuleId } from '../move/types/module-id.ts';
 import { debugModuleId } from '../move/values/layout.ts';
@@ -16,7 +16,7 @@ export class ViewError extends Error {
   }
 }
 
-/** A failure for which the virtual machine has no words of its own. */
+/** A failure for which the virtual machine has no message of its own. */
 export function vmError(status: StatusName, module?: ModuleId): ViewError {
   const location = module === undefined ? 'UNDEFINED' : `Module ${debugModuleId(module)}`;
   return new ViewError(`VMError with status ${status} at location ${location}`, status);

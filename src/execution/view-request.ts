@@ -30,16 +30,16 @@ import {
 import { argumentsField } from '../submission/encode/payload.ts';
 import { ViewError } from './view-error.ts';
 
-/** A call as the virtual machine takes it. */
+/** A call in the virtual machine's form. */
 export interface ViewCall {
   readonly module: ModuleId;
   readonly name: string;
   readonly typeArguments: readonly TypeTag[];
-  /** The BCS of each argument, not checked. */
+  /** The BCS of each argument, unchecked. */
   readonly args: readonly Buffer[];
 }
 
-/** A request in JSON: its arguments are encoded by the parameters of the function. */
+/** A request in JSON; the function's parameters decide how its arguments are encoded. */
 export interface ViewRequest {
   readonly id: FunctionId;
   readonly typeArguments: readonly MoveType[];
@@ -102,7 +102,7 @@ function conversionError(cause: EncodeError): ViewError {
 }
 
 /**
- * Maximum number of types in the type arguments of one call: each may be a read of the store. Far more than the
+ * Maximum number of types in the type arguments of one call, since each may need a store read. Far more than the
  * virtual machine loads.
  */
 export const MAX_CALL_TYPES = 512;
@@ -158,7 +158,7 @@ function checkDepth(tag: TypeTag, left: number): void {
   if (tag.kind === 'vector') checkDepth(tag.element, left - 1);
   else if (tag.kind === 'struct') {
     enter('StructTag', 2);
-    // The address and the names are containers too, which are left again.
+    // The address and the names are containers too, but are closed again.
     enter('AccountAddress', 3);
     for (const argument of tag.struct.typeArguments) checkDepth(argument, left - 2);
   } else if (tag.kind === 'function') {

@@ -10,7 +10,7 @@ import { statusCodeName } from '../vm/status/status.ts';
 import { instructionText } from './instruction-text.ts';
 
 interface NewestModules {
-  /** What `decode` makes of the newest modules. */
+  /** The result of `decode` for the newest modules. */
   newestOf<T>(
     decode: (modules: ModuleView) => MaybePromise<T | undefined>,
   ): MaybePromise<T | undefined>;
@@ -50,7 +50,7 @@ export function abortText({ location, code, info }: Omit<MoveAbort, 'kind'>): st
   return `${where}${info.reasonName}(${shownCode}): ${info.description}`;
 }
 
-/** As in the reference, function and instruction are those of the newest module, not of the one that ran. */
+/** As in the reference, function and instruction are looked up in the newest module, not in the one that ran. */
 function failureText(failure: ExecutionFailure, modules: NewestModules): MaybePromise<string> {
   const { location, codeOffset } = failure;
   const at = `at code offset ${codeOffset}`;

@@ -13,7 +13,7 @@ export abstract class MoveError<Code extends string = string> extends Error {
   }
 }
 
-/** The result of `read`; `undefined` if its input is malformed: it throws a MoveError. */
+/** The result of `read`; `undefined` if it throws a MoveError because its input is malformed. */
 export function tryParse<T>(read: () => T): T | undefined {
   try {
     return read();

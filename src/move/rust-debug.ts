@@ -3,9 +3,9 @@
  * (docs/spec/encode.md §A1, A2, A4; docs/spec/move.md §3.4).
  */
 
-/** Characters that are escaped: controls, formats, separators but the space, unassigned, combining marks. */
+/** Characters that are escaped: controls, formats, separators except space, unassigned, combining marks. */
 const ESCAPED = /["\\]|(?! )[\p{Z}\p{C}\p{Grapheme_Extend}]/gu;
-/** Texts that need no look at all: printable ASCII without `"` and `\`. */
+/** Texts without anything to escape: printable ASCII without `"` and `\`. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
 const SHORT_ESCAPES: ReadonlyMap<string, string> = new Map([

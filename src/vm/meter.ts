@@ -1,15 +1,15 @@
-/** What one run may use (docs/spec/vm.md §4): its work and the memory of what it makes. */
+/** Limits of one run (docs/spec/vm.md §4): its work and the memory that it allocates. */
 import { VmError } from './status/status.ts';
 
 export interface RunLimits {
   /** Work, in units: an instruction is one. */
   readonly maxUnits: number;
-  /** Work of one operation, in units, without that of natives which let others have their turn. */
+  /** Work of one operation, in units, without that of natives that yield. */
   readonly maxOperationUnits: number;
-  /** Memory of all structures, vectors and resources that are made, whether they are still in use or not. In bytes. */
+  /** Memory of all structs, vectors and resources ever allocated, whether still in use or not. In bytes. */
   readonly maxAllocatedBytes: number;
   readonly maxFrames: number;
-  /** Resources and items of tables that are read. */
+  /** Resources and table items that are read. */
   readonly maxReads: number;
 }
 
@@ -18,7 +18,7 @@ const ARRAY_BYTES = 48;
 const ELEMENT_BYTES = 8;
 /** Memory of a vector of bytes without its bytes. */
 const BYTE_VECTOR_BYTES = 160;
-/** Bytes of a vector that are copied or compared for one unit. */
+/** Bytes of a vector that one unit copies or compares. */
 const BYTES_PER_UNIT = 64;
 const HASHED_BYTES_PER_UNIT = 4;
 
@@ -41,12 +41,12 @@ export class Meter {
     return this.#unitsLeft;
   }
 
-  /** Memory of all that was made, in bytes. */
+  /** Memory allocated so far, in bytes. */
   get allocatedBytes(): number {
     return this.#maxAllocatedBytes - this.#bytesLeft;
   }
 
-  /** What is charged from now on is of another operation. */
+  /** Counts later charges for a new operation. */
   beginOperation(): void {
     this.#operationUnitsLeft = this.#maxOperationUnits;
   }
@@ -58,18 +58,18 @@ export class Meter {
     this.chargeInTurns(units);
   }
 
-  /** Pays for work in which others get their turn every few milliseconds. @throws VmError OUT_OF_GAS */
+  /** Pays for work that yields to others every few milliseconds. @throws VmError OUT_OF_GAS */
   chargeInTurns(units: number): void {
     this.#unitsLeft -= units;
     if (this.#unitsLeft < 0) throw new VmError('OUT_OF_GAS', { isOwnLimit: true });
   }
 
-  /** Takes back an instruction that is not done yet. */
+  /** Refunds an instruction that has not run yet. */
   refund(): void {
     this.#unitsLeft += 1;
   }
 
-  /** Pays for bytes that are looked at. @throws VmError OUT_OF_GAS */
+  /** Pays for bytes that are read. @throws VmError OUT_OF_GAS */
   chargeBytes(bytes: number): void {
     this.charge(Math.ceil(bytes / BYTES_PER_UNIT));
   }
@@ -79,19 +79,19 @@ export class Meter {
     this.charge(Math.ceil(bytes / HASHED_BYTES_PER_UNIT));
   }
 
-  /** Pays for an array of some elements that is made. @throws VmError OUT_OF_GAS, MEMORY_LIMIT_EXCEEDED */
+  /** Pays for a new array of some elements. @throws VmError OUT_OF_GAS, MEMORY_LIMIT_EXCEEDED */
   allocate(elements: number): void {
     this.charge(elements);
     this.#take(ARRAY_BYTES + elements * ELEMENT_BYTES);
   }
 
-  /** Pays for a vector of bytes that is made. @throws VmError OUT_OF_GAS, MEMORY_LIMIT_EXCEEDED */
+  /** Pays for a new vector of bytes. @throws VmError OUT_OF_GAS, MEMORY_LIMIT_EXCEEDED */
   allocateBytes(bytes: number): void {
     this.chargeBytes(bytes);
     this.#take(BYTE_VECTOR_BYTES + bytes);
   }
 
-  /** Pays for what a vector grows by. @throws VmError MEMORY_LIMIT_EXCEEDED */
+  /** Pays for the growth of a vector. @throws VmError MEMORY_LIMIT_EXCEEDED */
   grow(bytes: number): void {
     this.#take(bytes);
   }

@@ -1,7 +1,7 @@
 /**
- * Native functions: what the framework declares and the machine provides (docs/spec/vm.md §6). A native gets its
- * arguments in order, owned by it (a reference is a place, `Reference`), and gives its results in order. It knows the
- * declared types of its arguments (src/vm/value.ts says how each looks), and nothing else.
+ * Native functions, which the framework declares and the machine provides (docs/spec/vm.md §6). A native gets its
+ * arguments in order, owned by it (a reference is a place, `Reference`), and returns its results in order. It knows the
+ * declared types of its arguments (src/vm/value.ts shows their representations), and nothing else.
  *
  *     const sha3: Native = ({ meter }, [argument]) => {
  *       const { bytes } = argument as ByteVector;
@@ -25,10 +25,10 @@ import { VmError } from './status/status.ts';
 import type { Value } from './value.ts';
 import type { Session, World } from './world.ts';
 
-/** `[]`, the results, an abort, or a call that takes the place of this one. */
+/** `[]`, the results, an abort, or a call that replaces this one. */
 export type NativeResult = readonly Value[] | NativeAbort | NativeCall;
 
-/** Given or thrown by a native: ends the run as the instruction Abort does, at the module that declares the native. */
+/** Returned or thrown by a native: ends the run as the instruction Abort does, in the module that declares it. */
 export class NativeAbort extends Error {
   readonly code: bigint;
   /** Shown in place of the description in the module's error map. */
@@ -41,7 +41,7 @@ export class NativeAbort extends Error {
   }
 }
 
-/** Its results are the native's results: how functions of fungible assets are dispatched. */
+/** A call whose results become the native's: this dispatches functions of fungible assets. */
 export class NativeCall {
   readonly module: ModuleId;
   readonly name: string;
@@ -61,7 +61,7 @@ export class NativeCall {
   }
 }
 
-/** State that natives have: one object of each class, made when it is first asked for. */
+/** State of natives: one object of each class, created when it is first requested. */
 export class Extensions {
   #parts: Map<new () => unknown, unknown> | undefined;
 
@@ -85,11 +85,11 @@ export interface NativeResource {
 export interface NativeContext {
   readonly typeArguments: readonly VmType[];
   readonly world: World;
-  /** Modules, functions, types and layouts, as the world's version has them. */
+  /** Modules, functions, types and layouts at the world's version. */
   readonly program: Program;
-  /** Of the run. */
+  /** State that lives as long as the run. */
   readonly extensions: Extensions;
-  /** Of the session. */
+  /** State that lives as long as the session. */
   readonly sessionExtensions: Extensions;
   /** Absent in a view. */
   readonly session: Session | undefined;
@@ -102,11 +102,11 @@ export interface NativeContext {
   readonly observer?: RunObserver | undefined;
   readonly run?: ObservedRun;
   /**
-   * The place of a resource of an account, the same that code borrows; `undefined` if the resource does not exist.
+   * Whether an account has a resource, and the bytes to charge for reading it.
    * @param type a struct with the ability key
    */
   resource(address: Address, type: VmType): MaybePromise<NativeResource>;
-  /** Frames of the functions that run, the caller of this native last. */
+  /** The running functions, the caller of this native last. */
   callers(): readonly LoadedFunction[];
 }
 
@@ -115,11 +115,11 @@ export type Native = (context: NativeContext, args: readonly Value[]) => MaybePr
 
 /**
  * Natives by module and name.
- * @returns undefined for one that this machine does not have: calling it is an error that names it
+ * @returns undefined for one that this machine does not have; calling it is an error that names it
  */
 export type NativeLookup = (module: ModuleId, name: string) => Native | undefined;
 
-/** The error for a native that is declared and not here. */
+/** The error for a native that is declared but not implemented. */
 export function missingNative(module: string, name: string): VmError {
   const text = `native function ${module}::${name} is not supported`;
   return new VmError('UNIMPLEMENTED_FUNCTIONALITY', { text });

@@ -1,6 +1,6 @@
 /**
- * What watches runs. Most have no observer, and then nothing is done for one. What an observer is shown belongs to the
- * run and changes with it; it changes nothing itself. All parts are optional.
+ * Observers of runs. Most runs have none, and then no work is done for one. What an observer is shown belongs to the
+ * run and changes with it; observers must not change it. All parts are optional.
  */
 import type { ContractEvent } from '../move/transactions/event.ts';
 import type { Address } from '../move/types/address.ts';
@@ -14,19 +14,19 @@ import type { Value } from './value.ts';
 interface ObservedFrame {
   readonly function: LoadedFunction;
   readonly costs: CallCosts;
-  /** Of the instruction that comes next. */
+  /** Offset of the next instruction. */
   readonly pc: number;
 }
 
 export interface ObservedRun {
   readonly program: Program;
-  /** Of the part that runs. */
+  /** Gas of the running part. */
   readonly gas: GasMeter;
   readonly frame: ObservedFrame | undefined;
   readonly stack: readonly Value[];
 }
 
-/** The place of a resource; empty where there is none. */
+/** The place of a resource; empty if it does not exist. */
 export interface ObservedResource {
   readonly address: Address;
   readonly type: VmType;
@@ -44,19 +44,19 @@ export interface ObservedItem {
 }
 
 export interface RunObserver {
-  /** What runs and is charged from now on belongs to this part of a transaction; to none, where it is run again. */
+  /** From now on, code and charges belong to this part of a transaction, or to none in a repeated run. */
   begin?(part: string | undefined, gas: GasMeter): void;
   /** Before an instruction, which has been charged for. */
   instruction?(run: ObservedRun): void;
-  /** The instruction waits for something: it is taken back, and comes again. */
+  /** The instruction waits for something: it is refunded, and will be repeated. */
   retried?(run: ObservedRun): void;
   /** A function begins, native or not. */
   entered?(run: ObservedRun, callee: Callee, args: readonly Value[]): void;
   /** It has returned. @param results the last values are its results */
   left?(run: ObservedRun, results: readonly Value[]): void;
-  /** The run ends here, with the functions that run. */
+  /** The run fails here, in the running functions. */
   failed?(run: ObservedRun, error: unknown): void;
-  /** Before a resource is used; where it has to be read first, only afterwards. */
+  /** Before a resource is used, but after it is read. */
   resource?(run: ObservedRun, resource: ObservedResource): void;
   item?(run: ObservedRun, item: ObservedItem): void;
   event?(run: ObservedRun, event: ContractEvent): void;

@@ -15,9 +15,9 @@ import { encodeValue } from './value-bcs.ts';
 import type { World } from './world.ts';
 
 interface Change {
-  /** BCS; `undefined`: it is removed. */
+  /** BCS, or `undefined` if it is removed. */
   readonly after: Buffer | undefined;
-  /** Whether nothing but aggregators was changed. */
+  /** Whether only aggregators were changed. */
   readonly isAggregate: boolean;
 }
 
@@ -29,7 +29,7 @@ interface ResourceChange extends Change {
 interface ItemChange extends Change {
   readonly handle: Address;
   readonly key: Buffer;
-  /** A number that was changed without being read: the change costs nothing. */
+  /** Whether the number was changed without being read, which costs nothing. */
   readonly isDelta: boolean;
 }
 
@@ -64,8 +64,8 @@ export async function effectsOf(machine: Machine): Promise<RunEffects> {
 }
 
 /**
- * Lets a machine in which no function runs go on with other modules: types of one program are not those of another.
- * @param world the state as these modules say where its resources are
+ * Lets a machine in which no function runs continue with other modules: each program has its own types.
+ * @param world the state, with resources located through these modules
  */
 export function continueIn(machine: Machine, program: Program, world: World): void {
   machine.program = program;
@@ -78,10 +78,10 @@ export function continueIn(machine: Machine, program: Program, world: World): vo
 
 /** Work between two turns of the event loop, in units of the run's limits. */
 const UNITS_PER_TURN = 100_000;
-/** What is looked at between two turns, at most. */
+/** Maximum number of values checked between two turns. */
 const VALUES_PER_TURN = 256;
 
-/** Lets others have their turn where much was written since the last one. */
+/** Lets others have their turn if much was written since the last one. */
 function turnsOf({ meter, world }: Machine): () => Promise<void> | undefined {
   let unitsThen = meter.unitsLeft;
   let left = VALUES_PER_TURN;
@@ -99,13 +99,13 @@ function written(
   type: VmType,
   value: Value,
 ): MaybePromise<Buffer | undefined> {
-  // Others get their turn between values, so the limit of one operation is that of each.
+  // Others get their turn between values, so the limit of one operation applies to each.
   meter.beginOperation();
   if (value === undefined) return undefined;
   return andThen(program.layout(type), (layout) => encodeValue(layout, value, meter));
 }
 
-/** Whether something is written. What was made and removed again is not, what was assigned is. */
+/** Whether a value is written: not if it was created and removed again, but if it was assigned. */
 function isChanged({ isAssigned, isAggregated, bytes }: StoredPlace, value: Value): boolean {
   return value === undefined ? bytes !== undefined : isAssigned || isAggregated;
 }

@@ -21,10 +21,10 @@ function enter(depth: number): void {
   if (depth > MAX_VALUE_DEPTH) throw new VmError('VM_MAX_VALUE_DEPTH_REACHED');
 }
 
-/** Parts of a function value in BCS, but for what it captured. */
+/** Parts of a function value in BCS, without its captures. */
 const CLOSURE_PARTS = 5;
 
-/** Makes the types of function values: a program does. */
+/** Creates the types of function values; implemented by a program. */
 interface ClosureTypes {
   type(tag: TypeTag): VmType;
 }
@@ -98,7 +98,7 @@ function writeFields(
   }
 }
 
-/** What reading one value needs. */
+/** State of reading one value. */
 interface Reading {
   readonly reader: BcsReader;
   readonly meter: Meter;
@@ -107,7 +107,7 @@ interface Reading {
 
 /**
  * The value whose BCS is exactly `bytes`.
- * @param types makes types of the tags in function values; without it there can be none
+ * @param types turns tags in function values into types; without it, function values are refused
  * @throws BcsError; VmError for a value too deep, or one with a function value; what the meter throws
  */
 export function decodeValue(

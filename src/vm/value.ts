@@ -1,6 +1,6 @@
 /**
- * Values as the machine computes with them. No value carries its type: the code was checked before it runs
- * (docs/spec/vm.md §3), so its type is known wherever it is used.
+ * Runtime values of the machine. No value carries its type: code is checked before it runs (docs/spec/vm.md §3), so
+ * the type is known wherever a value is used.
  *
  * | Move | here |
  * |---|---|
@@ -8,7 +8,7 @@
  * | u8 u16 u32 i8 i16 i32 | number |
  * | u64 u128 u256 i64 i128 i256 | bigint |
  * | address | `Address`, 64 hex digits |
- * | signer | `[address]`, one with permissions `[address, where they are]` |
+ * | signer | `[address]`, one with permissions `[address, address of the permissions]` |
  * | struct | array of its fields |
  * | enum | array of the variant's index (a number) and its fields: field i is element i + 1 |
  * | vector\<u8> | `ByteVector` |
@@ -16,8 +16,8 @@
  * | function value | `Closure` |
  * | `&`, `&mut` | `Reference`: the place where the value is |
  *
- * A structure and a vector belong to one place: taking a value out of a place for good moves it, everything else
- * copies it (`copyValue`).
+ * A struct or a vector belongs to one place. Removing a value from its place moves it; anything else copies it
+ * (`copyValue`).
  */
 
 import { byteTools } from '../move/bcs/bytes.ts';
@@ -36,24 +36,24 @@ export type Value =
   | ByteVector
   | Closure
   | Reference
-  /** A local that was moved out, or not set yet. */
+  /** A local that was moved out or is not set yet. */
   | undefined;
 
 /** Deepest nesting of structures, vectors and function values. */
 export const MAX_VALUE_DEPTH = 128;
 
-/** What holds places: locals of a frame, fields, elements, or one global. */
+/** A holder of places: locals of a frame, fields, elements, or one global. */
 export type Container = Value[] | ByteVector;
 
 const FIRST_CAPACITY = 16;
 
 /** A `vector<u8>`. */
 export class ByteVector {
-  /** Longer than `length` where bytes were pushed. */
+  /** May be longer than `length` after bytes were pushed. */
   data: Uint8Array;
   length: number;
 
-  /** @param data is owned from now on: nobody else may write to it, or have it grow */
+  /** @param data is owned from now on: nobody else may write to it or let it grow */
   constructor(data: Uint8Array) {
     this.data = data;
     this.length = data.length;
@@ -75,7 +75,7 @@ export class ByteVector {
     this.length += 1;
   }
 
-  /** Takes the last byte, `undefined` of none. */
+  /** Pops the last byte; `undefined` if empty. */
   pop(): number | undefined {
     if (this.length === 0) return undefined;
     this.length -= 1;
@@ -84,11 +84,11 @@ export class ByteVector {
 }
 
 /**
- * A resource or an item of a table. A chain writes what was assigned, also where it is the same as before; whatever
- * changes a value in place notes it here.
+ * A resource or an item of a table. A chain writes whatever was assigned, even if it is the same as before; code that
+ * changes a value in place must record it here.
  */
 export interface StoredPlace {
-  /** The length of its BCS before the run; absent where there was none. */
+  /** The length of its BCS before the run; absent if it did not exist. */
   readonly bytes: number | undefined;
   isAssigned: boolean;
   /** Whether an aggregator in it was added to or subtracted from, which assigns nothing. */
@@ -99,7 +99,7 @@ export interface StoredPlace {
 export class Reference {
   readonly container: Container;
   readonly index: number;
-  /** What it is a part of; absent for what is not in state. */
+  /** The stored value that it is a part of; absent if it is not in state. */
   readonly stored: StoredPlace | undefined;
 
   constructor(container: Container, index: number, stored: StoredPlace | undefined = undefined) {
@@ -112,7 +112,7 @@ export class Reference {
     if (this.stored !== undefined) this.stored.isAssigned = true;
   }
 
-  /** The value there, not copied; `undefined` when there is nothing any more. */
+  /** The value there, not copied; `undefined` if it was removed. */
   get(): Value {
     const { container, index } = this;
     if (Array.isArray(container)) return container[index];
@@ -163,7 +163,7 @@ function enter(depth: number): void {
 }
 
 /**
- * A copy that shares no container; a reference is copied as the place that it is.
+ * A copy that shares no container; a copied reference points to the same place.
  * @throws VmError VM_MAX_VALUE_DEPTH_REACHED; what the meter throws
  */
 export function copyValue(value: Value, meter: Meter, depth = 1): Value {

@@ -1,6 +1,6 @@
 /**
- * Accounts that are authenticated by a function of their own, or one that their address is derived from, in place of a
- * key: account abstraction (docs/spec/vm.md §8.9).
+ * Account abstraction: accounts that are authenticated not by a key but by a function of their own, or by one that
+ * their address is derived from (docs/spec/vm.md §8.9).
  */
 import { byteTools } from '../../move/bcs/bytes.ts';
 import type { AccountAuthenticator } from '../../move/crypto/authenticator.ts';
@@ -23,7 +23,7 @@ const DERIVABLE_V1 = 1;
 
 type AbstractAuthenticator = Extract<AccountAuthenticator, { kind: 'abstract' }>;
 
-/** Whom a transaction runs for. An account's own function may give a signer that has fewer permissions. */
+/** Signers that a transaction runs for. An account's own function may return one with fewer permissions. */
 export interface Signers {
   /** The sender is the first. */
   readonly senders: readonly Value[];

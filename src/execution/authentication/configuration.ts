@@ -4,7 +4,7 @@ import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import type { EphemeralPublicKey } from '../../move/crypto/public-key.ts';
 import { paddedScalars } from './poseidon.ts';
 
-/** Of the application that a token is for. */
+/** Limit for the name of the application that a token is for. */
 export const MAX_AUDIENCE_BYTES = 120;
 
 /** `0x1::keyless_account::Configuration`. */
@@ -12,7 +12,7 @@ export interface Configuration {
   readonly overrideAudiences: readonly string[];
   readonly maxSignatures: number;
   readonly maxHorizonSecs: bigint;
-  /** A key of Ed25519 that must have signed each proof. */
+  /** An Ed25519 key that must have signed each proof. */
   readonly trainingWheelsKey: Buffer | undefined;
   readonly maxEphemeralKeyBytes: number;
   readonly maxIssuerBytes: number;

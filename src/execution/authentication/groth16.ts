@@ -1,4 +1,4 @@
-/** Proofs of Groth16 over BN254 with one public input (docs/spec/vm.md §9.1). */
+/** Groth16 proofs over BN254 with one public input (docs/spec/vm.md §9.1). */
 import { bn254 } from '@noble/curves/bn254.js';
 import { decodeBcs } from '../../move/bcs/bcs-reader.ts';
 import type { Groth16Proof } from '../../move/crypto/public-key.ts';
@@ -28,7 +28,7 @@ function g2Of(bytes: Uint8Array): G2Point | undefined {
   return point?.isTorsionFree() === true ? point : undefined;
 }
 
-/** @param bytes of a `0x1::keyless_account::Groth16VerificationKey`. @returns undefined for what is no key */
+/** @param bytes of a `0x1::keyless_account::Groth16VerificationKey`. @returns undefined if they are not a key */
 export function readVerificationKey(bytes: Uint8Array): VerificationKey | undefined {
   const parts =
     unlessMalformed(() =>
@@ -43,7 +43,7 @@ export function readVerificationKey(bytes: Uint8Array): VerificationKey | undefi
   return isWhole ? { alpha, beta, gamma, delta, inputs: [first, second] } : undefined;
 }
 
-/** Whether a proof is one for a public input. */
+/** Whether a proof is valid for a public input. */
 export async function isProofOf(
   { a, b, c }: Groth16Proof,
   input: bigint,

@@ -1,9 +1,9 @@
-/** Keys of those who issue identities, as a chain knows them (docs/spec/vm.md §9.1). */
+/** Keys of identity providers, as a chain knows them (docs/spec/vm.md §9.1). */
 import { BcsError, type BcsReader, decodeBcs } from '../../move/bcs/bcs-reader.ts';
 import { parseJson } from '../../move/json/json-text.ts';
 import { VmError } from '../../vm/status/status.ts';
 
-/** A key of RSA; numbers are base64url. */
+/** An RSA key; numbers are base64url. */
 export interface RsaKey {
   readonly id: string;
   readonly algorithm: string;
@@ -13,7 +13,7 @@ export interface RsaKey {
 
 export interface IssuerKeys {
   readonly issuer: Buffer;
-  /** Each with the name of its type. */
+  /** Each key has the name of its type. */
   readonly keys: readonly { readonly type: string; readonly data: Buffer }[];
 }
 
@@ -37,7 +37,7 @@ function readTypedKey(reader: BcsReader) {
   return { type, data: reader.bytes() };
 }
 
-/** What the header of a token says about its signature. @throws VmError INVALID_SIGNATURE */
+/** Reads key id and algorithm from a token's header. @throws VmError INVALID_SIGNATURE */
 function readTokenHeader(json: string): { readonly id: string; readonly algorithm: string } {
   let header: ReturnType<typeof parseJson> | undefined;
   try {
@@ -55,7 +55,7 @@ function readTokenHeader(json: string): { readonly id: string; readonly algorith
 }
 
 /**
- * The key that a token names. @throws VmError INVALID_SIGNATURE
+ * Finds the key that a token names. @throws VmError INVALID_SIGNATURE
  * @param header of the token, JSON
  */
 export function findKey(issuers: readonly IssuerKeys[], issuer: string, header: string): RsaKey {
@@ -73,7 +73,7 @@ export function findKey(issuers: readonly IssuerKeys[], issuer: string, header: 
   throw invalid(`JWK for ${issuer} with KID ${id} was not found`);
 }
 
-/** `key` is absent where it is of another scheme. */
+/** `key` is absent if it is of another scheme. */
 function readKey(
   type: string,
   data: Buffer,
@@ -92,7 +92,7 @@ function readKey(
   });
 }
 
-/** What is read; `undefined` for bytes that are not the BCS of it. */
+/** Returns what was read, or `undefined` if the bytes are malformed BCS. */
 export function unlessMalformed<T>(read: () => T): T | undefined {
   try {
     return read();

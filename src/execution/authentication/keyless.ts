@@ -1,7 +1,7 @@
 /**
- * Keyless accounts: whether the state of a chain knows what their signatures are based on. An issuer has signed a token
- * about a user and an ephemeral key, or somebody proves in zero knowledge that there is one (docs/spec/vm.md §9.1).
- * The signature of the ephemeral key is verified before (valid-signatures.ts).
+ * Keyless accounts: checks what their signatures are based on against the state of a chain. An issuer has signed a
+ * token about a user and an ephemeral key, or a zero-knowledge proof shows that such a token exists
+ * (docs/spec/vm.md §9.1). The signature of the ephemeral key is verified earlier (valid-signatures.ts).
  */
 import { BcsError, type BcsReader, decodeBcs } from '../../move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
@@ -41,7 +41,7 @@ const MAX_SECONDS = (1n << 63n) - 1n;
 
 export interface KeylessProof {
   readonly key: KeylessPublicKey;
-  /** Who publishes the issuer's keys, of a federated account. */
+  /** Who publishes the issuer's keys; set only for a federated account. */
   readonly publisher: Address | undefined;
   readonly signature: KeylessSignature;
 }
@@ -115,7 +115,7 @@ async function resourceOf<T>(
   }
 }
 
-/** The key that the token names: one that the chain knows, or that the account's publisher does. */
+/** The key that the token names, from the chain's keys or those of the account's publisher. */
 async function issuerKeyOf(
   { key, publisher, signature }: KeylessProof,
   issuers: readonly IssuerKeys[],

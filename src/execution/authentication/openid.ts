@@ -12,7 +12,7 @@ import { hashScalars, hashText, scalarBytes, scalarOfFew } from './poseidon.ts';
 
 const MAX_UID_KEY_BYTES = 30;
 const MAX_UID_VALUE_BYTES = 330;
-/** Claims that have a meaning of their own; texts and numbers of seconds that a token must have. */
+/** Claims with a special meaning; a token must have these strings and numbers of seconds. */
 const TEXT_CLAIMS = ['iss', 'aud', 'sub', 'nonce'];
 const TIME_CLAIMS = ['iat', 'exp'];
 const EMAIL_CLAIMS = ['email', 'email_verified'];
@@ -36,7 +36,7 @@ export function checkOpenIdToken(token: Token): void {
   if (!isSignedByIssuer(token)) throw invalid('RSA signature verification failed for OpenIdSig');
 }
 
-/** Whether the token is about the account, its ephemeral key and the time until which that may sign. */
+/** Whether the token matches the account, its ephemeral key and the expiration of that key. */
 function hasRightClaims({ certificate, signature, key, configuration }: Token): boolean {
   const claims = readClaims(certificate.jwtPayloadJson);
   if (claims === undefined) return false;
@@ -65,7 +65,7 @@ function hasRightClaims({ certificate, signature, key, configuration }: Token): 
   return claims.get('nonce') === nonce.toString();
 }
 
-/** `undefined` where one is missing, or of another type. */
+/** `undefined` if a claim is missing or has another type. */
 function readClaims(json: string): JsonObject | undefined {
   const claims = readObject(Buffer.from(json));
   const isText = (name: string) => typeof claims?.get(name) === 'string';

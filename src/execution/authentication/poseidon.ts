@@ -12,13 +12,13 @@ const MAX_SCALARS = 16;
 /** Bytes that fit into a scalar. */
 const SCALAR_BYTES = 31;
 const FULL_ROUNDS = 8;
-/** By the number of scalars that are hashed, from 1. */
+/** Indexed by the number of scalars that are hashed, from 1. */
 const PARTIAL_ROUNDS = [56, 57, 56, 60, 60, 63, 64, 63, 60, 66, 60, 65, 70, 60, 64, 68];
 
-/** By the number of scalars that are hashed: making the constants takes up to 100 ms. */
+/** Keyed by the number of scalars that are hashed. Generating the constants takes up to 100 ms. */
 const permutations = new Map<number, PoseidonFn>();
 
-/** @throws VmError INVALID_SIGNATURE for none or too many */
+/** @throws VmError INVALID_SIGNATURE for no scalars or too many */
 export function hashScalars(scalars: readonly bigint[]): bigint {
   const count = scalars.length;
   if (count === 0 || count > MAX_SCALARS) throw new VmError('INVALID_SIGNATURE');
@@ -37,13 +37,13 @@ export function hashScalars(scalars: readonly bigint[]): bigint {
   return permutation([0n, ...scalars])[0]!;
 }
 
-/** The scalar of some bytes, lowest byte first. */
+/** The scalar of some bytes, little-endian. */
 export function scalarOf(bytes: Uint8Array): bigint {
   return Fr.create(integerOfBytes(bytes));
 }
 
 /**
- * Bytes in scalars, filled up with zeros, and their number.
+ * Bytes packed into scalars and padded with zeros, followed by their number.
  * @throws VmError INVALID_SIGNATURE for more than `maxBytes`
  */
 export function paddedScalars(bytes: Uint8Array, maxBytes: number): bigint[] {
@@ -56,7 +56,7 @@ export function paddedScalars(bytes: Uint8Array, maxBytes: number): bigint[] {
   return [...scalars, BigInt(bytes.length)];
 }
 
-/** The hash of a text. @throws VmError INVALID_SIGNATURE for more than `maxBytes` */
+/** The hash of a string. @throws VmError INVALID_SIGNATURE for more than `maxBytes` */
 export function hashText(text: string, maxBytes: number): bigint {
   return hashScalars(paddedScalars(Buffer.from(text), maxBytes));
 }
@@ -67,7 +67,7 @@ export function scalarOfFew(bytes: Uint8Array): bigint {
   return scalarOf(bytes);
 }
 
-/** 32 bytes, lowest first. */
+/** 32 bytes, little-endian. */
 export function scalarBytes(scalar: bigint): Buffer {
   return Buffer.from(Fr.toBytes(scalar)).reverse();
 }

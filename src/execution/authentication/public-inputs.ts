@@ -1,4 +1,4 @@
-/** What the proof of a keyless account is about: the public input is the hash of it (docs/spec/vm.md §9.1). */
+/** The statement that a keyless account's proof proves; its hash is the public input (docs/spec/vm.md §9.1). */
 import type {
   KeylessCertificate,
   KeylessPublicKey,
@@ -9,11 +9,11 @@ import { invalid, type RsaKey } from './jwks.ts';
 import { hashScalars, hashText, scalarOf } from './poseidon.ts';
 
 const MAX_EXTRA_FIELD_BYTES = 350;
-/** Of the modulus of the issuer's key, which a proof has in words. */
+/** Size of the modulus of the issuer's key, which is hashed in words. */
 const MODULUS_BYTES = 256;
 const WORD_BYTES = 24;
 
-/** The hashes of what most proofs do not have. */
+/** Hashes of the fields that most proofs leave out. */
 let noField: bigint | undefined;
 let noAudience: bigint | undefined;
 
@@ -25,7 +25,7 @@ interface Statement {
   readonly configuration: Configuration;
 }
 
-/** What a proof is about, in the order in which it is hashed: made one after the other, because each takes long. */
+/** The parts of the statement in hashing order. The caller computes them one at a time: each takes long. */
 export function publicInputs({
   key,
   signature,

@@ -1,4 +1,4 @@
-/** SLH-DSA-SHA2-128s of FIPS 205, without a context: hashes alone, of SHA2-256 (docs/spec/vm.md §9). */
+/** SLH-DSA-SHA2-128s of FIPS 205 without a context, built on SHA2-256 alone (docs/spec/vm.md §9). */
 import { hash } from 'node:crypto';
 
 /** Bytes of a hash. */
@@ -8,12 +8,12 @@ const HEIGHT = 9;
 /** Trees of the few-time signature, and the height of each. */
 const FORS_TREES = 14;
 const FORS_HEIGHT = 12;
-/** Chains of a one-time signature: of the digits of the message, 4 bits each, and of their checksum. */
+/** Chains of a one-time signature: for the digits of the message, 4 bits each, and their checksum. */
 const DIGIT_BITS = 4;
 const MESSAGE_CHAINS = 32;
 const CHAINS = 35;
 const LAST_STEP = 15;
-/** Of the digest: the few-time signature, the tree, the leaf. */
+/** Parts of the digest: the few-time signature, the tree, the leaf. */
 const FORS_BYTES = 21;
 const TREE_BYTES = 7;
 const DIGEST_BYTES = 30;
@@ -25,7 +25,7 @@ const FORS_ROOTS = 4;
 
 const sha256 = (bytes: Uint8Array): Buffer => hash('sha256', bytes, 'buffer');
 
-/** Where a hash is made: a part of what is hashed. */
+/** The address of a hash, which is part of its input. */
 interface Place {
   readonly layer: number;
   readonly tree: bigint;
@@ -33,7 +33,7 @@ interface Place {
 }
 
 class Hashes {
-  /** The key's seed, filled up to a block. */
+  /** The key's seed, padded to a block. */
   readonly #seed = Buffer.alloc(64);
 
   constructor(seed: Uint8Array) {
@@ -58,7 +58,7 @@ class Hashes {
 
   /**
    * The root of a tree, from a leaf and the neighbours on the way up.
-   * @param index of the leaf among all of its level
+   * @param index of the leaf within its level
    */
   root(place: Place, type: number, index: number, leaf: Buffer, path: readonly Buffer[]): Buffer {
     let node = leaf;
@@ -71,7 +71,7 @@ class Hashes {
   }
 }
 
-/** Whether a key, 32 bytes, made a signature, 7,856 bytes, of a message. */
+/** Verifies a signature of 7,856 bytes over a message with a key of 32 bytes. */
 export function isSlhDsaSignature(
   signature: Uint8Array,
   key: Uint8Array,
@@ -118,7 +118,7 @@ function numberOf(bytes: Buffer, at: number, length: number): bigint {
   return BigInt(`0x${bytes.toString('hex', at, at + length)}`);
 }
 
-/** The digits of some bytes, the highest first. */
+/** The digits of some bytes, most significant first. */
 function digitsOf(bytes: Buffer, bits: number, count: number): number[] {
   const all = numberOf(bytes, 0, bytes.length) >> BigInt(bytes.length * 8 - bits * count);
   return Array.from({ length: count }, (_, index) =>
@@ -139,7 +139,7 @@ function forsKey(hashes: Hashes, place: Place, digest: Buffer, parts: readonly B
   return hashes.of(place, [FORS_ROOTS, 0, 0], roots);
 }
 
-/** The key of the one-time signature of a node below: its chains go on to their ends. */
+/** The key of the one-time signature of a node below, found by completing its chains. */
 function oneTimeKey(hashes: Hashes, place: Place, node: Buffer, parts: readonly Buffer[]): Buffer {
   const digits = digitsOf(node, DIGIT_BITS, MESSAGE_CHAINS);
   const checksum = Buffer.alloc(2);

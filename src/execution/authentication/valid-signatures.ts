@@ -1,8 +1,8 @@
 /**
- * Whether a transaction is properly signed. One that is committed must be; one that is only simulated must not be:
- * whoever gets it could submit it (docs/spec/vm.md §8.5, §9). Of a keyless account this is the signature of its
- * ephemeral key, and of an abstract account the digest of what is signed: state decides about the rest (keyless.ts,
- * abstract-accounts.ts).
+ * Checks whether a transaction is properly signed. One that is committed must be; one that is only simulated must not
+ * be, since whoever gets it could submit it (docs/spec/vm.md §8.5, §9). For a keyless account only the signature of
+ * its ephemeral key is checked here, and for an abstract account the digest of what is signed: the rest depends on
+ * state (keyless.ts, abstract-accounts.ts).
  */
 import { createHash } from 'node:crypto';
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
@@ -24,7 +24,7 @@ import { isSecp256r1Signature } from '../../vm/natives/crypto/secp256r1.ts';
 import { nextTurn } from '../../yield-budget.ts';
 import { isSlhDsaSignature } from './slh-dsa.ts';
 
-/** Signatures of all signers together; with more the reference takes none for valid. */
+/** Limit for the signatures of all signers together; the reference treats more as invalid. */
 export const MAX_SIGNATURES = 32;
 /** Variants of RawTransactionWithData. */
 const MULTI_AGENT = 0;
@@ -49,14 +49,14 @@ interface Signer {
 }
 
 /**
- * `unknown`: the digest of an abstract account in its first form, which says nothing about the function; or an account
- * for which nobody has to sign.
+ * `unknown` means either the first form of an abstract account's digest, which does not include the function, or an
+ * account for which nobody has to sign.
  */
 export type SignatureState = 'valid' | 'invalid' | 'unknown';
 
 /**
  * @param rawBytes BCS of the raw transaction
- * @param unsigned what an account is for which nobody signs: only a local network commits its transactions
+ * @param unsigned the state of an account for which nobody signs: only a local network commits its transactions
  */
 export async function signatureState(
   { authenticator }: SignedTransaction,
@@ -84,7 +84,7 @@ export async function signatureState(
   return isKnown ? 'valid' : 'unknown';
 }
 
-/** The signatures of all signers, in their order; `undefined` where those of one are not enough. */
+/** The signatures of all signers, in their order; `undefined` if one signer's are not enough. */
 export function signaturePairs({
   authenticator,
 }: SignedTransaction): readonly SignaturePair[] | undefined {
@@ -99,8 +99,8 @@ export function signaturePairs({
 }
 
 /**
- * Whether the function of an abstract account gets the digest of one of the messages. Before September 2025 that was
- * the hash of the message alone: `unknown`.
+ * Whether the function of an abstract account gets the digest of one of the messages. Before September 2025 the digest
+ * was the hash of the message alone, which gives `unknown`.
  */
 function stateOfDigest(
   { moduleAddress, moduleName, functionName, data }: AbstractAuthenticator,
@@ -134,7 +134,7 @@ function signersOf(
     const messages = [messageOf(rawBytes, others)];
     return signers.map((one) => ({ authenticator: one, messages }));
   }
-  // Who signed before the fee payer was known has signed for no address.
+  // Whoever signed before the fee payer was known signed without its address.
   const { feePayer, feePayerAddress } = authenticator;
   const message = messageOf(rawBytes, others, feePayerAddress);
   const messages = [message, messageOf(rawBytes, others, NO_ADDRESS)];
@@ -158,7 +158,7 @@ function signedBytes({ domain, bytes }: Message): Buffer {
   return Buffer.concat([domainSeed(domain), bytes]);
 }
 
-/** The signatures of one signer; `undefined` where they are not enough. */
+/** The signatures of one signer; `undefined` if they are not enough. */
 function pairsOf(authenticator: AccountAuthenticator): readonly SignaturePair[] | undefined {
   switch (authenticator.kind) {
     case 'ed25519':
@@ -187,7 +187,7 @@ function ed25519Pair(key: Buffer, signature: Buffer): SignaturePair {
   ];
 }
 
-/** The bits of a bitmap, the highest first, say which keys signed. */
+/** The bits of a bitmap, most significant first, say which keys signed. */
 function pairsBySigner<K, S>(
   bitmap: Buffer,
   signatures: readonly S[],
@@ -254,7 +254,7 @@ function isEphemeralSignature(
   return isSignatureOf(ephemeralSignature, ephemeralPublicKey, signed);
 }
 
-/** Whether a key of Ed25519, or a pass key, has signed some bytes. */
+/** Whether an Ed25519 key or a passkey has signed some bytes. */
 export function isSignatureOf(
   signature: EphemeralSignature,
   key: EphemeralPublicKey,
@@ -270,10 +270,10 @@ export function isSignatureOf(
 
 type Assertion = Extract<AnySignature, { kind: 'webAuthn' }>['assertion'];
 
-/** What clients collect, as the reference reads it. */
+/** Types of client data that the reference accepts. */
 const CLIENT_DATA_TYPES = ['webauthn.create', 'webauthn.get', 'payment.get'];
 
-/** A pass key signs what the client has collected, in which the challenge is the hash of the signed bytes. */
+/** A passkey signs the collected client data, whose challenge is the hash of the signed bytes. */
 function isPassKeySignature(
   { signature, authenticatorData, clientDataJson }: Assertion,
   key: Uint8Array,

@@ -1,6 +1,6 @@
 /**
- * Records runs call by call. The first calls are noted with their values. Above the limits, calls of the same function
- * by the same caller are one entry, so that memory is bounded however long a run is.
+ * Records runs call by call. The first calls are recorded with their values. Above the limits, calls of the same
+ * function by the same caller share one entry, so that memory is bounded however long a run is.
  */
 import type { Instruction } from '../../move/modules/compiled.ts';
 import { OPCODES } from '../../move/modules/opcodes.ts';
@@ -33,7 +33,7 @@ import {
 interface TraceLimits {
   /** Calls, accesses to state and events that have an entry of their own. */
   readonly maxSteps: number;
-  /** Entries for several calls, besides. */
+  /** Additional entries that each stand for several calls. */
   readonly maxMerged: number;
   /** Memory of all values, in bytes. */
   readonly maxValueBytes: number;
@@ -52,17 +52,17 @@ export const TRACE_LIMITS: TraceLimits = {
 const NATIVE = 255;
 const OUTSIDE = 256;
 
-/** Instructions and natives after which the place may hold something else. */
+/** Instructions and natives that may change the value at a place. */
 const CHANGING = new Set([
   ...['MutBorrowGlobal', 'MutBorrowGlobalGeneric', 'MoveFrom', 'MoveFromGeneric'],
   ...['MoveTo', 'MoveToGeneric', 'add_box', 'borrow_box_mut', 'remove_box'],
 ]);
-/** Those that only ask whether there is something. */
+/** Those that only check whether a value exists. */
 const ASKING = new Set(['Exists', 'ExistsGeneric', 'exists_at', 'contains_box']);
 
 const NO_GAS = new GasMeter(NO_PRICES, 0);
 
-/** An access after which the place may hold something else. */
+/** An access that may change the value at a place. */
 interface OpenAccess {
   readonly access: Access;
   readonly current: () => Value;
@@ -83,11 +83,11 @@ export class CallRecorder implements RunObserver {
   #spent = 0;
   #charged = NO_GAS;
   #kind = OUTSIDE;
-  /** The part, then the functions that run and have an entry. */
+  /** The part, then the running functions that have an entry. */
   #stack: Caller[] = [];
-  /** What runs has been recorded before, and is not again. */
+  /** Whether the running code was recorded before and must not be recorded again. */
   #isRepeated = false;
-  /** Functions that run above them without an entry. */
+  /** Number of running functions above them without an entry. */
   #hidden = 0;
   #running: LoadedFunction | undefined;
   #code: readonly Instruction[] = [];
@@ -103,7 +103,7 @@ export class CallRecorder implements RunObserver {
     });
   }
 
-  /** What all parts used together. */
+  /** Gas used by all parts together. */
   get charged(): GasMeter {
     return this.#charged;
   }
@@ -118,7 +118,7 @@ export class CallRecorder implements RunObserver {
     return found.sort((left, right) => right.gas - left.gas || right.count - left.count);
   }
 
-  /** A part that goes on has one entry. @param name that of no part: what runs is not recorded */
+  /** A part that continues keeps its entry. @param name if undefined, nothing is recorded */
   begin(name: string | undefined, gas: GasMeter): void {
     this.end();
     this.#isRepeated = name === undefined;
@@ -131,7 +131,7 @@ export class CallRecorder implements RunObserver {
     this.#take(gas);
   }
 
-  /** Notes what was charged last. */
+  /** Records the last charges. */
   end(): void {
     this.#kind = OUTSIDE;
     this.#take(this.#gas);
@@ -148,7 +148,7 @@ export class CallRecorder implements RunObserver {
       this.#running = running;
       this.#code = compiled.functionDefinitions[running.definition]!.code!.code;
     }
-    // What this instruction costs, whatever its values are, has been charged already.
+    // The fixed cost of this instruction has been charged already.
     this.#take(gas, costs.amounts[pc - 1]!);
     this.#kind = this.#code[pc - 1]!.opcode;
     this.#counts[this.#kind]! += 1;
@@ -207,7 +207,7 @@ export class CallRecorder implements RunObserver {
     if (this.#isRepeated) return;
     const { handle, key, keyType, valueType, place } = item;
     if (!this.tables.has(handle)) this.tables.set(handle, { program, keyType, valueType });
-    // A key is copied only where it is shown.
+    // A key is copied only if it is shown.
     const where = { handle, key: this.#isFull ? undefined : this.#copy(key), keyType };
     this.#use(program, where, valueType, place, () => (place[0] as Value[] | undefined)?.[0]);
   }
@@ -238,7 +238,7 @@ export class CallRecorder implements RunObserver {
     if (CHANGING.has(operation)) this.#open.set(place, { access, current });
   }
 
-  /** Notes what a place holds after the access before. */
+  /** Records what a place holds after the previous access. */
   #close(place: readonly Value[]): void {
     const open = this.#open.get(place);
     if (open === undefined) return;
@@ -252,14 +252,14 @@ export class CallRecorder implements RunObserver {
     access.after = { isThere, value: isThere ? this.#copy(value) : undefined };
   }
 
-  /** Whether a step can have no entry of its own. */
+  /** Whether a step cannot get its own entry. */
   get #isFull(): boolean {
     const caller = this.#stack.at(-1);
     const isMerged = caller instanceof RecordedCall && caller.args === undefined;
     return this.#stepsLeft <= 0 || this.#hidden > 0 || isMerged;
   }
 
-  /** Whether a step has an entry; it is omitted otherwise. */
+  /** Whether a step gets an entry; otherwise it is counted as omitted. */
   #hasRoom(): boolean {
     if (!this.#isFull) return true;
     this.omitted.steps += 1;
@@ -271,7 +271,7 @@ export class CallRecorder implements RunObserver {
     this.#stack.at(-1)!.add(step);
   }
 
-  /** The entry of a call: one of its own, or one with others; `undefined` where there is no room for either. */
+  /** The entry of a call, its own or shared; `undefined` if there is no room for either. */
   #entryOf(program: Program, callee: Callee, args: readonly Value[]): RecordedCall | undefined {
     if (this.#hasRoom()) {
       const given = args.slice(0, callee.function.parameters.length);
@@ -296,7 +296,7 @@ export class CallRecorder implements RunObserver {
     return merged;
   }
 
-  /** A value as it is now, or the value that a reference is to. */
+  /** A copy of a value, or of the value that a reference points to. */
   #copy(value: Value): SeenValue {
     const held = value instanceof Reference ? value.get() : value;
     this.#meter.beginOperation();
@@ -310,8 +310,8 @@ export class CallRecorder implements RunObserver {
   }
 
   /**
-   * Gives what was charged since the last time to what has run since then.
-   * @param besides what of it was charged for what comes next
+   * Attributes the gas charged since the last call to the code that has run since then.
+   * @param besides the part of it that was charged for what comes next
    */
   #take(meter: GasMeter, besides = 0): void {
     const spent = meter.spent - besides;

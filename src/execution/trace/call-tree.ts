@@ -1,4 +1,4 @@
-/** What a run has done, call by call: what a recorder notes and a trace shows (docs/traces.md). */
+/** The calls of a run, as a recorder stores and a trace shows them (docs/traces.md). */
 import type { ContractEvent } from '../../move/transactions/event.ts';
 import type { Address } from '../../move/types/address.ts';
 import type { Callee, LoadedFunction } from '../../vm/program/loaded-module.ts';
@@ -6,7 +6,7 @@ import type { Program } from '../../vm/program/program.ts';
 import type { VmType } from '../../vm/program/vm-type.ts';
 import type { Value } from '../../vm/value.ts';
 
-/** A copy of a value as it was then; `undefined` where it was too large to copy. */
+/** A copy of a value at that time; `undefined` if it was too large to copy. */
 export type SeenValue = Value;
 
 export interface Access {
@@ -18,11 +18,11 @@ export interface Access {
   readonly place:
     | { readonly address: Address }
     | { readonly handle: Address; readonly key: SeenValue; readonly keyType: VmType };
-  /** Whether there was something. */
+  /** Whether a value existed. */
   readonly isThere: boolean;
-  /** Absent also where the operation does not look at it. */
+  /** Also absent if the operation does not read it. */
   readonly before: SeenValue;
-  /** What was there when the place was used next, or the run was over; absent where it cannot have changed. */
+  /** The value when the place was next used or the run was over; absent if it cannot have changed. */
   after: { readonly isThere: boolean; readonly value: SeenValue } | undefined;
 }
 
@@ -34,20 +34,20 @@ interface Emitted {
 
 export type Step = RecordedCall | Access | Emitted;
 
-/** What calls others: a function, or a part of a transaction. */
+/** A caller: a function, or a part of a transaction. */
 export class Caller {
   /** Internal gas, without that of the functions that it calls. */
   ownGas = 0;
   /** Most functions call no others. */
   steps: readonly Step[] = NO_STEPS;
-  /** Calls above the limits of a trace: an entry for all of one function. */
+  /** Calls above the limits of a trace: one entry per function. */
   merged: Map<Callee, RecordedCall> | undefined;
-  /** Calls without an entry, also those below them: their gas is here. */
+  /** Calls without an entry, including those below them; their gas is counted here. */
   hiddenCalls = 0;
 
   #totalGas: number | undefined;
 
-  /** With all calls below, once the run is over. Calls nest no deeper than the machine lets them. */
+  /** Includes all calls below, once the run is over. The machine limits how deep calls nest. */
   get totalGas(): number {
     if (this.#totalGas === undefined) {
       this.#totalGas = this.ownGas;
@@ -61,7 +61,7 @@ export class Caller {
     else (this.steps as Step[]).push(step);
   }
 
-  /** Its steps, and then those of several calls. */
+  /** Its steps, then the merged ones. */
   all(): readonly Step[] {
     return this.merged === undefined ? this.steps : [...this.steps, ...this.merged.values()];
   }
@@ -74,9 +74,9 @@ export class RecordedCall extends Caller {
   readonly kind = 'call';
   readonly program: Program;
   readonly callee: Callee;
-  /** Absent where it is several calls. */
+  /** Absent if it stands for several calls. */
   readonly args: readonly SeenValue[] | undefined;
-  /** Absent where it is several calls, or has not returned. */
+  /** Absent if it stands for several calls or has not returned. */
   results: readonly SeenValue[] | undefined;
   count = 1;
   returned = 0;
@@ -114,7 +114,7 @@ export interface TableTypes {
   readonly valueType: VmType;
 }
 
-/** How often instructions of a kind were done, and their internal gas. */
+/** How often instructions of a kind ran, and their internal gas. */
 export interface InstructionCount {
   readonly name: string;
   readonly count: number;

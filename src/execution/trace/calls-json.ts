@@ -24,10 +24,10 @@ import { addressJson, member, type ShownValues } from './shown-values.ts';
 const CODE_BEFORE = 10;
 const CODE_AFTER = 5;
 const PIECE_CHARACTERS = 64 * 1024;
-/** What looking at a step counts as, in the unit of a YieldBudget. */
+/** Cost of visiting a step, in the unit of a YieldBudget. */
 export const STEP_WORK = 64;
 
-/** A list of texts that is sent in pieces. */
+/** Collects text that is sent in chunks. */
 export class Pieces {
   readonly buffers: Buffer[] = [];
   readonly #pace: YieldBudget;
@@ -60,7 +60,7 @@ export class Pieces {
   }
 }
 
-/** What is shown of all calls of a function with its type arguments. */
+/** The parts shown for every call of a function with its type arguments. */
 interface Signature {
   readonly head: string;
   readonly parameters: readonly (ShownType | undefined)[];
@@ -183,7 +183,7 @@ export class CallsJson {
     return `[${shown.join(',')}]`;
   }
 
-  /** Of a call all before its steps. */
+  /** The JSON of a step; of a call, only what precedes its steps. */
   #head(step: Step): string {
     if (step.kind === 'call') return this.#callHead(step);
     if (step.kind === 'access') return this.#accessJson(step);
@@ -237,7 +237,7 @@ function shownType(
   }
 }
 
-/** Why a part ended early: the machine's status, the reason of an abort, and the code around the place. */
+/** Why a part ended early: the machine's status, the reason for an abort, and the surrounding code. */
 async function failureJson({ error, place, program }: RecordedFailure): Promise<string> {
   if (!(error instanceof VmError)) return '{"status":"UNKNOWN"}';
   const { status, subStatus, text, location } = error;

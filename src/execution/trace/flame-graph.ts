@@ -1,4 +1,4 @@
-/** Gas of a trace by stacks of calls: as text that other tools read, and as a picture (docs/traces.md). */
+/** Gas of a trace by call stack, as text for other tools and as a picture (docs/traces.md). */
 import type { Trace, TraceStep } from './trace-shape.ts';
 
 /** Gas by stacks: the names of a part and of the functions that run, joined by semicolons. */
@@ -14,7 +14,7 @@ function gasByStack({ parts, gas: all, writes }: Trace): ReadonlyMap<string, num
   for (const { name, gas, steps } of parts) {
     if (name !== 'changes') add(name, gas.own, steps);
   }
-  // The price of storage is that of each value that takes more of it.
+  // The storage price is attributed to the values that take more storage.
   let changes = parts.find(({ name }) => name === 'changes')?.gas.own ?? 0;
   const feeOctas = Number(all.storage_fee_octas);
   for (const { kind, type, module, deposit_octas: octas = '0' } of writes) {
@@ -27,7 +27,7 @@ function gasByStack({ parts, gas: all, writes }: Trace): ReadonlyMap<string, num
   return found;
 }
 
-/** Collapsed stacks, `a;b;c N`, a line each: what flamegraph.pl, inferno and speedscope read. N is internal gas. */
+/** Collapsed stacks, a line `a;b;c N` each, for flamegraph.pl, inferno and speedscope. N is internal gas. */
 export function collapsedStacks(trace: Trace): string {
   const lines = [...gasByStack(trace)].map(([stack, gas]) => `${stack} ${gas}\n`);
   return lines.sort().join('');
@@ -36,13 +36,13 @@ export function collapsedStacks(trace: Trace): string {
 const WIDTH = 1_200;
 const ROW = 18;
 const TOP = 30;
-/** Width of a letter, about, and narrowest box that is drawn; in pixels. */
+/** Approximate width of a letter, and the narrowest box that is drawn; in pixels. */
 const LETTER = 6.6;
 const NARROWEST = 0.4;
 /** Boxes of the two pictures that are drawn, the widest first: a browser draws as many without a pause. */
 export const MAX_BOXES = 5_000;
 
-/** A format that is made for each number takes most of the time. */
+/** Shared, because creating a format for each number would take most of the time. */
 const GAS_FORMAT = new Intl.NumberFormat('en', { maximumFractionDigits: 3 });
 
 interface Box {
@@ -60,8 +60,8 @@ function boxOf(name: string): Box {
 const WITHOUT_CODE = /^(?:changes|intrinsic)(?:;|$)/;
 
 /**
- * A picture in which the width of a function is its gas, with what it calls below it: once with all that was charged,
- * and once with code alone, beside which storage often leaves little room.
+ * A picture in which the width of a function is its gas, with its callees below it: once with all charges, and once
+ * with code alone, for which storage often leaves little room.
  */
 export function flameGraph(trace: Trace, title: string): string {
   const stacks = [...gasByStack(trace)];
@@ -116,7 +116,7 @@ function leastOf(root: Box, narrowest: number): number {
   collect(root);
   if (wide.length <= MAX_BOXES / 2) return narrowest;
   wide.sort((one, other) => other - one);
-  // Of those that are as wide as the first that is left out, none is drawn.
+  // Boxes as wide as the first omitted one are not drawn either.
   const [last, leftOut] = [wide[MAX_BOXES / 2 - 1]!, wide[MAX_BOXES / 2]!];
   return last > leftOut ? last : (wide.findLast((total) => total > leftOut) ?? last);
 }
@@ -125,12 +125,12 @@ interface Place {
   readonly left: number;
   readonly row: number;
   readonly scale: number;
-  /** Boxes with less gas are left out, with all that is in them. */
+  /** Boxes with less gas are omitted, with everything inside them. */
   readonly least: number;
   readonly unit: number;
 }
 
-/** @returns how many rows there are, up to the lowest of it */
+/** @returns the number of rows, down to its lowest */
 function draw(box: Box, { left, row, scale, least, unit }: Place, shapes: string[]): number {
   if (box.total < least) return row;
   const width = box.total * scale;
@@ -156,12 +156,12 @@ function draw(box: Box, { left, row, scale, least, unit }: Place, shapes: string
   return lowest;
 }
 
-/** The end of a long name says most: the function. */
+/** Keeps the end of a long name, which is the function. */
 function shortened(name: string, letters: number): string {
   return name.length <= letters ? name : `…${name.slice(1 - letters)}`;
 }
 
-/** Functions of a module have one colour. */
+/** Functions of a module share a colour. */
 function hueOf(name: string): number {
   let hash = 0;
   for (const letter of name.replace(/::[^:]*$/, ''))

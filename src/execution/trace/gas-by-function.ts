@@ -8,19 +8,19 @@ interface FunctionGas {
   calls: number;
   /** Internal gas, without that of the functions that it calls. */
   own: number;
-  /** With it. What a function calls of itself counts once. */
+  /** Including the functions that it calls. Recursive calls count once. */
   total: number;
 }
 
-/** A caller whose steps are looked at. */
+/** A caller whose steps are being visited. */
 interface OpenCaller {
   readonly steps: readonly Step[];
-  /** Of a function that no open caller is yet. */
+  /** Set if no other open caller is the same function. */
   readonly outermost?: string | undefined;
   next: number;
 }
 
-/** The functions of some parts, that with the most gas of its own first. */
+/** The functions of some parts, most gas of their own first. */
 export async function gasByFunction(
   parts: readonly RecordedPart[],
   pace: YieldBudget,

@@ -1,4 +1,4 @@
-/** Values of a trace as JSON, as the API shows them: by their types, whose layouts are looked up first. */
+/** Values of a trace in the JSON of the API. Layouts of their types are looked up first. */
 import { MoveError } from '../../move/errors.ts';
 import { type Address, formatAddress } from '../../move/types/address.ts';
 import { formatTypeTag, type TypeTag } from '../../move/types/type-tag.ts';
@@ -15,7 +15,7 @@ import type { SeenValue } from './call-tree.ts';
 /** Largest stored value that is shown, in bytes. */
 const MAX_SHOWN_BYTES = 64 * 1024;
 
-/** Of writing one value: what was recorded is not larger. */
+/** Limits for writing one value; recorded values are not larger. */
 const LIMITS = {
   maxUnits: 1_000_000,
   maxOperationUnits: 1_000_000,
@@ -23,7 +23,7 @@ const LIMITS = {
   ...{ maxFrames: 0, maxReads: 0 },
 };
 
-/** Whose modules declare types. */
+/** The code whose modules declare the types. */
 export type CodeOf = Pick<Program, 'modules'>;
 
 interface KnownType {
@@ -37,7 +37,7 @@ export class ShownValues {
   readonly #types = new Map<VmType, KnownType>();
   readonly #layouts = new Map<string, Layout | undefined>();
 
-  /** Looks up what `json` needs. */
+  /** Looks up the layouts that `json` needs. */
   async add(type: VmType, program: Program): Promise<void> {
     if (this.#types.has(type)) return;
     const shown = await this.#layoutOf(type.tag, program);
@@ -49,7 +49,7 @@ export class ShownValues {
     return this.#types.get(type)?.text ?? formatTypeTag(type.tag);
   }
 
-  /** `undefined` for what is not shown. */
+  /** `undefined` for a value that is not shown. */
   json(value: SeenValue, type: VmType): string | undefined {
     if (value === undefined) return undefined;
     if (type.tag.kind === 'signer') return addressJson((value as SeenValue[])[0] as Address);
@@ -64,7 +64,7 @@ export class ShownValues {
     return this.bcsJson(bytes, tag);
   }
 
-  /** Looks up what `bcsJson` needs. */
+  /** Looks up the layouts that `bcsJson` needs. */
   async addTag(tag: TypeTag, from: CodeOf): Promise<void> {
     await this.#layoutOf(tag, from);
   }
@@ -84,7 +84,7 @@ export class ShownValues {
   }
 }
 
-/** A member behind others; nothing for what is not shown. */
+/** A member that follows others; empty for a value that is not shown. */
 export function member(name: string, json: string | undefined): string {
   return json === undefined ? '' : `,"${name}":${json}`;
 }

@@ -1,4 +1,4 @@
-/** A whole trace as JSON: what ran, what it cost, and what came of it (docs/traces.md). */
+/** A whole trace as JSON: calls, costs and results (docs/traces.md). */
 import { formatHex } from '../../move/bcs/hex.ts';
 import type { HashedStateKey } from '../../move/types/state-key.ts';
 import { hashedStateKey } from '../../move/types/state-key.ts';
@@ -14,16 +14,16 @@ import { writeJson } from './writes-json.ts';
 
 export interface TracedRun {
   readonly recorder: CallRecorder;
-  /** Of a transaction the version that it has, otherwise that of the state. */
+  /** The version of the transaction, if it has one, otherwise of the state. */
   readonly version: bigint;
-  /** As the API names it. */
+  /** Its name in the API. */
   readonly type: string;
   readonly hash?: Buffer | undefined;
   readonly isSuccess: boolean;
   readonly statusText: string;
-  /** Whether everything came out as the ledger has it; absent of what no ledger has. */
+  /** Whether the result equals what the ledger has; absent if no ledger has it. */
   readonly isRecorded?: boolean | undefined;
-  /** Gas units; absent where nothing is charged. */
+  /** Gas units; absent if nothing is charged. */
   readonly gasUsed: bigint | undefined;
   readonly writes: TransactionOutput['writes'];
   readonly events: TransactionOutput['events'];
@@ -31,7 +31,7 @@ export interface TracedRun {
 
 interface TracePlace {
   readonly pace: YieldBudget;
-  /** Those after the run. */
+  /** Modules after the run. */
   readonly modules: CodeOf;
   /** The value of a key before the run. */
   before(key: HashedStateKey): Promise<StateEntry | undefined>;
@@ -69,7 +69,7 @@ export async function traceJson(run: TracedRun, place: TracePlace): Promise<read
   return to.end();
 }
 
-/** The beginning of the object, which goes on. */
+/** The start of the object, without its closing brace. */
 function headJson({ recorder, version, hash, ...run }: TracedRun): string {
   const { totals, scale } = recorder.charged;
   const { execution, io, storage, storageFeeOctas } = totals;

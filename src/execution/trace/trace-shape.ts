@@ -1,4 +1,4 @@
-/** The JSON of a trace, for those who read it (docs/traces.md). Without imports: a page may read it, too. */
+/** The JSON of a trace, for its readers (docs/traces.md). It has no imports, so a web page can use it. */
 interface Gas {
   readonly own: number;
   readonly total: number;

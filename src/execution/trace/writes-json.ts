@@ -1,4 +1,4 @@
-/** What a transaction wrote, with what was there before, as JSON (docs/traces.md). */
+/** The writes of a transaction, with the previous values, as JSON (docs/traces.md). */
 import { formatHex } from '../../move/bcs/hex.ts';
 import type { WriteSetEntry } from '../../move/transactions/write-set.ts';
 import { iterateGroup } from '../../move/types/resource-group.ts';
@@ -12,14 +12,14 @@ import { addressJson, type CodeOf, member, type ShownValues } from './shown-valu
 
 type Before = Pick<StateEntry, 'bytes' | 'metadata'> | undefined;
 
-/** Where the types of written values are looked up, and what tables hold. */
+/** Where the types of written values are looked up, and the item types of tables. */
 interface WritesPlace {
   readonly values: ShownValues;
   readonly tables: CallRecorder['tables'];
   readonly modules: CodeOf;
 }
 
-/** The changes of one write: of a resource group those of its members. */
+/** The changes of one write; for a resource group, those of its members. */
 export async function writeJson(
   { key, op }: WriteSetEntry,
   before: Before,
@@ -104,7 +104,7 @@ async function valuesOf(
   );
 }
 
-/** How large the values are, in bytes; absent where there is none. */
+/** Sizes of the values in bytes; absent for a missing value. */
 function sizesOf({ before, after }: Change): string {
   return (
     member('bytes_before', before && String(before.length)) +

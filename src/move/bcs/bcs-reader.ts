@@ -37,10 +37,10 @@ export type BcsErrorCode =
 /** Bytes that are not canonical BCS of the requested type; `offset` counts from the reader's first byte. */
 export class BcsError extends MoveError<BcsErrorCode> {
   readonly offset: number;
-  /** The message without what and where: the reference's text where the API shows it. */
+  /** The message without subject and position: the reference's text where the API shows it. */
   readonly detail: string;
 
-  /** The message without where: for operators. */
+  /** The message without the position, for operators. */
   readonly detailOfWhat: string;
 
   /** @param what whose bytes they are */
@@ -58,7 +58,7 @@ export const MAX_SEQUENCE_LENGTH = 0x7fff_ffff;
 
 export const U64_MAX = 0xffff_ffff_ffff_ffffn;
 
-/** Longest text, in bytes, that is made here: a call into the runtime takes longer. */
+/** Longest text, in bytes, that is decoded here, because a call into the runtime takes longer. */
 const MAX_SHORT_TEXT_BYTES = 12;
 
 /** Bytes as text; undefined when one is not ASCII. */
@@ -72,7 +72,7 @@ function asciiText(bytes: Uint8Array, start: number, end: number): string | unde
   return text;
 }
 
-/** Reads BCS values one after the other. Every method throws BcsError on bad bytes. */
+/** Reads BCS values in sequence. Every method throws BcsError on bad bytes. */
 export class BcsReader {
   readonly buffer: Buffer;
   #offset: number;
@@ -288,7 +288,7 @@ export class BcsReader {
 
   /**
    * A BCS map: entries strictly increasing by the serialized bytes of their keys, as every canonical writer
-   * leaves them; any other order is refused.
+   * writes them; any other order is refused.
    */
   map<K, V>(
     minEntryBytes: number,

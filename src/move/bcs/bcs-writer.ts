@@ -5,7 +5,7 @@ import { byteTools } from './bytes.ts';
 
 const INITIAL_BYTES = 256;
 
-/** Longest text, in UTF-16 units, that is written here: a call into the runtime takes longer. Below 128. */
+/** Longest text, in UTF-16 units, that is encoded here, as a runtime call takes longer. Below 128. */
 const MAX_SHORT_TEXT_LENGTH = 12;
 const u64View = new DataView(new ArrayBuffer(8));
 const u64Bytes = new Uint8Array(u64View.buffer);
@@ -28,7 +28,7 @@ function hexDigit(code: number): number {
 export class BcsWriter {
   readonly #initialBytes: number;
   #buffer: Buffer;
-  /** Where the value begins that is being written, and where it ends so far. */
+  /** Start of the value being written, and its end so far. */
   #start = 0;
   #end = 0;
 
@@ -54,13 +54,13 @@ export class BcsWriter {
     return bytes;
   }
 
-  /** Begins again in the same memory. */
+  /** Starts over in the same memory. */
   reset(): void {
     this.#start = 0;
     this.#end = 0;
   }
 
-  /** Begins another value after this one: many short values share memory. */
+  /** Starts another value after this one, so that many short values share memory. */
   next(): this {
     this.#start = this.#end;
     return this;
@@ -74,7 +74,7 @@ export class BcsWriter {
     return at;
   }
 
-  /** Goes on in other memory, where the value has twice the room it needs. */
+  /** Moves the value to new memory of twice the needed size. */
   #move(byteLength: number): number {
     const value = this.view();
     const at = value.length;
@@ -116,7 +116,7 @@ export class BcsWriter {
     if (typeof value === 'number') return this.exactU64(value);
     if (value < 0n || value > U64_MAX) throw new RangeError(`${value} does not fit in u64`);
     const at = this.#reserve(8);
-    // Several times as fast as Buffer.writeBigUInt64LE, which takes the value apart in bigints.
+    // Several times as fast as Buffer.writeBigUInt64LE, which splits the value as a bigint.
     u64View.setBigUint64(0, value, true);
     for (let index = 0; index < 8; index += 1) this.#buffer[at + index] = u64Bytes[index]!;
     return this;
@@ -212,7 +212,7 @@ export class BcsWriter {
     return this;
   }
 
-  /** Appends a text of fewer than 128 characters; gives false and appends nothing when it is not ASCII. */
+  /** Appends a text of fewer than 128 characters; returns false and appends nothing if it is not ASCII. */
   #asciiText(text: string): boolean {
     const { length } = text;
     const at = this.#reserve(length + 1);
@@ -236,7 +236,7 @@ export class BcsWriter {
   }
 
   /**
-   * Appends an address given as text, `0x` and 64 hex digits of either case. Gives false and appends nothing when it
+   * Appends an address given as text, `0x` and 64 hex digits of either case. Returns false and appends nothing if it
    * is not one, or a shorter one.
    */
   addressText(text: string): boolean {
@@ -274,7 +274,7 @@ export class BcsWriter {
   }
 }
 
-/** Most memory that stays from one value to the next, in bytes. */
+/** Most memory that is kept from one value to the next, in bytes. */
 const MAX_SHARED_BYTES = 4_096;
 /** What `encodeBcs` writes to; absent while it is in use. */
 let shared: BcsWriter | undefined;

@@ -1,6 +1,6 @@
 /**
- * Bytes to texts and back, in Node and in the page. Node's Buffer does this natively; in a browser, `Buffer` is the
- * type of a plain Uint8Array (web/src/buffer.d.ts) and the functions below are built on what browsers have.
+ * Converts bytes to texts and back, in Node and in web pages. Node's Buffer does this natively; in a browser, `Buffer`
+ * is the type of a plain Uint8Array (web/src/buffer.d.ts) and the functions below use browser APIs.
  */
 
 /** The part of `node:buffer` that is used here. */
@@ -25,12 +25,12 @@ interface NodeBuffer {
 /** Offsets are in bytes; hex has two lower-case digits per byte and no prefix. */
 interface ByteTools {
   asBuffer(bytes: Uint8Array): Buffer;
-  /** Memory that may hold anything. */
+  /** Uninitialized memory. */
   allocate(byteLength: number): Buffer;
   /** Below 0, 0 or above 0. */
   compare(left: Uint8Array, right: Uint8Array): number;
   hexText(bytes: Buffer, start: number, end: number): string;
-  /** One UTF-16 unit a byte. */
+  /** One UTF-16 unit per byte. */
   latin1Text(bytes: Buffer, start: number, end: number): string;
   /** The bytes must be UTF-8. */
   utf8Text(bytes: Buffer, start: number, end: number): string;
@@ -40,7 +40,7 @@ interface ByteTools {
   utf8Length(text: string): number;
   /** Writes a text whose UTF-8 has `byteLength` bytes. */
   writeUtf8(bytes: Buffer, text: string, offset: number, byteLength: number): void;
-  /** Writes a text of units up to 255, one byte a unit. */
+  /** Writes a text of units up to 255, one byte per unit. */
   writeLatin1(bytes: Buffer, text: string, offset: number): void;
   isAscii(bytes: Uint8Array): boolean;
   isUtf8(bytes: Uint8Array): boolean;

@@ -1,6 +1,6 @@
 /**
- * Codecs of values, made of those of their parts: one table gives the type, its reader and its writer, so that they
- * cannot disagree. A codec has the name of the type that `CodecValue` makes of it.
+ * Codecs of values, composed of those of their parts: one table defines the type, its reader and its writer, so that
+ * they cannot disagree. A codec has the name of the type that `CodecValue` derives from it.
  */
 import { HASH_BYTES } from '../crypto/hash.ts';
 import { ADDRESS_BYTES, type Address } from '../types/address.ts';
@@ -21,7 +21,7 @@ export interface Codec<T> {
   readonly read: (reader: BcsReader) => T;
   /** @throws RangeError for a value that is not one of the type */
   readonly write: (writer: BcsWriter, value: T) => unknown;
-  /** Fewest bytes of a value: a list whose length says more than there can be is refused before it is read. */
+  /** Fewest bytes of a value, so that a list with an impossible length is refused before it is read. */
   readonly minBytes: number;
   /** The value whose BCS is exactly `bytes`. @throws BcsError */
   readonly decode: (bytes: Uint8Array) => T;
@@ -67,7 +67,7 @@ export function structCodec<T extends object>(fields: FieldCodecs<T>): Codec<Rea
   );
 }
 
-/** A value that the chain declares as an enum of one variant, so that others can follow. */
+/** A value that the chain declares as an enum of one variant, so that others can be added. */
 export function soleVariant<T>(name: string, { read, write, minBytes }: Codec<T>): Codec<T> {
   return codec<T>(
     (reader) => {
@@ -83,8 +83,8 @@ type Kinds<T> = Readonly<Record<string, T>>;
 
 /**
  * A codec of an enum from those of its kinds, in the order of their numbers.
- * @param tag the member of a value that says its kind
- * @returns also `kinds`, by their numbers
+ * @param tag the member of a value that holds its kind
+ * @returns also `kinds`, indexed by number
  */
 export function union<Of extends Kinds<Readable<unknown>>>(
   name: string,
@@ -151,7 +151,7 @@ export function list<T>({ read, write, minBytes }: Codec<T>): Codec<readonly T[]
   );
 }
 
-/** Always so many values, without their number. */
+/** A fixed number of values, without a length prefix. */
 export function repeated<T>(
   count: number,
   { read, write, minBytes }: Codec<T>,
@@ -167,8 +167,8 @@ export function repeated<T>(
 }
 
 /**
- * A BCS map as a list of its entries. They are read in the order of their keys' bytes and in no other, and written in
- * it, whatever their order is.
+ * A BCS map as a list of its entries. Only entries sorted by their keys' bytes are accepted when reading; writing sorts
+ * them.
  */
 export function mapList<Key, Value, Entry>(
   keys: Codec<Key>,

@@ -1,5 +1,5 @@
 /**
- * Hex strings of the interface: `0x` + two lower-case digits a byte (docs/spec/http.md §11.2, docs/spec/encode.md §A2).
+ * Hex strings of the interface: `0x`, two lower-case digits a byte (docs/spec/http.md §11.2, docs/spec/encode.md §A2).
  */
 import { badDigitText, HexTextError, isHexDigit } from '../types/address.ts';
 import { byteTools } from './bytes.ts';

@@ -28,7 +28,7 @@ export const INTEGER_SIZES: Readonly<Record<IntegerKind, IntegerSize>> = {
   i256: { bits: 256, signed: true },
 };
 
-/** Bytes of the primitive types whose values are all of one size, by their names. */
+/** Sizes in bytes of the primitive types with a fixed size, by name. */
 export const PRIMITIVE_BYTES: ReadonlyMap<string, number> = new Map([
   ['bool', 1],
   ['address', 32],

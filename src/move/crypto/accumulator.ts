@@ -110,7 +110,7 @@ export class MerkleAccumulator {
     let level = 0;
     let position = this.#leafCount;
     for (; (position & 1n) === 0n; position >>= 1n) level += 1;
-    // What remains is one more than the place of the last full subtree on its level.
+    // The rest is one more than the position of the last full subtree on its level.
     for (position -= 1n; level < depth; level += 1, position >>= 1n) {
       if ((position & 1n) === 1n) {
         root = this.#hashNode(left.pop()!, root);

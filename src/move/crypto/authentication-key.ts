@@ -1,13 +1,13 @@
-/** Authentication keys: what an account says of the keys that may sign for it (docs/spec/ledger.md §3.4). */
+/** Authentication keys, which say which keys may sign for an account (docs/spec/ledger.md §3.4). */
 import { encodeBcs } from '../bcs/bcs-writer.ts';
 import type { AccountAuthenticator, TransactionAuthenticator } from './authenticator.ts';
 import { sha3 } from './hash.ts';
 import { AnyPublicKey } from './public-key.ts';
 
-/** The last byte of what is hashed. */
+/** The last byte of the hashed data. */
 const SCHEMES = { ed25519: 0, multiEd25519: 1, singleKey: 2, multiKey: 3 };
 
-/** The key of an authenticator, 32 bytes; `undefined` of one without public keys. */
+/** The key of an authenticator, 32 bytes; `undefined` for one without public keys. */
 export function authenticationKey(
   authenticator: AccountAuthenticator | TransactionAuthenticator,
 ): Buffer | undefined {

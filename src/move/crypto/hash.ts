@@ -52,8 +52,8 @@ export function domainHash(name: string, ...parts: readonly Uint8Array[]): Buffe
 const DIGEST_CHARACTERS = 22;
 
 /**
- * A short digest that identifies content within this process: the beginning of its SHA-256, 22 characters of
- * base64url; of a text, that of its UTF-8. In a browser, SHA3-256 in hex. Nobody can make two contents share one.
+ * A short digest that identifies content within this process: the first 22 base64url characters of its SHA-256; texts
+ * are hashed as UTF-8. In a browser, SHA3-256 in hex. Nobody can find two contents with the same digest.
  */
 export function contentDigest(content: string | Uint8Array): string {
   if (crypto !== undefined) {

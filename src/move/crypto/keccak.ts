@@ -25,7 +25,7 @@ const PLACES = Array.from({ length: LANES }, (_, index) => ({
 }));
 const at = (x: number, y: number): number => (x % 5) + 5 * y;
 
-/** By how many bits step ρ rotates each lane. */
+/** Bits by which step ρ rotates each lane. */
 function rotations(): number[] {
   const bits = new Array<number>(LANES).fill(0);
   let x = 1;
@@ -144,7 +144,7 @@ function round(): number[] {
   return [...code, ...get(ROUND), ...load(0), ...get(lane(0)), I64_XOR, ...set(lane(0))];
 }
 
-/** The function: takes a number of blocks, hashes them from an empty state, leaves the digest. */
+/** The function body: hashes a number of blocks from an empty state and stores the digest. */
 function hashBlocks(): number[] {
   const code = [...i32(INPUT_AT), ...set(INPUT), LOOP, EMPTY_BLOCK];
   for (let index = 0; index < RATE_BYTES / LANE_BYTES; index += 1) {
@@ -169,7 +169,7 @@ function hashBlocks(): number[] {
   ];
 }
 
-/** The module: exports one function of a number and one page of memory. */
+/** The module, which exports one function of a number and one page of memory. */
 function moduleBytes(): Uint8Array<ArrayBuffer> {
   const body = hashBlocks();
   return Uint8Array.from([
@@ -205,7 +205,7 @@ interface Hasher {
   readonly hashMemory: (blocks: number) => void;
 }
 
-/** Not made when this file loads: a page whose content security policy forbids WebAssembly loads it too. */
+/** Created lazily, because a page whose content security policy forbids WebAssembly loads this file too. */
 let hasher: Hasher | undefined;
 
 function makeHasher(): Hasher {

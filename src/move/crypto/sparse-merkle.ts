@@ -1,6 +1,6 @@
 /**
- * The root of the state's sparse Merkle tree, from its leaves in the order of their keys: one pass, at most 256 hashes
- * in memory (docs/spec/backup.md §1).
+ * Computes the root of the state's sparse Merkle tree from its leaves in the order of their keys, in one pass and with
+ * at most 256 hashes in memory (docs/spec/backup.md §1).
  */
 import { BcsReader } from '../bcs/bcs-reader.ts';
 import { encodeBcs } from '../bcs/bcs-writer.ts';
@@ -20,13 +20,13 @@ export const SPARSE_MERKLE_PLACEHOLDER = Buffer.concat(
 const KEY_BITS = 8 * HASH_BYTES;
 const LEAF_BYTES = 2 * HASH_BYTES;
 const INITIAL_LEAVES = 256;
-/** Stands for the bits that the first leaf shares with the one before it. */
+/** Stands for the bits shared with the previous leaf if there is none. */
 const FIRST = -1;
 
 export const hashInternal = nodeHasher('SparseMerkleInternal');
 export const hashLeaf = nodeHasher('SparseMerkleLeafNode');
 
-/** Leaves that do not come in ascending order of their keys. */
+/** Leaves that are not in ascending order of their keys. */
 export class LeafOrderError extends MoveError<'leaf_order'> {
   constructor(keyHash: Uint8Array, before: Uint8Array) {
     const [key, last] = [keyHash, before].map((bytes) => Buffer.from(bytes).toString('hex'));
@@ -77,8 +77,8 @@ export class SparseMerkleLeaves {
 }
 
 /**
- * Gets a subtree that is a right child when it is complete: its hash, the bit of the path where it branches off, and
- * the last key in it.
+ * Called with each right child when it is complete: its hash, the bit of the path where it branches off, and the last
+ * key in it.
  */
 type OnRightChild = (bit: number, hash: Buffer, lastKey: Uint8Array) => void;
 
@@ -88,7 +88,7 @@ export class StateRootBuilder {
   #count = 0;
   readonly #key = Buffer.alloc(HASH_BYTES);
   #leafHash: Buffer = SPARSE_MERKLE_PLACEHOLDER;
-  /** Bits that the keys of the last leaf and the one before it share. */
+  /** Bits that the keys of the last two leaves share. */
   #sharedBits = FIRST;
   /** By depth: hashes of finished subtrees that are left children on the last leaf's path. */
   readonly #left: (Buffer | undefined)[] = [];
@@ -115,7 +115,7 @@ export class StateRootBuilder {
       }
       const below = shared + 1;
       this.#left[below] = this.#climb(below);
-      // Those below are parts of it now.
+      // The ones below are now parts of it.
       this.#left.length = below + 1;
       this.#sharedBits = shared;
     }
@@ -130,7 +130,7 @@ export class StateRootBuilder {
   }
 
   /**
-   * Whether the leaves so far are the leftmost ones of a tree: no other is among them
+   * Whether the leaves so far are the leftmost ones of a tree, with none missing between them
    * (docs/spec/backup.md §1.6).
    * @param rightSiblings of a SparseMerkleRangeProof for the last of them, the lowest first
    */
@@ -155,7 +155,7 @@ export class StateRootBuilder {
     return hash.equals(root);
   }
 
-  /** What `restore` takes to go on after the last leaf: at most 9 KB. */
+  /** Serializes the state for `restore`, which continues after the last leaf: at most 9 KB. */
   save(): Buffer {
     const left = [...this.#left.entries()].filter(([, hash]) => hash !== undefined);
     return encodeBcs((writer) => {
@@ -166,7 +166,7 @@ export class StateRootBuilder {
     });
   }
 
-  /** @throws BcsError for bytes that `save` did not make */
+  /** @throws BcsError for bytes that `save` did not return */
   static restore(bytes: Uint8Array, onRightChild?: OnRightChild): StateRootBuilder {
     const reader = new BcsReader(bytes);
     const builder = new StateRootBuilder(onRightChild);

@@ -1,5 +1,5 @@
 /**
- * The state's sparse Merkle tree in memory, changed leaf by leaf (docs/spec/backup.md §1.2): a block changes some
+ * The state's sparse Merkle tree in memory, changed leaf by leaf (docs/spec/backup.md §1.2). A block changes a few
  * hundred leaves, and only the nodes above them are hashed again. About 150 bytes for each leaf.
  */
 import { isBitSet } from '../bcs/bits.ts';
@@ -20,7 +20,7 @@ export class StateTree {
   /** By inner node: its two children. */
   #children = new Int32Array(2 * INITIAL_NODES);
   #hashes = Buffer.alloc(HASH_BYTES * INITIAL_NODES);
-  /** By inner node: 1 while its hash is to be computed again. */
+  /** By inner node: 1 while its hash must be recomputed. */
   #stale = new Uint8Array(INITIAL_NODES);
   #freeNodes: number[] = [];
   #nextNode = 1;
@@ -58,7 +58,7 @@ export class StateTree {
       this.#attach(path, keyHash, -leaf);
       return;
     }
-    // The two are told apart at the first bit that differs.
+    // The two branch at the first bit that differs.
     const shared = sharedBitsOf(found, keyHash);
     while (path.length <= shared) {
       const node = this.#newNode();
@@ -86,7 +86,7 @@ export class StateTree {
     return this.#hashes.subarray(place, place + HASH_BYTES);
   }
 
-  /** Removes the leaf at the end of a path; one that is then alone moves up. */
+  /** Removes the leaf at the end of a path; a sibling leaf that is then alone moves up. */
   #remove(path: number[], keyHash: Buffer, leaf: number): void {
     this.#freeLeaves.push(leaf);
     let left = EMPTY;

@@ -1,6 +1,6 @@
 /**
- * JSON values to and from the plain values of JavaScript, for users of the library. Any member name
- * is allowed, `__proto__` too.
+ * Converts JSON values to and from plain JavaScript values, for users of the library. Any member
+ * name is allowed, including `__proto__`.
  */
 import { MoveError } from '../errors.ts';
 import { JSON_MAX_DEPTH, JsonNumber, type JsonValue } from './json-text.ts';
@@ -22,9 +22,9 @@ export type PlainJsonErrorCode = 'not_json' | 'too_deep';
 /** Maximum number of names shown in a message; a cycle has 127. */
 const SHOWN_PATH_NAMES = 8;
 
-/** A plain value that is not JSON; the message tells where. */
+/** A plain value that is not JSON; the message says where. */
 export class PlainJsonError extends MoveError<PlainJsonErrorCode> {
-  /** What is wrong, without the place. */
+  /** The error without its position. */
   readonly what: string;
   /** Names and indexes from the outermost value on. */
   readonly path: readonly (string | number)[];

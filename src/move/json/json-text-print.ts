@@ -11,7 +11,7 @@ export const JSON_MAX_DEBUG_LENGTH = 4 * 1024 * 1024;
 /** Pieces joined at a time: few enough to be cheap, enough that the joined texts are few. */
 const PIECES = 4_096;
 
-/** Appends pieces and joins them in bulk: adding strings costs 32 bytes of bookkeeping a piece. */
+/** Appends pieces and joins them in bulk: concatenation costs 32 bytes of bookkeeping per piece. */
 class TextBuilder {
   readonly #texts: string[] = [];
   #pieces: string[] = [];
@@ -30,7 +30,7 @@ class TextBuilder {
   }
 }
 
-/** A number as it is shown: `-0` is `0`, exponents have a small `e` and a sign (docs/spec/encode.md §A1). */
+/** A number for display: `-0` is `0`, exponents have a small `e` and a sign (docs/spec/encode.md §A1). */
 function formatNumber(text: string): string {
   if (text === '-0') return '0';
   const at = text.search(/[eE]/);
@@ -68,7 +68,7 @@ function appendJson(builder: TextBuilder, value: JsonValue): void {
   }
 }
 
-/** Prints values for debugging: five times as long as their JSON, so it stops in time. */
+/** Prints values for debugging. Prints are five times as long as JSON, so they are cut off. */
 class DebugPrinter {
   readonly #builder = new TextBuilder();
   #isCut = false;
@@ -134,7 +134,7 @@ export function debugJsonList(values: readonly JsonValue[]): string {
 }
 
 /**
- * What a value is, in `invalid type: {kind}, expected …` (docs/spec/encode.md §A4): `null`, ``boolean `true` ``,
+ * The kind of a value in `invalid type: {kind}, expected …` (docs/spec/encode.md §A4): `null`, ``boolean `true` ``,
  * `number`, `string "a"`, `sequence` or `map`.
  */
 export function describeJsonKind(value: JsonValue): string {

@@ -1,7 +1,7 @@
 /**
- * JSON text to JsonValue, exactly like the reference's parser: messages and positions of syntax errors, 127 levels,
- * numbers of any size as text, the last of duplicate members, no lone surrogates, valid UTF-8 (docs/spec/encode.md
- * §A1, docs/spec/http.md §5.9). Printing is in json-text-print.ts.
+ * Parses JSON text to JsonValue exactly like the reference's parser: messages and positions of syntax errors, 127
+ * levels, numbers of any size as text, the last of duplicate members, no lone surrogates, valid UTF-8
+ * (docs/spec/encode.md §A1, docs/spec/http.md §5.9). Printing is in json-text-print.ts.
  *
  * JSON.parse is not used: it has other messages, converts numbers to doubles and has no depth limit.
  */
@@ -16,12 +16,12 @@ export class JsonNumber {
   }
 }
 
-/** Members in input order; of a repeated name the last value counts, at the place of the first. */
+/** Members in input order; a repeated name gets its last value at its first position. */
 export type JsonObject = ReadonlyMap<string, JsonValue>;
 
 /**
- * JSON as the interface needs it: numbers have their text (`1` is not `1.0`, u256 does not fit a double), objects
- * have their order and may hold any name (`__proto__` is one like others). docs/spec/encode.md §A1, part C trap 2.
+ * JSON as the interface needs it: numbers keep their text (`1` is not `1.0`, u256 does not fit a double), objects
+ * keep their order and may hold any name, even `__proto__`. docs/spec/encode.md §A1, part C trap 2.
  */
 export type JsonValue = null | boolean | string | JsonNumber | readonly JsonValue[] | JsonObject;
 
@@ -30,8 +30,8 @@ export const JSON_MAX_DEPTH = 127;
 
 /**
  * Maximum memory of the values of one text, by the estimates below, in bytes. The reference has no such limit but uses
- * as much memory. Reading so much takes some 30 ms, and nothing else runs meanwhile. No valid transaction needs it:
- * 64 KiB as a list of numbers are 6 MB.
+ * as much memory. Reading that much takes about 30 ms, and nothing else runs meanwhile. No valid transaction needs it:
+ * 64 KiB as a list of numbers take 6 MB.
  */
 export const JSON_MAX_VALUE_BYTES = 8 * 1024 * 1024;
 
@@ -77,7 +77,7 @@ type JsonSyntaxErrorCode = keyof typeof DETAILS;
 export class JsonSyntaxError extends MoveError<JsonSyntaxErrorCode> {
   readonly line: number;
   readonly column: number;
-  /** What is wrong, without the place. */
+  /** The error without its position. */
   readonly detail: string;
 
   constructor(code: JsonSyntaxErrorCode, line: number, column: number) {

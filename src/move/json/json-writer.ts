@@ -1,14 +1,14 @@
 /**
- * JSON text as UTF-8, written once into the memory that is sent. Texts that are made one after the other share memory;
- * a text that is longer, or is made while another one waits, has its own.
+ * Writes JSON text as UTF-8 directly into the memory that is sent. Texts written in sequence share memory; a text that
+ * is longer, or is written while another one is unfinished, has its own.
  */
 import { byteTools } from '../bcs/bytes.ts';
 
-/** Memory that texts share, in bytes: some ten transactions. */
+/** Memory that texts share, in bytes: about ten transactions. */
 const SHARED_BYTES = 64 * 1024;
-/** The next text begins in the same memory if so many bytes are left. */
+/** The next text begins in the same memory if this many bytes are left. */
 const MIN_SHARED_BYTES = 8 * 1024;
-/** Longest part that is copied here, in bytes: a call into the runtime takes longer. */
+/** Longest part that is copied here, in bytes, because a call into the runtime takes longer. */
 const MAX_COPIED_BYTES = 24;
 
 const QUOTE = 0x22;
@@ -19,7 +19,7 @@ const ZERO = 0x30;
 const LETTER_X = 0x78;
 
 const ADDRESS_BYTES = 32;
-/** The longest of each, with quotes. */
+/** Longest text of each kind, with quotes. */
 const QUOTED_ADDRESS_CHARACTERS = 4 + 2 * ADDRESS_BYTES;
 const QUOTED_U64_CHARACTERS = 22;
 
@@ -43,23 +43,23 @@ const DECIMAL_PAIRS = characterPairs(100, 10);
 const TRUE = byteTools.utf8Bytes('true');
 const FALSE = byteTools.utf8Bytes('false');
 
-/** Kinds of values whose bytes are always as many, by the numbers in `FixedObject`. */
+/** Kinds of values with a fixed size, by their numbers in `FixedObject`. */
 export const FIXED_KINDS = { u8: 0, u16: 1, u32: 2, u64: 3, bool: 4, address: 5 } as const;
 export type FixedKind = keyof typeof FIXED_KINDS;
-/** Bytes of a value, and the most that its text has. */
+/** Bytes of a value, and maximum length of its text. */
 export const FIXED_BYTES = { u8: 1, u16: 2, u32: 4, u64: 8, bool: 1, address: ADDRESS_BYTES };
 export const FIXED_TEXT_BYTES = {
   ...{ u8: 3, u16: 5, u32: 10, bool: 5 },
   ...{ u64: QUOTED_U64_CHARACTERS, address: QUOTED_ADDRESS_CHARACTERS },
 };
 
-/** An object, with objects inside, all of whose values stand at fixed places. */
+/** An object, possibly nested, whose values are all at fixed offsets. */
 export interface FixedObject {
-  /** Of FIXED_KINDS, in the order of the text. */
+  /** Numbers of FIXED_KINDS, in the order of the text. */
   readonly kinds: Uint8Array;
   /** Where each value begins. */
   readonly offsets: Uint16Array;
-  /** What comes before, between and after the values. */
+  /** The text before, between and after the values. */
   readonly pieces: readonly Buffer[];
   readonly maxTextBytes: number;
 }
@@ -98,26 +98,26 @@ export class JsonWriter {
     return this.#end - this.#start;
   }
 
-  /** Takes back what was written behind a `length`. */
+  /** Removes what was written after a `length`. */
   cut(length: number): void {
     this.#end = this.#start + length;
   }
 
-  /** What was written. The next text begins behind it. */
+  /** Returns what was written. The next text begins after it. */
   take(): Buffer {
     const text = this.#bytes.subarray(this.#start, this.#end);
     this.#start = this.#end;
     return text;
   }
 
-  /** What was written. Nothing may be written after it. */
+  /** Returns what was written. Nothing may be written afterwards. */
   finish(): Buffer {
     const text = this.take();
     this.#share();
     return text;
   }
 
-  /** The same as a text, whose memory is free again. */
+  /** The same as a string, which frees the memory. */
   finishText(): string {
     const text = byteTools.utf8Text(this.#bytes, this.#start, this.#end);
     this.#end = this.#start;
@@ -132,13 +132,13 @@ export class JsonWriter {
     sharedFrom = this.#end;
   }
 
-  /** Makes room. @returns where it begins */
+  /** Reserves room. @returns where it begins */
   #reserve(byteLength: number): number {
     const at = this.#end;
     return at + byteLength > this.#bytes.length ? this.#move(byteLength) : at;
   }
 
-  /** Goes on in other memory, where the text has twice the room it needs. */
+  /** Moves the text to new memory of twice the needed size. */
   #move(byteLength: number): number {
     const text = this.#bytes.subarray(this.#start, this.#end);
     const { bytes, view } = newMemory(Math.max(2 * (text.length + byteLength), SHARED_BYTES));
@@ -150,7 +150,7 @@ export class JsonWriter {
     return this.#end;
   }
 
-  /** A part of JSON in UTF-8, as it is. */
+  /** A part of JSON in UTF-8, copied unchanged. */
   part(part: Buffer): void {
     const at = this.#reserve(part.length);
     this.#end = putPart(this.#bytes, at, part);
@@ -173,7 +173,7 @@ export class JsonWriter {
     this.#end = at + length;
   }
 
-  /** A part of JSON as a text of any characters. */
+  /** A part of JSON as a string of any characters. */
   text(text: string): void {
     const byteLength = byteTools.utf8Length(text);
     const at = this.#reserve(byteLength);
@@ -221,7 +221,7 @@ export class JsonWriter {
     return true;
   }
 
-  /** `"0x…"`, two digits a byte. */
+  /** `"0x…"`, two digits per byte. */
   hex(from: Buffer, start = 0, end = from.length): void {
     const first = this.#reserve(2 * (end - start) + 4);
     const bytes = this.#bytes;
@@ -233,7 +233,7 @@ export class JsonWriter {
     this.#end = at + 1;
   }
 
-  /** Two hex digits a byte. */
+  /** Two hex digits per byte. */
   digits(from: Buffer, start: number, end: number): void {
     const at = this.#reserve(2 * (end - start));
     this.#end = putDigits(this.#view, at, from, start, end);
@@ -251,7 +251,7 @@ export class JsonWriter {
     this.#end = putAddress(this.#bytes, this.#view, at, from, start);
   }
 
-  /** A u64 of 8 bytes, the lowest first, in quotes. */
+  /** A little-endian u64 of 8 bytes, in quotes. */
   quotedU64(from: Buffer, start: number): void {
     const at = this.#reserve(QUOTED_U64_CHARACTERS);
     this.#end = putQuotedU64(this.#bytes, this.#view, at, from, start);
@@ -265,14 +265,14 @@ export class JsonWriter {
     this.byte(QUOTE);
   }
 
-  /** A whole number that is exact as a double, not below 0: short ones are written much faster than by the runtime. */
+  /** A non-negative integer that is exact as a double; short ones are written much faster than by the runtime. */
   number(value: number): void {
     const at = this.#reserve(QUOTED_U64_CHARACTERS);
     this.#end = putNumber(this.#bytes, this.#view, at, value);
   }
 
   /**
-   * An object whose values stand at fixed places.
+   * An object whose values are at fixed offsets.
    * @returns false, and nothing is written, for a bool that is neither 0 nor 1
    */
   fixedObject(object: FixedObject, from: Buffer, start: number): boolean {
@@ -311,10 +311,10 @@ export class JsonWriter {
   }
 
   /**
-   * Makes an object of values that stand one after the other.
+   * Turns consecutive values into an object.
    * @param start the `length` before the first one
    * @param ends the `length` after each
-   * @param pieces what comes before, between and after them
+   * @param pieces the text before, between and after them
    * @param order the index of the value at each place
    */
   arrange(
@@ -329,7 +329,7 @@ export class JsonWriter {
     this.#reserve(pieceBytes + valueBytes);
     const bytes = this.#bytes;
     const first = this.#start + start;
-    // Behind where the object ends at the latest.
+    // After the latest possible end of the object.
     const moved = first + pieceBytes + valueBytes;
     bytes.copyWithin(moved, first, first + valueBytes);
     this.#end = first;
@@ -352,7 +352,7 @@ export class JsonWriter {
   }
 }
 
-// What follows writes at a place where there is room, and gives the place behind it.
+// The functions below write at an offset with enough room and return the offset after it.
 
 function putPart(bytes: Buffer, at: number, part: Buffer): number {
   const { length } = part;
@@ -434,7 +434,7 @@ function putNumber(bytes: Buffer, view: DataView, at: number, value: number): nu
   return putDecimal(bytes, view, end, value - high * BILLION, BILLION_DIGITS);
 }
 
-/** A number below 10^9 with so many digits. */
+/** A number below 10^9 with a given number of digits. */
 function putDecimal(
   bytes: Buffer,
   view: DataView,
@@ -459,7 +459,7 @@ function wordAt(bytes: Buffer, at: number): number {
   return (bytes[at]! | (bytes[at + 1]! << 8) | (upper << 16)) >>> 0;
 }
 
-/** Of a number below 10^9. */
+/** Number of digits of a number below 10^9. */
 function digitsOf(value: number): number {
   if (value < 10_000) {
     if (value < 100) return value < 10 ? 1 : 2;

@@ -1,5 +1,5 @@
 /**
- * Integers as texts: the interface takes and gives all integers of 64 bits and more as decimal strings
+ * Integers as texts: the interface reads and writes all integers of 64 bits and more as decimal strings
  * (docs/spec/encode.md §A1, A4; docs/spec/http.md §5.3, §11.2).
  */
 import type { WideIntegerKind } from '../bcs/integers.ts';
@@ -45,15 +45,15 @@ const INTEGERS: Readonly<Record<WideIntegerKind, IntegerRange>> = {
   i256: { min: -(2n ** 255n), max: 2n ** 255n - 1n, shownAs: 'move_core_types::int256::I256' },
 };
 
-/** Digits of 2^256 - 1; more of them (leading zeros apart) never fit and are never given to BigInt. */
+/** Digits of 2^256 - 1; more (leading zeros apart) never fit and are never passed to BigInt. */
 const MAX_DIGITS = 78;
 /** Longest text that a double holds exactly whatever its digits. */
 const EXACT_DIGITS = 15;
 
 /**
- * Reads an integer: optional `+` (signed kinds also `-`), then decimal digits, leading zeros allowed. The digits
- * before the first bad character decide first, as the reference reads from left to right: a number that overflows
- * there is too large, not badly written. Linear in the text.
+ * Reads an integer: optional `+` (signed kinds also `-`), then decimal digits, leading zeros allowed. The reference
+ * reads from left to right, so a number that overflows before the first bad character is too large, not malformed.
+ * Linear in the text.
  * @throws IntegerTextError
  */
 export function parseIntegerText(text: string, kind: WideIntegerKind): bigint {
@@ -85,7 +85,7 @@ export function parseU64(text: string): bigint {
   return parseIntegerText(text, 'u64');
 }
 
-/** The value of plain digits that a double holds exactly; `undefined` for any other text. Spares a bigint. */
+/** The value of plain digits that a double holds exactly; `undefined` for any other text. Avoids a bigint. */
 export function exactIntegerOf(text: string): number | undefined {
   if (text.length === 0 || text.length > EXACT_DIGITS) return undefined;
   let value = 0;

@@ -1,4 +1,4 @@
-/** The ABI of a module as clients get it (docs/spec/http.md §8.2). */
+/** The ABI of a module in the form that clients get (docs/spec/http.md §8.2). */
 import type { Visibility } from './compiled.ts';
 
 /** A type parameter; whether it is phantom is not shown. */

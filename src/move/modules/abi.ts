@@ -178,7 +178,7 @@ function variantAbis(source: AbiSource, variants: readonly VariantDefinition[]):
 
 /**
  * In `0x1::option` every enum of two variants is shown as the struct that Option was before it
- * became an enum, so that clients need not know (docs/spec/move.md §2.1).
+ * became an enum, so that clients do not notice (docs/spec/move.md §2.1).
  */
 function optionShape(
   source: AbiSource,
@@ -220,7 +220,7 @@ export function abiTooLarge(): AbiError {
 const PAIR_BYTES = 2;
 
 /**
- * What is left of `leftBytes` after JSON.stringify has printed objects, arrays, booleans and strings. The strings of an
+ * The rest of `leftBytes` after JSON.stringify has printed objects, arrays, booleans and strings. The strings of an
  * ABI are identifiers and types: ASCII with nothing to escape, one byte per character.
  * @throws AbiError `abi_too_large` as soon as nothing is left
  */

@@ -145,7 +145,7 @@ export class BinaryCursor {
     return byte === 2;
   }
 
-  /** ULEB128 count and as many items. */
+  /** ULEB128 count and that many items. */
   list<T>(max: number, what: string, read: (cursor: BinaryCursor) => T): readonly T[] {
     return this.items(this.uleb(max, what), what, read);
   }
@@ -165,7 +165,7 @@ export class BinaryCursor {
     return items;
   }
 
-  /** ULEB128 length and as many bytes, as a view. */
+  /** ULEB128 length and that many bytes, as a view. */
   blob(maxBytes: number, what: string): Buffer {
     const byteLength = this.uleb(maxBytes, what);
     if (byteLength === 0) return NO_BYTES;

@@ -1,5 +1,5 @@
 /**
- * The check that every index has a target, which is part of loading (docs/spec/move.md §1.11). Nothing beyond it is
+ * The check that every index has a target, which is part of loading (docs/spec/move.md §1.11). Nothing else is
  * verified: no types on the stack, no duplicate names. Linear in the size of the binary: the highest type parameter of
  * a signature, which code needs repeatedly, is computed once (§6).
  */
@@ -58,7 +58,7 @@ export function checkScriptBounds(script: CompiledScript): void {
   });
 }
 
-/** Checks what modules and scripts share; gives the highest type parameter of each signature. */
+/** Checks what modules and scripts share; returns the highest type parameter of each signature. */
 function checkSharedTables(tables: BinaryTables): number[] {
   const highest = tables.signatures.map((signature) => checkTokens(tables, signature));
   for (const constant of tables.constants) checkToken(tables, constant.type);
@@ -111,7 +111,7 @@ function checkTokens(tables: BinaryTables, tokens: readonly SignatureToken[]): n
   return highest;
 }
 
-/** Checks the structs inside a type; gives its highest type parameter, -1 for none. */
+/** Checks the structs inside a type; returns its highest type parameter, -1 for none. */
 function checkToken(tables: BinaryTables, token: SignatureToken): number {
   switch (token.kind) {
     case 'typeParameter':

@@ -178,7 +178,7 @@ export interface CompiledModule extends BinaryTables {
   readonly kind: 'module';
   /** `contentDigest` of the bytes that it was read from; only modules that `loadModule` loaded have it. */
   readonly digest?: string;
-  /** How many bytes it was read from; of such modules, too. */
+  /** Number of bytes that it was read from; also set only for such modules. */
   readonly sizeBytes?: number;
   readonly selfHandle: number;
   readonly structDefinitions: readonly StructDefinition[];

@@ -1,4 +1,4 @@
-/** Instructions in words: names in place of indices. */
+/** Readable instructions, with names in place of indices. */
 import { BcsReader } from '../bcs/bcs-reader.ts';
 import { formatHex } from '../bcs/hex.ts';
 import { formatAddress } from '../types/address.ts';
@@ -12,7 +12,7 @@ import {
 } from './compiled.ts';
 import { OPCODES } from './opcodes.ts';
 
-/** What the indices of a module mean: for people who read its code. */
+/** Names for the indices of a module, for people who read its code. */
 export class ModuleNames {
   readonly #module: CompiledModule;
 
@@ -54,7 +54,7 @@ export class ModuleNames {
     return `${this.struct(owner)}.${name}`;
   }
 
-  /** The function that an instruction calls or makes a value of. */
+  /** The function that an instruction calls or turns into a function value. */
   called({ opcode, operand }: Instruction): string | undefined {
     const kind = OPCODES[opcode]?.operand;
     if (kind === 'function') return this.function(Number(operand));
@@ -99,7 +99,7 @@ export class ModuleNames {
 
 const PRINTABLE = /^[\x20-\x7e]{1,4096}$/;
 
-/** The value in words where it is short to say; its bytes otherwise. */
+/** The value as text if that is short; its bytes otherwise. */
 export function constantText(type: SignatureToken, data: Uint8Array): string {
   const reader = new BcsReader(data);
   switch (type.kind) {

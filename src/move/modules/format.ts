@@ -1,5 +1,5 @@
 /**
- * The compiled format in numbers, for reader and writer: versions, limits, tables, codes and flags
+ * Constants of the compiled format for reader and writer: versions, limits, tables, codes, flags
  * (docs/spec/move.md §1.1, §1.3 to §1.8), and its one error.
  */
 import { MoveError } from '../errors.ts';
@@ -69,7 +69,7 @@ function table(code: number, name: TableName, inScripts: boolean, since = 1): Ta
   return { name, code, since, inScripts };
 }
 
-/** Every table, in the order the writer puts them. Code 0x09 was never assigned. */
+/** Every table, in the order in which the writer puts them. Code 0x09 was never assigned. */
 export const TABLE_KINDS: readonly TableKind[] = [
   table(0x01, 'moduleHandles', true),
   table(0x02, 'structHandles', true),
@@ -168,7 +168,7 @@ export const ATTRIBUTES: ReadonlyMap<number, AttributeKind> = new Map([
  * - `bad_uleb`: a ULEB128 that is too long, not minimal or above 64 bits;
  * - `limit_exceeded`: a number above the limit of its field (docs/spec/move.md §1.3);
  * - `bad_table`: a directory with gaps, overlaps, empty tables or tables beyond the file;
- * - `unknown_table`, `duplicate_table`: a table that does not exist or is there twice;
+ * - `unknown_table`, `duplicate_table`: a table that does not exist or occurs twice;
  * - `forbidden_table`: a table of modules in a script;
  * - `unsupported`: a part that the file's version does not have yet;
  * - `unknown_type`, `unknown_opcode`, `unknown_struct_flag`, `unknown_ability`: a code that no version has;
@@ -176,7 +176,7 @@ export const ATTRIBUTES: ReadonlyMap<number, AttributeKind> = new Map([
  * - `bad_value`: another flag, code or identifier that no version has;
  * - `too_deep`: a type nested too deeply;
  * - `out_of_bounds`: an index without a target (docs/spec/move.md §1.11);
- * - `no_module_handles`, `no_variants`, `too_many_locals`: what the same check refuses besides;
+ * - `no_module_handles`, `no_variants`, `too_many_locals`: other faults found by the same check;
  * - `bad_arity`: a struct with too few or too many type arguments.
  */
 export type BinaryFormatErrorCode =
@@ -205,9 +205,9 @@ export type BinaryFormatErrorCode =
 
 /** Bytes that do not load. */
 export class BinaryFormatError extends MoveError<BinaryFormatErrorCode> {
-  /** Byte position in the file; `undefined` when the fault is in a decoded index, which has no place left. */
+  /** Byte position in the file; `undefined` if the fault is in a decoded index, whose position is lost. */
   readonly offset: number | undefined;
-  /** What was found, without the place. */
+  /** The fault without its position. */
   readonly detail: string;
 
   constructor(code: BinaryFormatErrorCode, detail: string, offset?: number) {

@@ -9,6 +9,6 @@ import type { CompiledModule } from './compiled.ts';
  */
 export interface ModuleLookup {
   (id: ModuleId): MaybePromise<CompiledModule | undefined>;
-  /** Whether it gives the same modules for ever: those of one version. */
+  /** Whether it always returns the same modules: those of one version. */
   readonly isOfOneVersion?: true;
 }

@@ -81,8 +81,8 @@ export function hasMetadata(module: CompiledModule): boolean {
 }
 
 /**
- * Whether the metadata is as new modules must have it: one entry of errors and attributes, one of the compiler, both of
- * them values, and nothing else.
+ * Whether the metadata has the form required of new modules: at most one entry of errors and attributes and one of
+ * the compiler, which all decode, and nothing else.
  */
 export function isMetadataWellFormed({ metadata }: CompiledModule): boolean {
   const seen = new Set<string>();
@@ -110,7 +110,7 @@ export function resourceGroupOf(module: CompiledModule, structName: string): Str
   return ofModule.get(structName);
 }
 
-/** Parsed once per module: every read of a resource asks. */
+/** Parsed once per module, because every read of a resource needs it. */
 const groups = new WeakMap<CompiledModule, Map<string, StructTag | undefined>>();
 
 function groupAttribute(module: CompiledModule, structName: string): StructTag | undefined {
@@ -122,7 +122,7 @@ function groupAttribute(module: CompiledModule, structName: string): StructTag |
   return undefined;
 }
 
-/** Decoded once per module: reading a resource asks for it every time. */
+/** Decoded once per module, because every read of a resource needs it. */
 const decoded = new WeakMap<CompiledModule, ModuleMetadata>();
 
 function storedMetadata(module: CompiledModule): ModuleMetadata {
@@ -177,7 +177,7 @@ function readAttributes(reader: BcsReader): ReadonlyMap<string, readonly Metadat
   );
 }
 
-/** What the compiler says of itself: whether the code is unstable, the versions of compiler and language. */
+/** The compiler's entry: whether the code is unstable, and the versions of compiler and language. */
 function readCompilation(reader: BcsReader): boolean {
   const isUnstable = reader.bool();
   reader.string();
@@ -185,7 +185,7 @@ function readCompilation(reader: BcsReader): boolean {
   return isUnstable;
 }
 
-/** Whether a compiler says that its code is not for every network. */
+/** Whether the compiler marked the code as unstable, so that not every network accepts it. */
 export function isUnstable({ metadata }: BinaryTables): boolean {
   const entry = metadata.find(({ key }) => KEY_COMPILATION.equals(key));
   return entry !== undefined && tryParse(() => decodeBcs(entry.value, readCompilation)) === true;

@@ -1,4 +1,4 @@
-/** A lookup over modules that somebody has the bytes of, for use without a ledger. */
+/** A lookup over modules given as bytes, for use without a ledger. */
 
 import { moduleKey } from '../types/module-id.ts';
 import {
@@ -19,7 +19,7 @@ export class DuplicateModuleError extends TypeError {
 }
 
 /**
- * Loads the bytecode of modules and gives the lookup over them.
+ * Loads the bytecode of modules and returns the lookup over them.
  * @throws BinaryFormatError for bytes that do not load; DuplicateModuleError
  */
 export function modulesFrom(

@@ -127,7 +127,7 @@ const ROWS: readonly Row[] = [
   [0x51, 'MutBorrowVariantFieldGeneric', 'variantFieldInstantiation', 7],
   [0x52, 'PackVariant', 'structVariantHandle', 7],
   [0x53, 'PackVariantGeneric', 'structVariantInstantiation', 7],
-  // The two that unpack were left out of the reference's version check; old binaries with them
+  // The reference's version check omits the two unpack instructions, so old binaries with them
   // load.
   [0x54, 'UnpackVariant', 'structVariantHandle'],
   [0x55, 'UnpackVariantGeneric', 'structVariantInstantiation'],
@@ -152,7 +152,7 @@ const ROWS: readonly Row[] = [
   [0x68, 'AbortMsg', 'none', 10],
 ];
 
-/** Instructions by code; the places of codes that do not exist are `undefined`. */
+/** Instructions by code; `undefined` for codes that do not exist. */
 export const OPCODES: readonly (OpcodeInfo | undefined)[] = opcodeTable();
 
 function opcodeTable(): (OpcodeInfo | undefined)[] {

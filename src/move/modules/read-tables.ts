@@ -82,8 +82,8 @@ const ENTRY_READERS: { readonly [K in TableName]: (cursor: BinaryCursor) => Entr
 };
 
 /**
- * Reads the entries of one table until its bytes are used up. Their number is not limited: indices
- * above 65535 only cannot name them.
+ * Reads the entries of one table until its bytes are used up. Their number is not limited, but no
+ * index can name entries above 65535.
  * @throws BinaryFormatError
  */
 export function readEntries<K extends TableName>(name: K, cursor: BinaryCursor): Entry<K>[] {
@@ -138,7 +138,7 @@ function readAttribute(cursor: BinaryCursor): FunctionAttribute {
 }
 
 /**
- * Reads the access specifiers of a function handle or script: an option of a list.
+ * Reads the access specifiers of a function handle or script, an optional list.
  * @throws BinaryFormatError
  */
 export function readAccessSpecifiers(cursor: BinaryCursor): readonly AccessSpecifier[] | undefined {

@@ -1,7 +1,7 @@
 /**
  * Loads compiled modules and scripts, versions 1 to 10, as the reference does: header, table directory, tables, tail,
- * then the bounds check (docs/spec/move.md §1, §5, §6). Exactly the modules that load here have an ABI. Nothing of the
- * result refers to the input's memory. Mirrored by test/move/modules/write-module.ts.
+ * then the bounds check (docs/spec/move.md §1, §5, §6). Exactly the modules that load here have an ABI. The result does
+ * not refer to the input's memory. Mirrored by test/move/modules/write-module.ts.
  */
 import { byteTools } from '../bcs/bytes.ts';
 import { contentDigest } from '../crypto/hash.ts';
@@ -50,7 +50,7 @@ export function readModule(
   return module;
 }
 
-/** A module for lookups: read, and named by its bytes. @throws BinaryFormatError as `readModule` */
+/** Reads a module for lookups, with its digest and size. @throws BinaryFormatError as `readModule` */
 export function loadModule(bytes: Uint8Array, limits?: LoaderLimits): CompiledModule {
   return { ...readModule(bytes, limits), digest: contentDigest(bytes), sizeBytes: bytes.length };
 }
@@ -90,8 +90,8 @@ interface BinaryFile {
 }
 
 /**
- * Versions and tables, empty where the file has none. Tables are read in the order of their places, those that scripts
- * have too before the others: this decides which fault is found first.
+ * Versions and tables, empty if the file has none. Tables are read in the order of their offsets, those that scripts
+ * also have before the others: this decides which fault is found first.
  */
 function readTables(
   file: BinaryFile,
@@ -164,7 +164,7 @@ interface TableRange {
   readonly size: number;
 }
 
-/** The tables in the order of their places, one beginning where the one before ends. */
+/** The tables in the order of their offsets, each beginning where the previous one ends. */
 function readDirectory(header: BinaryCursor, fileBytes: number): readonly TableRange[] {
   const tables: TableRange[] = [];
   for (let left = header.uleb(MAX_TABLES, 'table count'); left > 0; left -= 1) {

@@ -5,7 +5,7 @@ import { address, bool, hash, list, option, structCodec, text, u16, u32 } from '
 const place = structCodec({ file: hash, start: u32, end: u32 });
 const named = list(structCodec({ name: text, place }));
 
-/** By the compiler of the reference's framework, of November 2025. */
+/** The format of the reference framework's compiler, as of November 2025. */
 export const SourceMap = structCodec({
   place,
   module: option(structCodec({ address, name: text })),
@@ -24,7 +24,7 @@ export const SourceMap = structCodec({
         parameters: named,
         locals: named,
         nops: list(structCodec({ name: text, offset: u16 })),
-        /** Where the code from an offset on comes from, up to the next of these. */
+        /** The source of the code from an offset up to the next entry. */
         code: list(structCodec({ offset: u16, place })),
         isNative: bool,
       }),

@@ -1,5 +1,5 @@
 /**
- * What a chain stores with a transaction: its index in its block (PersistedAuxiliaryInfo, docs/spec/ledger.md §3.3).
+ * The index in its block that a chain stores with a transaction (PersistedAuxiliaryInfo, docs/spec/ledger.md §3.3).
  */
 import { type BcsWriter, encodeBcs } from '../bcs/bcs-writer.ts';
 import { domainHash } from '../crypto/hash.ts';
@@ -18,7 +18,7 @@ export function auxiliaryInfoHash(index: number): Buffer {
   return domainHash('PersistedAuxiliaryInfo', bytes);
 }
 
-/** The index that has a hash, looked for from the least that it can be; `undefined` where none of so many has it. */
+/** The index with a given hash, searched upwards from `least`; `undefined` if none of `tries` indexes has it. */
 export function indexWithHash(hash: Buffer, least: number, tries: number): number | undefined {
   for (let index = least; index < least + tries; index += 1) {
     if (auxiliaryInfoHash(index).equals(hash)) return index;

@@ -30,7 +30,7 @@ export const BlockMetadata = structCodec({
 });
 export type BlockMetadata = CodecValue<typeof BlockMetadata>;
 
-/** Randomness of a block, or its decryption key: bytes made for an epoch and round. */
+/** Randomness of a block, or its decryption key: bytes generated for an epoch and round. */
 const RoundBytes = structCodec({ epoch: u64, round: u64, bytes: byteString });
 
 const WITH_RANDOMNESS = { metadata: BlockMetadata, randomness: option(RoundBytes) };

@@ -10,7 +10,7 @@ import { TypeTag } from '../types/type-tag.ts';
 export const EventKey = structCodec({ creationNumber: u64, address });
 export type EventKey = CodecValue<typeof EventKey>;
 
-/** Of a module (`v2`) if the event does not belong to a stream. `data` is the BCS of the event's own value. */
+/** A module event (`v2`) if it does not belong to a stream. `data` is the BCS of the event's own value. */
 export const ContractEvent = variants('ContractEvent', {
   v1: { key: EventKey, sequenceNumber: u64, typeTag: TypeTag, data: byteString },
   v2: { typeTag: TypeTag, data: byteString },
@@ -18,7 +18,7 @@ export const ContractEvent = variants('ContractEvent', {
 export type ContractEvent = CodecValue<typeof ContractEvent>;
 export type StreamEvent = Extract<ContractEvent, { kind: 'v1' }>;
 
-/** The leaf of an event in its transaction's event accumulator: of the event's own BCS (docs/spec/ledger.md §2.7). */
+/** The leaf of an event in its transaction's event accumulator: a hash of its own BCS (docs/spec/ledger.md §2.7). */
 export function contractEventHash(eventBytes: Uint8Array): Buffer {
   return domainHash('ContractEvent', eventBytes);
 }

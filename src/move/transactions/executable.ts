@@ -19,7 +19,7 @@ import { ModuleId } from '../types/module-id.ts';
 import { TypeTag } from '../types/type-tag.ts';
 import { TransactionArgument } from './transaction-argument.ts';
 
-/** By its fields, as a kind of several enums. */
+/** Its fields, shared by the enums that have it as a kind. */
 export const ENTRY_FUNCTION = {
   module: ModuleId,
   function: text,

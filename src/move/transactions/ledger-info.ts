@@ -18,7 +18,7 @@ const LedgerInfo = structCodec({
   timestampUsecs: u64,
   /** Present in the ledger info that ends an epoch. */
   nextEpochState: option(EpochState),
-  /** Of no use to a reader. */
+  /** Useless to readers. */
   consensusDataHash: hash,
 });
 export type LedgerInfo = CodecValue<typeof LedgerInfo>;
@@ -45,7 +45,7 @@ export function readSignedLedgerInfo(reader: BcsReader): SignedLedgerInfo {
 
 type UnsignedLedgerInfo = Pick<LedgerInfo, 'epoch' | 'rootHash' | 'version' | 'timestampUsecs'>;
 
-/** Writes a LedgerInfoWithSignatures that nobody has signed; what the store does not have is zero. */
+/** Writes an unsigned LedgerInfoWithSignatures; fields that the store does not have are zero. */
 export function writeUnsignedLedgerInfo(writer: BcsWriter, info: UnsignedLedgerInfo): void {
   const none = Buffer.alloc(HASH_BYTES);
   const unknown = { round: 0n, blockId: none, nextEpochState: undefined, consensusDataHash: none };

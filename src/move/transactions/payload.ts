@@ -80,12 +80,12 @@ export type EncryptedPayload = CodecValue<typeof EncryptedPayload>;
 
 export const TransactionPayload = variants('TransactionPayload', {
   script: SCRIPT,
-  /** Removed from the chain; one number remains of it on the wire. */
+  /** Removed from the chain; only one number remains on the wire. */
   moduleBundle: { dummy: u64 },
   entryFunction: ENTRY_FUNCTION,
   multisig: {
     multisigAddress: address,
-    /** Absent: the payload stored on chain is run. */
+    /** If absent, the payload stored on chain is run. */
     payload: option(MultisigPayload),
   },
   /** The form with extra configuration: orderless transactions and others. */

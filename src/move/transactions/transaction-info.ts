@@ -23,7 +23,7 @@ export const ExecutionStatus = variants('ExecutionStatus', {
   moveAbort: {
     location,
     code: u64,
-    /** The name and text that the aborting module gives its code. */
+    /** The aborting module's name and description of the code. */
     info: option(structCodec({ reasonName: text, description: text })),
   },
   executionFailure: {
@@ -71,17 +71,17 @@ export function transactionHashIn(infoBytes: Uint8Array): Buffer {
   return hash.read(reader);
 }
 
-/** Where parts of an info stand in the bytes that it was read from. */
+/** Offsets of parts of an info in the bytes that it was read from. */
 export interface InfoPlaces {
   readonly gasUsedAt: number;
   readonly status: ExecutionStatus;
-  /** Of the transaction, of its events and of its state change, one after the other. */
+  /** Hashes of the transaction, its events and its state change, one after the other. */
   readonly hashesAt: number;
-  /** Absent but at the last transaction of a block. */
+  /** Present only at the last transaction of a block. */
   readonly checkpointAt: number | undefined;
 }
 
-/** Reads an info, most of which is shown as it is. @throws BcsError when `TransactionInfo.read` does */
+/** Reads an info, most of which is shown unchanged. @throws BcsError when `TransactionInfo.read` does */
 export function readInfoPlaces(reader: BcsReader): InfoPlaces {
   const form = reader.variant(TransactionInfo.kinds.length, 'TransactionInfo');
   const gasUsedAt = reader.skip(U64_BYTES);
@@ -97,7 +97,7 @@ function skipOptionalHash(reader: BcsReader): number | undefined {
   return reader.option((inner) => inner.skip(HASH_BYTES));
 }
 
-/** The leaf of a transaction in the ledger's accumulator: of the info's own bytes. */
+/** The leaf of a transaction in the ledger's accumulator: a hash of the info's own bytes. */
 export function transactionInfoHash(infoBytes: Uint8Array): Buffer {
   return domainHash('TransactionInfo', infoBytes);
 }

@@ -1,6 +1,6 @@
 /**
- * Who sent a transaction, and what protects it from running twice (docs/spec/transactions.md §1.7): the first bytes of
- * a stored transaction are enough, unless its payload may contain a nonce.
+ * The sender of a transaction, and its protection from running twice (docs/spec/transactions.md §1.7). The first bytes
+ * of a stored transaction are enough, unless its payload may contain a nonce.
  */
 import { BcsReader } from '../bcs/bcs-reader.ts';
 import { ADDRESS_BYTES } from '../types/address.ts';

@@ -10,7 +10,7 @@ import { SignedTransaction } from './user-transaction.ts';
 import { ValidatorTransaction } from './validator-transaction.ts';
 import { WriteSet, type WriteSetEntry } from './write-set.ts';
 
-/** What a genesis transaction does: a given change, or whatever running a script changes. */
+/** The effect of a genesis transaction: a given change, or the changes of running a script. */
 const WriteSetPayload = variants('WriteSetPayload', {
   direct: { writeSet: WriteSet, events: list(ContractEvent) },
   script: { executeAs: address, script: Script },
@@ -49,7 +49,7 @@ export function transactionHash(transactionBytes: Uint8Array): Buffer {
 }
 
 /**
- * The hash of a transaction as the ledger holds it. A node that has tried to decrypt a payload stores what came of it;
+ * The hash of a transaction as the ledger holds it. A node that has tried to decrypt a payload stores the result, but
  * the hash is that of the transaction as it was submitted (docs/spec/backup.md §4.7).
  */
 export function storedTransactionHash(bytes: Buffer, transaction: Transaction): Buffer {
@@ -71,7 +71,7 @@ export const TransactionOnChainData = structCodec({
   events: list(ContractEvent),
   /** Root of the transaction accumulator after this version. */
   accumulatorRootHash: hash,
-  /** All that was written; a genesis transaction has its writes here and in the transaction. */
+  /** All writes; a genesis transaction has its writes here and in the transaction. */
   changes: WriteSet,
 });
 export type TransactionOnChainData = CodecValue<typeof TransactionOnChainData>;
@@ -85,7 +85,7 @@ interface OnChainDataBytes {
   readonly changes: Buffer;
 }
 
-/** A feed item, decoded and as it came. */
+/** A feed item, decoded and as received. */
 export type EncodedOnChainData = OnChainDataOf<ContractEvent, WriteSet>;
 
 export function readOnChainData(reader: BcsReader): EncodedOnChainData {

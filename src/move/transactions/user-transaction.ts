@@ -24,12 +24,12 @@ export const RawTransaction = structCodec({
 });
 export type RawTransaction = CodecValue<typeof RawTransaction>;
 
-/** A raw transaction whose numbers are shown as they stand in its bytes. */
+/** A raw transaction whose numbers are rendered directly from its bytes. */
 export interface RawPlaces<Payload> {
   readonly senderAt: number;
   readonly sequenceNumberAt: number;
   readonly payload: Payload;
-  /** Of the largest gas amount, the price of a unit and the expiration, one after the other. */
+  /** Offset of the largest gas amount, the price of a unit and the expiration, in a row. */
   readonly limitsAt: number;
 }
 

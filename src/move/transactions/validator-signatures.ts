@@ -14,9 +14,9 @@ type KeyPoint = ReturnType<typeof scheme.aggregatePublicKeys>;
 
 /**
  * Why a ledger info is not signed by a quorum:
- * - `signers_malformed`: the bitmask is not one for as many validators;
+ * - `signers_malformed`: the bitmask does not fit the number of validators;
  * - `no_quorum`: the signers have too little power;
- * - `not_signed`: there is no signature;
+ * - `not_signed`: the signature is missing;
  * - `signature_wrong`: the signature is not that of the signers.
  */
 type SignatureErrorCode = 'signers_malformed' | 'no_quorum' | 'not_signed' | 'signature_wrong';
@@ -24,8 +24,8 @@ type SignatureErrorCode = 'signers_malformed' | 'no_quorum' | 'not_signed' | 'si
 export class SignatureError extends MoveError<SignatureErrorCode> {}
 
 /**
- * Checks signatures of one epoch after the other. Decoding a key costs as much as checking a signature, and most keys
- * stay from epoch to epoch: those of the last validators are retained, decoded.
+ * Checks signatures of successive epochs. Decoding a key costs as much as checking a signature, and most keys stay the
+ * same from epoch to epoch, so the decoded keys of the last validators are retained.
  */
 export class ValidatorSignatures {
   #keys = new Map<string, KeyPoint>();
@@ -60,12 +60,12 @@ export class ValidatorSignatures {
 
 const DOMAIN_BYTES = Buffer.from(DOMAIN, 'ascii');
 
-/** @throws Error for bytes that are no point of the group */
+/** @throws Error for bytes that are not a point of the group */
 function decodeKey(bytes: Uint8Array): KeyPoint {
   return bls12_381.G1.Point.fromBytes(bytes);
 }
 
-/** The library throws for bytes that are no point, points outside the group, and infinity. */
+/** The library throws for bytes that are not a point, points outside the group, and infinity. */
 function orFalse(verify: () => boolean): boolean {
   try {
     return verify();

@@ -1,4 +1,4 @@
-/** Transactions that validators make among themselves (docs/spec/ledger.md §2.6). */
+/** Transactions that validators create among themselves (docs/spec/ledger.md §2.6). */
 import {
   address,
   byteString,
@@ -13,7 +13,7 @@ import {
 } from '../bcs/codec.ts';
 
 const BLS_SIGNATURE_BYTES = 96;
-/** Of BLS12-381. */
+/** A BLS12-381 signature. */
 export const blsSignature = sizedBytes(BLS_SIGNATURE_BYTES, 'BLS signature');
 
 export const AggregateSignature = structCodec({

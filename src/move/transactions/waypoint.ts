@@ -66,7 +66,7 @@ const consensusKey = sizedBytes(CONSENSUS_KEY_BYTES, 'consensus key');
 const ValidatorPower = structCodec({ address, consensusKey, votingPower: u64 });
 export type ValidatorPower = CodecValue<typeof ValidatorPower>;
 
-/** As read, its keys are views of the input. */
+/** Keys that are read are views of the input. */
 export const EpochState = structCodec({ epoch: u64, validators: list(ValidatorPower) });
 export type EpochState = CodecValue<typeof EpochState>;
 
@@ -101,7 +101,7 @@ const validators = list(
 export const validatorSetCodec = structCodec({
   consensusScheme: u8,
   active: validators,
-  /** Leave at the end of the epoch; they still validate. */
+  /** Validators that leave at the end of the epoch but still validate. */
   pendingInactive: validators,
   pendingActive: validators,
   totalVotingPower: u128,

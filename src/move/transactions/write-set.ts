@@ -6,7 +6,7 @@ import { type StateValue, StateValueMetadata } from '../types/state-value.ts';
 
 /**
  * One write. Creation and modification both mean "set": old genesis files modify keys never seen
- * before, so no reader may ask that a modified key exists.
+ * before, so readers must not require that a modified key exists.
  */
 export type WriteOp =
   | {
@@ -53,16 +53,16 @@ export const writes = mapList(
 const TAIL = {
   /** Keys made hot, in the writer's order: BCS neither sorts nor checks sets. */
   hotness: list(StateKey),
-  /** Writes that are not account state; decoded, and of no effect on reads. */
+  /** Writes that are not account state; they are decoded but have no effect on reads. */
   extensions: list(variants('WriteSetExtension', { nativePosition: { writes } })),
 };
-/** What a V1 write set has after its writes. */
+/** The part of a V1 write set after its writes. */
 export const WriteSetTail = structCodec(TAIL);
 
 export const WriteSet = variants('WriteSet', { v0: { writes }, v1: { writes, ...TAIL } });
 export type WriteSet = CodecValue<typeof WriteSet>;
 
-/** The state change hash: of the write set's own bytes, from its variant to its end (docs/spec/ledger.md §2.7). */
+/** The state change hash, over the write set's bytes from its variant to its end (docs/spec/ledger.md §2.7). */
 export function writeSetHash(writeSetBytes: Uint8Array): Buffer {
   return domainHash('WriteSet', writeSetBytes);
 }

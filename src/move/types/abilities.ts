@@ -1,4 +1,4 @@
-/** Sets of abilities, and what a type needs of the types inside it (docs/spec/transactions.md §9.3). */
+/** Sets of abilities, and the abilities required of inner types (docs/spec/transactions.md §9.3). */
 import type { AbilitySet } from './type-tag.ts';
 
 export const COPY = 1;
@@ -11,12 +11,12 @@ export function hasAll(abilities: AbilitySet, wanted: AbilitySet): boolean {
   return (abilities & wanted) === wanted;
 }
 
-/** What the parts of a value need so that it has some abilities. */
+/** The abilities that the parts of a value need so that it has some abilities. */
 export function requiredInside(abilities: AbilitySet): AbilitySet {
   return (abilities & (COPY | DROP | STORE)) | ((abilities & KEY) === 0 ? 0 : STORE);
 }
 
-/** What a struct can do that holds a value of some abilities: it can have `key` if that has `store`. */
+/** Possible abilities of a struct that holds a value: it can have `key` if the value has `store`. */
 export function abilitiesAround(held: AbilitySet): AbilitySet {
   return (held & (COPY | DROP | STORE)) | ((held & STORE) === 0 ? 0 : KEY);
 }

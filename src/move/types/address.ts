@@ -106,7 +106,7 @@ export function formatAddress(address: Address): string {
   return '0x' + address.slice(start);
 }
 
-/** 0x0 to 0xf are the chain's own. */
+/** Addresses 0x0 to 0xf belong to the chain itself. */
 const RESERVED_START = '0'.repeat(ADDRESS_DIGITS - 1);
 
 /** Whether an address is one of 0x0 to 0xf. */
@@ -114,7 +114,7 @@ export function isReservedAddress(address: Address): boolean {
   return address.startsWith(RESERVED_START);
 }
 
-/** The address made of 32 bytes at `offset`. */
+/** The address in the 32 bytes at `offset`. */
 export function addressFromBytes(bytes: Uint8Array, offset = 0): Address {
   return byteTools.hexText(byteTools.asBuffer(bytes), offset, offset + ADDRESS_BYTES);
 }

@@ -1,6 +1,6 @@
 /**
- * Addresses that follow from others (docs/spec/ledger.md §6, docs/spec/http.md §9.4). All are SHA3-256 of the
- * parts named.
+ * Addresses derived from others (docs/spec/ledger.md §6, docs/spec/http.md §9.4). All are SHA3-256 of the
+ * named parts.
  */
 import { sha3 } from '../crypto/hash.ts';
 import {
@@ -24,7 +24,7 @@ export function namedObjectAddress(creator: Address, seed: string): Address {
   return addressFromBytes(sha3(Buffer.concat([addressBytes(creator), Buffer.from(seed), scheme])));
 }
 
-/** An account that another one has made and that has no key. */
+/** An account that another one has created and that has no key. */
 export function resourceAccountAddress(creator: Address, seed: Uint8Array): Address {
   const scheme = Buffer.of(SCHEME_RESOURCE_ACCOUNT);
   return addressFromBytes(sha3(Buffer.concat([addressBytes(creator), seed, scheme])));

@@ -14,7 +14,7 @@ export function frameworkTag(
   return { address: ADDRESS_ONE, module, name, typeArguments };
 }
 
-/** Whether a tag names a struct of 0x1, with whatever type arguments. */
+/** Whether a tag names a struct of 0x1, with any type arguments. */
 export function isFrameworkStruct(
   tag: Pick<StructTag<unknown>, 'address' | 'module' | 'name'> | undefined,
   module: string,

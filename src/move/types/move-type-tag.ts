@@ -59,7 +59,7 @@ function formatStruct(struct: MoveStructTag): string {
 
 const ADDRESS: TypeTag = { kind: 'address' };
 
-/** A reference or an unparsable text where a type tag is wanted; `message` is the interface's own text. */
+/** A reference or an unparsable text instead of a type tag; `message` is the interface's own text. */
 export class MoveTypeError extends MoveError<'no_type_tag'> {
   constructor(type: MoveType) {
     super(
@@ -69,13 +69,13 @@ export class MoveTypeError extends MoveError<'no_type_tag'> {
   }
 }
 
-/** Tags of types that were converted, by the types' objects. */
+/** Tags of converted types, by type object. */
 export type ConvertedTypes = Map<MoveType, TypeTag>;
 
 /**
- * The type tag of a type; a type parameter becomes `address`. Parts that are the same object are converted once,
- * also from one type to the next that is given the same `done`: a type argument of a megabyte may occur hundreds of
- * times in one parameter, and in hundreds of parameters.
+ * The type tag of a type; a type parameter becomes `address`. Parts that are the same object are converted once, even
+ * across types that share `done`: a type argument of a megabyte may occur hundreds of times in one parameter, and in
+ * hundreds of parameters.
  * @throws MoveTypeError
  */
 export function typeTagOf(type: MoveType, done: ConvertedTypes = new Map()): TypeTag {

@@ -54,7 +54,7 @@ export function formatMoveType(type: MoveType): string {
 }
 
 /**
- * The same text for a type inside a binary. `structPath` gives the path of a struct handle; it is
+ * The same text for a type inside a binary. `structPath` returns the path of a struct handle; it is
  * called once per struct in the type, so it can cache the paths and count what is printed.
  */
 export function formatSignatureToken(
@@ -110,7 +110,7 @@ function join<Part>(
   return text;
 }
 
-/** A type of a binary with the names of its structs. The token is one of a loaded binary: its handles exist. */
+/** A type of a binary with the names of its structs. The binary is loaded, so the token's handles exist. */
 export function moveTypeOfToken(binary: BinaryTables, token: SignatureToken): MoveType {
   const convert = (part: SignatureToken) => moveTypeOfToken(binary, part);
   switch (token.kind) {
@@ -153,8 +153,8 @@ export function mentionsTypeParameter(type: MoveType): boolean {
 }
 
 /**
- * The type with `T{i}` replaced by the i-th type argument inside vectors, references and struct arguments, and as
- * the reference does not inside function types. An index without an argument stays as it is.
+ * The type with `T{i}` replaced by the i-th type argument inside vectors, references and struct arguments but, as in
+ * the reference, not inside function types. An index without an argument is not replaced.
  */
 export function substituteTypeParameters(
   type: MoveType,
@@ -185,7 +185,7 @@ export function isSignerParameter(type: MoveType): boolean {
   return type.kind === 'signer';
 }
 
-/** What the JSON of a parameter is called in messages: `integer<u8>`, `string<hex>`, `array<boolean>`, … */
+/** The name of a parameter's JSON type in messages: `integer<u8>`, `string<hex>`, `array<boolean>`, … */
 export function parameterTypeName(type: MoveType): string {
   switch (type.kind) {
     case 'u8':

@@ -6,7 +6,7 @@ import { readStructTag, type StructTag, skipStructTag, writeStructTag } from './
 
 export interface GroupMember {
   readonly tag: StructTag;
-  /** The BCS of `tag`: what members are ordered and found by. */
+  /** The BCS of `tag`, by which members are sorted and found. */
   readonly tagBytes: Buffer;
   /** The BCS of the member's own value. */
   readonly data: Buffer;
@@ -16,7 +16,7 @@ export interface GroupMember {
 const MIN_MEMBER_BYTES = 36;
 
 /**
- * The members of a group's value one after the other, in their order on the wire; views on `bytes`.
+ * Iterates over the members of a group's value in their order on the wire; views on `bytes`.
  * @throws BcsError when a member is reached that does not decode or is out of order, or bytes are left over.
  */
 export function* iterateGroup(bytes: Uint8Array): Generator<GroupMember> {
@@ -36,7 +36,7 @@ export function* iterateGroup(bytes: Uint8Array): Generator<GroupMember> {
   reader.finish();
 }
 
-/** Where a member stands in the bytes of its group. */
+/** Offsets of a member in the bytes of its group. */
 export interface MemberPlace {
   readonly tagStart: number;
   readonly tagEnd: number;
@@ -45,7 +45,7 @@ export interface MemberPlace {
 }
 
 /**
- * The places of a group's members, in their order on the wire; the group is a part of `buffer`.
+ * The offsets of a group's members, in their order on the wire; the group is a part of `buffer`.
  * @throws BcsError exactly when `iterateGroup` does, except that names are not read
  */
 export function memberPlaces(buffer: Buffer, start: number, end: number): MemberPlace[] {
@@ -81,7 +81,7 @@ export function decodeResourceGroup(bytes: Uint8Array): GroupMember[] {
 }
 
 /**
- * The value of a group with these members, in whatever order they come.
+ * The value of a group with these members, given in any order.
  * @throws RangeError for one given twice.
  */
 export function encodeResourceGroup(
@@ -122,7 +122,7 @@ export interface MemberChange {
 
 /**
  * The value of a group after some changes; `undefined` if it has no members left.
- * @param group absent: there was none before
+ * @param group absent if it did not exist before
  * @throws BcsError for bytes that are not a group
  */
 export function changeResourceGroup(
@@ -171,7 +171,7 @@ export function findGroupMember(
   return members.find(({ tagBytes }) => tagBytes.equals(wanted))?.data;
 }
 
-/** The BCS of a struct tag: what members are found by. */
+/** The BCS of a struct tag, by which members are found. */
 export function encodeStructTag(tag: StructTag): Buffer {
   return encodeBcs((writer) => writeStructTag(writer, tag));
 }

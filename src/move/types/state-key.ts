@@ -146,17 +146,17 @@ function readPhysicalStateKey(reader: BcsReader): StateKey {
   }
 }
 
-/** A state key as reads name it: by its hash, and by itself for a store that has to ask others for the value. */
+/** A state key for reads: its hash, and the key itself for a store that has to request the value from others. */
 export interface HashedStateKey {
   readonly hash: Buffer;
   readonly physical: Uint8Array;
-  /** The hash as Latin-1, for maps; absent where it was not made yet. */
+  /** The hash as Latin-1, for maps; absent if not computed yet. */
   readonly id?: string;
-  /** Whether the value's metadata is wanted too, which not every source has. */
+  /** Whether the value's metadata is requested too, which not every source has. */
   readonly needsMetadata?: true;
   /**
-   * Whether a source that does not have the value of a version may take the one of versions before and after it, where
-   * these are the same.
+   * Whether a source that lacks the value at a version may use the one of earlier and later versions if these are
+   * equal.
    */
   readonly canInterpolate?: true;
 }

@@ -4,8 +4,8 @@ import { type CodecValue, codec, u64, variants } from '../bcs/codec.ts';
 import { domainHash } from '../crypto/hash.ts';
 
 /**
- * Deposits (octas) and creation time (microseconds since 1970) of a value. A canonical writer leaves V0 when there is
- * no bytes deposit and V1 otherwise, but both forms occur, so the form is retained.
+ * Deposits (octas) and creation time (microseconds since 1970) of a value. A canonical writer writes V0 without a bytes
+ * deposit and V1 otherwise, but both forms occur, so the form is retained.
  */
 export const StateValueMetadata = variants('StateValueMetadata', {
   v0: { deposit: u64, creationTimeUsecs: u64 },

@@ -119,7 +119,7 @@ class TypeTextParser {
     this.#consume(COLON_COLON);
     const name = this.#name();
     const typeArguments = this.#token === LT ? this.#typeArguments(depth) : [];
-    // The address is looked at last, as the reference does.
+    // The address is parsed last, as in the reference.
     return { address: this.#address(addressText), module, name, typeArguments };
   }
 
@@ -165,7 +165,7 @@ class TypeTextParser {
     return this.#grammarError('unexpected_token', message);
   }
 
-  /** Builds a grammar error, or throws the error of a bad token later in the text: that one goes first. */
+  /** Builds a grammar error, or throws the error of a bad token later in the text, which has precedence. */
   #grammarError(code: TypeTextErrorCode, message: string): TypeTextError {
     while (this.#token !== END) this.#advance();
     return new TypeTextError(code, message);

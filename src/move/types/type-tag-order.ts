@@ -1,5 +1,5 @@
 /**
- * The order of type tags in the reference's memory (docs/spec/ledger.md §5.4): it is visible in the listing of
+ * The order of type tags in the reference's memory (docs/spec/ledger.md §5.4), which is visible in the listing of
  * resource group members. It is not the order of their bytes in BCS, where lengths come first.
  */
 import { BcsReader } from '../bcs/bcs-reader.ts';
@@ -23,7 +23,7 @@ export function compareStructTags(left: StructTag, right: StructTag): number {
 }
 
 /**
- * The order of `compareStructTags`, of tags that stand in `buffer` as BCS: names are compared without being decoded.
+ * The order of `compareStructTags` for tags in `buffer` as BCS: names are compared without being decoded.
  * @throws BcsError for bytes that are not a struct tag
  */
 export function compareStructTagsAt(buffer: Buffer, left: number, right: number): number {
@@ -40,7 +40,7 @@ export function compareStructTagsAt(buffer: Buffer, left: number, right: number)
   );
 }
 
-/** Reads a name each. */
+/** Reads and compares one name each. */
 function compareNamesAt(left: BcsReader, right: BcsReader): number {
   const { buffer } = left;
   const leftBytes = left.length(1);
@@ -93,7 +93,7 @@ function targetOf(part: FunctionTypePart): TypeTag {
   return part.kind === 'reference' ? part.to : part;
 }
 
-/** Item by item; of two lists that begin alike the shorter comes first. */
+/** Compares item by item; if one list is a prefix of the other, the shorter comes first. */
 function compareLists<T>(
   left: readonly T[],
   right: readonly T[],

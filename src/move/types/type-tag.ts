@@ -64,7 +64,7 @@ export type TypeTag =
 export const TYPE_TAG_MAX_NESTING = 8;
 
 /**
- * Most type tags one outermost type may be made of when read. The reference has no such limit, but no transaction can
+ * Most type tags that one outermost type may contain when read. The reference has no such limit, but no transaction can
  * hold a type beyond it (64 KiB); it limits the memory of a hostile type to about 4 MB.
  */
 export const MAX_TYPE_TAGS = 65_536;
@@ -108,12 +108,12 @@ export const INDEX_OF_KIND: ReadonlyMap<TypeTag['kind'], number> = new Map(
   KINDS.map((kind, index) => [kind, index]),
 );
 
-/** One tag per primitive for all: a byte of hostile input then costs a pointer, not an object. */
+/** One shared tag per primitive, so that a byte of hostile input costs a pointer, not an object. */
 const TAG_OF_PRIMITIVE = new Map<TypeTag['kind'], TypeTag>(
   PRIMITIVE_KINDS.map((kind) => [kind, { kind }]),
 );
 
-/** Type tags that may still be read of one outermost tag. */
+/** Type tags that may still be read within one outermost tag. */
 interface TagBudget {
   tagsLeft: number;
 }
@@ -195,7 +195,7 @@ export function readStructTag(reader: BcsReader, depth = 0, budget = newBudget()
   return { address, module, name, typeArguments };
 }
 
-/** A type that is nested more deeply than TYPE_TAG_MAX_NESTING has no bytes. */
+/** A type that is nested more deeply than TYPE_TAG_MAX_NESTING cannot be encoded. */
 export class TypeTagDepthError extends RangeError {}
 
 /** Writes one type tag. @throws TypeTagDepthError */

@@ -102,7 +102,7 @@ type BalancePath =
   | { readonly kind: 'coinStore'; readonly metadata: Buffer }
   | { readonly kind: 'objectGroup' };
 
-/** An amount; `undefined` where bytes do not decode, and asking for the balance fails. */
+/** An amount; `undefined` if its bytes do not decode, so that requests for the balance fail. */
 export type Amount = bigint | undefined;
 
 export interface CoinStoreChange {
@@ -118,7 +118,7 @@ export interface ObjectGroupChange {
   /** Address of the object, 32 bytes. */
   readonly address: Buffer;
   readonly amount: Amount;
-  /** The owner of the primary store, if the value contains it; otherwise it may still be a primary store. */
+  /** The owner of the primary store, if the value contains it; without it, it may still be a primary store. */
   readonly holder: StoreHolder | undefined;
 }
 
@@ -126,10 +126,10 @@ const ACCESS_PATH_TAG = 0x00;
 const PATH_OFFSET = 1 + ADDRESS_BYTES;
 /** Longest path that is cached, in bytes, its length before it included. */
 export const MAX_CACHED_PATH_BYTES = 512;
-/** What a path takes in the cache besides its key, in bytes, estimated. */
+/** Estimated bytes of a path in the cache besides its key. */
 const CACHED_PATH_BYTES = 256;
 
-/** By the path's bytes as latin1; few paths are written again and again. */
+/** By the path's bytes as latin1; a few paths are written again and again. */
 const paths = new Cache<{ readonly path: BalancePath | undefined }>('parsed');
 
 /** Which balance a physical state key holds; `undefined` for all others. @throws BcsError when it is not a state key */

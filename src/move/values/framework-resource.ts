@@ -111,7 +111,7 @@ export const newEpochEventCodec = u64;
 
 const anyCodec = structCodec({ typeName: text, data: byteString });
 
-/** `0x1::code::PackageRegistry`; sources and source maps are compressed with gzip, and empty where nobody gave them. */
+/** `0x1::code::PackageRegistry`; sources and source maps are compressed with gzip, and empty if not published. */
 export const packageRegistryCodec = structCodec({
   packages: list(
     structCodec({

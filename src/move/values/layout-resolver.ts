@@ -1,4 +1,4 @@
-/** Resolves layouts, by the rules for values that are shown or by those for arguments (layout-rules.ts). */
+/** Resolves layouts by the rules for shown values or by those for arguments (layout-rules.ts). */
 import type { MaybePromise } from '../../maybe-promise.ts';
 import { MoveError } from '../errors.ts';
 import {
@@ -49,7 +49,7 @@ export async function resolveLayout(tag: TypeTag, lookup: ModuleLookup): Promise
 
 /**
  * The layouts of those parameters of a function or script that have an argument: not of `signer`, `&signer` and
- * function types. Without type arguments nothing is put in for type parameters (docs/spec/transactions.md §2.5).
+ * function types. Without type arguments, type parameters are not substituted (docs/spec/transactions.md §2.5).
  * @throws LayoutError
  */
 export async function resolveParameterLayouts(
@@ -87,8 +87,8 @@ export async function resolveInnerArgumentLayout(
 }
 
 /**
- * The layout of a whole argument, at once where no module is needed: `0x1::object::Object<T>` is an address, and T is
- * not looked up (docs/spec/encode.md §A4, docs/spec/move.md §4.4). Throws or rejects as resolveInnerArgumentLayout.
+ * The layout of a whole argument, synchronously if no module is needed: `0x1::object::Object<T>` is an address, and T
+ * is not looked up (docs/spec/encode.md §A4, docs/spec/move.md §4.4). Throws or rejects as resolveInnerArgumentLayout.
  */
 export function resolveArgumentLayout(tag: TypeTag, lookup: ModuleLookup): MaybePromise<Layout> {
   switch (tag.kind) {
@@ -113,9 +113,9 @@ function noSigner(): LayoutError {
 
 interface Resolved {
   readonly layout: Layout;
-  /** Equal types have the same, so that they are laid out once. */
+  /** Equal types have the same id, so that they are laid out once. */
   readonly id: string;
-  /** What the budget pays each time the type is used again. */
+  /** Charged to the budget each time the type is used again. */
   readonly cost: number;
   /** The cost of showing the type of one value. */
   readonly tagBytes: number;
@@ -175,7 +175,7 @@ class LayoutResolver {
         if (argument === undefined) {
           throw missingArgument('ABORT_TYPE_MISMATCH_ERROR', 'Verification');
         }
-        // It is one node, whatever it stands for.
+        // It counts as one node, whatever it stands for.
         if (!countsNodes) this.#charge(argument.cost);
         return argument;
       }

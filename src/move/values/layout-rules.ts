@@ -39,20 +39,20 @@ export interface ResolvedVariant {
   readonly nameBytes: number;
 }
 
-/** Where the two sets differ. */
+/** The differences between the two sets. */
 export interface LayoutRules {
   readonly budget: number;
   readonly tooLarge: string;
   /** Only the rules of arguments count nodes; only those of shown values count bytes of names. */
   readonly countsNodes: boolean;
   /**
-   * Arguments need as many type arguments as are declared. For shown values the reference ignores those above, and
-   * notices a missing one late.
+   * Arguments need exactly the declared number of type arguments. For shown values the reference ignores extra ones,
+   * and notices a missing one late.
    */
   readonly needsExactArguments: boolean;
   /** For arguments the reference resolves a struct after its type arguments: this decides which error it names. */
   readonly resolvesStructLast: boolean;
-  /** The enum `0x1::option::Option` is the struct that it once was, so that the JSON of arguments stays the same. */
+  /** The enum `0x1::option::Option` is treated as the struct that it once was, to keep the JSON of arguments. */
   readonly optionIsVector: boolean;
   /** Arguments contain no signers and no function values; the types inside a function type need not exist. */
   readonly hasOnlyData: boolean;

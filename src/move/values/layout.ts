@@ -1,9 +1,9 @@
 /**
- * Layouts: what the codecs need to know about a type, resolved once and then used for any number of values. Plain,
+ * Layouts hold what the codecs need to know about a type, resolved once and used for any number of values. Plain,
  * immutable and shared: the same type inside one layout is the same object, so a layout is a graph without cycles.
  *
- * `layout-resolver.ts` resolves them for values that are shown and for arguments, `src/vm/program/layouts.ts` for code
- * that runs.
+ * `layout-resolver.ts` resolves them for shown values and for arguments, `src/vm/program/layouts.ts` for running
+ * code.
  */
 import { byteTools } from '../bcs/bytes.ts';
 import { MoveError } from '../errors.ts';
@@ -28,10 +28,10 @@ import type { PrimitiveKind, StructTag } from '../types/type-tag.ts';
 
 /**
  * Why a type has no layout:
- * - `module_not_found`, `module_not_loadable`, `struct_not_found`: what a type names;
+ * - `module_not_found`, `module_not_loadable`, `struct_not_found`: something that a type names;
  * - `type_argument_count`: more or fewer type arguments than declared;
  * - `native_struct`, `reference`, `signer`, `function_type`: types without a layout;
- * - `bad_option`: an enum of `0x1::option` in another shape than None and Some;
+ * - `bad_option`: an enum of `0x1::option` with a shape other than None and Some;
  * - `too_large`: over the node or byte budget;
  * - `too_deep`: over MAX_LAYOUT_DEPTH.
  */
@@ -59,7 +59,7 @@ export interface LayoutField {
 /** The fields of a struct, or of a variant of an enum, in the order of their bytes. */
 export interface LayoutFields {
   readonly fields: readonly LayoutField[];
-  /** How their values are shown; absent in layouts of arguments and of running code. */
+  /** Template for showing their values; absent in layouts of arguments and of running code. */
   readonly template?: ObjectTemplate | undefined;
 }
 
@@ -72,7 +72,7 @@ export interface LayoutVariant extends LayoutFields {
  * hold the names, sorted and escaped once for all values, in UTF-8.
  */
 export interface ObjectTemplate {
-  /** Those of the fields. Templates have one hidden class; what has fields has several. */
+  /** Layouts of the fields. Templates have one hidden class; objects with fields have several. */
   readonly layouts: readonly Layout[];
   readonly pieces: readonly Buffer[];
   /** The index of the field at each position. */
@@ -81,13 +81,13 @@ export interface ObjectTemplate {
   readonly inDeclaredOrder: boolean;
   /** The cost of one value in the byte budget for its field and variant names. */
   readonly nameBytes: number;
-  /** Given if the bytes of all values are as many: then one object has them all, whatever structs they are in. */
+  /** Set if all values have the same size; then one object holds them all, including those of inner structs. */
   readonly fixed: FixedTemplate | undefined;
 }
 
 export interface FixedTemplate extends FixedObject {
   readonly valueBytes: number;
-  /** `nameBytes`, and the same and `tagBytes` of all structs inside. */
+  /** `nameBytes`, plus `nameBytes` and `tagBytes` of all structs inside. */
   readonly costBytes: number;
 }
 
@@ -111,9 +111,9 @@ export interface EnumLayout {
 }
 
 /**
- * How the values of a type are made of others: for BCS, JSON, debug texts and running code. `tag` is absent in layouts
- * of values that are shown, and in closures. `tagBytes` is the cost of showing the type of one value
- * (docs/spec/encode.md §B2); layouts of arguments and of running code do without.
+ * The structure of a type's values, for BCS, JSON, debug texts and running code. `tag` is absent in layouts of shown
+ * values and in closures. `tagBytes` is the cost of showing the type of one value (docs/spec/encode.md §B2); layouts
+ * of arguments and of running code do not have it.
  */
 export type Layout =
   | { readonly kind: PrimitiveKind }
@@ -196,8 +196,8 @@ interface FixedMember {
 }
 
 /**
- * The object of some fields in declared order, all names sorted by bytes, with at most one fixed member among them. Of
- * equal names the last one wins, and a fixed member precedes all fields; the bytes of all fields are read in any case.
+ * The object of some fields in declared order, all names sorted by bytes, with at most one fixed member among them. If
+ * names are equal, the last one wins, and a fixed member precedes all fields; the bytes of all fields are always read.
  */
 export function objectTemplate(
   fields: readonly LayoutField[],
@@ -257,7 +257,7 @@ export const MAX_FIXED_VALUES = 64;
 /** Longest text of an object that has a fixed template, in bytes: it repeats the names of all structs inside. */
 export const MAX_FIXED_TEXT_BYTES = 8 * 1024;
 
-/** The template of values of fixed length; `undefined` if one has another, or is not shown. */
+/** The template of values of fixed length; `undefined` if a length varies or a value is not shown. */
 function fixedTemplate(
   layouts: readonly Layout[],
   pieces: readonly Buffer[],
@@ -323,16 +323,16 @@ function fixedBytes(layout: Layout): number | undefined {
   return layout.kind in FIXED_BYTES ? FIXED_BYTES[layout.kind as FixedKind] : undefined;
 }
 
-/** Memory in bytes, estimated: of a struct or a variant, of one of its fields, of a template and a fixed one. */
+/** Estimated memory in bytes of a struct or a variant, one of its fields, a template and a fixed one. */
 const FIELDS_BYTES = 300;
 const FIELD_BYTES = 120;
 const TEMPLATE_BYTES = 250;
 const FIXED_TEMPLATE_BYTES = 500;
-/** Of a Buffer without its bytes, and of a reference to it. */
+/** Estimated memory of a Buffer without its bytes, and of a reference to it. */
 const BUFFER_BYTES = 100;
 const REFERENCE_BYTES = 8;
 
-/** The memory of some layouts in bytes, estimated; one that occurs in several places counts once. */
+/** Estimated memory of some layouts in bytes; one that occurs in several places counts once. */
 export function layoutBytes(layouts: readonly Layout[]): number {
   const seen = new Set<Layout>();
   const pieces = new Set<Buffer>();
@@ -353,7 +353,7 @@ export function layoutBytes(layouts: readonly Layout[]): number {
   return bytes;
 }
 
-/** @param counted pieces of other templates, which may have the same */
+/** @param counted pieces of other templates, which may be shared */
 function templateBytes({ pieces, fixed }: ObjectTemplate, counted: Set<Buffer>): number {
   let bytes = TEMPLATE_BYTES + (fixed === undefined ? 0 : FIXED_TEMPLATE_BYTES);
   for (const piece of fixed === undefined ? pieces : [...pieces, ...fixed.pieces]) {

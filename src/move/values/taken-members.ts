@@ -1,7 +1,7 @@
-/** The texts of members, in the parts in which they were taken from a writer. */
+/** The texts of members, in the chunks in which they were taken from a writer. */
 export class TakenMembers {
   readonly parts: readonly Buffer[][];
-  /** Members that are complete. */
+  /** Number of complete members. */
   #complete = 0;
 
   constructor(count: number) {
@@ -10,7 +10,7 @@ export class TakenMembers {
 
   /**
    * @param start where members begin in a piece
-   * @param ends where the members end that are complete now; emptied
+   * @param ends ends of the members that are now complete; emptied
    */
   add(piece: Buffer, start: number, ends: number[]): void {
     let at = start;

@@ -36,7 +36,7 @@ class LayoutPrinter {
   }
 
   layout(layout: Layout): void {
-    // Every item appends something, so this ends soon after the limit however large the graph unfolds.
+    // Every item appends something, so this ends soon after the limit, however large the unfolded graph is.
     if (this.#isFull()) return;
     switch (layout.kind) {
       case 'bytes':

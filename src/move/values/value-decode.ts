@@ -1,5 +1,5 @@
 /**
- * BCS arguments to JSON in the form that arguments are given in, which is not the form that events are shown in:
+ * Converts BCS arguments to JSON in the form of arguments, which is not the form in which events are shown:
  * `{Variant: {…}}`, `Option<u8>` as hex, a nested Object as `{inner}` (docs/spec/encode.md §A4, part C trap 6).
  * Counterpart of value-encode.ts: a value that decodes here encodes to the same bytes (names of fields and variants
  * are unique, which every chain checks when a module is published).

@@ -1,6 +1,6 @@
 /**
- * Stored bytes to JSON text, in one pass over the bytes and without objects between (docs/spec/encode.md §B1, B2;
- * docs/spec/http.md §8.4). What a value's type looks like is all in its layout.
+ * Converts stored bytes to JSON text in one pass and without intermediate objects (docs/spec/encode.md §B1, B2;
+ * docs/spec/http.md §8.4). Everything about a value's type is in its layout.
  */
 import { BcsError, BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
 import { byteTools } from '../bcs/bytes.ts';
@@ -26,17 +26,17 @@ import { TakenMembers } from './taken-members.ts';
 /**
  * Bytes of names that one value may cost: for every struct value the cost of its type's tag (32 for the address plus
  * the names of module and struct, and the same for its type arguments), plus its field and variant names. It also
- * limits values without bytes, such as two thousand million empty structs.
+ * limits values without bytes, such as two billion empty structs.
  */
 export const VALUE_BUDGET_BYTES = 100_000_000;
 
 /**
- * Deepest nesting of values. Layouts end before it; closures inside closures do not. A level uses up to 500 bytes of a
- * stack of about one MiB; 2,000 levels were measured to be too many.
+ * Deepest nesting of values. Layouts are not as deep; closures inside closures can be. A level uses up to 500 bytes of
+ * a stack of about one MiB; 2,000 levels were measured to be too many.
  */
 export const MAX_VALUE_DEPTH = 768;
 
-/** Text between two steps of `renderInTurns`, in bytes: it takes a few milliseconds to make. */
+/** Text between two steps of `renderInTurns`, in bytes: it takes a few milliseconds to render. */
 export const JSON_PIECE_BYTES = 128 * 1024;
 
 /** Highest index that the reference's reader can even hold. */
@@ -65,7 +65,7 @@ export function writeValue(out: JsonWriter, layout: Layout, reader: BcsReader): 
 /**
  * The UTF-8 of `renderValue` in pieces, for values that take long: others should have their turn after each. A piece
  * may be empty.
- * @param text what comes before it, in ASCII
+ * @param text ASCII text before it
  * @returns the last piece
  * @throws BcsError exactly when `renderValue` does, from a step
  */
@@ -115,7 +115,7 @@ const OPEN = 0x5b;
 const CLOSE = 0x5d;
 const BRACE = 0x7b;
 
-/** Renders values as they are shown; arguments are rendered by a subclass (value-decode.ts). */
+/** Renders values as they are shown; a subclass renders arguments (value-decode.ts). */
 export class ValueRenderer {
   protected readonly reader: BcsReader;
   protected readonly out: JsonWriter;
@@ -126,7 +126,7 @@ export class ValueRenderer {
     this.out = out;
   }
 
-  /** `containerDepth` counts the named containers of BCS around the value: of values, only enums. */
+  /** `containerDepth` counts the named containers of BCS around the value; among values, only enums are. */
   value(layout: Layout, depth: number, containerDepth: number): void {
     const { reader, out } = this;
     switch (layout.kind) {
@@ -196,7 +196,7 @@ export class ValueRenderer {
     out.byte(QUOTE);
   }
 
-  /** Renders a value in pieces, the last of which is left to be taken. A value without long parts is one piece. */
+  /** Renders a value in pieces and leaves the last one in the writer. A value without long parts is one piece. */
   *inTurns(layout: Layout, depth: number, containerDepth: number): Generator<Buffer> {
     const { kind } = layout;
     const { out } = this;
@@ -253,7 +253,7 @@ export class ValueRenderer {
     }
   }
 
-  /** Members that are not in the order of their bytes: what is taken from the writer meanwhile is kept. */
+  /** Members that are not in the order of their bytes; what is taken from the writer meanwhile is kept. */
   *#arrangedInTurns(
     { layouts, pieces, order }: ObjectTemplate,
     depth: number,
@@ -384,7 +384,7 @@ export class ValueRenderer {
     out.arrange(start, ends, pieces, order);
   }
 
-  /** @returns false, and nothing is written, for what is refused: the other way says why */
+  /** @returns false, writing nothing, for a refused value; the slow path reports why */
   #fixedObject(fixed: FixedTemplate, depth: number): boolean {
     const { reader, out } = this;
     const { valueBytes, costBytes } = fixed;

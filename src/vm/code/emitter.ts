@@ -1,6 +1,6 @@
 /**
- * Makes the operations of a function (docs/spec/vm.md §3): one for each instruction, chosen by the types that the
- * verifier's pass over types finds on the stack before and after it.
+ * Emits the operations of a function (docs/spec/vm.md §3): one for each instruction, chosen by the types that the
+ * verifier's type pass finds on the stack before and after it.
  */
 import { MoveError } from '../../move/errors.ts';
 import type { CompiledModule, Instruction, SignatureToken } from '../../move/modules/compiled.ts';
@@ -22,7 +22,7 @@ import {
   PACK_COUNTS,
 } from './operation.ts';
 
-/** Of one constant; a constant has less than 64 KiB of bytes. */
+/** Limits for one constant, which has less than 64 KiB of bytes. */
 const LIMITS = {
   maxUnits: 1_000_000,
   maxOperationUnits: 1_000_000,
@@ -57,14 +57,14 @@ function layoutOf(type: SignatureToken): Layout {
   }
 }
 
-/** What follows from the instructions alone. */
+/** The parts that follow from the instructions alone. */
 interface Made extends Omit<FunctionCode, 'localCount' | 'parameterCount'> {
   readonly constants: Value[];
   readonly closures: ClosureSite[];
   readonly sized: Type[];
 }
 
-/** The types are those on the top of the stack before and after the instruction, where there are some. */
+/** The types are those on top of the stack before and after the instruction, if any. */
 type Emit = (
   emitter: Emitter,
   instruction: Instruction,
@@ -89,7 +89,7 @@ export class Emitter {
     };
   }
 
-  /** Makes the operation of the next instruction. @throws VmError */
+  /** Emits the operation of the next instruction. @throws VmError */
   next(instruction: Instruction, before: Type | undefined, after: Type | undefined): void {
     EMIT[instruction.opcode]!(this, instruction, before, after);
     this.#at += 1;
@@ -100,7 +100,7 @@ export class Emitter {
     this.made.operands[this.#at] = operand;
   }
 
-  /** Notes the type of the value of this instruction: its size is charged for. */
+  /** Records the type of this instruction's value, whose size is charged for. */
   size(type: Type): void {
     const { sized, sizedAt } = this.made;
     const known = sized.indexOf(type);
@@ -113,13 +113,13 @@ export class Emitter {
   }
 }
 
-/** Places of the integer types among those whose values look the same. */
+/** Indexes of the integer types in the list with the same representation. */
 const NUMBERS = new Map<SignatureToken['kind'], number>(
   NUMBER_KINDS.map((kind, place) => [kind, place]),
 );
 const BIGS = new Map<SignatureToken['kind'], number>(BIG_KINDS.map((kind, place) => [kind, place]));
 
-/** Whether a copy of a value may share it: what it is made of cannot change. */
+/** Whether a copy may share the value, because its representation is immutable. */
 function isSimple({ kind }: Type): boolean {
   return NUMBERS.has(kind) || BIGS.has(kind) || OTHER_SIMPLE.has(kind);
 }
@@ -144,7 +144,7 @@ type OnIntegers =
   | 'shl'
   | 'shr';
 
-/** An operation that gives the type that it takes. */
+/** An operation whose result has the type of its operand. */
 function arithmetic(operation: OnIntegers | 'negate'): Emit {
   return (emitter, _, __, after) => {
     const place = NUMBERS.get(after!.kind);
@@ -244,7 +244,7 @@ function all(names: string, emit: Emit): Record<string, Emit> {
   return Object.fromEntries(names.split(' ').map((name) => [name, emit]));
 }
 
-/** By instruction, where the operation is the same whatever the types are. */
+/** Operations by instruction, where the types make no difference. */
 const SAME: Record<string, OperationName> = {
   Pop: 'pop',
   Ret: 'ret',

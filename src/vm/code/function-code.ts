@@ -1,4 +1,4 @@
-/** The code of functions, made when it is first run and then remembered with its module (docs/spec/vm.md §3). */
+/** The code of functions, compiled on first run and cached with its module (docs/spec/vm.md §3). */
 import type { CompiledModule } from '../../move/modules/compiled.ts';
 import { refusedCode, VmError } from '../status/status.ts';
 import { blockStarts, endsFlow } from '../verifier/code/control-flow.ts';
@@ -10,7 +10,7 @@ import { checkInstructions } from '../verifier/signatures.ts';
 import { Emitter } from './emitter.ts';
 import type { FunctionCode } from './operation.ts';
 
-/** Most values that one function may have on the stack: as many as the whole stack holds. */
+/** Most values that one function may have on the stack: the size of the whole stack. */
 const MAX_STACK = 1_024;
 
 interface Codes {

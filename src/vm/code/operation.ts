@@ -1,6 +1,6 @@
 /**
- * What the machine does: instructions of Move as src/vm/code/emitter.ts makes them. It knows all types, so there is an
- * operation for each form that values have: numbers, bigints, values that must be copied deeply.
+ * The machine's operations, which src/vm/code/emitter.ts emits for Move instructions. It knows all types, so each
+ * representation of values has its own operation: numbers, bigints, values that must be copied deeply.
  */
 
 import type { Value } from '../value.ts';
@@ -107,16 +107,16 @@ export function operationNumber(name: OperationName): number {
   return NUMBERS.get(name)!;
 }
 
-/** The integer types whose values are numbers; operands of operations on numbers are places in this list. */
+/** The integer types whose values are numbers; operands of operations on numbers are indexes into this list. */
 export const NUMBER_KINDS = ['u8', 'u16', 'u32', 'i8', 'i16', 'i32'] as const;
 export const BIG_KINDS = ['u64', 'u128', 'u256', 'i64', 'i128', 'i256'] as const;
 
-/** Operand of casts: the place of the type that is given, times this, and the place of the type that is wanted. */
+/** Operand of casts: the index of the source type times this, plus the index of the target type. */
 export const CAST_TARGETS = 8;
 
-/** What PackClosure and PackClosureGeneric make. */
+/** The closure that PackClosure and PackClosureGeneric create. */
 export interface ClosureSite {
-  /** Of the function, or of its instantiation. */
+  /** Index of the function, or of its instantiation. */
   readonly target: number;
   readonly mask: bigint;
   readonly capturedCount: number;
@@ -125,7 +125,7 @@ export interface ClosureSite {
 /** Operand of vecPackTyped: a signature, which is below 65536, and a number of elements, which the stack limits. */
 export const PACK_COUNTS = 2_048;
 
-/** The code of one function. Operation i is that of instruction i, so branches and code offsets are the same. */
+/** The code of one function. Operation i implements instruction i, so branches and code offsets are the same. */
 export interface FunctionCode {
   readonly operations: Uint8Array;
   readonly operands: Int32Array;
@@ -133,7 +133,7 @@ export interface FunctionCode {
   readonly closures: readonly ClosureSite[];
   /** Types of values whose size is charged for. */
   readonly sized: readonly Type[];
-  /** The place in `sized` of the value of an instruction; 0 for instructions without one. */
+  /** The index in `sized` of an instruction's value; 0 for instructions without one. */
   readonly sizedAt: Uint16Array;
   /** Parameters included. */
   readonly localCount: number;

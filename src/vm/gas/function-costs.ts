@@ -1,6 +1,6 @@
 /**
- * What the instructions of a function cost that do not depend on values: once for each function with its type arguments
- * (docs/spec/gas.md §2.2). A type that an instruction makes costs by the types that it is made of.
+ * Costs of a function's instructions that do not depend on values, computed once for each function with its type
+ * arguments (docs/spec/gas.md §2.2). A type that an instruction creates costs by the number of types in it.
  */
 import type {
   CompiledModule,
@@ -144,7 +144,7 @@ class CostsMaker {
     }
   }
 
-  /** The size of all values of an instruction's type; 0 where values differ: it is charged when it runs. */
+  /** The size of all values of an instruction's type; 0 if values differ and the size is charged when it runs. */
   #sized(at: number): number {
     const { code } = this.#target;
     if (SIZED_WHEN_RUN.has(code.operations[at]!)) return 0;
@@ -187,7 +187,7 @@ class CostsMaker {
     return made + fields.length * perField;
   }
 
-  /** The types of fields with the type arguments of an instantiation, which may name those of the function. */
+  /** The field types with the type arguments of an instantiation, which may name those of the function. */
   #fieldsMade(fields: readonly FieldDefinition[], signature: number): number {
     const given = this.#module.signatures[signature]!.map((token) => this.#nodesOf(token));
     const nodes = fields.reduce((sum, { type }) => sum + nodesOf(type, given), 0);
@@ -207,7 +207,7 @@ class CostsMaker {
   }
 }
 
-/** Types that a type is made of, itself included. @param given those of each type argument */
+/** Number of types in a type, itself included. @param given that number for each type argument */
 function nodesOf(token: SignatureToken, given: readonly number[]): number {
   const all = (tokens: readonly SignatureToken[]): number =>
     tokens.reduce((sum, part) => sum + nodesOf(part, given), 0);

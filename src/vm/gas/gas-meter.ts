@@ -8,8 +8,8 @@ import type { Layout } from '../../move/values/layout.ts';
 import { VmError } from '../status/status.ts';
 
 /**
- * The gas schedule of a chain, as the machine charges by it (docs/spec/gas.md §1). Numbers of the chain by their
- * names, such as `instr.add`.
+ * The gas schedule of a chain by which the machine charges (docs/spec/gas.md §1): numbers by name, such as
+ * `instr.add`.
  */
 export type GasSchedule = ReadonlyMap<string, bigint>;
 
@@ -17,7 +17,7 @@ export type GasSchedule = ReadonlyMap<string, bigint>;
 const NO_VERSION = 0;
 
 export class GasPrices {
-  /** Decides what is charged at all; 0 for a chain that has no version of it. */
+  /** Decides what is charged at all; 0 for a chain without one. */
   readonly featureVersion: number;
   readonly #numbers = new Map<string, number>();
 
@@ -26,12 +26,12 @@ export class GasPrices {
     for (const [name, number] of schedule) this.#numbers.set(name, Number(number));
   }
 
-  /** The number of a name; 0 where the chain has none. */
+  /** The number of a name; 0 if the chain has none. */
   of(name: string): number {
     return this.#numbers.get(name) ?? 0;
   }
 
-  /** The number of a name; infinite where the chain has none: of limits. */
+  /** A limit by its name; infinite if the chain has none. */
   limit(name: string): number {
     return this.#numbers.get(name) ?? Number.POSITIVE_INFINITY;
   }
@@ -42,18 +42,18 @@ export function scaleOf(prices: GasPrices): number {
   return prices.of('txn.gas_unit_scaling_factor') || 1;
 }
 
-/** Nothing costs anything: what the chain runs for itself. */
+/** Everything is free: for code that the chain runs for itself. */
 export const NO_PRICES = new GasPrices(new Map(), NO_VERSION);
 
 /** The first version of the schedule that limits each kind of gas. */
 const LIMITS_SINCE = 7;
 /** The first version that charges for modules that are loaded. */
 const DEPENDENCIES_SINCE = 15;
-/** The first version that counts what was left when gas ran out. */
+/** The first version that counts the remaining gas as used when gas runs out. */
 const REST_COUNTED_SINCE = 12;
 const PAGE_BYTES = 4_096;
 
-/** What has been used, in internal gas; the storage fee also in octas. */
+/** Gas used, in internal gas; the storage fee also in octas. */
 interface GasTotals {
   readonly execution: number;
   readonly io: number;
@@ -63,7 +63,7 @@ interface GasTotals {
 
 export class GasMeter {
   readonly prices: GasPrices;
-  /** What there was to use. */
+  /** All internal gas that was granted. */
   #granted: number;
   #balance: number;
   #execution = 0;
@@ -95,7 +95,7 @@ export class GasMeter {
 
   /** All that was charged, in internal gas. */
   get spent(): number {
-    // Nothing is charged where the balance has no end.
+    // Nothing is charged if the balance is unlimited.
     return this.#balance === Number.POSITIVE_INFINITY ? 0 : this.#granted - this.#balance;
   }
 
@@ -131,7 +131,7 @@ export class GasMeter {
     this.#balance += amount;
   }
 
-  /** Takes back the price of an instruction that is not done yet. */
+  /** Refunds the price of an instruction that has not run yet. */
   refund(amount: number): void {
     this.#balance += amount;
     this.#execution -= amount;
@@ -154,7 +154,7 @@ export class GasMeter {
     if (this.#io > this.#maxIo) throw new VmError('IO_LIMIT_REACHED');
   }
 
-  /** Charges for a value of state that is read for the first time, whole pages. @param bytes 0 where there is none */
+  /** Charges for the first read of a value of state, in whole pages. @param bytes 0 if it does not exist */
   chargeRead(bytes: number): void {
     const { prices } = this;
     const pages = Math.ceil(bytes / PAGE_BYTES);
@@ -164,7 +164,7 @@ export class GasMeter {
     );
   }
 
-  /** Charges for an item of a table that is read for the first time. @param bytes `undefined` where there is none */
+  /** Charges for the first read of a table item. @param bytes `undefined` if it does not exist */
   chargeTableRead(bytes: number | undefined): void {
     const { prices } = this;
     const last = bytes === undefined ? 'table.common.load.failure' : 'table.common.load.per_byte';
@@ -190,7 +190,7 @@ export class GasMeter {
   }
 
   /**
-   * Charges for a module that a run loads, the first time; those of the chain's own addresses are free.
+   * Charges for a module on its first load in a run; those at the chain's own addresses are free.
    * @throws VmError OUT_OF_GAS, EXECUTION_LIMIT_REACHED, DEPENDENCY_LIMIT_REACHED
    */
   chargeModule(id: ModuleId, bytes: number): void {
@@ -200,7 +200,7 @@ export class GasMeter {
     this.#chargeDependency(id.address, bytes);
   }
 
-  /** The same for a module that is published, also after the one whose place it takes. */
+  /** The same for a module that is published, even if the one that it replaces was charged. */
   chargeNewModule(id: ModuleId, bytes: number): void {
     this.#visited.add(moduleKey(id));
     this.#chargeDependency(id.address, bytes);
@@ -231,8 +231,8 @@ export class GasMeter {
 const known = new WeakMap<Layout, readonly ModuleId[]>();
 
 /**
- * The modules that a layout is made from: reading a value of it loads them (docs/spec/gas.md §2.3). Those that are
- * charged for, in the order in which they are met.
+ * The modules that a layout is built from and that reading a value of it loads (docs/spec/gas.md §2.3): those that are
+ * charged for, in the order in which they are encountered.
  */
 export function modulesOf(layout: Layout): readonly ModuleId[] {
   let modules = known.get(layout);

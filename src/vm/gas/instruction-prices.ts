@@ -4,7 +4,7 @@ import type { Layout } from '../../move/values/layout.ts';
 import type { GasPrices } from './gas-meter.ts';
 import { ValueSizes } from './value-size.ts';
 
-/** The first version of the schedule that charges for types that are made. */
+/** The first version of the schedule that charges for creating types. */
 const TYPES_SINCE = 14;
 /** The first version that charges for the locals of a function that is called. */
 const LOCALS_SINCE = 3;
@@ -19,7 +19,7 @@ const NAMES: Readonly<Record<string, string>> = {
   UnpackVariant: 'unpack',
   UnpackVariantGeneric: 'unpack_generic',
 };
-/** Those whose price has parts; the others have one price. */
+/** Instructions whose price has parts; the others have one price. */
 const WITH_BASE = new Set([
   ...['LdConst', 'CopyLoc', 'MoveLoc', 'StLoc', 'ReadRef', 'WriteRef', 'Eq', 'Neq'],
   ...['ImmBorrowGlobal', 'ImmBorrowGlobalGeneric', 'MutBorrowGlobal', 'MutBorrowGlobalGeneric'],
@@ -75,18 +75,18 @@ export class InstructionPrices {
 /** Costs of a function with its type arguments, native or not. */
 export interface CallCosts {
   readonly of: InstructionPrices;
-  /** Of a call by its name, and by a function value. */
+  /** Costs of a call by name, and of one by a function value. */
   readonly named: number;
   readonly dynamic: number;
   readonly frame: number;
-  /** Of a native: the numbers of its price, in their order; empty for one that charges all of it itself. */
+  /** The numbers of a native's price, in order; empty for one that charges all of it itself. */
   readonly native: readonly number[];
   /** By instruction; empty for a native. */
   readonly amounts: Float64Array;
-  /** By function instantiation: the type arguments that are made when it is first called. */
+  /** By function instantiation: the type arguments that are created on its first call. */
   readonly typeArguments: readonly { readonly amount: number }[];
-  /** How values look whose size is charged for, by `FunctionCode.sized`; filled in when they are. */
+  /** Layouts of values whose size is charged for, by `FunctionCode.sized`; filled in on demand. */
   readonly layouts: (Layout | undefined)[];
-  /** By other prices, those that were asked for before: prologues and epilogues cost nothing. */
+  /** Costs by the previously used prices: prologues and epilogues cost nothing. */
   before: CallCosts | undefined;
 }

@@ -1,5 +1,5 @@
 /**
- * What natives cost that follows from their arguments alone (docs/spec/gas.md §4). A native whose price depends on what
+ * Costs of natives that follow from their arguments alone (docs/spec/gas.md §4). A native whose price depends on what
  * it finds charges the rest itself.
  */
 import { formatTypeTag } from '../../move/types/type-tag.ts';
@@ -10,10 +10,10 @@ import { requestBytes } from '../natives/dispatch.ts';
 import { type ByteVector, Reference, type Value } from '../value.ts';
 import type { GasPrices } from './gas-meter.ts';
 
-/** How many units an argument or a type argument is. */
+/** How many units an argument or a type argument counts. */
 type Units = (args: readonly Value[], context: NativeContext) => number;
 
-/** The name of a base price, and what is paid for each of some units. Names are below those of the native's kind. */
+/** The name of a base price, and prices per unit. Names are relative to those of the native's kind. */
 type NativePrice = readonly [base: string, ...perUnit: (readonly [name: string, units: Units])[]];
 
 function bytesAt(index: number): Units {
@@ -23,7 +23,7 @@ function bytesAt(index: number): Units {
   };
 }
 
-/** Of a `vector<u8>`, or of a `String`, which is a structure of one. */
+/** The length of a `vector<u8>`, or of a `String`, which is a struct of one. */
 function lengthOf(value: Value): number {
   return Array.isArray(value) ? lengthOf(value[0]) : (value as ByteVector).length;
 }
@@ -33,7 +33,7 @@ function perByte(operation: string, argument = 0, each = 'per_byte'): NativePric
   return [`${operation}.base`, [`${operation}.${each}`, bytesAt(argument)]];
 }
 
-/** Natives of a module whose one price has their name, but for `_internal` and `_impl`. */
+/** Natives of a module whose one price has their name without `_internal` and `_impl`. */
 function plain(module: string, ...names: readonly string[]): Record<string, NativePrice> {
   return Object.fromEntries(
     names.map((name) => {
@@ -67,7 +67,7 @@ const STDLIB: Readonly<Record<string, NativePrice>> = {
   ],
 };
 
-/** A signature whose key and form are right is verified; a wrong one ends before that. */
+/** A signature is only verified, and charged for, if its key and form are valid. */
 const ED25519: NativePrice = [
   'signature.base',
   ['signature.per_pubkey_deserialize', () => 1],
@@ -194,7 +194,7 @@ function tablePrice(name: string): [native: string, price: NativePrice] {
   return [`table::${name}`, [`${name}.base`]];
 }
 
-/** Natives of `0x1::ristretto255` whose price has their name, but for `_internal`. */
+/** Natives of `0x1::ristretto255` whose price has their name without `_internal`. */
 const RISTRETTO = [
   ...['point_identity', 'point_decompress', 'point_clone', 'point_compress', 'point_mul'],
   ...['point_neg', 'point_add', 'point_sub', 'point_double_mul'],
@@ -226,7 +226,7 @@ function prefixed(
   ]);
 }
 
-/** The numbers that a schedule has for the price of a native, the base first; none without a price. */
+/** The numbers of a native's price in a schedule, the base first; empty without a price. */
 export function nativeNumbers(prices: GasPrices, module: string, name: string): number[] {
   const [base, ...perUnit] = nativePrice(module, name) ?? [];
   return base === undefined ? [] : [base, ...perUnit.map(([each]) => each)].map(prices.of, prices);
@@ -238,7 +238,7 @@ export function nativePrice(module: string, name: string): NativePrice | undefin
 }
 
 /**
- * Charges what follows from the arguments.
+ * Charges the part of a price that follows from the arguments.
  * @param numbers of the price, by the schedule of the session
  * @throws VmError OUT_OF_GAS, EXECUTION_LIMIT_REACHED
  */
@@ -256,7 +256,7 @@ export function chargeNative(
   context.gas.charge(amount);
 }
 
-/** What moves when a range does: the range twice, and what is behind both places. */
+/** Elements moved by moving a range: the range twice, and what follows both places. */
 function movedElements([source, at, count, target, place]: readonly Value[]): number {
   const lengthAt = (vector: Value): number =>
     ((vector as Reference).get() as ByteVector | Value[]).length;
@@ -307,14 +307,14 @@ function typeNameUnits(_: readonly Value[], { typeArguments }: NativeContext): n
 /** The abstract size of an argument that is a value of the type argument. */
 function sizeAt(index: number): Units {
   return (args, { program, sizes, typeArguments }) => {
-    // There is a value of the type, so its layout is known, or follows without looking at a module.
+    // A value of the type exists, so its layout is known or follows without reading a module.
     const layout = program.layout(typeArguments[0]!) as Layout;
     const value = args[index]!;
     return sizes.of(layout, value instanceof Reference ? value.get() : value);
   };
 }
 
-/** The texts and arguments of the transaction's entry function. */
+/** The length of the names and arguments of the transaction's entry function. */
 function payloadUnits(_: readonly Value[], { session }: NativeContext): number {
   const call = session?.transaction?.entryFunction;
   if (call === undefined) return 0;

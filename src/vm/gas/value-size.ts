@@ -3,7 +3,7 @@ import type { Layout } from '../../move/values/layout.ts';
 import { ByteVector, type Closure, Reference, type Value } from '../value.ts';
 import type { GasPrices } from './gas-meter.ts';
 
-/** Vectors of these kinds are one piece of memory in the reference: an element counts its bytes. */
+/** In the reference, vectors of these kinds are one block of memory: an element counts its bytes. */
 const PACKED_KINDS = [
   ...(['u8', 'u16', 'u32', 'u64', 'u128', 'u256'] as const),
   ...(['i8', 'i16', 'i32', 'i64', 'i128', 'i256', 'bool', 'address'] as const),
@@ -80,7 +80,7 @@ export class ValueSizes {
     }
   }
 
-  /** What a closure has captured; its values are of primitive types, or their size does not matter yet. */
+  /** The size of a closure's captures: primitive values, or values whose size does not matter yet. */
   #captured({ captured }: Closure): number {
     let size = 0;
     for (const value of captured) {

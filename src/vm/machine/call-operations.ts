@@ -12,7 +12,7 @@ import type { Operation } from './operation.ts';
 import { valueAt } from './simple-operations.ts';
 import { type CalledType, checkStored } from './stored-closure.ts';
 
-/** The function of a handle; `undefined` when it has to be looked up first, and the operation is done again. */
+/** The function of a handle; `undefined` if it has to be looked up first and the operation is retried. */
 function calleeOf(machine: Machine, handle: number): Callee | undefined {
   const { module } = machine.frame!.function;
   const callee = module.callees[handle];
@@ -75,7 +75,7 @@ function calledType({ frame }: Machine, signature: number): CalledType {
   return { module: module.compiled, args, results, typeArguments: frame!.typeArguments.types };
 }
 
-/** Looks the function of a function value up. @throws VmError; or rejects with it */
+/** Looks up the function of a function value. @throws VmError; or rejects with it */
 function resolve(machine: Machine, closure: Closure, called: CalledType): MaybePromise<void> {
   const { program } = machine;
   const { module, name, typeArguments, stored } = closure;
@@ -126,7 +126,7 @@ const genericStruct: StructOperand = ({ program, frame }, index) => {
   return program.definedGenericStruct(running.module, instantiation, typeArguments);
 };
 
-/** A resource; `undefined` when it has to be read first, and the operation is done again. */
+/** A resource; `undefined` if it has to be read first and the operation is retried. */
 function resourceAt(machine: Machine, address: Value, type: VmType): GlobalResource | undefined {
   machine.checkAccess(type);
   const { globals } = machine;

@@ -1,4 +1,4 @@
-/** The resources that a run has looked at: each is read once, and charged once in each session. */
+/** The resources that a run has accessed: each is read once, and charged once per session. */
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { BcsError } from '../../move/bcs/bcs-reader.ts';
 import type { Address } from '../../move/types/address.ts';
@@ -14,14 +14,14 @@ import type { StoredGroup } from '../world.ts';
 export interface GlobalResource extends StoredPlace {
   readonly address: Address;
   type: VmType;
-  /** Its place; empty if there is no such resource, or the run has removed it. */
+  /** Its place; empty if the resource does not exist or the run has removed it. */
   readonly place: Value[];
   readonly group: StoredGroup | undefined;
   /** The last session that has paid for reading it. */
   paidIn: number;
 }
 
-/** The run, as far as resources are read and paid for by it. */
+/** The parts of a run that are needed to read resources and charge for them. */
 interface Reader extends Pick<NativeContext, 'gas' | 'meter' | 'program' | 'world'> {
   chargeLayout(layout: Layout): MaybePromise<void>;
 }
@@ -36,7 +36,7 @@ export class Globals {
     this.#run = run;
   }
 
-  /** From now on everything is paid for again. */
+  /** Starts a session, in which everything is charged again. */
   beginSession(): void {
     this.#session += 1;
     if (this.#paidGroups.size > 0) this.#paidGroups.clear();
@@ -48,7 +48,7 @@ export class Globals {
     return all;
   }
 
-  /** Puts the types of another program in the place of those that resources have. */
+  /** Replaces the types of resources by those of another program. */
   adopt(program: Program): void {
     const known = this.all();
     this.#known = new Map();
@@ -65,13 +65,13 @@ export class Globals {
     return known;
   }
 
-  /** Pays for a resource, unless the session has. @throws VmError OUT_OF_GAS, IO_LIMIT_REACHED */
+  /** Charges once per session for a resource. @throws VmError OUT_OF_GAS, IO_LIMIT_REACHED */
   pay(resource: GlobalResource): void {
     if (resource.paidIn === this.#session) return;
     this.#run.gas.chargeRead(this.#unpaidBytes(resource));
   }
 
-  /** What a native is told of a resource, for which it charges in its own way. */
+  /** A resource for a native, which charges for it in its own way. */
   forNative(resource: GlobalResource): NativeResource {
     return {
       isThere: resource.place[0] !== undefined,
@@ -127,7 +127,7 @@ export class Globals {
     return resource;
   }
 
-  /** The bytes that reading a resource counts, and notes it: the first of a group counts the whole group, too. */
+  /** Marks a resource as paid and returns the bytes to charge: a group's first member adds the whole group. */
   #unpaidBytes(resource: GlobalResource): number {
     const { bytes = 0, group } = resource;
     resource.paidIn = this.#session;

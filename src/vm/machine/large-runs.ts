@@ -1,11 +1,11 @@
 /**
- * Runs that make much, of which only a few go on at once: each may use all of its memory, and a hundred of them more
- * than a machine has. The others wait, with the little that they have.
+ * Limits how many runs that allocate much memory proceed at once: each may use all of its allowance, and a hundred of
+ * them would need more than a machine has. The others wait with the little memory that they hold.
  */
 
-/** A run that has made more than this is large, in bytes. One that needs more than a turn counts as much. */
+/** A run that has allocated more bytes than this is large. One that needs more than a turn counts as much. */
 export const LARGE_RUN_BYTES = 4 * 1024 * 1024;
-/** Large runs of this process that go on at once. */
+/** Maximum number of large runs of this process at once. */
 export const MAX_LARGE_RUNS = 3;
 
 export class RunsAtOnce {
@@ -17,7 +17,7 @@ export class RunsAtOnce {
     this.#most = most;
   }
 
-  /** Resolves when one more may go on; `leave` is called when it is over. Rejects when the signal is aborted first. */
+  /** Resolves when one more may continue; call `leave` when it is over. Rejects if the signal is aborted first. */
   async enter(signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
     if (this.#running < this.#most) {
@@ -38,7 +38,7 @@ export class RunsAtOnce {
     });
   }
 
-  /** The place of one that is over is that of the one that waited longest. */
+  /** Passes the place of a run that is over to the one that has waited longest. */
   leave(): void {
     const [next] = this.#waiting;
     if (next === undefined) this.#running -= 1;

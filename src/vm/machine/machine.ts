@@ -1,6 +1,6 @@
 /**
  * The state of one run: frames, the stack of values, the resources that were read. Operations (*-operations.ts)
- * change it; run.ts lets them follow each other.
+ * change it; run.ts executes them in sequence.
  *
  * Missing data suspends the run, and the instruction that needs it is retried: at once if the world answers at once,
  * otherwise the run waits between two instructions.
@@ -72,14 +72,14 @@ export interface MachineParts {
   readonly world: World;
   readonly natives: NativeLookup;
   readonly limits: RunLimits;
-  /** What the run is for; absent: a view, whose changes are dropped. */
+  /** What the run is for; absent in a view, whose changes are dropped. */
   readonly session?: Session | undefined;
-  /** Absent: the run goes on until it is over. */
+  /** If absent, the run continues until it is over. */
   readonly turns?: RunTurns | undefined;
   readonly observer?: RunObserver | undefined;
 }
 
-/** Natives that were looked up, and by whom; they live as long as the function's program. */
+/** Natives that were found, and by which lookup; they live as long as the function's program. */
 const foundNatives = new WeakMap<
   LoadedFunction,
   {
@@ -96,7 +96,7 @@ export class Machine {
   program: Program;
   readonly world: RunWorld;
   readonly meter: Meter;
-  /** Of the session that goes on: a machine may have several, not all of them charged. */
+  /** Gas of the current session: a machine may have several, not all of them charged. */
   gas = UNMETERED;
   prices = UNPRICED;
   session: Session | undefined;
@@ -110,13 +110,13 @@ export class Machine {
   readonly frames: Frame[] = [];
   /** Absent before the first call and after the last return. */
   frame: Frame | undefined;
-  /** Set where the operation that comes next must not begin before it has resolved. */
+  /** Set if the next operation must not begin before it has resolved. */
   waiting: Promise<void> | undefined;
-  /** A function value and the function that it names, once that was looked up. */
+  /** A function value and the function that it names, once looked up. */
   resolved: { readonly closure: Value; readonly callee: Callee } | undefined;
   readonly #natives: NativeLookup;
   readonly #maxFrames: number;
-  /** Type arguments that were made, by what they cost in the function that makes them. */
+  /** Type arguments that were created, by their cost entry in the function that creates them. */
   readonly #madeTypes = new Set<CallCosts['typeArguments'][number]>();
   /** Frames that were not called by their names in code. */
   #dynamicFrames = 0;
@@ -153,7 +153,7 @@ export class Machine {
     this.#waitFor(work);
   }
 
-  /** The `count` values that were pushed last, in the order in which they were. */
+  /** Pops the `count` values that were pushed last, in pushing order. */
   take(count: number): Value[] {
     const { stack } = this;
     const values = new Array<Value>(count);
@@ -183,12 +183,12 @@ export class Machine {
     if (kind !== 'static') this.#dynamicFrames += 1;
   }
 
-  /** Charges for a module that is used, the first time. */
+  /** Charges for a module on its first use. */
   chargeModule({ id, compiled, isFree }: LoadedModule): void {
     if (!isFree) this.gas.chargeModule(id, compiled.sizeBytes ?? 0);
   }
 
-  /** Charges for the modules that declare what a type is made of. Rejects with VmError. */
+  /** Charges for the modules that declare the parts of a type. Rejects with VmError. */
   chargeTypes({ tag, parts }: VmType): MaybePromise<void> {
     const ofParts = (): MaybePromise<unknown> =>
       mapInOrder(parts, (part) => this.chargeTypes(part));
@@ -201,7 +201,7 @@ export class Machine {
     });
   }
 
-  /** Charges for the modules of all that a value of a layout is made of. */
+  /** Charges for the modules of all parts of a layout. */
   chargeLayout(layout: Layout): MaybePromise<void> {
     const modules = modulesOf(layout);
     if (modules.length === 0) return undefined;
@@ -211,7 +211,7 @@ export class Machine {
     return andThen(charged, () => undefined);
   }
 
-  /** Begins a session: what it makes and reads is charged, also what earlier ones have read. No gas: nothing is. */
+  /** Begins a session, which is charged again for what earlier ones have read. Without gas it is free. */
   beginSession(session: Session | undefined, gas: GasMeter = UNMETERED, prices = UNPRICED): void {
     this.session = session;
     this.sessionExtensions = new Extensions();
@@ -220,18 +220,18 @@ export class Machine {
     this.globals.beginSession();
   }
 
-  /** What the session does from now on is free. */
+  /** Makes the rest of the session free. */
   stopCharging(): void {
     this.gas = UNMETERED;
     this.prices = UNPRICED;
   }
 
-  /** Begins one run: what it makes of types is charged, also what earlier ones have made. */
+  /** Begins one run, which is charged even for types that earlier ones have created. */
   beginRun(): void {
     if (this.#madeTypes.size > 0) this.#madeTypes.clear();
   }
 
-  /** Charges for the type arguments of a call, which are made when it is made for the first time. */
+  /** Charges for the type arguments of a call, which are created on the first such call. */
   chargeTypeArguments(instantiation: number): void {
     const made = this.frame!.costs.typeArguments[instantiation]!;
     if (this.#madeTypes.has(made)) return;
@@ -245,14 +245,14 @@ export class Machine {
     this.frame = this.frames.pop();
   }
 
-  /** Frames of functions that run, the innermost last. */
+  /** Frames of the running functions, the innermost last. */
   running(): readonly Frame[] {
     return this.frame === undefined ? this.frames : [...this.frames, this.frame];
   }
 
   /**
-   * Checks that a resource of the function that runs may be used: not where its module was entered again through a
-   * function value. Without one there is nothing to check, because modules do not depend on each other in circles.
+   * Checks that the running function may use a resource: not if its module was reentered through a function value.
+   * Without function values there is nothing to check, because module dependencies have no cycles.
    * @throws VmError RUNTIME_DISPATCH_ERROR
    */
   checkAccess(type: VmType): void {
@@ -325,7 +325,7 @@ export class Machine {
     this.observer?.left?.(this, result);
   }
 
-  /** A native has its function called instead of itself: one with the same parameters, but for the last. */
+  /** Calls a function in place of a native; it has the same parameters except for the last. */
   #dispatch(native: LoadedFunction, { module, name, typeArguments, args }: NativeCall) {
     return andThen(this.program.function(module, name), (target) => {
       if (!sameSignature(native, target)) {

@@ -23,7 +23,7 @@ function arithmeticError(text: string): VmError {
   return new VmError('ARITHMETIC_ERROR', { text });
 }
 
-/** Both operations of a kind: `step` gives a result that may be out of range. */
+/** Both operations of a kind; the result of `step` may be out of range. */
 function onNumbers(step: (left: number, right: number) => number, overflow: string): Operation {
   return ({ stack }, place) => {
     const right = stack.pop() as number;
@@ -47,7 +47,7 @@ function onBigs(step: (left: bigint, right: bigint) => bigint, overflow: string)
 const DIVISION_BY_ZERO = 'Division by zero';
 const REMAINDER_BY_ZERO = 'Integer remainder by zero';
 
-/** Adding 0 makes 0 of -0. */
+/** Adding 0 turns -0 into 0. */
 function divideNumbers(left: number, right: number): number {
   if (right === 0) throw arithmeticError(DIVISION_BY_ZERO);
   return Math.trunc(left / right) + 0;
@@ -61,7 +61,7 @@ function divideBigs(left: bigint, right: bigint): bigint {
 const modNumber: Operation = ({ stack }, place) => {
   const right = stack.pop() as number;
   const left = stack[stack.length - 1] as number;
-  // The reference has no result where the quotient does not fit.
+  // The reference has no result if the quotient does not fit.
   if (right === 0 || (right === -1 && left === MIN[place]))
     throw arithmeticError(REMAINDER_BY_ZERO);
   stack[stack.length - 1] = (left % right) + 0;
@@ -137,7 +137,7 @@ function negateBig({ stack }: Machine, place: number): void {
   stack[stack.length - 1] = -value;
 }
 
-/** Types of 256 bits are shown as the reference's messages have them. */
+/** Types of 256 bits are shown as in the reference's messages. */
 function shownSource(kind: IntegerKind, target: IntegerKind): string {
   if (kind === 'u256') return target === 'i256' ? 'int256::U256' : 'U256';
   return kind === 'i256' ? 'I256' : kind;
@@ -152,7 +152,7 @@ function castError(value: number | bigint, from: IntegerKind, to: IntegerKind): 
   return arithmeticError(`Cannot cast ${shownSource(from, to)}(${value}) to ${shownTarget(to)}`);
 }
 
-/** A cast between two lists of integer types; `convert` changes how a value looks. */
+/** A cast between two lists of integer types; `convert` changes the representation. */
 function cast<From extends number | bigint, To extends number | bigint>(
   convert: (value: From) => To,
   from: readonly IntegerKind[],
@@ -175,7 +175,7 @@ const same = <T>(value: T): T => value;
 export const NUMBER_OPERATIONS = {
   addNumber: onNumbers((left, right) => left + right, 'Addition overflow'),
   subNumber: onNumbers((left, right) => left - right, 'Subtraction overflow'),
-  // A product may be too large to be exact; it is too large for the type then.
+  // A product that is too large to be exact is also too large for the type.
   mulNumber: onNumbers((left, right) => left * right + 0, 'Multiplication overflow'),
   divNumber: onNumbers(divideNumbers, 'Division overflow'),
   modNumber,

@@ -1,6 +1,6 @@
 /**
- * What may not be done where a module is entered again while it runs. Only function values and natives that dispatch
- * can enter it (docs/spec/vm.md §4.6).
+ * Restrictions for a module that is reentered while it runs. Only function values and dispatching natives can reenter
+ * it (docs/spec/vm.md §4.6).
  */
 import { type ModuleId, moduleKey } from '../../move/types/module-id.ts';
 import type { LoadedFunction } from '../program/loaded-module.ts';

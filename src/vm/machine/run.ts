@@ -16,7 +16,7 @@ import { STRUCTURE_OPERATIONS } from './structure-operations.ts';
 
 /** Time between two turns of the event loop, in milliseconds: that of all runs of the process together. */
 const SLICE_MS = 5;
-/** Work between two looks at the clock, in units: operations, and what they are charged for besides. */
+/** Work between two checks of the clock, in units: operations, and what they are charged in addition. */
 const BATCH = 1_024;
 
 /** Most values on the stack of one run. */
@@ -32,7 +32,7 @@ export function longRunCount(): number {
 /** The limits of a view function: about two seconds of work. */
 export const VIEW_LIMITS: RunLimits = {
   maxUnits: 100_000_000,
-  // Some 20 ms. Reading the largest value that state can have, a MiB, takes fewer.
+  // About 20 ms. Reading the largest value that state can have, 1 MiB, takes fewer.
   maxOperationUnits: 1_250_000,
   maxAllocatedBytes: 256 * 1024 * 1024,
   maxFrames: 1_024,
@@ -54,12 +54,12 @@ const OBSERVED: readonly Operation[] = BY_NUMBER.map((operation) => (machine, op
 export interface Call {
   readonly function: LoadedFunction;
   readonly typeArguments: readonly VmType[];
-  /** For a parameter that is a reference: `new Reference([value], 0)`. */
+  /** For a reference parameter, pass `new Reference([value], 0)`. */
   readonly args: readonly Value[];
 }
 
 /**
- * The results of a function, at once when the world answers at once and the run is short.
+ * The results of a function: synchronously if the world answers synchronously and the run is short.
  * @throws VmError, or rejects with it; what the world fails with
  */
 export function run(
@@ -70,7 +70,7 @@ export function run(
   return runIn(new Machine({ ...parts, limits }), call);
 }
 
-/** The same in a machine in which no run has failed: it has the effects of all its runs afterwards. */
+/** The same in a machine in which no run has failed and which accumulates the effects of its runs. */
 export function runIn(machine: Machine, call: Call): MaybePromise<readonly Value[]> {
   const { function: target, typeArguments, args } = call;
   machine.beginRun();
@@ -110,7 +110,7 @@ async function resume(machine: Machine): Promise<readonly Value[]> {
   }
 }
 
-/** What is waited for fails where it was asked for. */
+/** Awaits pending work and adds the current location to its errors. */
 async function located(machine: Machine, waiting: Promise<void>): Promise<void> {
   try {
     await waiting;
@@ -119,7 +119,7 @@ async function located(machine: Machine, waiting: Promise<void>): Promise<void> 
   }
 }
 
-/** Operations until there is something to wait for, the run is over, or others should have their turn. */
+/** Runs operations until it has to wait, the run is over, or others should have their turn. */
 function runSlice(machine: Machine): void {
   try {
     runBatch(machine);
@@ -129,7 +129,7 @@ function runSlice(machine: Machine): void {
   }
 }
 
-/** Most runs are over before they come to look at the clock. */
+/** Most runs are over before they check the clock. */
 function runBatches(machine: Machine): void {
   const end = performance.now() + SLICE_MS / Math.max(1, longRuns);
   do runBatch(machine);

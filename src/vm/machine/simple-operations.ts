@@ -18,7 +18,7 @@ import type { Operation } from './operation.ts';
 /** Longest text of an abort, in bytes. */
 const MAX_ABORT_MESSAGE_BYTES = 1_024;
 
-/** What a place holds. @throws VmError when there is nothing any more */
+/** The value at a place. @throws VmError if the place is gone */
 export function valueAt(reference: Value): Value {
   const value = (reference as Reference).get();
   if (value === undefined) throw refusedCode('a place that is gone');
@@ -52,7 +52,7 @@ function compare(isTrue: (left: number | bigint, right: number | bigint) => bool
   };
 }
 
-/** How the value looks whose size an instruction is charged for; `undefined`: the operation is done again. */
+/** Layout of the value whose size the instruction is charged for; `undefined` if the operation is retried. */
 function sizedLayout(machine: Machine): Layout | undefined {
   const { costs, code, function: running, typeArguments, pc } = machine.frame!;
   const place = code.sizedAt[pc - 1]!;
@@ -68,7 +68,7 @@ function sizedLayout(machine: Machine): Layout | undefined {
   return undefined;
 }
 
-/** Charges for a copy of a value. @returns whether it did: otherwise the operation is done again */
+/** Charges for a copy of a value. @returns false if the operation is retried instead */
 function chargeSize(machine: Machine, price: string, value: Value): boolean {
   if (machine.gas.prices === NO_PRICES) return true;
   const layout = sizedLayout(machine);

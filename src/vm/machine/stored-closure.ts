@@ -1,6 +1,6 @@
 /**
- * Function values that were read from state name a function that nobody compared with them. This is done when one is
- * called: by the types of the call, and by the layouts of what it captured.
+ * Checks function values that were read from state against the function that they name. This is done when one is
+ * called, with the types of the call and the layouts of what it captured.
  */
 import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
 import type { CompiledModule, SignatureToken } from '../../move/modules/compiled.ts';
@@ -65,7 +65,7 @@ function typeOf(
     : [program.typeOfToken(module, token, typeArguments), undefined];
 }
 
-/** Whether values of both look the same; names do not matter. */
+/** Whether values of both have the same representation; names do not matter. */
 function isSameShape(left: Layout, right: Layout): boolean {
   if (left.kind === 'vector') {
     return right.kind === 'vector' && isSameShape(left.element, right.element);

@@ -10,7 +10,7 @@ import { valueAt } from './simple-operations.ts';
 /** Memory of an element that is pushed, with its number. In bytes. */
 const PUSHED_BYTES = 32;
 
-/** Why an operation on a vector failed: its sub status. */
+/** Sub statuses of failed vector operations. */
 const VECTOR_ERRORS = {
   indexOutOfBounds: 1n,
   popEmpty: 2n,
@@ -25,7 +25,7 @@ function compiledOf({ frame }: Machine): CompiledModule {
   return frame!.function.module.compiled;
 }
 
-/** Whether values of a type can be made: not too deep. Looks the type's parts up, if that was not done before. */
+/** Whether values of a type can be created (not too deep). Looks up the type's parts if needed. */
 function mayMake(machine: Machine, type: VmType): boolean {
   if (type.layout !== undefined) return true;
   machine.retryAfter(machine.program.layout(type));
@@ -173,7 +173,7 @@ const vecLen: Operation = ({ stack }) => {
   stack[stack.length - 1] = BigInt(elementsAt(stack[stack.length - 1]).length);
 };
 
-/** A u64 as a place in a vector. @throws VmError beyond its end */
+/** A u64 as an index into a vector. @throws VmError beyond its end */
 function placeIn(elements: Elements, index: Value): number {
   if ((index as bigint) >= BigInt(elements.length)) {
     throw vectorError(VECTOR_ERRORS.indexOutOfBounds);

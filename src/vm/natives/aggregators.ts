@@ -1,5 +1,5 @@
 /**
- * Natives of `0x1::aggregator_v2` and of the aggregators before them, whose values are items of a table
+ * Natives of `0x1::aggregator_v2` and of the older aggregators, whose values are items of a table
  * (docs/spec/vm.md §6.7). A view changes nothing in parallel with others, so all of them are plain integers here.
  */
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
@@ -16,9 +16,9 @@ const SNAPSHOT_TYPE_UNSUPPORTED = 0x3_0005;
 const TYPE_UNSUPPORTED = 0x3_0007;
 const STRING_TOO_LONG = 0x3_0008;
 const NOT_SUPPORTED_YET = 0x3_0009;
-/** Maximum length of what is put around a number, and of a constant text, in bytes. */
+/** Maximum length of the text around a number, and of a constant text, in bytes. */
 const MAX_DERIVED_BYTES = 1024;
-/** Minimum size of a constant text as it is stored. */
+/** Minimum stored size of a constant text. */
 const MIN_CONSTANT_BYTES = 22;
 
 const MAX_VALUES: ReadonlyMap<string, bigint> = new Map([
@@ -49,7 +49,7 @@ function changed(sign: bigint): Native {
     const value = (fields[0] as bigint) + sign * (amount as bigint);
     if (value < 0n || value > (fields[1] as bigint)) return [false];
     fields[0] = value;
-    // Written also where later changes undo this one.
+    // Written even if later changes undo this one.
     const { stored } = aggregator as Reference;
     if (stored !== undefined) stored.isAggregated = true;
     return [true];
@@ -102,7 +102,7 @@ function unpaddedWidth(bytes: number): number {
   return bytes + lengthBytes(bytes) + 1;
 }
 
-/** `DerivedStringSnapshot`: a text, and as many zeros as make its BCS as wide as said. */
+/** `DerivedStringSnapshot`: a text, padded with zeros until its BCS has the given width. */
 function derivedString(meter: Meter, bytes: Uint8Array, width: number): Value {
   const padding = new Uint8Array(width - unpaddedWidth(bytes.length));
   return [[byteVector(meter, bytes)], byteVector(meter, padding)];
@@ -111,14 +111,14 @@ function derivedString(meter: Meter, bytes: Uint8Array, width: number): Value {
 const ADD_OVERFLOW = 0x2_0001;
 const SUBTRACT_UNDERFLOW = 0x2_0002;
 
-/** Values of aggregators that are items of a table, as far as a run has looked at them. */
+/** Values of aggregators that are items of a table, as far as a run has accessed them. */
 export class TableAggregators {
   readonly values = new Map<string, bigint>();
   /** Values before the run. */
   readonly before = new Map<string, bigint>();
-  /** Those whose value code has seen or made; the others are changed without being read. */
+  /** Those whose value code has read or set; the others are changed without being read. */
   readonly read = new Set<string>();
-  /** Those that were added to or subtracted from: written also where nothing is left of it. */
+  /** Those that were added to or subtracted from: written even if the changes cancel out. */
   readonly changed = new Set<string>();
 }
 
@@ -176,7 +176,7 @@ const tableRead: Native = (context, [aggregator]) => {
   return andThen(tableValue(context, fields), (value) => [value]);
 };
 
-/** Whether an item was there is looked at, because only such a one is deleted. */
+/** Checks whether the item existed, because only then it is deleted. */
 const destroyTableAggregator: Native = (context, [aggregator]) => {
   const fields = partsOf(aggregator);
   return andThen(tableValue(context, fields), () => {

@@ -1,4 +1,4 @@
-/** Natives of `0x1::crypto_algebra` (docs/spec/vm.md §6.11). Elements stay here; code has their numbers. */
+/** Natives of `0x1::crypto_algebra` (docs/spec/vm.md §6.11). Elements stay here; code holds their handles. */
 import { ADDRESS_ONE } from '../../move/types/address.ts';
 import { type Native, NativeAbort, type NativeContext, type NativeResult } from '../native.ts';
 import type { VmType } from '../program/vm-type.ts';
@@ -52,16 +52,16 @@ function pathOf({ tag }: VmType): { readonly module: string; readonly name: stri
 
 const PRICES = 'aptos_framework.algebra.';
 
-/** How the gas schedule calls the curves. */
+/** Names of the curves in the gas schedule. */
 const PRICED_CURVES: Readonly<Record<string, string>> = {
   bls12381_algebra: 'bls12_381',
   bn254_algebra: 'bn254',
 };
 
-/** How the gas schedule calls an operation on points. */
+/** Names of operations on points in the gas schedule. */
 const PRICED_ON_POINTS: Readonly<Record<string, string>> = { zero: 'infinity', one: 'generator' };
 
-/** The operation of the field of degree 12 that one on its target group is. */
+/** The operation in the field of degree 12 that implements one on its target group. */
 const PRICED_IN_TARGET: Readonly<Record<string, string>> = {
   zero: 'one',
   one: 'clone',
@@ -75,7 +75,7 @@ const PRICED_IN_TARGET: Readonly<Record<string, string>> = {
 /** The name of a price below `aptos_framework.algebra` (docs/spec/gas.md §4). */
 function priceName({ module, name, structure: { elements } }: Named, operation: string): string {
   const curve = PRICED_CURVES[module]!;
-  // A slip of the reference, which its gas shows.
+  // A mistake in the reference, visible in its gas.
   if (name === 'Fr' && operation === 'one') return 'ark_bls12_381_fr_one';
   if (name === 'Gt') return `ark_${curve}_fq12_${PRICED_IN_TARGET[operation] ?? operation}`;
   if (name !== 'G1' && name !== 'G2') return `ark_${curve}_${elements.toLowerCase()}_${operation}`;
@@ -93,7 +93,7 @@ class Algebra {
     this.#elements = context.extensions.of(Elements);
   }
 
-  /** The structure of a type argument. @throws NativeAbort for a type that is none, or is not enabled */
+  /** The structure of a type argument. @throws NativeAbort if it names none, or one that is not enabled */
   structure(index: number): Named {
     const { typeArguments, world } = this.#context;
     const path = pathOf(typeArguments[index]!);
@@ -105,7 +105,7 @@ class Algebra {
     return { module: path.module, name: path.name, curve, structure };
   }
 
-  /** The name of a type argument of the same module. @throws NativeAbort for another one */
+  /** The name of a type argument of the same module. @throws NativeAbort for another module */
   nameBeside(index: number, { module }: Named): string {
     const path = pathOf(this.#context.typeArguments[index]!);
     if (path?.module !== module) throw new NativeAbort(NOT_IMPLEMENTED);
@@ -129,7 +129,7 @@ class Algebra {
     this.#context.gas.chargeFor(`${PRICES}ark_${PRICED_CURVES[module]!}_${operation}`, units);
   }
 
-  /** The number of a new element. @throws NativeAbort */
+  /** Adds an element and returns its handle. @throws NativeAbort */
   add({ module, structure }: Named, value: unknown): bigint {
     const { all, usedBytes } = this.#elements;
     const needed = usedBytes + structure.sizeBytes;
@@ -168,7 +168,7 @@ const GROUP_UNITS = 500;
 
 type Operation = (...values: readonly unknown[]) => unknown;
 
-/** @param of the operation of a structure; @throws NativeAbort where it has none */
+/** @param of the operation of a structure; @throws NativeAbort if it has none */
 function operating(price: string, of: (structure: Structure) => Operation): Native {
   return computing(GROUP_UNITS, (algebra, handles) => {
     const named = algebra.structure(0);
@@ -225,7 +225,7 @@ const equal = computing(FIELD_UNITS, (algebra, [left, right]) => {
   return [named.structure.eql(...values)];
 });
 
-/** The format that the second type argument names, and how the gas schedule calls it. */
+/** The format that the second type argument names, and its name in the gas schedule. */
 function formatOf(algebra: Algebra, named: Named): { format: Format; price: string } {
   const name = algebra.nameBeside(1, named);
   const format = defined(named.curve.formats.get(name));
@@ -280,7 +280,7 @@ const SCALAR_BITS = 255;
 const SMALL_WINDOW = 3;
 const SMALL_COUNT = 32;
 
-/** What the reference's algorithm does for a sum of products, by its buckets. */
+/** Charges for the reference's bucket algorithm for a sum of products. */
 function chargeMany(algebra: Algebra, group: Named, count: number): void {
   const window =
     count < SMALL_COUNT ? SMALL_WINDOW : Math.floor((Math.ceil(Math.log2(count)) * 69) / 100) + 2;

@@ -1,4 +1,4 @@
-/** Arguments of natives as what they are, and results back (src/vm/value.ts). */
+/** Converts arguments of natives to their types, and results back (src/vm/value.ts). */
 import { byteTools } from '../../move/bcs/bytes.ts';
 import { type Address, addressFromBytes } from '../../move/types/address.ts';
 import type { Meter } from '../meter.ts';
@@ -22,7 +22,7 @@ export function referencedBytes(value: Value): Uint8Array {
   return bytesOf(referenced(value));
 }
 
-/** The fields of a structure, or the elements of a vector that is not of bytes. */
+/** The fields of a struct, or the elements of a vector that is not a byte vector. */
 export function partsOf(value: Value): Value[] {
   return value as Value[];
 }
@@ -32,7 +32,7 @@ export function bytesInside(value: Value): Uint8Array {
   return bytesOf(partsOf(value)[0]);
 }
 
-/** @param bytes are not changed by anybody from now on @throws VmError OUT_OF_GAS, MEMORY_LIMIT_EXCEEDED */
+/** @param bytes must not be changed afterwards @throws VmError OUT_OF_GAS, MEMORY_LIMIT_EXCEEDED */
 export function byteVector(meter: Meter, bytes: Uint8Array): ByteVector {
   meter.allocateBytes(bytes.length);
   return new ByteVector(bytes);

@@ -1,5 +1,5 @@
 /**
- * Natives of `0x1::bls12381` (docs/spec/vm.md §6.9). What is paid for is what was done until the first fault
+ * Natives of `0x1::bls12381` (docs/spec/vm.md §6.9). Only the work up to the first fault is charged
  * (docs/spec/gas.md §4).
  */
 import type { GasMeter } from '../gas/gas-meter.ts';
@@ -32,7 +32,7 @@ function pricedSignature({ gas }: NativeContext, bytes: Uint8Array): G2Point | u
   return readSignature(bytes);
 }
 
-/** The check of a key's subgroup costs what reading it costs. */
+/** The subgroup check of a key costs as much as reading it. */
 function isPricedKeyInSubgroup({ gas }: NativeContext, key: G1Point): boolean {
   charge(gas, 'per_pubkey_deserialize');
   return isInSubgroup(key);
@@ -40,7 +40,7 @@ function isPricedKeyInSubgroup({ gas }: NativeContext, key: G1Point): boolean {
 
 type Read<Point> = (context: NativeContext, bytes: Uint8Array) => Point | undefined;
 
-/** The points of structures whose first field is a `vector<u8>`; `undefined` when one of them is none. */
+/** The points in structs whose first field is a `vector<u8>`; `undefined` if one of them is not a point. */
 async function pointsOf<Point>(
   context: NativeContext,
   values: Value,

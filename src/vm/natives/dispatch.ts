@@ -1,4 +1,4 @@
-/** Natives that call functions by their names: `0x1::function_info` and whoever dispatches (docs/spec/vm.md §6.6). */
+/** Natives that call functions by name: `0x1::function_info` and dispatching modules (docs/spec/vm.md §6.6). */
 import { andThen, type MaybePromise, settle } from '../../maybe-promise.ts';
 import { byteTools } from '../../move/bcs/bytes.ts';
 import type { SignatureToken } from '../../move/modules/compiled.ts';
@@ -26,7 +26,7 @@ interface FunctionName {
   readonly name: string;
 }
 
-/** Whether bytes are a name that a module may have (docs/spec/move.md §1). */
+/** Whether bytes are a valid module name (docs/spec/move.md §1). */
 function isIdentifier(bytes: Uint8Array): boolean {
   return byteTools.isAscii(bytes) && IDENTIFIER.test(textOf(bytes));
 }
@@ -72,7 +72,7 @@ function loaded(
   );
 }
 
-/** Whether a function can be called in place of another that has one parameter more, the function's name. */
+/** Whether a function can replace another that has one more parameter, the function's name. */
 const isCompatible: Native = (context, [expected, given]) => {
   const [wanted, named] = [functionNameOf(expected), functionNameOf(given)];
   if (wanted === undefined || named === undefined) return new NativeAbort(NOT_AN_IDENTIFIER);
@@ -98,7 +98,7 @@ function canReplace(left: LoadedFunction, right: LoadedFunction): boolean {
   );
 }
 
-/** Equal for equal types, whatever module they are written in. */
+/** Equal for equal types, whatever module they are in. */
 function typeTexts({ module }: LoadedFunction, tokens: readonly SignatureToken[]): string {
   return tokens.map((token) => formatMoveType(moveTypeOfToken(module.compiled, token))).join('; ');
 }
@@ -123,14 +123,14 @@ export const DISPATCH_NATIVES: Readonly<Record<string, Native>> = {
 
 const ALREADY_REQUESTED = 0x3_0000;
 
-/** The natives by which code asks that modules be published, when the transaction is over (docs/spec/vm.md §8.7). */
+/** A request of code to publish modules when the transaction is over (docs/spec/vm.md §8.7). */
 export interface PublishRequest {
   readonly destination: Address;
   readonly bundle: readonly Uint8Array[];
   readonly expected: ReadonlySet<string>;
   /**
-   * Names of the modules that they may name, by address; the empty name stands for all of an address. Absent: any
-   * module.
+   * Modules that they may name, by address; the empty name stands for all of an address. If absent, any module is
+   * allowed.
    */
   readonly allowed: ReadonlyMap<Address, ReadonlySet<string>> | undefined;
 }

@@ -59,7 +59,7 @@ const handleEvent: Native = (context, [guid, sequenceNumber, value]) =>
     data,
   }));
 
-/** @throws VmError for bytes that are no key */
+/** @throws VmError for bytes that are not a key */
 function eventKeyOf(bytes: Uint8Array): EventKey {
   try {
     return EventKey.decode(bytes);

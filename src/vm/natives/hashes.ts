@@ -11,7 +11,7 @@ import { SipHash } from './crypto/sip-hash.ts';
 import { giveWay } from './crypto/turns.ts';
 
 const DIGEST_BYTES = 32;
-/** Bytes that are hashed between two looks at the clock: a few milliseconds at most. A multiple of eight. */
+/** Bytes that are hashed between two checks of the clock: a few milliseconds at most. A multiple of eight. */
 const CHUNK_BYTES = 4_096;
 
 interface Hasher<T> {
@@ -19,7 +19,7 @@ interface Hasher<T> {
   digest(): T;
 }
 
-/** @param unitsPerByte what it costs: about the time of so many instructions */
+/** @param unitsPerByte its cost: about the time of that many instructions */
 function hashed<T>(
   context: NativeContext,
   content: Uint8Array,

@@ -1,4 +1,4 @@
-/** The natives that this machine has, all of the framework's modules at 0x1 (docs/spec/vm.md §6). */
+/** The natives of this machine, all in the framework's modules at 0x1 (docs/spec/vm.md §6). */
 
 import { ADDRESS_ONE } from '../../move/types/address.ts';
 import { missingNative, type Native, type NativeLookup } from '../native.ts';
@@ -35,7 +35,7 @@ const LOADERS: ReadonlyMap<string, () => Promise<Natives>> = new Map([
   ['crypto_algebra', algebra],
 ]);
 
-/** The native of a module of 0x1; undefined where the module has none that computes with curves. */
+/** A native of a module of 0x1; undefined unless it is one that computes with curves. */
 function curveNative(module: string, name: string): Native | undefined {
   const load = LOADERS.get(module);
   if (load === undefined) return undefined;

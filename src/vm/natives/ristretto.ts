@@ -1,4 +1,4 @@
-/** Natives of `0x1::ristretto255` (docs/spec/vm.md §6.10). Points stay here; code has their numbers. */
+/** Natives of `0x1::ristretto255` (docs/spec/vm.md §6.10). Points stay here; code holds their handles. */
 import { type Native, NativeAbort, type NativeContext } from '../native.ts';
 import { VmError } from '../status/status.ts';
 import type { Value } from '../value.ts';
@@ -42,7 +42,7 @@ function pointAt(context: NativeContext, handle: Value): RistrettoPoint {
   return point;
 }
 
-/** The number in a `&RistrettoPoint`. */
+/** The handle in a `&RistrettoPoint`. */
 function handleIn(point: Value): bigint {
   return partsOf(referenced(point))[0] as bigint;
 }
@@ -80,7 +80,7 @@ function scalarOf(value: Value): bigint {
   return scalarIn(bytesOf(value));
 }
 
-/** The result of an operation takes the place of its first operand, or a new one. */
+/** Stores the result of an operation in place of its first operand, or as a new point. */
 function placed(
   context: NativeContext,
   first: bigint,
@@ -164,7 +164,7 @@ function making(make: (bytes: Uint8Array) => RistrettoPoint, size?: number): Nat
   };
 }
 
-/** A scalar of what the Move code has checked. */
+/** A native that computes a scalar from arguments that the Move code has checked. */
 function computing(compute: (...args: readonly Value[]) => bigint): Native {
   return ({ meter }, args) => [byteVector(meter, scalarBytes(compute(...args)))];
 }

@@ -20,7 +20,7 @@ const NO_BCS: ReadonlySet<StatusName> = new Set([
   'VALUE_SERIALIZATION_ERROR',
 ]);
 
-/** The BCS of a value; undefined when it has none. */
+/** The BCS of a value; undefined if it has none. */
 function serialized(context: NativeContext, value: Value): MaybePromise<Uint8Array | undefined> {
   return andThen(context.program.layout(context.typeArguments[0]!), (layout) => {
     try {
@@ -48,7 +48,7 @@ const serializedSize: Native = (context, [value]) => {
   });
 };
 
-/** The size of all values of a type; undefined when they differ. */
+/** The size of all values of a type; undefined if they differ. */
 function sizeOf(layout: Layout, meter: Meter): number | undefined {
   meter.charge(1);
   if (layout.kind !== 'struct') return PRIMITIVE_BYTES.get(layout.kind);

@@ -59,7 +59,7 @@ const verifyBatch: Native = async (context, [signatures, keys, messages]) => {
 
 const ED25519_PRICES = 'aptos_framework.signature.';
 
-/** @param keysOf the keys in some bytes; `undefined` where their form is wrong */
+/** @param keysOf the keys in some bytes; `undefined` if they are malformed */
 function validateKeys(keysOf: (bytes: Uint8Array) => readonly Uint8Array[] | undefined): Native {
   return ({ meter, gas }, [value]) => {
     gas.chargeFor(`${ED25519_PRICES}base`);
@@ -75,7 +75,7 @@ function validateKeys(keysOf: (bytes: Uint8Array) => readonly Uint8Array[] | und
   };
 }
 
-/** The check of old code: bytes behind the last whole key are not looked at. */
+/** The check for old code, which ignores bytes after the last complete key. */
 const validateKeysOnly = validateKeys((bytes) => {
   const keys = wholeEd25519Keys(bytes);
   return keys.length > MAX_MULTI_ED25519_KEYS ? undefined : keys;

@@ -1,6 +1,6 @@
 /**
- * Natives of `0x1::table` (docs/spec/vm.md §6.4). `table_with_length` and all other maps on state are Move code above
- * it. What a run changes is seen by the rest of the run only.
+ * Natives of `0x1::table` (docs/spec/vm.md §6.4). `table_with_length` and all other maps on state are Move code on top
+ * of it. Changes of a run are visible only to the rest of that run.
  */
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { byteTools } from '../../move/bcs/bytes.ts';
@@ -16,7 +16,7 @@ import { sessionAddress } from './transactions.ts';
 const ALREADY_EXISTS = 0x6407;
 const NOT_FOUND = 0x6507;
 
-/** An item that a run for a transaction has looked at. */
+/** An item that a run for a transaction has accessed. */
 interface SeenItem {
   readonly handle: Address;
   readonly key: Buffer;
@@ -30,11 +30,11 @@ interface StoredItem extends StoredPlace {
   paidBy: Session | undefined;
 }
 
-/** The places of the items that a run has looked at, by handle and key; a place is empty where there is no item. */
+/** The places of the items that a run has accessed, by handle and key; empty for a missing item. */
 export class TableItems {
   readonly places = new Map<string, Value[]>();
   readonly stored = new Map<Value[], StoredItem>();
-  /** Those of a run for a transaction, in the order in which they were read; none in a view. */
+  /** Items that a run for a transaction accessed, in reading order; none in a view. */
   readonly seen: SeenItem[] = [];
 }
 
@@ -42,7 +42,7 @@ class NewTables {
   count = 0;
 }
 
-/** The place of an item, which observers are shown. */
+/** The place of an item, which is also shown to observers. */
 function placeOf(
   context: NativeContext,
   table: Value,

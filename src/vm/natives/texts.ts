@@ -29,17 +29,17 @@ function isCharBoundary(bytes: Uint8Array, at: bigint): boolean {
   return at < BigInt(bytes.length) && (bytes[Number(at)]! & 0xc0) !== 0x80;
 }
 
-/** Bytes that are searched for one unit. */
+/** Bytes that one unit searches. */
 const SEARCHED_PER_UNIT = 4;
 
 /**
- * Where bytes first are in others, the length of those when they are not (Knuth, Morris and Pratt, 1977). The engine's
- * own search takes the product of both lengths at worst.
+ * Index of the first occurrence of `sought`, or the length of `bytes` if absent (Knuth, Morris and Pratt, 1977). The
+ * engine's own search takes the product of both lengths at worst.
  */
 function placeOf(sought: Uint8Array, bytes: Uint8Array): number {
   const { length } = sought;
   if (length === 0) return 0;
-  // At i: how long a beginning of `sought` also ends there, the whole left out.
+  // At i: length of the longest proper prefix of `sought` that also ends there.
   const borders = new Uint32Array(length);
   for (let at = 1, same = 0; at < length; at += 1) {
     while (same > 0 && sought[at] !== sought[same]) same = borders[same - 1]!;
@@ -227,7 +227,7 @@ class Formatter {
     return fields.length === 0 ? 'None' : this.#some(fields[0]!.layout, values[0], depth);
   }
 
-  /** An option of old frameworks: a vector, which may be one of bytes. */
+  /** An option of old frameworks: a vector, possibly a byte vector. */
   #optionOfVector([field]: readonly LayoutField[], value: Value, depth: number): string {
     const { layout } = field!;
     const element = layout.kind === 'bytes' ? bytesOf(value)[0] : partsOf(value)[0];
@@ -285,7 +285,7 @@ const format: Native = (context, [value, withTypes, fullAddresses, singleLine, w
   );
 
 const VALUE = Symbol('value');
-/** What a format consists of; it ends where it is wrong. */
+/** A part of a format string; parsing stops at an error. */
 type Part = string | typeof VALUE | NativeAbort;
 
 /** Reads `{}` as a value, `{{` and `}}` as braces. */
@@ -335,7 +335,7 @@ const formatList: Native = (context, [formatText, list]) => {
   );
 };
 
-/** Unless a type is that one of `0x1::string_utils`. */
+/** An abort unless a type is the named one of `0x1::string_utils`. */
 function mismatch(type: VmType, name: string): NativeAbort | undefined {
   if (isFramework(structOf(type), 'string_utils', name)) return undefined;
   return new NativeAbort(ARGUMENTS_MISMATCH);

@@ -1,4 +1,4 @@
-/** Natives about the transaction that runs and about the chain (docs/spec/vm.md §6.5, §6.12, §8.1). */
+/** Natives about the running transaction and about the chain (docs/spec/vm.md §6.5, §6.12, §8.1). */
 
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { BcsError, type BcsReader, decodeBcs } from '../../move/bcs/bcs-reader.ts';
@@ -15,14 +15,14 @@ import type { TransactionFacts } from '../world.ts';
 import { bytesOf, byteVector, stringOf } from './arguments.ts';
 import { optionOf } from './vectors.ts';
 
-/** The variant of the reference's sessions that is no transaction. */
+/** The variant of the reference's sessions that is not a transaction. */
 const VOID_SESSION = 5;
 const SCHEME_UNIQUE_ADDRESS = 251;
 
 let hash: Buffer | undefined;
 
 /**
- * What natives make of the hash of the running transaction. A view is no transaction: the reference uses the hash of a
+ * The hash of the running transaction, for natives. A view is not a transaction: the reference uses the hash of a
  * session without content (docs/spec/vm.md §6.5).
  */
 function sessionHash({ session }: Pick<NativeContext, 'session'>): Buffer {
@@ -31,14 +31,14 @@ function sessionHash({ session }: Pick<NativeContext, 'session'>): Buffer {
   return hash;
 }
 
-/** Handle of the n-th table, or key of the n-th aggregator, that a run makes, from 0. */
+/** Handle of the n-th table, or key of the n-th aggregator, that a run creates, from 0. */
 export function sessionAddress(context: NativeContext, count: number): Address {
   const bytes = new Uint8Array(4);
   new DataView(bytes.buffer).setUint32(0, count);
   return addressFromBytes(sha3(joined(sessionHash(context), bytes)));
 }
 
-/** The n-th unique address that a run asks for, from 1. */
+/** The n-th unique address that a run requests, from 1. */
 function uniqueAddress(context: NativeContext, count: bigint): Address {
   const counted = encodeBcs((writer) => writer.u64(count).u8(SCHEME_UNIQUE_ADDRESS));
   return addressFromBytes(sha3(joined(sessionHash(context), counted)));
@@ -56,11 +56,11 @@ const COUNTER_OVERFLOW = 0x3_0002;
 const NO_INDEX = 0x3_0005;
 const RANDOMNESS_REFUSED = 1;
 const MAX_COUNTER = 0xffff;
-/** Of randomness: a number, the lowest byte first. */
+/** Size of the randomness counter, a little-endian number. */
 const COUNTER_BYTES = 8;
 
 /**
- * What a transaction has to say.
+ * A native that returns a fact about the transaction.
  * @param what can only be accessed during transaction execution
  */
 function fact(
@@ -91,7 +91,7 @@ const generateAddress: Native = (context) => {
   return [uniqueAddress(context, BigInt(calls.addresses))];
 };
 
-/** The time, the transaction's index in its block, the session, and how often this was called in it. */
+/** Combines the time, the transaction's index in its block, the session and the number of calls in it. */
 const increasingCounter: Native = ({ session, sessionExtensions }, [timeUsecs]) => {
   const calls = sessionExtensions.of(Calls);
   calls.counters += 1;
@@ -115,8 +115,8 @@ const increasingCounter: Native = ({ session, sessionExtensions }, [timeUsecs]) 
 };
 
 /**
- * Whether the code that runs cannot undo a result that it does not like: the transaction's own function uses
- * randomness, and no other code can call it.
+ * Whether the running code cannot undo an unwanted result: the transaction's own function uses randomness, and no
+ * other code can call it.
  */
 function isUnbiasable(context: NativeContext): boolean {
   const called = context.callers()[0];
@@ -198,13 +198,13 @@ export const TRANSACTION_NATIVES: Readonly<Record<string, Native>> = {
   'randomness::is_unbiasable': (context) => [isUnbiasable(context)],
 };
 
-/** Variants of the configuration of consensus from this one on have one for transactions of validators. */
+/** Variants of the consensus configuration from this one on configure validator transactions. */
 const FIRST_WITH_VALIDATOR_TRANSACTIONS = 2;
 const CONFIG_VARIANTS = 5;
 /** Fewest bytes of a round and its proposer. */
 const ROUND_BYTES = 40;
 
-/** Whether validators make transactions; bytes that do not decode say that they do not. */
+/** Whether validator transactions are enabled; malformed bytes mean that they are not. */
 const validatorTransactionsEnabled: Native = (_, [config]) => {
   try {
     return [decodeBcs(bytesOf(config), readIsEnabled)];
@@ -272,7 +272,7 @@ function skipReputation(reader: BcsReader): void {
   reader.u32();
 }
 
-/** How much state there is before the first transaction of an epoch: `Usage`. */
+/** The size of the state before the first transaction of an epoch: `Usage`. */
 const stateUsage: Native = ({ world }) => {
   const usage = world.stateUsage?.();
   if (usage === undefined)

@@ -1,5 +1,5 @@
 /**
- * Natives of `0x1::vector`. Compilers of today turn most of them into instructions; modules of 2022 declare them
+ * Natives of `0x1::vector`. Current compilers turn most of them into instructions; modules of 2022 declare them
  * (docs/spec/vm.md §6.2).
  */
 
@@ -67,7 +67,7 @@ const LESS = 0;
 const EQUAL = 1;
 const GREATER = 2;
 
-/** By content: numbers by size, structures and vectors part by part, then shorter ones first. */
+/** Compares contents: numbers by size, structs and vectors part by part, then shorter ones first. */
 function compared(left: Value, right: Value, meter: Meter): number {
   meter.charge(1);
   if (Array.isArray(left) && Array.isArray(right)) {
@@ -117,7 +117,7 @@ export const COMPARISON_NATIVES: Readonly<Record<string, Native>> = {
 const NONE = 0;
 const SOME = 1;
 
-/** @param value not a byte: its vector would be of bytes */
+/** @param value not a byte, whose vector would be a byte vector */
 export function optionOf(
   program: Program,
   value: Exclude<Value, undefined> | undefined,

@@ -1,4 +1,4 @@
-/** What may be done with values of a type (docs/spec/transactions.md §9.3, Abilities). */
+/** Abilities of the values of a type (docs/spec/transactions.md §9.3, Abilities). */
 import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
 import { abilitiesAround, COPY, DROP, hasAll, STORE } from '../../move/types/abilities.ts';
 import type { AbilitySet } from '../../move/types/type-tag.ts';
@@ -6,11 +6,11 @@ import { VmError } from '../status/status.ts';
 import { definitionOf, type TypeSource } from './layouts.ts';
 import type { VmType } from './vm-type.ts';
 
-/** Of primitive types and of vectors, whose elements take away from them. */
+/** Abilities of primitive types and of vectors, whose elements can restrict them. */
 const VALUE_ABILITIES: AbilitySet = COPY | DROP | STORE;
 
 /**
- * Checks that a type and all that it names exist and fit together, from outside in.
+ * Checks that a type and everything that it names exist and fit together, from the outside in.
  * @throws VmError; or rejects with it
  */
 export function abilitiesOf(source: TypeSource, type: VmType): MaybePromise<AbilitySet> {

@@ -39,7 +39,7 @@ export function definitionOf(
 }
 
 /**
- * The layout of a type, which remembers it.
+ * The layout of a type, cached in the type.
  * @throws VmError VM_MAX_VALUE_DEPTH_REACHED, also for a struct that contains itself; or rejects with it
  */
 export function makeLayout(source: TypeSource, type: VmType, level = 1): MaybePromise<Layout> {

@@ -1,4 +1,4 @@
-/** Linked modules of a program and their functions: a name in another module is looked up once. */
+/** Linked modules of a program and their functions. Names in other modules are looked up only once. */
 import {
   type CompiledModule,
   type FunctionHandle,
@@ -24,7 +24,7 @@ export class LoadedFunction {
   readonly visibility: Visibility;
   readonly isEntry: boolean;
   readonly isNative: boolean;
-  /** In the tables of `module.compiled`. */
+  /** Tokens refer to the tables of `module.compiled`. */
   readonly parameters: readonly SignatureToken[];
   readonly results: readonly SignatureToken[];
   readonly definition: number;
@@ -51,11 +51,11 @@ export class LoadedFunction {
   }
 }
 
-/** A function that is called, with its type arguments: one object for each in a program. */
+/** A function to call, with its type arguments; a program has one object for each. */
 export class Callee {
   readonly function: LoadedFunction;
   readonly typeArguments: TypeList;
-  /** By the schedule that was used last. */
+  /** Costs by the schedule that was used last. */
   costs: CallCosts | undefined = undefined;
 
   constructor(target: LoadedFunction, typeArguments: TypeList) {
@@ -64,10 +64,10 @@ export class Callee {
   }
 }
 
-/** Type arguments: one object for each list of a program. What code needs of them is remembered here. */
+/** Type arguments; a program has one object for each list, which caches what code needs of them. */
 export class TypeList {
   readonly types: readonly VmType[];
-  /** By what names them in a module (instantiations and signatures), or by the function itself. */
+  /** By what names them in a module (instantiations, signatures), or by the function itself. */
   readonly callees = new Map<object, Callee>();
   readonly instances = new Map<object, VmType>();
 
@@ -79,7 +79,7 @@ export class TypeList {
 export class LoadedModule {
   readonly id: ModuleId;
   readonly compiled: CompiledModule;
-  /** Whether loading it costs nothing: it is one of the chain's own. */
+  /** Whether loading it costs nothing because it is one of the chain's own. */
   readonly isFree: boolean;
   /** By function handle. */
   readonly callees: (Callee | undefined)[] = [];
@@ -138,7 +138,7 @@ export function checkLink(
   if (!isSame) throw new VmError('LINKER_ERROR', { text: `${target.name} has another signature` });
 }
 
-/** Whether a function can be called instead of a native one whose last parameter only says which function that is. */
+/** Whether a function can be called instead of a native one whose last parameter only names that function. */
 export function sameSignature(native: LoadedFunction, target: LoadedFunction): boolean {
   return (
     target.visibility === 'public' &&

@@ -1,6 +1,6 @@
 /**
- * The modules of one version, linked: functions, types and layouts as code finds them while it runs. Shared by all runs
- * at that version; what it remembers follows from the modules alone.
+ * The linked modules of one version: functions, types and layouts that code looks up while it runs. Shared by all runs
+ * at that version; what it caches follows from the modules alone.
  */
 import { CACHE_BUDGETS } from '../../cache.ts';
 import { andThen, type MaybePromise, settle } from '../../maybe-promise.ts';
@@ -32,15 +32,15 @@ import { VmType } from './vm-type.ts';
 const MAX_TYPE_NODES = 128;
 const MAX_TYPE_DEPTH = 20;
 /**
- * Types, lists of types, and links with type arguments that one program remembers at most; a run that needs more is
- * refused.
+ * Maximum number of types, lists of types, and links with type arguments that one program caches; a run that needs
+ * more is refused.
  */
 export const MAX_PROGRAM_ENTRIES = 131_072;
 /** Measured: 450 for a list of types, 690 for a type with its text. */
 const ENTRY_BYTES = 700;
-/** A program that remembers more is not used for another run. */
+/** A program that caches more is not used for another run. */
 export const MAX_REUSED_ENTRIES = Math.floor(CACHE_BUDGETS.program.bytes / ENTRY_BYTES);
-/** What a function counts that is called from outside: its callers remember what follows from its types. */
+/** Entries that count for a function called from outside, whose callers cache what follows from its types. */
 const CALLEE_ENTRIES = 4;
 
 export class Program {
@@ -57,7 +57,7 @@ export class Program {
     this.#lists.set('', this.noTypes);
   }
 
-  /** Whether it remembers so much that another program should take its place. */
+  /** Whether it caches so much that another program should replace it. */
   get isOverBudget(): boolean {
     return this.#entries > MAX_REUSED_ENTRIES;
   }
@@ -95,7 +95,7 @@ export class Program {
     });
   }
 
-  /** A list of types: one object for each. @throws VmError above the limits of types */
+  /** A list of types, always the same object. @throws VmError above the limits of types */
   typeList(types: readonly VmType[]): TypeList {
     if (types.length === 0) return this.noTypes;
     const key = types.map(({ id }) => id).join(',');
@@ -108,7 +108,7 @@ export class Program {
     return list;
   }
 
-  /** The type of a tag; whether it exists is not looked at. @throws VmError above the limits of types */
+  /** The type of a tag, without checking that it exists. @throws VmError above the limits of types */
   type(tag: TypeTag): VmType {
     switch (tag.kind) {
       case 'vector':
@@ -129,7 +129,7 @@ export class Program {
     }
   }
 
-  /** The type of a token with type arguments put in. @throws VmError for references, and above the limits of types */
+  /** A token's type with type arguments substituted. @throws VmError for references, and above the limits of types */
   typeOfToken(
     tables: BinaryTables,
     token: SignatureToken,
@@ -180,12 +180,12 @@ export class Program {
     return this.#type(key, { kind: 'struct', struct }, typeArguments);
   }
 
-  /** How values of a type are made of others. @throws VmError for a type that does not exist; or rejects with it */
+  /** The layout of values of a type. @throws VmError for a type that does not exist; or rejects with it */
   layout(type: VmType): MaybePromise<Layout> {
     return makeLayout(this, type);
   }
 
-  /** How values of a type look that the check of code has found. @throws VmError; or rejects with it */
+  /** The layout of a type that the check of code has found. @throws VmError; or rejects with it */
   checkedLayout(from: LoadedModule, type: Type, typeArguments: TypeList): MaybePromise<Layout> {
     if (type.kind === 'function') return { kind: 'function' };
     if (type.kind === 'vector' && type.parts[0]!.kind === 'function') {
@@ -218,7 +218,7 @@ export class Program {
     return abilitiesOf(this, type);
   }
 
-  /** A function with type arguments: one object for each. @throws VmError above the limits of types */
+  /** A function with type arguments, always the same object. @throws VmError above the limits of types */
   callee(target: LoadedFunction, types: readonly VmType[]): Callee {
     const list = this.typeList(types);
     let callee = list.callees.get(target);
@@ -235,7 +235,7 @@ export class Program {
     return this.callee(target, types);
   }
 
-  /** Links a function handle: the function that it names. @throws VmError; or rejects with it */
+  /** Links a function handle to the function that it names. @throws VmError; or rejects with it */
   link(from: LoadedModule, handleIndex: number): MaybePromise<Callee> {
     const known = from.callees[handleIndex];
     if (known !== undefined) return known;
@@ -250,7 +250,7 @@ export class Program {
     });
   }
 
-  /** The same with type arguments, which the caller's are put into. @throws VmError; or rejects with it */
+  /** The same with type arguments, into which the caller's are substituted. @throws VmError; or rejects with it */
   linkGeneric(
     from: LoadedModule,
     instantiation: Instantiation,
@@ -267,7 +267,7 @@ export class Program {
     });
   }
 
-  /** The types of a signature with type arguments put in. @throws VmError as typeOfToken */
+  /** The types of a signature with type arguments substituted. @throws VmError as typeOfToken */
   instantiate(from: LoadedModule, signature: number, { types }: TypeList): VmType[] {
     const tokens = from.compiled.signatures[signature]!;
     return tokens.map((token) => this.typeOfToken(from.compiled, token, types));
@@ -374,7 +374,7 @@ export class Program {
 
 interface TypePart {
   readonly type: VmType;
-  /** Absent for what is not a reference. */
+  /** Absent unless it is a reference. */
   readonly mutable: boolean | undefined;
 }
 

@@ -1,19 +1,19 @@
-/** Types while code runs: one object for each type of a program, so types are equal when they are the same object. */
+/** Runtime types: a program has one object per type, so types are equal if they are the same object. */
 import type { TypeTag } from '../../move/types/type-tag.ts';
 import type { Layout } from '../../move/values/layout.ts';
 
 export class VmType {
-  /** Counted in the program, from 0. */
+  /** Number within the program, from 0. */
   readonly id: number;
   readonly tag: TypeTag;
   /** The element of a vector, the type arguments of a struct, or the parameters and results of a function type. */
   readonly parts: readonly VmType[];
-  /** Types that it is made of, itself included. */
+  /** Number of types in it, itself included. */
   readonly nodes: number;
   readonly depth: number;
-  /** Once `Program.layout` has made it. */
+  /** Set once `Program.layout` has built it. */
   layout: Layout | undefined;
-  /** Nesting of its values, function values not looked into; once the layout is made. */
+  /** Nesting of its values, not counting inside function values; set with the layout. */
   layoutDepth = 0;
 
   constructor(id: number, tag: TypeTag, parts: readonly VmType[]) {

@@ -1,4 +1,4 @@
-/** Whether a module can take the place of an older one (docs/spec/verifier.md §5). */
+/** Whether a module can replace an older one (docs/spec/verifier.md §5). */
 import {
   type BinaryTables,
   type CompiledModule,
@@ -92,7 +92,7 @@ function isStructCompatible(
   );
 }
 
-/** Fields stay as they are; an enum may get more variants at its end. */
+/** Fields must not change; an enum may get more variants at its end. */
 function hasLayout(
   updated: CompiledModule,
   found: StructDefinition,
@@ -137,7 +137,7 @@ function isFunctionCompatible(
   rules: CompatibilityRules,
 ): boolean {
   const before = old.functionHandles[definition.handle]!;
-  // Values that are stored name the function, so it stays as if it were public.
+  // Stored values name the function, so it is treated as public.
   const isPersistent = before.attributes.some(({ code }) => code === PERSISTENT);
   const isBound =
     isPersistent ||
@@ -182,7 +182,7 @@ function hasFriends(updated: CompiledModule, old: CompiledModule): boolean {
   return names(old).every((friend) => after.has(friend));
 }
 
-/** The error for code that is not what its package or its metadata say of it, in the reference's words. */
+/** The error for code that does not match its package or its metadata, in the reference's words. */
 export function mismatch(text: string, status: StatusName = 'CONSTRAINT_NOT_SATISFIED'): VmError {
   return new VmError(status, { text: `metadata and code bundle mismatch: ${text}` });
 }

@@ -1,4 +1,4 @@
-/** What the metadata of a new module says: attributes, events, resource groups (docs/spec/verifier.md §6.3–6.5). */
+/** Checks the metadata of a new module: attributes, events, resource groups (docs/spec/verifier.md §6.3–6.5). */
 import { tryParse } from '../../move/errors.ts';
 import {
   type CompiledModule,
@@ -25,7 +25,7 @@ import { VmError } from '../status/status.ts';
 import { functionSubject, isOneOf } from '../verifier/model/instructions.ts';
 import { definedFunctions, definedStructs, mismatch } from './compatibility.ts';
 
-/** Whose members a group may have, the widest first. */
+/** Scopes from which a group may have members, the widest first. */
 const SCOPES = ['global', 'address', 'module_'] as const;
 type Scope = (typeof SCOPES)[number];
 
@@ -35,7 +35,7 @@ function groupScopeOf({ kind, args }: MetadataAttribute): Scope | undefined {
   return SCOPES.find((scope) => scope === args[0]);
 }
 
-/** The group that a struct is a member of; absent for other attributes and for what is not the name of a struct. */
+/** The group that a struct belongs to; absent for other attributes and for an invalid struct name. */
 function memberGroupOf({ kind, args }: MetadataAttribute): StructTag | undefined {
   if (kind !== ATTRIBUTE_KINDS.resourceGroupMember || args[0] === undefined) return undefined;
   return tryParse(() => parseStructTag(args[0]!));
@@ -112,7 +112,7 @@ export function checkResourceGroups(
   }
 }
 
-/** Groups, and members that are not members already. What was a group or a member stays one, in the same group. */
+/** Groups, and new members. Existing groups and members must stay, members in the same group. */
 function newGroups(
   module: CompiledModule,
   stored: (id: ModuleId) => CompiledModule | undefined,
@@ -173,7 +173,7 @@ function demand(isRight: boolean): void {
   if (!isRight) throw new VmError('CONSTRAINT_NOT_SATISFIED');
 }
 
-/** Views give something; randomness is for entry functions that nobody else can call. */
+/** Views return something; randomness is for entry functions that nobody else can call. */
 function isFunctionAttributeRight(
   module: CompiledModule,
   definition: FunctionDefinition,

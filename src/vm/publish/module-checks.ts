@@ -1,5 +1,5 @@
 /**
- * What a published module must be besides being verified, and what it says of others (docs/spec/verifier.md §1, §4,
+ * Checks of a published module besides verification, and of its links to others (docs/spec/verifier.md §1, §4,
  * §6.2, §6.6, §6.7).
  */
 import {
@@ -44,7 +44,7 @@ export function checkNativeStructs({ structDefinitions }: CompiledModule): void 
 export const INIT_MODULE = 'init_module';
 
 /**
- * Whether a module has an `init_module`, which then is private, takes a signer and gives nothing.
+ * Whether a module has an `init_module`, which must be private, take a signer and return nothing.
  * @throws VmError INVALID_INIT_MODULE
  */
 export function hasInitModule(module: CompiledModule): boolean {
@@ -67,7 +67,7 @@ export function hasInitModule(module: CompiledModule): boolean {
 /** Functions whose result may be the address of an access specifier. */
 const ADDRESS_FUNCTIONS = new Set(['signer::address_of', 'object::owner']);
 
-/** Access specifiers name what exists. @throws VmError ACCESS_CONTROL_INVARIANT_VIOLATION */
+/** Access specifiers must name what exists. @throws VmError ACCESS_CONTROL_INVARIANT_VIOLATION */
 export function checkAccessSpecifiers(binary: CompiledModule | CompiledScript): void {
   const specifiers =
     binary.kind === 'script'
@@ -178,7 +178,7 @@ function checkFunction(
     isSameSignature(binary, handle.return, module, defined.return);
   if (!isRight) throw new VmError('TYPE_MISMATCH');
   let { attributes } = defined;
-  // A public function of older compilers has no attribute that says that it persists.
+  // Older compilers do not mark public functions with the attribute for persistence.
   if (attributes.length === 0 && visibility === 'public') attributes = [{ code: PERSISTENT }];
   if (!hasAttributes(attributes, handle.attributes)) throw new VmError('LINKER_ERROR');
 }

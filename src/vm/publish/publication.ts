@@ -28,7 +28,7 @@ import {
   checkUserNatives,
 } from './module-checks.ts';
 
-/** A module that is published, and how long its bytes are. */
+/** A module that is published, and the length of its bytes. */
 interface PublishedModule {
   readonly module: CompiledModule;
   readonly byteLength: number;
@@ -37,7 +37,7 @@ interface PublishedModule {
 interface PublicationRules {
   readonly verifier: VerifierConfig;
   readonly compatibility: CompatibilityRules;
-  /** Whether code that its compiler calls unstable is taken. */
+  /** Whether code that its compiler marks as unstable is accepted. */
   readonly isUnstableAllowed: boolean;
 }
 
@@ -49,11 +49,11 @@ const DEFAULT_RULES: PublicationRules = {
 
 export type Stored = (id: ModuleId) => CompiledModule | undefined;
 
-/** What a request says of the modules that it publishes; absent: nothing. */
+/** What a request states about the modules that it publishes, if anything. */
 type Named = Omit<PublishRequest, 'bundle'> | undefined;
 
 /**
- * Steps are short. Left to the caller: gas, and the form and run of `init_module`.
+ * Steps are short. The caller handles gas, and the form and run of `init_module`.
  * @param stored modules before the publication
  * @throws VmError
  */
@@ -94,7 +94,7 @@ export function* publicationChecks(
   }
 }
 
-/** The module is one of those that the request names, and so are the modules that it names. @throws VmError */
+/** Checks that the request names the module and the modules that it depends on. @throws VmError */
 function checkNames(
   module: CompiledModule,
   left: Set<string>,

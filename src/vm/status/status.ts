@@ -191,7 +191,7 @@ export const STATUS = {
   UNKNOWN_INVARIANT_VIOLATION_ERROR: 2000,
   EMPTY_VALUE_STACK: 2003,
   PC_OVERFLOW: 2005,
-  /** Code that the verifier of the reference refuses. */
+  /** Code that the reference's verifier refuses. */
   VERIFICATION_ERROR: 2006,
   STORAGE_ERROR: 2008,
   INTERNAL_TYPE_ERROR: 2009,
@@ -285,7 +285,7 @@ const NAMES: ReadonlyMap<number, string> = new Map(
   Object.entries(STATUS).map(([name, code]) => [code, name]),
 );
 
-/** The name of a code; unlisted ones have that of unknown statuses. */
+/** The name of a code; unlisted codes get the name of unknown statuses. */
 export function statusCodeName(code: bigint): string {
   return NAMES.get(Number(code)) ?? 'UNKNOWN_STATUS';
 }
@@ -293,7 +293,7 @@ export function statusCodeName(code: bigint): string {
 interface VmErrorFacts {
   /** The code of an abort, or why an operation on a vector failed. */
   readonly subStatus?: bigint | undefined;
-  /** The reference's own words, where it has some; shown to clients. */
+  /** The reference's own message, if any; shown to clients. */
   readonly text?: string | undefined;
   /** A limit of this node, not of the chain: it says nothing about the code. */
   readonly isOwnLimit?: boolean;
@@ -301,18 +301,18 @@ interface VmErrorFacts {
 
 export interface VmLocation {
   readonly module: ModuleId;
-  /** The place of its function among the definitions of the module, and of the instruction in it. */
+  /** The index of its function among the module's definitions, and the offset of the instruction. */
   readonly functionDefinition: number;
   readonly codeOffset: number;
 }
 
-/** A failed run: a status of the reference's machine, where, and why. */
+/** A failed run: a status of the reference's machine, the location, and the reason. */
 export class VmError extends Error {
   readonly status: StatusName;
   readonly subStatus: bigint | undefined;
   readonly text: string | undefined;
   readonly isOwnLimit: boolean;
-  /** Absent: no code ran, the reference's location `UNDEFINED`. */
+  /** Absent if no code ran; the reference's location is then `UNDEFINED`. */
   location: VmLocation | undefined;
 
   constructor(status: StatusName, { subStatus, text, isOwnLimit = false }: VmErrorFacts = {}) {
@@ -328,14 +328,14 @@ export class VmError extends Error {
     return STATUS[this.status];
   }
 
-  /** Says where it was, unless that was said closer to it. */
+  /** Sets the location unless a more specific one is set. */
   at(location: VmLocation): this {
     this.location ??= location;
     return this;
   }
 }
 
-/** What only code can cause that the verifier of the reference refuses. */
+/** An error that only code refused by the reference's verifier can cause. */
 export function refusedCode(text: string): VmError {
   return new VmError('VERIFICATION_ERROR', { text });
 }

@@ -1,6 +1,6 @@
 /**
- * No struct contains itself, and no generic function calls itself with ever larger types (docs/spec/verifier.md §3.8,
- * §3.9).
+ * Checks that no struct contains itself and no generic function calls itself with ever larger types
+ * (docs/spec/verifier.md §3.8, §3.9).
  */
 import type { CompiledModule, SignatureToken } from '../../move/modules/compiled.ts';
 import { VmError } from '../status/status.ts';
@@ -69,7 +69,7 @@ export function checkStructRecursion({ structDefinitions }: CompiledModule): voi
     return [...found];
   });
   const component = components(structDefinitions.length, contained);
-  // Components are numbered from what is contained to what contains it: an edge leads down, but within a circle.
+  // Contained structs get lower component numbers than their containers, so edges lead down except in a cycle.
   contained.forEach((targets, place) => {
     if (targets.some((target) => component[target] === component[place])) {
       throw new VmError('RECURSIVE_STRUCT_DEFINITION');
@@ -77,7 +77,7 @@ export function checkStructRecursion({ structDefinitions }: CompiledModule): voi
   });
 }
 
-/** References are arguments and results of functions only, which older rules for signatures do not see to. */
+/** References may only be arguments and results of functions, which older signature rules do not enforce. */
 function checkReferences(token: SignatureToken, isAllowed: boolean): void {
   const isReference = token.kind === 'reference';
   if (isReference && !isAllowed) throw new VmError('UNKNOWN_INVARIANT_VIOLATION_ERROR');
@@ -87,9 +87,9 @@ function checkReferences(token: SignatureToken, isAllowed: boolean): void {
 const INSTANTIATES = isOneOf(['CallGeneric', 'PackClosureGeneric']);
 
 /**
- * Type parameters by function, and type arguments by caller and signature: an edge leads from a type parameter to the
- * type arguments that it is in, and from there to the type parameters of the callees that get them. The nodes in
- * between bound the number of edges.
+ * Nodes are type parameters by function, and type arguments by caller and signature. An edge leads from a type
+ * parameter to the type arguments that contain it, and from there to the type parameters of the callees that get them.
+ * The nodes in between bound the number of edges.
  */
 class InstantiationGraph {
   readonly edges: number[][] = [];

@@ -1,5 +1,5 @@
 /**
- * What a module or script may declare: what features allow, how much, nothing twice, friends, constants
+ * Checks the declarations of a module or script: enabled features, limits, duplicates, friends, constants
  * (docs/spec/verifier.md §3.1–3.3, §3.6, §3.7).
  */
 
@@ -126,7 +126,7 @@ function isRepeating(keys: readonly Key[]): boolean {
   return new Set(keys).size < keys.length;
 }
 
-/** What a struct or a type parameter counts as: it stands for types that are not seen here. */
+/** Size of a struct or a type parameter, which stands for types that are not visible here. */
 const UNKNOWN_TYPE_NODES = 4;
 
 function refuseAbove(limit: number, count: number, status: StatusName): void {
@@ -220,7 +220,7 @@ export function checkFeatures(
     if (definition.kind === 'enum' && !config.enableEnumTypes)
       throw new VmError('FEATURE_NOT_ENABLED');
     if (config.enableFunctionValues) continue;
-    // Only the field's own type: what it is made of is not looked at.
+    // Only the field's own type is checked, not its parts.
     for (const { type } of allFields(definition)) refuseFunctionType(type);
   }
   for (const { code } of binary.functionDefinitions) checkCode(code?.code ?? [], config);

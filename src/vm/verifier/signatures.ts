@@ -1,6 +1,6 @@
 /**
- * Types are well formed: references only where they may be, type arguments and fields have the abilities that are
- * needed; instructions with type arguments name generic things (docs/spec/verifier.md §3.4, §3.5).
+ * Checks that types are well formed: references only where allowed, type arguments and fields with the required
+ * abilities, and type arguments only for generic things (docs/spec/verifier.md §3.4, §3.5).
  */
 import type {
   CodeUnit,
@@ -33,7 +33,7 @@ type Constraints = bigint;
 
 const ABILITY_BITS = 4;
 const ALL_ABILITIES: AbilitySet = COPY | DROP | STORE | KEY;
-/** Numbers of type parameters that the reference has room for; it takes the first that suffices. */
+/** Capacities for type parameters in the reference, which uses the first that suffices. */
 const CAPACITIES = [16, 32, 256];
 
 function constraintOf(typeParameter: number, abilities: AbilitySet): Constraints {
@@ -264,7 +264,7 @@ class SignatureChecker {
     return constraints;
   }
 
-  /** Checks a type of which abilities are wanted. Gives what its type parameters must have. */
+  /** Checks a type for wanted abilities. Returns those that its type parameters must have. */
   #check(token: SignatureToken, isReferenceAllowed: boolean, wanted: AbilitySet): Constraints {
     const demandAbilities = (abilities: AbilitySet) =>
       refuse(!hasAll(abilities, wanted), 'CONSTRAINT_NOT_SATISFIED');

@@ -1,5 +1,5 @@
 /**
- * Functions of the interface of a public struct, by name and attribute, do what these say and nothing else
+ * Checks that the interface functions of a public struct do exactly what their names and attributes say
  * (docs/spec/verifier.md §3.10).
  */
 import type {
@@ -28,7 +28,7 @@ import {
 import type { Type, TypeTable } from './model/type-table.ts';
 
 interface InterfaceKind {
-  /** What the name of the function begins with, before `$` and the name of the struct. */
+  /** Start of the function's name, before `$` and the name of the struct. */
   readonly prefix: string;
   /** The one instruction between taking the arguments and `Ret`, without type arguments. */
   readonly instructions: readonly string[];
@@ -106,7 +106,7 @@ function isInstruction({ opcode }: Instruction, name: string): boolean {
   return OPCODES[opcode]!.name === name;
 }
 
-/** What the function of a subject is named: `pack$S`, `unpack$E$V`, `borrow$S$1`, `borrow_mut$E$1$0`. */
+/** The name of a subject's function: `pack$S`, `unpack$E$V`, `borrow$S$1`, `borrow_mut$E$1$0`. */
 function nameOf(
   { structHandles, identifiers }: CompiledModule,
   types: TypeTable,
@@ -125,7 +125,7 @@ function nameOf(
   return `${name}$${field.field}$${order}`;
 }
 
-/** The types that variants have at a place of theirs, each once. */
+/** The distinct types of the variants' fields at an index. */
 function typesAt(types: TypeTable, definition: StructDefinition, place: number): Type[] {
   const variants = definition.kind === 'enum' ? definition.variants : [];
   const fields = variants.flatMap(({ fields }) => fields[place] ?? []);

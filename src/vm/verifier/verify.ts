@@ -1,6 +1,6 @@
 /**
- * The verifier of bytecode: what code must be so that it cannot do harm (docs/spec/verifier.md). It refuses what the
- * reference refuses, with the status of the first fault that the reference finds; so the order of passes matters.
+ * The bytecode verifier, which ensures that code is safe to run (docs/spec/verifier.md). It refuses what the reference
+ * refuses, with the status of the first fault that the reference finds, so the order of passes matters.
  */
 import type {
   CodeUnit,
@@ -33,8 +33,8 @@ import { checkInstructions, checkSignatures } from './signatures.ts';
 import { checkStructInterface } from './struct-interface.ts';
 
 /**
- * Verifies a module that was read; its indices are in bounds. In steps: hostile code can take a second, and others want
- * their turn in between.
+ * Verifies a module whose indices are known to be in bounds. It runs in steps, because hostile code can take a second
+ * and others need their turn in between.
  * @throws VmError with the status of the first fault
  */
 export function* moduleChecks(

@@ -12,7 +12,7 @@ import { bytesOfInteger, type GiveWay, integerOfBytes } from './turns.ts';
 
 /** The operations on the elements of a structure; absent ones are not defined for it. */
 export interface Structure<T = unknown> {
-  /** Structures with the same one have elements in common. */
+  /** Structures with the same value share elements. */
   readonly elements: string;
   /** Size of an element in the reference's memory, in bytes. */
   readonly sizeBytes: number;
@@ -24,7 +24,7 @@ export interface Structure<T = unknown> {
   eql(left: T, right: T): boolean;
   double?(value: T): T;
   mul?(left: T, right: T): T;
-  /** Undefined for what has no inverse. */
+  /** Undefined for an element without an inverse. */
   inv?(value: T): T | undefined;
   ofInteger?(value: bigint): T;
   times?(value: T, scalar: bigint): T;
@@ -35,7 +35,7 @@ export interface Format<T = unknown> {
   readonly byteLength: number;
   /** @param bytes as many as the format has */
   read(bytes: Uint8Array): T | undefined;
-  /** Whether what was read is in the structure; absent where reading finds out. */
+  /** Whether an element that was read is in the structure; absent if reading checks that. */
   isMember?(value: T): boolean;
   write(value: T): Uint8Array;
 }
@@ -91,7 +91,7 @@ function groupStructure<P extends GroupPoint<P>>(
   };
 }
 
-/** Integers below a bound, lowest byte first or highest byte first. */
+/** Integers below a bound, little-endian or big-endian. */
 function integerFormat(structure: string, order: bigint, isLowestFirst: boolean): Format<bigint> {
   const inOrder = (bytes: Uint8Array) => (isLowestFirst ? bytes : bytes.toReversed());
   return {
@@ -109,7 +109,7 @@ const SCALAR_BYTES = 32;
 /** Coefficients of an element of the field of degree 12. */
 const COEFFICIENTS = 12;
 
-/** The coefficients of the smallest field, each lowest byte first. */
+/** The coefficients in the smallest field, each little-endian. */
 function towerFormat(structure: string, { fields }: Curve): Format<Fp12Value> {
   const { Fp, Fp12 } = fields;
   const size = Fp.BYTES;
@@ -290,7 +290,7 @@ function withBaseField(curve: PairingCurve): PairingCurve {
 const BLS_FLAG = 13;
 const BN_FLAG = 43;
 
-/** By the modules of 0x1 that declare the structures. */
+/** Curves by the modules of 0x1 that declare their structures. */
 export const PAIRING_CURVES: ReadonlyMap<string, PairingCurve> = new Map([
   [
     'bls12381_algebra',

@@ -1,6 +1,6 @@
 /**
- * Points of BLS12-381 and their signatures as the reference's library reads and verifies them: keys in G1, signatures
- * in G2 (docs/spec/vm.md §6.9). Encodings are those of Zcash, which standards call "compressed" and "uncompressed".
+ * Points of BLS12-381 and signatures, read and verified as in the reference's library: keys in G1, signatures in G2
+ * (docs/spec/vm.md §6.9). Encodings are those of Zcash, which standards call "compressed" and "uncompressed".
  */
 import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { productOfPairings } from './pairing.ts';
@@ -26,14 +26,14 @@ const FLAGS = COMPRESSED | INFINITY | LARGER;
 const SIGNATURE_DOMAIN = 'BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_';
 const POSSESSION_DOMAIN = 'BLS_POP_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_';
 
-/** Integers are written highest byte first. */
+/** Integers are written big-endian. */
 export const BLS_GROUPS = pointGroups(bls12_381, [4n, Fp2.fromBigTuple([4n, 4n])], {
   readInteger: (bytes) => integerOfBytes(bytes.toReversed()),
   writeInteger: (value, size) => bytesOfInteger(value, size).reverse(),
   isHighFirst: true,
 });
 
-/** A point on the curve, in whatever subgroup; undefined for bytes that are not its encoding. */
+/** A point on the curve, in any subgroup; undefined for bytes that do not encode one. */
 export function readPoint<Field, Point>(
   group: PointGroup<Field, Point>,
   bytes: Uint8Array,
@@ -61,12 +61,12 @@ export function writePoint<Field, Point extends AffinePoint<Field>>(
   return bytes;
 }
 
-/** A point of G1 in whatever subgroup; a public key is one. */
+/** A point of G1 in any subgroup, such as a public key. */
 export function readKey(bytes: Uint8Array): G1Point | undefined {
   return readPoint(BLS_GROUPS.G1, bytes);
 }
 
-/** A point of G2 in whatever subgroup; a signature is one. */
+/** A point of G2 in any subgroup, such as a signature. */
 export function readSignature(bytes: Uint8Array): G2Point | undefined {
   return readPoint(BLS_GROUPS.G2, bytes);
 }
@@ -86,7 +86,7 @@ export function sumOfSignatures(signatures: readonly G2Point[]): Uint8Array {
   return writePoint(BLS_GROUPS.G2, sum, true);
 }
 
-/** The signatures of messages by keys, one for each, added up. Keys are not checked for their subgroup. */
+/** Verifies a sum of signatures, one per key and message. Keys are not checked for their subgroup. */
 export async function isSumOfSignatures(
   signature: G2Point,
   keys: readonly G1Point[],

@@ -1,4 +1,4 @@
-/** Points of BN254 as the reference's library writes them: lowest byte first, flags in the highest bits of the last. */
+/** Points of BN254 as in the reference's library: little-endian, flags in the highest bits of the last byte. */
 import { bn254 } from '@noble/curves/bn254.js';
 import {
   type AffinePoint,
@@ -31,7 +31,7 @@ export function readBnPoint<Field, Point>(
 ): Point | undefined {
   const end = bytes.length - 1;
   const last = bytes[end]!;
-  // A slice of a Buffer would be the same memory.
+  // A slice of a Buffer would share its memory.
   const coordinates = new Uint8Array(bytes);
   coordinates[end] = last & ~(INFINITY | LARGER);
   const isInfinity = (last & INFINITY) !== 0;

@@ -25,7 +25,7 @@ function decompress(bytes: Uint8Array): Point | undefined {
   }
 }
 
-/** Whether some bytes are a point, also one of small order. */
+/** Whether some bytes are a point, including one of small order. */
 export function isEd25519Point(bytes: Uint8Array): boolean {
   return decompress(bytes) !== undefined;
 }
@@ -78,12 +78,12 @@ export function isEd25519Signature(
 }
 
 const SMALL_ORDER = ED25519_TORSION_SUBGROUP.map((point) => Buffer.from(point, 'hex'));
-/** The prime of the field, lowest byte first: its other bytes are all 255. */
+/** First and last byte of the field's prime, little-endian: its other bytes are all 255. */
 const PRIME_FIRST = 0xed;
 const PRIME_LAST = 0x7f;
 const LAST = ED25519_KEY_BYTES - 1;
 
-/** Whether two encodings have the same y: the highest bit is the sign of x. */
+/** Whether two encodings have the same y; the highest bit is the sign of x. */
 function hasSameY(left: Uint8Array, right: Uint8Array): boolean {
   for (let index = 0; index < LAST; index += 1) if (left[index] !== right[index]) return false;
   return (left[LAST]! & PRIME_LAST) === (right[LAST]! & PRIME_LAST);
@@ -96,15 +96,15 @@ function isReduced(bytes: Uint8Array): boolean {
   return false;
 }
 
-/** Whether some bytes are the one encoding of a point that is not of small order, if they are a point at all. */
+/** Whether some bytes, if they are a point, encode it canonically and it is not of small order. */
 function isOrdinary(bytes: Uint8Array): boolean {
   return isReduced(bytes) && !SMALL_ORDER.some((point) => hasSameY(point, bytes));
 }
 
 /**
- * OpenSSL verifies ten times as fast. It takes points of small order and may refuse encodings that are taken here, so
- * its answer counts only where it says yes and both points are ordinary. It refuses a scalar that is not below the
- * order, as is done here.
+ * OpenSSL verifies ten times as fast. It accepts points of small order and may refuse encodings that are accepted here,
+ * so its answer counts only if it is yes and both points are ordinary. Like this code, it refuses a scalar that is not
+ * below the order.
  */
 export function isPlainlyValid(
   signature: Uint8Array,
@@ -123,7 +123,7 @@ interface MultiEd25519Key {
   readonly threshold: number;
 }
 
-/** Keys behind each other; the last byte says how many must sign. The keys need not be points. */
+/** Concatenated keys; the last byte says how many must sign. The keys need not be points. */
 export function splitMultiEd25519Key(bytes: Uint8Array): MultiEd25519Key | undefined {
   const payload = bytes.length - 1;
   const count = payload / ED25519_KEY_BYTES;
@@ -133,7 +133,7 @@ export function splitMultiEd25519Key(bytes: Uint8Array): MultiEd25519Key | undef
   return { keys: wholeEd25519Keys(bytes), threshold };
 }
 
-/** The whole keys that some bytes begin with. */
+/** The complete keys at the start of some bytes. */
 export function wholeEd25519Keys(bytes: Uint8Array): Uint8Array[] {
   return Array.from({ length: Math.floor(bytes.length / ED25519_KEY_BYTES) }, (_, index) =>
     bytes.subarray(index * ED25519_KEY_BYTES, (index + 1) * ED25519_KEY_BYTES),
@@ -145,7 +145,7 @@ interface MultiEd25519Signature {
   readonly signers: readonly number[];
 }
 
-/** Signatures behind each other, then a bitmap that says of which keys they are, the first key's bit highest. */
+/** Concatenated signatures, then a bitmap of the keys that signed, the first key's bit highest. */
 export function readMultiEd25519Signature(bytes: Uint8Array): MultiEd25519Signature | undefined {
   const count = (bytes.length - BITMAP_BYTES) / ED25519_SIGNATURE_BYTES;
   if (!Number.isInteger(count) || count < 1 || count > MAX_MULTI_ED25519_KEYS) return undefined;

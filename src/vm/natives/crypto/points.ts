@@ -1,4 +1,4 @@
-/** Points of the groups of curves with a pairing, and what all ways of writing them have in common. */
+/** Points of the groups of pairing curves, and the common parts of their encodings. */
 import type { bls12_381 } from '@noble/curves/bls12-381.js';
 import type { Curve } from './pairing.ts';
 
@@ -87,7 +87,7 @@ export function pointGroups(
   };
 }
 
-/** What the highest bits of an encoding say. */
+/** The flags in the highest bits of an encoding. */
 interface PointFlags {
   readonly isCompressed: boolean;
   readonly isInfinity: boolean;
@@ -96,7 +96,7 @@ interface PointFlags {
 }
 
 /**
- * A point on the curve, in whatever subgroup; undefined for bytes that are not its encoding.
+ * A point on the curve, in any subgroup; undefined for bytes that are not an encoding of one.
  * @param coordinates without flags
  */
 export function pointOf<Field, Point>(
@@ -134,7 +134,7 @@ export interface AffinePoint<Field> {
   toAffine(): { readonly x: Field; readonly y: Field };
 }
 
-/** The coordinates without flags, and what the flags say. */
+/** The coordinates without flags, and the flags. */
 export function coordinatesOf<Field, Point extends AffinePoint<Field>>(
   group: PointGroup<Field, Point>,
   point: Point,

@@ -1,6 +1,6 @@
 /**
- * Bulletproofs (eprint.iacr.org/2017/1066): proofs that committed numbers have at most so many bits, as the crate
- * `bulletproofs` writes and verifies them (docs/spec/vm.md §6.10).
+ * Bulletproofs (eprint.iacr.org/2017/1066): proofs that committed numbers have at most a given number of bits, encoded
+ * and verified as in the crate `bulletproofs` (docs/spec/vm.md §6.10).
  */
 import { keccakP, shake256 } from '@noble/hashes/sha3.js';
 import {
@@ -17,7 +17,7 @@ import {
 } from './ristretto.ts';
 import { bytesOfInteger, type GiveWay, integerOfBytes } from './turns.ts';
 
-/** Bytes of the state that data goes into. */
+/** Bytes of the state that absorb data. */
 const RATE = 166;
 const STATE_BYTES = 200;
 
@@ -34,8 +34,8 @@ const WIDE_BYTES = 64;
 const encoder = new TextEncoder();
 
 /**
- * Transcripts of Merlin 1.0, from which a verifier draws the challenges that the prover drew: STROBE-128
- * (strobe.sourceforge.io/specs, version 1.0.2), of which only what Merlin uses is here.
+ * Transcripts of Merlin 1.0, from which a verifier draws the challenges that the prover drew. They use STROBE-128
+ * (strobe.sourceforge.io/specs, version 1.0.2), of which only Merlin's subset is implemented.
  */
 export class Transcript {
   readonly #state = new Uint8Array(STATE_BYTES);
@@ -78,12 +78,12 @@ export class Transcript {
     return bytes;
   }
 
-  /** A number that is to be reduced by the order of a group. */
+  /** A number to reduce by the order of a group. */
   challenge(label: string): bigint {
     return integerOfBytes(this.challengeBytes(label, WIDE_BYTES));
   }
 
-  /** A label and the length of what follows are one operation. */
+  /** A label and the length of the data that follows are one operation. */
   #frame(label: string, byteLength: number): void {
     this.#operate(META | APPLICATION, encoder.encode(label));
     const length = new Uint8Array(U32_BYTES);
@@ -130,14 +130,14 @@ export class Transcript {
 }
 
 const ITEM_BYTES = 32;
-/** Four points, three scalars; then two points each round, and two scalars. */
+/** A proof has four points and three scalars, then two points per round, and two scalars. */
 const FIXED_ITEMS = 7;
 const LAST_SCALARS = 2;
 const MAX_ROUNDS = 31;
 const UNIFORM_BYTES = 64;
 const NO_POINT = new Uint8Array(ITEM_BYTES);
 
-/** Scalars are as they were written; points are not decoded yet. */
+/** Scalars as written in the proof; points are not decoded yet. */
 export interface RangeProof {
   /** `A`, `S`, `T1`, `T2`. */
   readonly points: readonly Uint8Array[];
@@ -184,12 +184,12 @@ interface Challenges {
   readonly y: bigint;
   readonly z: bigint;
   readonly w: bigint;
-  /** Of the verifier's own, which nobody else needs to know: by it both equations are checked at once. */
+  /** The verifier's private challenge, which allows checking both equations at once. */
   readonly c: bigint;
   readonly rounds: readonly bigint[];
 }
 
-/** @returns `undefined` for a proof with a point that no prover sends, or of another length */
+/** @returns `undefined` for a proof of the wrong length or with a point that no prover sends */
 function challengesOf(proof: RangeProof, statement: RangeStatement): Challenges | undefined {
   const { commitments, bits, domain } = statement;
   const count = commitments.length * bits;
@@ -224,7 +224,7 @@ function challengesOf(proof: RangeProof, statement: RangeStatement): Challenges 
   return { x, y, z, w, rounds, c: draw('c') };
 }
 
-/** Generators of vectors, by party; they are made when they are first needed: at most 2 × 16 × 64. */
+/** Generators of vectors, by party, computed when first needed: at most 2 × 16 × 64. */
 const generators = new Map<string, readonly RistrettoPoint[]>();
 const MAX_BITS = 64;
 
@@ -252,7 +252,7 @@ function sum(scalars: readonly bigint[]): bigint {
   return reduced(scalars.reduce((left, right) => left + right, 0n));
 }
 
-/** For each place of the vectors the product of the rounds' challenges, or of their inverses. */
+/** For each index of the vectors, the product of the rounds' challenges or of their inverses. */
 function roundProducts(rounds: readonly bigint[]): bigint[] {
   let products = [1n];
   for (const challenge of rounds) {
@@ -265,7 +265,7 @@ function roundProducts(rounds: readonly bigint[]): bigint[] {
   return products;
 }
 
-/** Whether a proof shows that each commitment is to a number of at most so many bits. */
+/** Whether a proof shows that each commitment is to a number with at most the given bits. */
 export async function isInRange(
   proof: RangeProof,
   statement: RangeStatement,

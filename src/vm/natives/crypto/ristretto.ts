@@ -41,7 +41,7 @@ export async function sumOfProducts(
 const ORDER = Point.Fn.ORDER;
 const SCALAR_BYTES = 32;
 
-/** The scalar that an integer is, from 0 up to the order. */
+/** An integer reduced to a scalar below the order. */
 export function reduced(value: bigint): bigint {
   const rest = value % ORDER;
   return rest < 0n ? rest + ORDER : rest;
@@ -55,7 +55,7 @@ export function isScalar(bytes: Uint8Array): boolean {
   return bytes.length === SCALAR_BYTES && integerOfBytes(bytes) < ORDER;
 }
 
-/** A scalar that is known to be one; its highest bit is ignored. */
+/** Reads a scalar, ignoring its highest bit; `undefined` if it is not below the order. */
 export function readScalar(bytes: Uint8Array): bigint | undefined {
   if (bytes.length !== SCALAR_BYTES) return undefined;
   const value = BigInt.asUintN(255, integerOfBytes(bytes));

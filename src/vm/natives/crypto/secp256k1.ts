@@ -1,4 +1,4 @@
-/** ECDSA over secp256k1, and recovery of the public key of a signature (docs/spec/vm.md §6.9). */
+/** ECDSA over secp256k1, and recovery of a signature's public key (docs/spec/vm.md §6.9). */
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 
 const { Point } = secp256k1;
@@ -53,7 +53,7 @@ function pointAt(x: bigint, isOdd: boolean): InstanceType<typeof Point> | undefi
   }
 }
 
-/** Whether a key, 65 bytes, made a signature of a hash whose second half is not above half of the order. */
+/** Verifies a signature of a hash by a key of 65 bytes; s must not be above half of the order. */
 export function isSecp256k1Signature(
   signature: Uint8Array,
   key: Uint8Array,

@@ -1,15 +1,15 @@
-/** ECDSA over secp256r1, of pass keys (docs/spec/vm.md §9). */
+/** ECDSA over secp256r1, used by passkeys (docs/spec/vm.md §9). */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 
 const WORD_BYTES = 32;
 const UNCOMPRESSED = 4;
-/** Half of the order, rounded down: s is below it, or the signature could be changed into another one. */
+/** Half of the order, rounded down; a larger s would make signatures malleable. */
 const HALF_ORDER = Buffer.from(
   '7fffffff800000007fffffffffffffffde737d56d38bcf4279dce5617e3192a8',
   'hex',
 );
 
-/** Whether a key, 65 bytes, made a signature, 64 bytes, of the SHA2-256 of a message. */
+/** Verifies a signature of 64 bytes over the SHA2-256 of a message with a key of 65 bytes. */
 export function isSecp256r1Signature(
   signature: Uint8Array,
   key: Uint8Array,
@@ -23,7 +23,7 @@ export function isSecp256r1Signature(
   );
 }
 
-/** `undefined` for bytes that are no point with both coordinates. */
+/** `undefined` for bytes that are not an uncompressed point. */
 function keyOf(bytes: Uint8Array): KeyObject | undefined {
   if (bytes[0] !== UNCOMPRESSED) return undefined;
   const [x, y] = [1, 1 + WORD_BYTES].map((at) =>

@@ -10,7 +10,7 @@ export class SipHash {
   #v1 = 0x646f72616e646f6dn;
   #v2 = 0x6c7967656e657261n;
   #v3 = 0x7465646279746573n;
-  /** Bytes behind the last whole word. */
+  /** Bytes after the last whole word. */
   #word = 0n;
   #length = 0;
 

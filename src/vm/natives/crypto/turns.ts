@@ -1,4 +1,4 @@
-/** Computing with curves takes milliseconds: others get their turn in between. */
+/** Curve operations take milliseconds, so others get their turn in between. */
 import type { NativeContext } from '../../native.ts';
 
 /** Time between two turns, in milliseconds. */
@@ -8,7 +8,7 @@ class LastTurn {
   atMs: number | undefined;
 }
 
-/** To be awaited before each operation that takes long. */
+/** Await it before each long operation. */
 export type GiveWay = () => Promise<void>;
 
 export async function giveWay({ extensions, world }: NativeContext): Promise<void> {
@@ -22,7 +22,7 @@ export function turnsOf(context: NativeContext): GiveWay {
   return () => giveWay(context);
 }
 
-/** What operations on points cost a run, in units of its meter: about the time of so many instructions. */
+/** Costs of point operations in units of a run's meter: about the time of that many instructions. */
 export const DECODE_UNITS = 2_000;
 export const MULTIPLY_UNITS = 10_000;
 export const PAIRING_UNITS = 200_000;
@@ -35,7 +35,7 @@ export function integerOfBytes(bytes: Uint8Array): bigint {
   return value;
 }
 
-/** @param length absent: as few as it takes */
+/** @param length if absent, as few bytes as needed */
 export function bytesOfInteger(value: bigint, length?: number): Uint8Array {
   const size = length ?? Math.ceil(value.toString(16).length / 2);
   const bytes = new Uint8Array(size);

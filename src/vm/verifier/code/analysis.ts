@@ -1,4 +1,4 @@
-/** A function as the passes over code see it, and an abstract state that goes through its blocks. */
+/** The view of a function for passes over code, and the analysis of abstract states over its blocks. */
 import type {
   CompiledModule,
   CompiledScript,
@@ -25,9 +25,9 @@ interface Analysis<State> {
   copy(state: State): State;
   /** @throws VmError for an instruction that is not allowed in this state */
   execute(state: State, offset: number): void;
-  /** The state as it is joined with others. */
+  /** The form of the state that is joined with others. */
   atEndOfBlock?(state: State): State;
-  /** A state that covers both; the first one itself if it does. Changes neither. */
+  /** A state that covers both, or the first one itself if it does. Changes neither. */
   join(state: State, other: State): State;
 }
 

@@ -7,7 +7,7 @@
 type Label = number;
 
 const KINDS = { local: 0, resource: 1, field: 2 } as const;
-/** More than there are of each kind. */
+/** More than exist of each kind. */
 const LABELS_PER_KIND = 65_536;
 
 export function labelOf(kind: keyof typeof KINDS, index: number): Label {
@@ -19,10 +19,10 @@ interface Edge {
   readonly path: readonly Label[];
 }
 
-/** Most edges from one reference to another: more become one weak edge without a path. */
+/** Most edges from one reference to another; more are replaced by one weak edge without a path. */
 const MAX_EDGES = 10;
 
-/** In the order that decides which edges are added first, and so when there are too many. */
+/** Order in which edges are added, which decides when there are too many. */
 function compareEdges(one: Edge, other: Edge): number {
   if (one.isStrong !== other.isStrong) return one.isStrong ? 1 : -1;
   const shared = Math.min(one.path.length, other.path.length);
@@ -40,7 +40,7 @@ function isPrefix(path: readonly Label[], of: readonly Label[]): boolean {
 /** Edges from one reference to another, in order. Never changed. */
 interface EdgeSet {
   readonly edges: readonly Edge[];
-  /** Whether there were too many. */
+  /** Whether there were too many edges. */
   readonly isFull: boolean;
 }
 
@@ -85,7 +85,7 @@ export class BorrowGraph {
     this.#edgeCount = edgeCount;
   }
 
-  /** References and edges. */
+  /** Number of references and edges. */
   get size(): number {
     return this.#references.size + this.#edgeCount;
   }
@@ -130,7 +130,7 @@ export class BorrowGraph {
     return owned;
   }
 
-  /** `child` borrows what is at the path, exactly: what others borrow from there on, they now borrow from it. */
+  /** `child` borrows exactly what is at the path; others that borrow from there on now borrow from `child`. */
   borrowExactly(parent: number, path: readonly Label[], child: number): void {
     const { borrowedBy } = this.#own(parent);
     const moved: [borrower: number, edge: Edge][] = [];
@@ -168,7 +168,7 @@ export class BorrowGraph {
     this.#own(child).borrowsFrom.add(parent);
   }
 
-  /** Removes a reference: what borrows from it borrows from what it borrowed from. */
+  /** Removes a reference: its borrowers then borrow from what it borrowed from. */
   release(id: number): void {
     const { borrowedBy, borrowsFrom } = this.#references.get(id)!;
     this.#references.delete(id);
@@ -193,7 +193,7 @@ export class BorrowGraph {
     }
   }
 
-  /** This graph with the edges of another, which has the same references, that it does not cover; itself if none. */
+  /** This graph plus the edges that it does not cover of another with the same references; itself if none. */
   joined(other: BorrowGraph): BorrowGraph {
     const missing: [parent: number, edge: Edge, child: number][] = [];
     for (const [parent, reference] of other.#references) {
@@ -212,12 +212,12 @@ export class BorrowGraph {
     return joined;
   }
 
-  /** Whether a reference is borrowed as a whole, from its fields too or not. */
+  /** Whether a reference is borrowed as a whole, whether or not its fields are borrowed too. */
   hasFullBorrows(id: number): boolean {
     return this.#isBorrowed(id, (_, path) => path.length === 0);
   }
 
-  /** Whether something borrows from a reference: from what has the label or from all that there is. */
+  /** Whether something borrows from a reference: from the part with the label or from anything. */
   isBorrowed(id: number, label?: Label): boolean {
     return this.#isBorrowed(id, (_, path) => mayTouch(path, label));
   }
@@ -229,7 +229,7 @@ export class BorrowGraph {
     );
   }
 
-  /** Whether what a reference is to can be read, at a label or as a whole. */
+  /** Whether the target of a reference can be read, at a label or as a whole. */
   isReadable(id: number, label?: Label): boolean {
     return !this.isMutable(id) || !this.isMutablyBorrowed(id, label);
   }

@@ -1,4 +1,4 @@
-/** Code ends, and its loops are entered at their heads and nest not too deeply (docs/spec/verifier.md §3.11). */
+/** Checks that code ends, and that loops are entered at their heads and not too deep (docs/spec/verifier.md §3.11). */
 import type { Instruction } from '../../../move/modules/compiled.ts';
 import { VmError } from '../../status/status.ts';
 import { isOneOf } from '../model/instructions.ts';
@@ -8,14 +8,14 @@ export interface Block {
   readonly start: number;
   /** Offset of its last instruction. */
   readonly end: number;
-  /** Places in the list of blocks, ascending. */
+  /** Indexes into the list of blocks, ascending. */
   readonly successors: readonly number[];
 }
 
 const NEVER_GOES_ON = isOneOf(['Ret', 'Abort', 'AbortMsg', 'Branch']);
 const JUMPS = isOneOf(['Branch', 'BrTrue', 'BrFalse']);
 
-/** Whether code never goes on to the next instruction. */
+/** Whether code never continues with the next instruction. */
 export function endsFlow({ opcode }: Instruction): boolean {
   return NEVER_GOES_ON[opcode]!;
 }
@@ -25,11 +25,11 @@ function jumpTarget({ opcode, operand }: Instruction): number | undefined {
 }
 
 export class FlowGraph {
-  /** By offset, unreachable ones included; the first one is the entry. */
+  /** Sorted by offset, unreachable ones included; the first one is the entry. */
   readonly blocks: readonly Block[];
-  /** Reachable blocks, each after all that lead to it but those that loop back. */
+  /** Reachable blocks, each after all its predecessors except those that loop back. */
   readonly order: readonly number[];
-  /** Place of each reachable block in `order`. */
+  /** Index of each reachable block in `order`. */
   readonly position: ReadonlyMap<number, number>;
   readonly #backEdges: ReadonlySet<number>;
 
@@ -51,7 +51,7 @@ function edgeKey(blocks: readonly Block[], from: number, to: number): number {
   return from * blocks.length + to;
 }
 
-/** 1 for each offset at which a block begins, and behind the last one. */
+/** 1 for each offset at which a block begins, and for the end. */
 export function blockStarts(code: readonly Instruction[]): Uint8Array {
   const isStart = new Uint8Array(code.length + 1);
   isStart[0] = 1;
@@ -84,7 +84,7 @@ function blocksOf(code: readonly Instruction[]): Block[] {
   });
 }
 
-/** Depth-first: the reverse of the order in which blocks are left, and the edges to blocks not left yet. */
+/** Depth-first search: the reverse postorder of blocks, and the edges to unfinished blocks. */
 function explore(blocks: readonly Block[]): { order: number[]; backEdges: ReadonlySet<number> } {
   const isDone = new Map<number, boolean>();
   const backEdges = new Set<number>();
@@ -115,8 +115,8 @@ interface Loop {
 }
 
 /**
- * Loops of code up to version 5, by the order of instructions: a loop is what lies between a target of jumps back and
- * the last of these jumps (docs/spec/verifier.md §3.11).
+ * Checks loops of code up to version 5, by the order of instructions: a loop lies between a target of backward jumps
+ * and the last of these jumps (docs/spec/verifier.md §3.11).
  * @throws VmError INVALID_LOOP_CONTINUE, INVALID_LOOP_BREAK, INVALID_LOOP_SPLIT, LOOP_MAX_DEPTH_REACHED
  */
 function checkLoopsOfVersion5(
@@ -167,7 +167,7 @@ interface Jump {
 }
 
 /**
- * Jumps with the loops around them. A jump back that is not to the innermost loop does not end it, which leaves
+ * Jumps with the loops around them. A backward jump that is not to the innermost loop does not end it, which leaves
  * later jumps with a wrong loop; but that jump itself is refused first.
  */
 function jumpsWithin(code: readonly Instruction[], lastOf: ReadonlyMap<number, number>): Jump[] {
@@ -204,9 +204,9 @@ export function checkControlFlow(
 
 /** A depth-first tree of the blocks; nodes are numbered as they are first reached. */
 interface LoopTree {
-  /** Nodes below each one: those that follow it by number. */
+  /** Number of nodes below each one; they follow it by number. */
   readonly descendants: number[];
-  /** Where edges come from that lead back to a node above, and where all others come from. */
+  /** Sources of edges that lead back to a node above, and of all other edges. */
   readonly back: number[][];
   readonly forward: number[][];
 }
@@ -242,7 +242,7 @@ function loopTree({ blocks }: FlowGraph): LoopTree {
   return tree;
 }
 
-/** Inner loops are folded into their heads before the loops around them are looked at. */
+/** Inner loops are collapsed into their heads before the loops around them are checked. */
 function checkLoops(graph: FlowGraph, { maxLoopDepth }: VerifierConfig): void {
   const { descendants, back, forward } = loopTree(graph);
   const heads = descendants.map((_, node) => node);
@@ -259,7 +259,7 @@ function checkLoops(graph: FlowGraph, { maxLoopDepth }: VerifierConfig): void {
     if (back[head]!.length === 0) continue;
     const body = new Set(back[head]!.map(headOf));
     body.delete(head);
-    // A set goes on with what is added to it while it is walked through.
+    // Iterating over a set includes what is added meanwhile.
     for (const node of body) {
       for (const from of forward[node]!) {
         const before = headOf(from);

@@ -1,4 +1,4 @@
-/** References are used only where nothing changes behind them (docs/spec/verifier.md §3.15). */
+/** References may be used only while nothing changes behind them (docs/spec/verifier.md §3.15). */
 import type { Instruction, SignatureToken } from '../../../move/modules/compiled.ts';
 import { type StatusName, VmError } from '../../status/status.ts';
 import { BORROW_MUT, byOpcode, functionSubject, structSubject } from '../model/instructions.ts';
@@ -10,10 +10,10 @@ import { effectOf } from './stack-and-locals.ts';
 const UNITS_PER_RESULT_EDGE = 100;
 const UNITS_PER_ACQUIRED = 100;
 
-/** A reference by its number, or any value that is none. */
+/** A reference by its number, or `undefined` for any other value. */
 export type Held = number | undefined;
 
-/** What a function holds at one place of its code. */
+/** What a function holds at one point of its code. */
 class BorrowState {
   readonly locals: Held[];
   readonly graph: BorrowGraph;
@@ -34,7 +34,7 @@ class BorrowState {
     return new BorrowState([...this.locals], this.graph.copy());
   }
 
-  /** At the end of a block, where the stack is empty, a reference has the number of its local. */
+  /** Renumbers references by their locals at the end of a block, where the stack is empty. */
   canonical(): BorrowState {
     const numbers = new Map<number, number>();
     this.locals.forEach((id, local) => {
@@ -127,7 +127,7 @@ class ReferenceChecker {
     return this.#stack.splice(this.#stack.length - count, count);
   }
 
-  /** A call gives references that may be borrowed from any of those that it gets. */
+  /** References returned by a call may borrow from any that it gets. */
   call(state: BorrowState, args: readonly Held[], results: readonly SignatureToken[]): void {
     const { graph } = state;
     const parents = new Set(args.filter((held) => held !== undefined));
@@ -308,7 +308,7 @@ const call: ReferenceRule = (checker, state, instruction) => {
   const { binary } = checker.view;
   const { handle, handleIndex } = functionSubject(binary, instruction);
   const borrow = handle.attributes.find(({ code }) => code === BORROW_MUT);
-  // A function of the interface of a public struct borrows as the instruction does that it stands for.
+  // A function of a public struct's interface borrows like the instruction that it stands for.
   if (borrow !== undefined) {
     takeFieldOf(checker, state, borrow.operand!, true);
     return;
@@ -343,7 +343,7 @@ const giveBack: ReferenceRule = (checker, state) => {
   locals.fill(undefined);
 };
 
-/** An operation on the vector that a reference is to; values lie above it. */
+/** An operation on the vector behind a reference, which has values above it on the stack. */
 function onVector(isMutable: boolean, values: number, given: number): ReferenceRule {
   return (checker, state) => {
     checker.popValues(values);

@@ -1,6 +1,6 @@
 /**
- * Every block takes from the stack what it put there; locals have values when they are used, and values are not lost;
- * what a function acquires is declared (docs/spec/verifier.md §3.12, §3.14, §3.16).
+ * Checks that every block leaves the stack balanced, that locals have values when they are used and values are not
+ * lost, and that a function declares what it acquires (docs/spec/verifier.md §3.12, §3.14, §3.16).
  */
 import type {
   CompiledModule,
@@ -23,7 +23,7 @@ import { analyze, type FunctionView } from './analysis.ts';
 
 type Effect = readonly [taken: number, given: number];
 
-/** How many values an instruction takes and gives, where that is always the same. */
+/** How many values an instruction pops and pushes, if that is always the same. */
 const EFFECTS = byOpcode<Effect>({
   ...all([1, 0], 'Pop BrTrue BrFalse StLoc Abort'),
   ...all([0, 0], 'Branch Nop'),
@@ -64,7 +64,7 @@ export function checkStackUsage(view: FunctionView, config: VerifierConfig): voi
   }
 }
 
-/** How many values an instruction takes and gives. */
+/** How many values an instruction pops and pushes. */
 export function effectOf(view: FunctionView, instruction: Instruction): Effect {
   return EFFECTS[instruction.opcode] ?? variableEffect(view, instruction);
 }
@@ -113,7 +113,7 @@ const RETURN_UNITS_PER_LOCAL = 30;
 const JOIN_UNITS = 10;
 const JOIN_UNITS_PER_LOCAL = 5;
 
-/** Whether a local has a value: on no way there, on some, on all. */
+/** Whether a local has a value: on no path, on some, on all. */
 const UNAVAILABLE = 0;
 const MAYBE_AVAILABLE = 1;
 const AVAILABLE = 2;

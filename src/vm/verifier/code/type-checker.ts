@@ -13,7 +13,7 @@ import type { FunctionView } from './analysis.ts';
 
 const UNITS_PER_TYPE_NODE = 30;
 
-/** Takes values of types from the stack and gives others. @throws VmError */
+/** Pops values of some types from the stack and pushes others. @throws VmError */
 export type TypeRule = (checker: TypeChecker, instruction: Instruction) => void;
 export type TypeRules = Readonly<Record<string, TypeRule>>;
 
@@ -78,7 +78,7 @@ export class TypeChecker {
     this.demand(this.pop().kind === kind, otherwise);
   }
 
-  /** Takes a value that must fit where a type is declared. */
+  /** Pops a value that must be assignable to a declared type. */
   expectAssignable(type: Type, otherwise: StatusName): void {
     this.demand(isAssignable(type, this.pop()), otherwise);
   }
@@ -92,7 +92,7 @@ export class TypeChecker {
   }
 
   /**
-   * The types of a signature that gives type arguments; each is paid for. In verified code they fit, but code that runs
+   * The types of a signature used as type arguments; each is charged for. In verified code they fit, but code that runs
    * need not be verified (docs/spec/vm.md §3).
    */
   typeArguments(

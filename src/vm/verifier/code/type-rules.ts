@@ -1,4 +1,4 @@
-/** Every instruction finds values of the types that it needs (docs/spec/verifier.md §3.13). */
+/** Every instruction must get values of the types that it needs (docs/spec/verifier.md §3.13). */
 import { INTEGER_SIZES, type IntegerKind } from '../../../move/bcs/integers.ts';
 import type {
   Instruction,
@@ -437,13 +437,13 @@ function bothForms(name: string, rule: TypeRule): TypeRules {
 
 const RULES = byOpcode<TypeRule>({ ...SIMPLE_TYPE_RULES, ...STRUCTURE_TYPE_RULES });
 
-/** Code that is not reached is checked too. @throws VmError */
+/** Unreachable code is checked too. @throws VmError */
 export function checkTypes(view: FunctionView, meter: VerifierMeter): void {
   const checker = new TypeChecker(view, meter);
   for (const instruction of view.code) applyTypeRule(checker, instruction);
 }
 
-/** Takes from the stack what an instruction needs, and puts there what it gives. @throws VmError */
+/** Pops the types that an instruction needs and pushes those of its results. @throws VmError */
 export function applyTypeRule(checker: TypeChecker, instruction: Instruction): void {
   RULES[instruction.opcode]!(checker, instruction);
 }

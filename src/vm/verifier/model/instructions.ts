@@ -1,6 +1,6 @@
 /**
- * What instructions name: a struct, a variant, a field or a function with its attributes (docs/spec/move.md §1.5),
- * with type arguments or without.
+ * The subjects of instructions: a struct, a variant, a field or a function with its attributes (docs/spec/move.md
+ * §1.5), with or without type arguments.
  */
 
 import type {
@@ -33,7 +33,7 @@ interface FieldSubject {
 }
 
 export interface StructSubject {
-  /** Its place among the definitions. */
+  /** Its index among the definitions. */
   readonly definitionIndex: number;
   readonly definition: StructDefinition;
   /** Signature of the type arguments; absent when the instruction is not generic. */
@@ -139,7 +139,7 @@ export function isCaptured(mask: bigint, argument: number): boolean {
 /** The function can be named by values that are stored. */
 export const PERSISTENT = 1;
 const MODULE_LOCK = 2;
-/** Of the interface of a public struct: packing, unpacking, testing and borrowing. */
+/** Attributes of a public struct's interface: packing, unpacking, testing and borrowing. */
 export const PACK = 3;
 export const PACK_VARIANT = 4;
 export const UNPACK = 5;
@@ -148,7 +148,7 @@ export const TEST_VARIANT = 7;
 export const BORROW = 8;
 export const BORROW_MUT = 9;
 
-/** Whether all wanted attributes are there, but for the lock, which is the function's own matter. */
+/** Whether all wanted attributes are present, except the lock, which only concerns the function itself. */
 export function hasAttributes(
   given: readonly FunctionAttribute[],
   wanted: readonly FunctionAttribute[],

@@ -10,13 +10,13 @@ import type { AbilitySet } from '../../../move/types/type-tag.ts';
 export interface Type {
   readonly id: number;
   readonly kind: SignatureToken['kind'];
-  /** An element, what a reference is to, type arguments, arguments and results of a function. */
+  /** An element, a reference's target, type arguments, or arguments and results of a function. */
   readonly parts: readonly Type[];
-  /** Of a struct its handle; of a type parameter its place; of a function the number of its arguments. */
+  /** The handle of a struct, the index of a type parameter, or the number of a function's arguments. */
   readonly index: number;
   readonly isMutable: boolean;
   readonly abilities: AbilitySet;
-  /** Types that it is made of, itself included. */
+  /** Number of types in it, itself included. */
   readonly nodes: number;
   readonly isOpen: boolean;
 }
@@ -29,7 +29,7 @@ function form(kind: Type['kind'], parts = NO_PARTS, index = 0, abilities = 0): F
   return { kind, parts, index, isMutable: false, abilities };
 }
 
-/** What can be done with values of a type, in a function whose type parameters have some abilities. */
+/** The abilities of a type, in a function whose type parameters have some abilities. */
 export type AbilitiesOf = (type: Type) => AbilitySet;
 
 export class TypeTable {
@@ -57,7 +57,7 @@ export class TypeTable {
     return type;
   }
 
-  /** A signature as an operand names it: always the same list. */
+  /** The signature that an operand names; always the same list. */
   signature(index: number): readonly Type[] {
     let types = this.#signatures[index];
     if (types === undefined) {
@@ -108,7 +108,7 @@ export class TypeTable {
     return this.#make(form('function', [...args, ...results], args.length, abilities));
   }
 
-  /** The type with type parameters put in. @param typeArguments the same list each time */
+  /** The type with type arguments substituted. @param typeArguments the same list each time */
   substitute(type: Type, typeArguments: readonly Type[]): Type {
     if (!type.isOpen || typeArguments.length === 0) return type;
     if (type.kind === 'typeParameter') return typeArguments[type.index]!;
@@ -203,8 +203,8 @@ export class TypeTable {
 }
 
 /**
- * Whether a value of a type can be where another type is declared: a function value that can do more, also behind an
- * immutable reference.
+ * Whether a value of a type can be used where another type is declared: a function value may have more abilities, also
+ * behind an immutable reference.
  */
 export function isAssignable(to: Type, from: Type): boolean {
   if (to === from) return true;
@@ -221,7 +221,7 @@ export function isAssignable(to: Type, from: Type): boolean {
   );
 }
 
-/** What a type is directly made of, in the order of its bytes. */
+/** The direct parts of a type, in the order of its bytes. */
 export function partsOf(token: SignatureToken): readonly SignatureToken[] {
   switch (token.kind) {
     case 'reference':

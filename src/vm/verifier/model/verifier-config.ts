@@ -55,7 +55,7 @@ export const DEFAULT_VERIFIER_CONFIG: VerifierConfig = {
 export interface ChainRules {
   readonly isFeatureEnabled: (flag: number) => boolean;
   readonly gasFeatureVersion: number;
-  /** The bounds on declarations: they came in two steps, at times of each network's own. */
+  /** The bounds on declarations, introduced in two steps, at different times per network. */
   readonly bounds: 'none' | 'first' | 'revised';
 }
 
