@@ -48,7 +48,7 @@ export class ChainTables {
     this.#maxTables = maxTables;
   }
 
-  /** Reads what earlier transactions have told, if it is not too much. */
+  /** Reads what earlier transactions revealed, if it is not too much. */
   async learn(database: Database): Promise<void> {
     const { rows } = await database.query(
       `SELECT ${COLUMNS} FROM table_metadatas LIMIT ${this.#maxTables + 1}`,
@@ -112,7 +112,7 @@ export class ChainTables {
     this.#tables.delete(oldest!);
   }
 
-  /** @returns whether nothing has told of it before */
+  /** @returns whether it was unknown before */
   #addNew(table: TableFacts): boolean {
     const isNew = this.#known(table.handle) === undefined;
     if (isNew) this.#waiting.set(table.handle, table);
@@ -221,7 +221,7 @@ function partsOf(layout: Layout): readonly Layout[] {
   }
 }
 
-/** Whether values of a layout can have a table. A layout is a graph: each part is looked at once. */
+/** Whether values of a layout can have a table. A layout is a graph: each part is visited once. */
 function hasTable(layout: Layout): boolean {
   const seen = new Set<Layout>([layout]);
   for (const part of seen) {

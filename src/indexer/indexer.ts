@@ -27,7 +27,7 @@ import { ANALYZING } from './schema.ts';
 const ROWS_PER_COMMIT = 20_000;
 /** Fewer versions are read in this thread: another one takes a moment to start. */
 const MIN_VERSIONS_OF_READER = 1_000n;
-/** After this time the tables are looked at again, where another process writes them, too, in milliseconds. */
+/** Interval at which tables that another process writes too are checked again, in milliseconds. */
 const OTHER_WRITER_MS = 200;
 /** Statistics are collected when there are twice as many rows, and each time their number has doubled. */
 const FIRST_ANALYSIS_ROWS = 500;
@@ -98,7 +98,7 @@ export class Indexer {
     await this.#filling;
   }
 
-  /** Ends what is under way after its next commit. The database stays the caller's to close. */
+  /** Ends work in progress after its next commit. The caller closes the database. */
   async stop(): Promise<void> {
     this.#isClosed = true;
     await this.#filling?.catch(() => undefined);
@@ -144,7 +144,7 @@ export class Indexer {
         const last = page.at(-1)!;
         await writing;
         this.#tables.beginWriting();
-        // The next rows are made meanwhile.
+        // The next rows are built meanwhile.
         writing = this.#write(statements, nextVersion, last);
         writing.catch(() => undefined);
       }
@@ -154,7 +154,7 @@ export class Indexer {
     }
   }
 
-  /** After a failure: what was learned from rows that are lost, and how far the tables are. They are read again. */
+  /** After a failure: forgets progress and what was learned from lost rows. Both are read again. */
   #forget(): void {
     this.#progress = undefined;
     this.#checked = undefined;
@@ -176,12 +176,12 @@ export class Indexer {
     const before = this.#progress!;
     const reached = { ...before, nextVersion, lastRoot: transaction.accumulator_root_hash };
     const moved = progressStatements(before, reached, timestamp);
-    // Where this fails, it may have been committed all the same, or another process may have.
+    // If this fails, it may still have been committed, or another process may have committed.
     await this.database.transaction([...moved, ...statements]);
     this.#progress = reached;
   }
 
-  /** How far the tables are for the history of a view; they are made where they are not of it. */
+  /** The progress of the tables for the history of a view; recreates tables of another history. */
   async #progressFor(view: LedgerView): Promise<Progress> {
     const known = await this.#knownFor(view);
     if (known === undefined) {
@@ -196,7 +196,7 @@ export class Indexer {
     return known;
   }
 
-  /** How far the tables are; `undefined` where they are not of the history of a view. */
+  /** The progress of the tables; `undefined` if they belong to another history than the view's. */
   async #knownFor(view: LedgerView): Promise<Progress | undefined> {
     const known = this.#progress ?? (await readProgress(this.database, this.#haveBeenRead));
     const isOfLedger =
@@ -212,7 +212,7 @@ export class Indexer {
     return laterOf(this.#options.firstVersion ?? oldest, oldest);
   }
 
-  /** Whether the history up to where the tables are is that of a view. */
+  /** Whether the tables' history is that of a view. */
   async #hasRoot(view: LedgerView, { nextVersion, lastRoot }: Progress): Promise<boolean> {
     if (lastRoot === undefined) return true;
     const last = nextVersion - 1n;

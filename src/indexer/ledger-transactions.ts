@@ -20,7 +20,7 @@ export class LedgerTransactions {
   /** A page that is read while the one before is used. */
   #ahead: { readonly start: bigint; readonly page: Promise<LedgerPage> } | undefined;
 
-  /** @param reader of pages, ahead; absent: they are read here, when they are asked for */
+  /** @param reader of pages, ahead; absent: they are read here, on demand */
   constructor(view: LedgerView, reader?: PageReader) {
     this.#view = view;
     this.#reader = reader;

@@ -16,7 +16,7 @@ export interface Progress {
 /**
  * @param haveBeenRead whether this process has used the tables before: if they are those of another version of Daybook
  *   now, that version runs beside this one, and they would be made again for ever
- * @returns `undefined` where there are no tables, or those of another version of Daybook
+ * @returns `undefined` without tables, or with those of another version of Daybook
  * @throws StoreError `store_foreign`
  */
 export async function readProgress(
@@ -66,7 +66,7 @@ export async function makeTables(
   await refuseOthers(database);
   const isThere = await hasProgress(database);
   await database.transaction([
-    // Others may make them at the same time: who comes second finds that there are some.
+    // Others may create them at the same time: the second one finds them.
     { text: 'SELECT pg_advisory_xact_lock(hashtext($1))', parameters: [database.schema] },
     {
       text: `SELECT 1 WHERE (to_regclass('${PROGRESS_TABLE}') IS NOT NULL) = $1::boolean`,

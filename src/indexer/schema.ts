@@ -43,7 +43,7 @@ export const ANALYZING = `ANALYZE ${CATALOGUE.filter(({ view }) => view === unde
   .map(({ name }) => name)
   .join(', ')}`;
 
-/** Tables that were made by other statements have to be made again. */
+/** Tables that other statements created have to be recreated. */
 export const SCHEMA_FORMAT = createHash('sha256')
   .update(`${ROWS_VERSION}\n${tableStatements()}`)
   .digest('hex')

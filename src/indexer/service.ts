@@ -124,7 +124,7 @@ export class IndexerService {
     this.#options.onFailure(error);
   }
 
-  /** Tries again where it has failed, or where what was open has ended. */
+  /** Retries after a failure, or when the open indexer has ended. */
   #open(): Promise<Opened> {
     const opened = this.#opened;
     const ended = opened?.indexer.database.hasEnded === true ? opened : undefined;

@@ -1,6 +1,6 @@
 /**
  * The parts of a version by their places in its wire bytes. The check of the bytes finds the places, once; they pass
- * between threads as numbers. The store's form of events and writes is made when it is asked for, as views on the
+ * between threads as numbers. The store's form of events and writes is created on demand, as views on the
  * bytes: a chunk that waits to be written is bytes and numbers, which cost the garbage collector nothing.
  */
 import { BcsReader } from '../move/bcs/bcs-reader.ts';
@@ -185,7 +185,7 @@ function eventAt(bytes: Buffer, places: ArrayLike<number>, at: number): ChunkEve
     : new PlacedStreamEvent(bytes, places, at);
 }
 
-/** The parts of an event, which are made when they are asked for. */
+/** The parts of an event, created on demand. */
 abstract class PlacedEvent {
   readonly #bytes: Buffer;
   readonly #places: ArrayLike<number>;
@@ -253,7 +253,7 @@ function writesAt(
   return writes;
 }
 
-/** The parts of a write, which are made when they are asked for. */
+/** The parts of a write, created on demand. */
 class PlacedWrite implements StateWrite {
   readonly #bytes: Buffer;
   readonly #places: ArrayLike<number>;

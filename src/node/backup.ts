@@ -25,13 +25,13 @@ interface BackupInit {
   readonly isSigned: boolean;
   /** The waypoint of genesis (with signatures also that of a later epoch's end), or a file that contains it. */
   readonly waypoint?: string | undefined;
-  /** Trusted roots, `VERSION:ROOT`, where nobody has signed. */
+  /** Trusted roots, `VERSION:ROOT`, if there are no signatures. */
   readonly trust?: readonly string[] | undefined;
   readonly distribute?: boolean | undefined;
 }
 
 /**
- * Makes a ledger of a backup in a folder or behind a URL; a run that was cut off is continued.
+ * Creates a ledger from a backup in a folder or behind a URL; an interrupted run is continued.
  * @throws NodeError `bad_input`, `file_not_readable`, `backup_refused`, `waypoint_mismatch`, `ledger_exists`,
  *   `data_not_usable`
  */
@@ -44,7 +44,7 @@ export async function initFromBackup(
   const trust = trustOf(init);
   const source = sourceOf(location);
   const verifier = openVerifier();
-  // Ends what was requested ahead when the work ends early.
+  // Cancels read-ahead requests when the work ends early.
   const abort = new AbortController();
   return await withBackupErrors(async () => {
     try {
@@ -65,7 +65,7 @@ export async function initFromBackup(
 }
 
 /**
- * Makes a ledger of the newest snapshot that a node offers; a run that was cut off is continued if that snapshot is
+ * Creates a ledger from the newest snapshot that a node offers; an interrupted run is continued if that snapshot is
  * still the newest.
  * @param onFound gets its URL
  * @throws NodeError as `initFromBackup`; `snapshot_unavailable` if the node offers none
@@ -96,7 +96,7 @@ function trustOf({ isSigned, waypoint: textOrFile, trust = [] }: BackupInit): Ba
   return { kind: 'signatures', waypoint };
 }
 
-/** Files that are missing or do not come now may be there later; what they contain does not change. */
+/** Missing or unreachable files may become available later; their content does not change. */
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof BackupError)) return false;
   return error.code !== 'backup_unreachable' && error.code !== 'backup_incomplete';

@@ -26,7 +26,7 @@ import { asNodeError, openStoreWriter, refuseUsedLocation, withWriter } from './
 import { durationText, grouped, LINE_INTERVAL_MS, type ProgressLine } from './progress.ts';
 import { PendingFailure } from './shutdown.ts';
 
-/** Shortest time over which a rate is measured, in milliseconds: commits come in chunks. */
+/** Shortest time over which a rate is measured, in milliseconds: commits arrive in chunks. */
 const RATE_INTERVAL_MS = 1_000;
 /** How often an upstream that has nothing new is polled, in milliseconds. */
 const POLL_INTERVAL_MS = 250;
@@ -69,7 +69,7 @@ export interface Following {
     readonly isRunning: boolean;
     readonly failure: unknown;
   };
-  /** Resolves when the store holds a ledger: at once, or when genesis has come. Never rejects. */
+  /** Resolves when the store holds a ledger: at once, or once genesis arrives. Never rejects. */
   readonly started: Promise<void>;
   /** Resolves when it has ended, by `stop`, at `until`, or by a failure, which is in the log. Never rejects. */
   readonly ended: Promise<void>;
@@ -149,7 +149,7 @@ export function startFollowing(
   const started = new Promise<void>((resolve) => {
     hasLedger = resolve;
   });
-  // A node whose upstream is away serves what it has.
+  // A node whose upstream is unreachable serves what it has.
   if (writer.head !== undefined) hasLedger!();
   const now = {
     isRunning: true,
@@ -309,7 +309,7 @@ function showFollowProgress(
   let measured = { ...counters };
   let rate = 0;
   let split = splitOf(counters, measured);
-  /** Transactions per second of late, and how many versions and seconds are left. */
+  /** Recent transactions per second, and how many versions and seconds are left. */
   const measure = (version: bigint | undefined, upstreamVersion: bigint | undefined) => {
     const nowMs = performance.now();
     const passedMs = nowMs - measuredMs;

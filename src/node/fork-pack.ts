@@ -12,7 +12,7 @@ import { packedStore, sha256, unpackedStore } from './packed-store.ts';
 import { readInputFile } from './settings/input.ts';
 
 const MAX_PACK_BYTES = 64 * 1024 * 1024;
-/** The file of the fork is in memory. */
+/** The unpacked file is held in memory. */
 const MAX_UNPACKED_BYTES = 256 * 1024 * 1024;
 
 interface PackReport {
@@ -52,7 +52,7 @@ export async function packFork(data: string, file: string): Promise<PackReport> 
 }
 
 /**
- * Makes a fork of a pack in an absent or empty folder. Killed before it resolves, it leaves no fork.
+ * Unpacks a fork into an absent or empty folder. Killed before it resolves, it leaves no fork.
  * @throws NodeError `bad_setting`, `file_not_readable`, `damaged`, `ledger_exists`, `data_not_usable`
  */
 export async function unpackFork(file: string, data: string): Promise<PackReport> {

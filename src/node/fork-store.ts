@@ -1,4 +1,4 @@
-/** The store of a node that serves a fork (docs/fork.md): made if it does not exist, with or without its upstream. */
+/** The store of a node that serves a fork (docs/fork.md), created if missing, with or without upstream. */
 import type { Logger } from 'pino';
 import { FORK_LIMITS, ForkClient } from '../state/fork/fork-client.ts';
 import { forkSource } from '../state/fork/fork-source.ts';
@@ -23,11 +23,11 @@ interface ForkStore {
 
 interface ForkRequest {
   readonly base: URL;
-  /** Absent: the newest one, or that of the fork that is there. */
+  /** Absent: the newest one, or that of the existing fork. */
   readonly version: bigint | undefined;
 }
 
-/** Settings that a fork has no use for; with one of them the node would be something else. */
+/** Settings that contradict a fork. */
 const CONTRARY = [
   ...(['follow', 'upstream', 'waypoint', 'bootstrap', 'standby', 'produce'] as const),
   ...(['keepVersions', 'keepSeconds', 'keepAccounts', 'keepAccountsFile'] as const),
@@ -95,7 +95,7 @@ function checkVersion(data: string, anchor: ForkAnchor, asked: bigint | undefine
   );
 }
 
-/** @returns `undefined` where no node is named: a fork without its upstream needs none */
+/** @returns `undefined` if no node is named: a fork without its upstream needs none */
 function forkRequest(settings: NodeSettings): ForkRequest | undefined {
   const { fork, data, workers } = settings;
   refuseDatabase(data);

@@ -27,7 +27,7 @@ import { withNewLedger } from './open-store.ts';
 import { readInputFile } from './settings/input.ts';
 
 const MAX_WAYPOINT_FILE_BYTES = 4096;
-/** Of one attempt to download a genesis; the next one continues it. */
+/** For one attempt to download a genesis; the next one continues it. */
 const DOWNLOAD_TIMEOUTS = { silenceTimeoutMs: 15_000, totalTimeoutMs: 120_000 };
 
 export interface InitReport {
@@ -39,10 +39,10 @@ export interface InitReport {
 }
 
 /**
- * Makes a ledger in `data` from a genesis.
+ * Creates a ledger in `data` from a genesis.
  * @param genesisFile a file, or its URL
  * @param waypointOrFile the waypoint's text or a file that contains it
- * @param onStage gets what is being done
+ * @param onStage gets the current stage
  * @param distribute over the workers of Citus
  * @throws NodeError: `file_not_readable`, `not_a_genesis`, `waypoint_mismatch`, `ledger_exists`, `data_not_usable`
  */

@@ -13,7 +13,7 @@ import type { StopList } from './shutdown.ts';
 interface OpenChainOptions {
   readonly mining: Mining;
   readonly impersonation: Impersonation;
-  /** Absent, as the next one: the ledger is not on top of a fork. */
+  /** Like the next one, absent unless the ledger is on top of a fork. */
   readonly openSource?: OpenSource | undefined;
   readonly firstVersion?: bigint | undefined;
   readonly memory?: ChainMemory | undefined;
@@ -21,7 +21,7 @@ interface OpenChainOptions {
   readonly watch?: ChainWatch | undefined;
 }
 
-/** Goes on after the head of a local network's ledger; what ends it is added to the list. */
+/** Continues after the head of a local network's ledger; stopping it is added to the list. */
 export async function openLocalChain(
   writer: LedgerWriter,
   options: OpenChainOptions,

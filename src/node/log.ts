@@ -39,7 +39,7 @@ export function openLogStream(minBytes = 0): LogStream {
     translateTime: 'SYS:yyyy-mm-dd HH:MM:ss',
   });
   return {
-    // Texts of clients and of other nodes must not control the terminal.
+    // Texts from clients and other nodes must not control the terminal.
     write: (line) => {
       const visible = (_name: string, value: unknown) =>
         typeof value === 'string' ? escapeInvisible(value) : value;

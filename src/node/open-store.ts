@@ -35,7 +35,7 @@ async function at<T>(data: string, work: (location: LedgerLocation) => Promise<T
 }
 
 /**
- * A mistyped `postgres://…`, or a URL for another program, is not made a folder, and not repeated: it may contain a
+ * A mistyped `postgres://…`, or a URL for another program, creates no folder, and is not repeated: it may contain a
  * password. @throws NodeError `bad_setting`
  */
 export function refuseNoLocation(data: string): void {
@@ -143,9 +143,9 @@ interface CopiedFile<T> {
 }
 
 /**
- * Makes a new ledger that is a copy of another one's file as it is now, while others read and write that.
- * @param onBegin gets a function that tells how many bytes are copied, and about how many will be
- * @returns what `examine` returns for the copy, and the sizes of both; `undefined`, and nothing is made, where one of
+ * Creates a copy of another ledger's file as it is now, while others read and write that.
+ * @param onBegin gets a function that returns how many bytes are copied, and the approximate total
+ * @returns what `examine` returns for the copy, and the sizes of both; `undefined`, and nothing is created, if one of
  *   the ledgers is not a file
  * @throws NodeError `no_ledger`, `ledger_exists`, `data_not_usable`
  */
@@ -167,7 +167,7 @@ export async function copyStoreFile<T>(
 }
 
 /**
- * Makes a new ledger of another one as it is now, while others read and write that. When `work` fails or is cut off,
+ * Copies a ledger as it is now, while others read and write it. When `work` fails or is interrupted,
  * what it has written is in the store that the next call gets.
  * @throws NodeError `no_ledger`, `ledger_exists`, `data_not_usable`; what `work` throws
  */
@@ -188,8 +188,8 @@ export async function withCopy<T>(
 }
 
 /**
- * Makes a new ledger of the bytes of a folder's data file.
- * @returns what `examine` returns for it; `undefined`, and nothing is made, where ledgers are not files
+ * Creates a new ledger from the bytes of a folder's data file.
+ * @returns what `examine` returns for it; `undefined`, and nothing is created, if ledgers are not files
  * @throws NodeError `ledger_exists`, `data_not_usable`
  */
 export function restoreStore<T>(
@@ -239,7 +239,7 @@ async function closing<S extends Pick<StoreReader, 'close'>, T>(
   }
 }
 
-/** The error for a store in which no ledger was ever committed, because making it was cut off. */
+/** The error for a store without a committed ledger, because its creation was interrupted. */
 export function emptyStoreError(data: string): NodeError {
   return new NodeError(
     'no_ledger',

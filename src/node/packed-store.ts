@@ -18,7 +18,7 @@ export async function packedStore(file: Uint8Array): Promise<Buffer> {
 }
 
 /**
- * The file of the store; `undefined` for bytes that do not have their digest.
+ * The file of the store; `undefined` for bytes that do not match their digest.
  * @throws RangeError for a file of more than `maxBytes`
  */
 export async function unpackedStore(

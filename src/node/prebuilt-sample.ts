@@ -1,5 +1,5 @@
 /**
- * Sample ledgers that the package brings, so that the first node of an installed package need not generate one. They
+ * Sample ledgers in the package, so that the first node of an installed package need not generate one. They
  * are made when the package is packed (scripts/prebuild-sample.mjs); a checkout has none. Each is a packed store.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -32,7 +32,7 @@ function fileOf(request: SampleRequest): URL {
   return new URL(`${sampleName(request)}.br`, FOLDER);
 }
 
-/** The data file of a sample; `undefined` if the package does not bring it. @throws NodeError `damaged` */
+/** The data file of a sample; `undefined` if it is not in the package. @throws NodeError `damaged` */
 export async function readPrebuiltSample(request: SampleRequest): Promise<Buffer | undefined> {
   // The build may be older than these sources.
   if (!IS_BUILT) return undefined;

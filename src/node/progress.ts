@@ -4,11 +4,11 @@ const TERMINAL_INTERVAL_MS = 200;
 /** Interval of lines without a terminal, in milliseconds. */
 export const LINE_INTERVAL_MS = 5_000;
 const BAR_CHARACTERS = 24;
-/** Time after which a rate says something about what is left, in milliseconds. */
+/** Time after which a rate can predict the remaining time, in milliseconds. */
 const ESTIMATE_AFTER_MS = 2_000;
 const CLEAR_LINE = '\r\x1b[K';
 
-/** Says how far work is. The text is asked for when it is time to show it. */
+/** Reports progress. The text is only built when it is time to show it. */
 type ShowProgress = (text: () => string) => void;
 
 /** Runs work that shows how far it is; the line is gone when it ends, however it ends. */
@@ -33,7 +33,7 @@ export class ProgressLine {
   show(text: () => string): void {
     this.#text = text;
     this.#timer ??= setInterval(() => this.#draw(), this.#intervalMs).unref();
-    // Work that holds the event loop lets no timer through.
+    // Timers do not run while work blocks the event loop.
     if (performance.now() - this.#shownMs >= this.#intervalMs) this.#draw();
   }
 

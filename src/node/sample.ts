@@ -25,7 +25,7 @@ const SYSTEM_TRANSACTIONS_PER_BLOCK = 2;
 export const SMALL_SAMPLE: SampleRequest = { transactions: 1_000, accounts: 100, seed: 1n };
 
 /**
- * Makes a sample ledger, of the package or by running its transactions; everything reported is on disk.
+ * Creates a sample ledger from the package or by running its transactions; reported ones are on disk.
  * @param onProgress gets the number of durable transactions
  * @throws NodeError: `ledger_exists`, `data_not_usable`, `bad_input` for settings no sample can have, `damaged` for a
  *   sample of the package
@@ -118,7 +118,7 @@ async function resume(...args: Parameters<typeof SampleChain.resume>): Promise<S
   }
 }
 
-/** Goes on after what is stored, as soon as the store can be reached again. */
+/** Continues after the stored head as soon as the store can be reached again. */
 async function resumeAfter(
   error: StoreError,
   writer: LedgerWriter,
@@ -136,7 +136,7 @@ async function resumeAfter(
 }
 
 /**
- * @param next gives the chain with which to go on where the store could not be read
+ * @param next returns the chain to continue with after the store could not be read
  * @throws the signal's reason
  */
 async function produce(

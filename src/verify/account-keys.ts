@@ -119,7 +119,7 @@ export class KnownKeys {
     if (rows !== this.#tails.count) await this.#compareTails(this.#tailsUpToHead.count);
   }
 
-  /** @param wanted how many rows the keys up to the head are made up of, besides their first ones */
+  /** @param wanted number of rows of the keys up to the head, besides their first ones */
   async #compareTails(wanted: number): Promise<void> {
     let rows = 0;
     // Damaged rows are reported already.
@@ -138,7 +138,7 @@ export class KnownKeys {
   /** Whether a row is a part of keys that only commits above the head have written. */
   async #isTailAbove(row: ScannedRow): Promise<boolean> {
     const { store, view } = this.#context;
-    // What does not decode here is reported where its key is read.
+    // Decoding failures are reported where the key is read.
     const found = await new DamageList().decoded(async () => {
       let isAbove = false;
       for await (const firstVersion of firstVersionsOfTail(store, row)) {

@@ -245,7 +245,7 @@ async function checkRows(
 interface RowWithBalance extends BalanceHolder {
   readonly row: ScannedRow;
   readonly balance: StoredBalance;
-  /** Of the primary store. */
+  /** Address of the primary store. */
   readonly address: Buffer;
 }
 

@@ -78,7 +78,7 @@ async function checkHeights(context: VerifyContext, rows: RowSums) {
   return { count, newest, oldest };
 }
 
-/** Without transactions nobody can say which rows there should be. */
+/** Without transactions the expected rows are unknown. */
 function addFound(
   { found, identity, progress }: VerifyContext,
   column: Column,

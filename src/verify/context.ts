@@ -13,7 +13,7 @@ import { isTransient, keyText, RowDamagedError, StoreError } from '../store/stor
 import { nextTurn } from '../yield-budget.ts';
 import type { RowSums } from './row-sums.ts';
 
-/** Maximum number of listed damages, unless more are wanted; all are counted. */
+/** Maximum number of listed damages, unless more are requested; all are counted. */
 const MAX_LISTED_DAMAGES = 100;
 
 export interface Damage {
@@ -107,7 +107,7 @@ export interface VerifyContext {
   readonly damages: DamageList;
   /** Rows above the head: written by a concurrent commit, or otherwise damage too. */
   readonly above: DamageList;
-  /** Of this examination, for sums of rows. */
+  /** Secret of this examination, for sums of rows. */
   readonly secret: Uint8Array;
   /** The rows that columns have, of versions that are not cleared. */
   readonly found: RowSums;
@@ -130,7 +130,7 @@ export function noteAbove({ above }: VerifyContext, column: Column, row: RowKey)
   above.add({ column: column.name, key: keyText(row), detail, isAbove: true });
 }
 
-/** All rows of a column in order. It reports those that cannot be read, and goes on as far as the engine can. */
+/** All rows of a column in order. Reports unreadable rows, and continues as far as the engine can. */
 export async function* scanColumn(
   context: VerifyContext,
   column: Column,
@@ -152,7 +152,7 @@ interface PageOptions {
 
 /**
  * The same page by page. The first time that a column is read to its end, its digest is computed; a run that is
- * continued goes on where the one before has done with it.
+ * continued resumes where the previous one left off.
  */
 export async function* columnPages(
   { store, damages, digests, reads, onRows }: VerifyContext,
@@ -206,7 +206,7 @@ export async function* columnPages(
 
 const END = { value: undefined, done: true } as const;
 
-/** The rows of a column in order, of which one is looked at before it is taken. */
+/** The rows of a column in order, with a lookahead of one. */
 export class RowCursor {
   readonly #pages: AsyncGenerator<readonly ScannedRow[]> | undefined;
   #page: readonly ScannedRow[] = [];

@@ -1,6 +1,6 @@
 /**
  * Names the rows in which columns differ from what versions say, when their sums have told that some do: each row that
- * a version made is looked up, then each row of the columns is looked for in what its version made.
+ * a version made is looked up, then each row of the columns is sought among those of its version.
  */
 import type { BatchOperation } from '../store/batch.ts';
 import { BLOCK_BY_HEIGHT } from '../store/columns/block-column.ts';
@@ -65,7 +65,7 @@ class Differences {
   readonly #context: VerifyContext;
   readonly #columns: readonly Column[];
   readonly #areKeysKnown: boolean;
-  /** Of the last version that was asked for: most rows of a version follow one another. */
+  /** Keys of the last requested version: most rows of a version follow one another. */
   #last: { readonly version: bigint; readonly keys: Promise<readonly ColumnKey[]> } | undefined;
 
   constructor(context: VerifyContext, columns: readonly Column[], areKeysKnown: boolean) {

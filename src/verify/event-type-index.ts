@@ -24,7 +24,7 @@ export class EventTypeExaminer {
   #windowEnd = -1n;
   #reached: bigint;
 
-  /** @param reached rows that a run had compared which is continued */
+  /** @param reached rows that the continued run had compared */
   constructor(context: VerifyContext, reached = 0n) {
     this.#context = context;
     this.#reached = reached;

@@ -46,7 +46,7 @@ export interface VerifyReport {
   readonly hashedVersions: bigint;
   /** The version at which the root of the state was compared; `undefined` if no recent transaction info states one. */
   readonly stateRootVersion: bigint | undefined;
-  /** Versions that came since, and are not covered. */
+  /** Versions committed since, which are not covered. */
   readonly laterVersions: bigint;
   /** Where a run was continued. */
   readonly continuedFrom: ContinuedFrom | undefined;
@@ -84,15 +84,15 @@ interface RunSaving {
   onSave(run: SavedRun): void;
 }
 
-/** What is asked of who examines the versions. */
+/** A request to examine the versions. */
 export interface VersionsRequest {
   /** The row of the head when verification began. */
   readonly head: Uint8Array;
-  /** What pruning had cleared then. */
+  /** Versions below it had been cleared by then. */
   readonly clearedBelow: bigint;
   readonly secret: Uint8Array;
   readonly maxListed: number | undefined;
-  /** What a run has saved of the versions that is continued. */
+  /** Progress on the versions that the continued run has saved. */
   readonly saved?: Uint8Array | undefined;
   /** As that of RunSaving; absent: nothing is saved. */
   readonly saveIntervalMs?: number | undefined;
@@ -145,7 +145,7 @@ export async function verifyLedger(
   const whole = { ...context, damages };
   for (const [column, digest] of readDigests(versions.digests)) context.digests.set(column, digest);
   await compareSums(whole, versions, areKeysKnown);
-  // What no check reads is read here, for the digests.
+  // Columns that no check reads are read here, for the digests.
   for (const column of COLUMNS) {
     if (!context.digests.has(column)) for await (const _ of columnPages(whole, column));
   }
@@ -217,7 +217,7 @@ function continuedFrom(saved: SavedRun, head: Head): ContinuedFrom {
   };
 }
 
-/** How far versions were examined, or what came of it. */
+/** The progress on versions, or the final report. */
 type VersionsState = SavedVersions | { readonly report: VersionsReport };
 
 function partOf<State>(saved: Uint8Array | undefined): SavedPart<State> | undefined {

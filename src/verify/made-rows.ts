@@ -22,7 +22,7 @@ export interface MadeVersion {
   readonly isModuleEvent: readonly boolean[];
 }
 
-/** Runs a decoder of what a row has; what does not decode is reported as damage of the row. */
+/** Runs a decoder of what a row has; a failure is reported as damage of the row. */
 export function decodedPart<T>(
   damages: DamageList,
   { column, key, version }: { column: Column; key: BucketKey; version: bigint },

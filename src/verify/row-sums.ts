@@ -1,6 +1,6 @@
 /**
- * Sums of hashes of rows, one for each column. What versions produce comes in their order, what a column has in the
- * order of its keys: equal sums say that both are the same rows, without a look-up of any of them.
+ * Sums of hashes of rows, one for each column. Versions produce rows in their order, columns have them in the
+ * order of keys: equal sums show that both are the same rows, without looking up any of them.
  *
  * Each row is hashed together with a secret that is made for one examination, so nobody can choose rows whose hashes
  * add up to those of others: sums of different rows are equal with a probability of 2^-128.
@@ -50,7 +50,7 @@ export class RowSums {
     bytes.set(value, valueAt);
     const hash = sha3(bytes.subarray(0, end));
     const sum = this.#sumOf(number);
-    // The words of the array overflow, which is wanted.
+    // The words of the array overflow, as intended.
     for (let at = 0; at < WORDS; at += 1) sum[at]! += hash.readUInt32LE(at * WORD_BYTES);
   }
 

@@ -15,14 +15,14 @@ export interface SavedRun {
   readonly head: Uint8Array;
   /** Tells the ledger from others. */
   readonly ledger: Uint8Array;
-  /** What pruning had cleared then. */
+  /** Versions below it had been cleared by then. */
   readonly clearedBelow: bigint;
   /** Tells whether it was pruned since. */
   readonly pruning: Uint8Array;
   readonly secret: Uint8Array;
-  /** Of DamagedRows. */
+  /** The rows of DamagedRows. */
   readonly damagedRows: readonly DamagedRow[];
-  /** What was saved of the versions, and of the columns; absent: nothing yet. */
+  /** Saved parts of the versions and of the columns; absent: nothing yet. */
   readonly versions?: Uint8Array | undefined;
   readonly columns?: Uint8Array | undefined;
 }

@@ -31,7 +31,7 @@ export interface SavedState {
 interface StateRun {
   /** Gets the keys that have state and should be those of accounts. */
   readonly keys: KnownKeys;
-  /** Of a run that is continued. */
+  /** Progress of the run that is continued. */
   readonly saved: SavedState | undefined;
   /** As that of columnPages. */
   onPageDone(state: () => SavedState): void;
@@ -55,7 +55,7 @@ export async function verifyState(
     }
   }
   const root = await state.finish();
-  // Rows that cannot be read or do not decode are reported: the root is another then.
+  // Unreadable and undecodable rows are reported; the root differs then.
   const isWhole = !state.hasUndecoded && digests.get(STATE) !== undefined;
   if (checkpoint === undefined || !isWhole) return undefined;
   const { version, stateRoot } = checkpoint;
@@ -153,7 +153,7 @@ class StateExaminer {
       damages.row(STATE, row, 'the deletion names another key', version);
     }
     if (version >= progress.clearedBelow) {
-      // Without transactions nobody can say what the values are.
+      // Without transactions the values are unknown.
       found.add(STATE, row, identity.keepsTransactions ? row.value : NO_VALUE);
       return;
     }
@@ -199,7 +199,7 @@ class StateExaminer {
     }
   }
 
-  /** Where a row of the key is damaged, or came since state was read here, there is one. */
+  /** The key has state if its row is damaged or was written since state was read here. */
   async #checkKeyWithoutState(row: ScannedRow): Promise<void> {
     const { damages, store, view } = this.#context;
     this.#checkOtherKey(row);

@@ -24,8 +24,8 @@ export class VersionRows {
   readonly #examinedBelow: number;
 
   /**
-   * @param saved of a run that is continued
-   * @param onStray gets rows up to the head of versions that nobody asks for
+   * @param saved progress of the run that is continued
+   * @param onStray gets rows up to the head of versions that are never requested
    */
   constructor(
     context: VerifyContext,
@@ -47,7 +47,7 @@ export class VersionRows {
     this.#onStray = onStray ?? ((row, version) => this.#reportStray(row, version));
   }
 
-  /** @param examinedBelow the version after the last that was asked for */
+  /** @param examinedBelow the version after the last requested one */
   save(examinedBelow: number): SavedVersionRows {
     return { examinedBelow, damaged: [...this.#damaged] };
   }

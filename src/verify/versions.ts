@@ -66,7 +66,7 @@ export interface SavedVersions {
   readonly hasMadeAll: boolean;
   readonly isChainBroken: boolean;
   readonly reachedWindows: bigint;
-  /** Of each column by version. */
+  /** Progress in each column by version. */
   readonly rows: readonly SavedVersionRows[];
 }
 
@@ -74,7 +74,7 @@ interface VersionsRun {
   /** Gets the rows that versions say the other columns have. */
   readonly made: RowSums;
   readonly saver: PartSaver;
-  /** Of a run that is continued. */
+  /** Progress of the run that is continued. */
   readonly saved: SavedVersions | undefined;
   onVersions(versions: number): void;
 }
@@ -122,7 +122,7 @@ class VersionExaminer {
   readonly #writes: VersionRows;
   readonly #moduleEvents: VersionRows;
   readonly #columns: readonly VersionRows[];
-  /** Once an info is wrong, every later root is: that is one damage and not a million. */
+  /** After a wrong info every later root is wrong too: that counts as one damage. */
   #isChainBroken: boolean;
   hasMadeAll: boolean;
 
@@ -233,7 +233,7 @@ class VersionExaminer {
     const root = this.#isChainBroken ? undefined : this.#accumulator.rootHash();
     const isRootRight = root?.equals(item.data.accumulatorRootHash) === true;
     if (info !== undefined && !info.equals(item.bytes.info)) {
-      // The root covers the info that is stored: where it is right, so is that.
+      // The root covers the stored info: if the root is right, so is the info.
       if (isRootRight) {
         damages.row(TRANSACTIONS, key, 'the info in it is not the one its root covers', version);
       } else {
@@ -434,7 +434,7 @@ class VersionExaminer {
 interface RecordedVersion {
   readonly info: Buffer | undefined;
   readonly writes: VersionWrites | undefined;
-  /** Of modules. */
+  /** Module events. */
   readonly events: readonly StoredModuleEvent[];
 }
 
@@ -452,7 +452,7 @@ async function isStored(
   store: StoreReader,
   { column, partition, order }: Pick<BatchOperation, 'column' | 'partition' | 'order'>,
 ): Promise<boolean> {
-  // What cannot be read is reported where its column is read.
+  // Unreadable rows are reported where their column is read.
   const read = async () => (await store.get(column, partition, order)) !== undefined;
   return (await new DamageList().decoded(read)) === true;
 }

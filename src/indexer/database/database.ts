@@ -29,7 +29,7 @@ export async function openDatabase(location: string | undefined): Promise<Databa
   return new EmbeddedDatabase(await openEmbedded(location));
 }
 
-/** Of requests that are answered one after another. */
+/** A database that answers requests one after another. */
 abstract class OneByOne implements Database {
   /** PGlite has no timer. */
   readonly stopsSlowQueries = false;

@@ -62,7 +62,7 @@ export class PostgresDatabase implements Database {
       query_timeout: queryTimeoutMs + TIMEOUT_SLACK_MS,
       max: MAX_READERS,
     });
-    // A connection that breaks while nobody uses it is replaced.
+    // A connection that breaks while idle is replaced.
     for (const pool of [this.#writer, this.#readers]) pool.on('error', () => undefined);
   }
 

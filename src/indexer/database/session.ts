@@ -1,4 +1,4 @@
-/** What a database of the indexer is asked, and what it answers: text, as PostgreSQL reads and writes it. */
+/** Requests to the indexer's database and its answers: text, as PostgreSQL reads and writes it. */
 
 /** A value as PostgreSQL writes it as text. */
 export type SqlText = string | null;
@@ -6,7 +6,7 @@ export type Row = Readonly<Record<string, SqlText>>;
 
 export interface Statement {
   readonly text: string;
-  /** Where there are none, the text may be several statements. */
+  /** Without any, the text may be several statements. */
   readonly parameters: readonly SqlText[];
   /** Whether another process has moved the tables on if no row comes. */
   readonly isGuard?: true;
@@ -43,7 +43,7 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** The schema in an embedded PostgreSQL, which nobody else uses. */
+/** The schema in an embedded PostgreSQL, which nothing else uses. */
 export const EMBEDDED_SCHEMA = 'indexer';
 
 /** What one session can do. */

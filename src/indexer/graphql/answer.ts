@@ -132,18 +132,18 @@ async function checkCost(
   checkLimit(costOf(Plan), limits.cost, 'units of estimated cost');
 }
 
-/** What PostgreSQL's EXPLAIN says of a step and the steps below. */
+/** PostgreSQL's EXPLAIN output for a step and the steps below. */
 interface PlanNode {
   readonly 'Total Cost': number;
   readonly Plans?: readonly PlanNode[];
 }
 
-/** Of the costliest step. A `LIMIT` above it makes its rows seem cheap, but it may never find as many. */
+/** Cost of the costliest step. A `LIMIT` above it makes it seem cheap, but may never be reached. */
 function costOf({ 'Total Cost': cost, Plans }: PlanNode): number {
   return Math.max(cost, ...(Plans ?? []).map(costOf));
 }
 
-/** Errors of PostgreSQL by their class (SQLSTATE). What is not the request's fault is not shown. */
+/** Errors of PostgreSQL by their class (SQLSTATE). Other causes than the request are hidden. */
 function failureOf(error: unknown): unknown {
   const { code, message } = error as { code?: unknown; message?: unknown };
   if (error instanceof GraphqlFailure || typeof code !== 'string') return error;

@@ -20,7 +20,7 @@ interface InputTypes {
   readonly condition: GraphQLInputObjectType;
   readonly order: GraphQLInputObjectType;
   readonly column: GraphQLEnumType;
-  /** Of the aggregates of a relation to many of these rows. */
+  /** For aggregates of a to-many relation to these rows. */
   readonly aggregateCondition: GraphQLInputObjectType | undefined;
   readonly aggregateOrder: GraphQLInputObjectType;
 }

@@ -224,7 +224,7 @@ export class OperationCompiler {
       }
     });
     const rows = showsNodes ? this.#numbered(query) : query.sql;
-    // HAVING makes one row of all, even if no aggregate function is asked for.
+    // HAVING makes one row of all, even if no aggregate function is requested.
     return `(SELECT ${object} FROM (${rows}) AS ${alias} HAVING true)`;
   }
 

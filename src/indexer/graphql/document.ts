@@ -146,7 +146,7 @@ function chooseOperation(
   return chosen;
 }
 
-/** The path of a field as Hasura writes it; `$` for what is not a field. */
+/** The path of a field as Hasura writes it; `$` for anything else. */
 function pathOf(document: DocumentNode, wanted: ASTNode | undefined): string {
   const find = (node: ASTNode, path: string): string | undefined => {
     if (node === wanted) return path;

@@ -38,7 +38,7 @@ export function columnOf(alias: string, column: string): string {
   return `${alias}.${identifier(column)}`;
 }
 
-/** @throws RangeError for what is not a name of GraphQL, so it needs no escapes */
+/** @throws RangeError for anything but a GraphQL name, so it needs no escapes */
 function identifier(name: string): string {
   return `"${checkedName(name)}"`;
 }

@@ -15,7 +15,7 @@ const ACCOUNT = '0x1::account::Account';
 const ROTATION = '0x1::account::KeyRotation';
 const ROTATION_TO_KEY = '0x1::account::KeyRotationToPublicKey';
 
-/** By the types of signatures: the last byte of what an authentication key is the hash of. */
+/** The last byte of an authentication key's hash input, by type of signature. */
 const SCHEMES: Readonly<Record<string, number>> = {
   ed25519_signature: 0,
   multi_ed25519_signature: 1,

@@ -1,4 +1,4 @@
-/** Which transactions concern an account: it signed, an event is its, or what it has was written. */
+/** Which transactions concern an account: it signed, owns an event, or its state was written. */
 import type { RowSink } from '../rows/row-buffer.ts';
 import { signersOf } from './signers.ts';
 import { fullAddress, OBJECT_CORE, type TransactionFacts } from './transaction-facts.ts';

@@ -1,4 +1,4 @@
-/** What has moved of coins and fungible assets, and what gas has cost. */
+/** Transfers of coins and fungible assets, and gas fees. */
 import type { RowSink } from '../rows/row-buffer.ts';
 import { APT_COIN, type CoinPairs, MAX_TYPE_CHARACTERS } from './coin-pairs.ts';
 import { COIN_STORE, storeFacts } from './fungible-assets.ts';

@@ -18,7 +18,7 @@ export const APT_COIN = '0x1::aptos_coin::AptosCoin';
 const PAIRED_COIN = parseStructTag('0x1::coin::PairedCoinType');
 /** Codes of a metadata without that part, and of one that a fork without its node has never read. */
 const ABSENT: ReadonlySet<unknown> = new Set(['resource_not_found', 'fork_not_recorded']);
-/** Of an asset without a coin. */
+/** Stands for an asset without a coin. */
 const NO_COIN = '';
 /** Coins with longer types are left out. */
 export const MAX_TYPE_CHARACTERS = 1_000;
@@ -50,7 +50,7 @@ export class CoinPairs {
     return coin === NO_COIN ? undefined : coin;
   }
 
-  /** The address of the metadata of the asset that a coin is paired with, whether it is there or not. */
+  /** The address of the metadata of the asset that a coin is paired with, whether it exists or not. */
   metadataOf(coin: string): string {
     let metadata = this.#metadata.get(coin);
     if (metadata === undefined) {
@@ -61,7 +61,7 @@ export class CoinPairs {
   }
 }
 
-/** What an event says of the asset of a store that was deleted. */
+/** The asset of a deleted store, from an event. */
 export function deletedMetadata({ metadata }: Fields): string {
   return fullAddress(typeof metadata === 'string' ? metadata : (metadata?.inner ?? '0x0'));
 }

@@ -1,4 +1,4 @@
-/** Coins and fungible assets: what they are, and who has how much. What has moved is in asset-activities.ts. */
+/** Coins and fungible assets: their metadata and balances. Transfers are in asset-activities.ts. */
 import type { RowSink } from '../rows/row-buffer.ts';
 import { type CoinPairs, deletedMetadata, MAX_TYPE_CHARACTERS } from './coin-pairs.ts';
 import {
@@ -67,7 +67,7 @@ function putMetadata(
   });
 }
 
-/** Of an asset without a supply nothing is known. */
+/** For an asset without a supply nothing is known. */
 function supplyOf(facts: TransactionFacts, address: string): Fields {
   const concurrent = facts.resource(address, CONCURRENT_SUPPLY);
   if (concurrent !== undefined) {
@@ -135,7 +135,7 @@ function amountV2({ version, timestamp }: TransactionFacts, metadata: string, am
   };
 }
 
-/** An object is gone: an event says what it was a store of. */
+/** An object was deleted: an event names the asset of its store. */
 function endStore(facts: TransactionFacts, address: string, rows: RowSink, pairs: CoinPairs): void {
   const deletion = deletedStore(facts, address);
   if (deletion === undefined) return;
@@ -150,7 +150,7 @@ function endStore(facts: TransactionFacts, address: string, rows: RowSink, pairs
   });
 }
 
-/** What an event says of a store that was deleted. */
+/** Facts about a deleted store, from an event. */
 function deletedStore(
   { events }: TransactionFacts,
   address: string,

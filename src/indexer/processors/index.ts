@@ -16,7 +16,7 @@ import { tokens } from './tokens.ts';
 import type { TransactionFacts } from './transaction-facts.ts';
 import { userTransactions } from './user-transactions.ts';
 
-/** @param pairs what earlier transactions have said of coins; a processor adds to it */
+/** @param pairs what earlier transactions revealed of coins; a processor adds to it */
 type Processor = (facts: TransactionFacts, rows: RowSink, pairs: CoinPairs) => void;
 
 /** By the names that `processor_status` has, which clients ask for. */

@@ -9,7 +9,7 @@ import {
 } from './transaction-facts.ts';
 
 interface Happening {
-  /** Of the token, without a version of its properties. */
+  /** Identifies the token, without a version of its properties. */
   readonly id: Fields;
   readonly version: string;
   readonly amount: string;

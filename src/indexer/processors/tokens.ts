@@ -22,7 +22,7 @@ const APTOS_COLLECTION = '0x4::aptos_token::AptosCollection';
 const UNTRANSFERABLE = '0x1::object::Untransferable';
 const TRANSFERS = new Set(['0x1::object::Transfer', '0x1::object::TransferEvent']);
 const BURN = '0x4::collection::Burn';
-/** Of an unlimited collection. */
+/** The maximum of an unlimited collection. */
 const NO_MAXIMUM = '18446744073709551615';
 /** Only tokens of the older standard have others. */
 const PROPERTY_VERSION = '0';
@@ -150,7 +150,7 @@ export function ownersBefore({ events }: TransactionFacts, object: string): Set<
   return found;
 }
 
-/** An object is gone: if it was a token, nobody owns it any more. */
+/** An object was deleted: if it was a token, it has no owner any more. */
 function endToken(facts: TransactionFacts, address: string, rows: RowSink): void {
   const { version, timestamp } = facts;
   const at = { last_transaction_version: version, last_transaction_timestamp: timestamp };

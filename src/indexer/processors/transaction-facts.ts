@@ -25,7 +25,7 @@ interface ChainChange {
   readonly value?: string;
 }
 
-/** The members that processors read; which of them there are depends on the type. */
+/** The members that processors read; which of them exist depends on the type. */
 export interface ChainTransaction {
   readonly version: string;
   readonly hash: string;
@@ -73,7 +73,7 @@ export interface TableWrite {
   readonly stateKeyHash: string;
   /** Its place among all changes. */
   readonly index: number;
-  /** Absent where nothing has told which types the table has, or the bytes are not of them. */
+  /** Absent if the table's types are unknown, or the bytes do not match them. */
   readonly decoded?: DecodedItem | undefined;
 }
 
@@ -87,7 +87,7 @@ export interface DecodedItem {
   readonly owner: string;
 }
 
-/** A table that this transaction has told of. */
+/** A table that this transaction has revealed. */
 export interface TableFacts {
   /** 64 digits behind `0x`. */
   readonly handle: string;

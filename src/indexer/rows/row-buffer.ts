@@ -20,9 +20,9 @@ interface Change {
 
 interface Waiting {
   readonly rows: Map<string, Record<string, unknown>>;
-  /** Of rows that were written before; by what they match, which is a text. */
+  /** Changes to rows that were written before, by what they match, as text. */
   readonly changes: Map<string, Change>;
-  /** Of a table that only gets new rows. */
+  /** Rows of a table that only gets new rows. */
   readonly lines: string[];
 }
 

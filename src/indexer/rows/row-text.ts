@@ -33,7 +33,7 @@ function copiedText({ type }: Column, value: unknown): string {
   return text.search(ESCAPED) < 0 ? text : text.replace(ESCAPED, (found) => ESCAPES[found]!);
 }
 
-/** Adds rows, or sets the columns of those whose key is there. All have the same columns. */
+/** Adds rows, or updates those whose key exists. All have the same columns. */
 export function putStatement(table: Table, rows: readonly RowValues[]): Statement {
   const { name, key } = table;
   const used = columnsOf(table, rows[0]!);

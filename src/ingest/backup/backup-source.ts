@@ -96,7 +96,7 @@ const gunzipped = promisify(gunzip);
 const gzipped = promisify(gzip);
 const GZIP_MAGIC = Buffer.of(0x1f, 0x8b);
 
-/** Whether a manifest, a chunk or a metadata file is compressed. Proofs cannot be told by their first bytes. */
+/** Whether a manifest, a chunk or a metadata file is compressed. The first bytes of proofs do not tell. */
 export function isGzip(bytes: Buffer): boolean {
   return bytes.subarray(0, GZIP_MAGIC.length).equals(GZIP_MAGIC);
 }

@@ -79,7 +79,7 @@ export async function readLedgerFacts(
   return parseLedgerFacts(bytes, file);
 }
 
-/** Stores where the streams have come to at the version of the state. @throws BackupError; StoreError */
+/** Stores the ends of the streams at the version of the state. @throws BackupError; StoreError */
 export async function restoreStreams(
   source: BackupSource,
   { streams }: LedgerFacts,

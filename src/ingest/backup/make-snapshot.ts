@@ -24,7 +24,7 @@ import { encodeInfoProof, encodeRangeProof } from './ledger-proofs.ts';
 import { StateProofs } from './range-proofs.ts';
 import { TransactionRecords } from './transaction-chunks.ts';
 
-/** What is added to the name of the folder where a snapshot is made. */
+/** Suffix of the folder in which a snapshot is created. */
 export const UNFINISHED_ENDING = '.unfinished';
 const ACCESS_PATH_TAG = 0;
 /** Bytes of content from which a chunk is closed: the largest manifest that is read names 375 GiB of them. */
@@ -109,7 +109,7 @@ interface ChunkPlan<T> {
   readonly pages: AsyncIterable<readonly T[]>;
   write(record: BcsWriter, item: T): void;
   nameOf(first: number): string;
-  /** What the manifest says of a chunk; writes its proof if it has one. */
+  /** The manifest entry of a chunk; writes its proof if it has one. */
   entryOf(chunk: WrittenChunk): object | Promise<object>;
 }
 

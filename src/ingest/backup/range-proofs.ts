@@ -49,7 +49,7 @@ export class StateProofs {
     return { firstKey, lastKey };
   }
 
-  /** The root of all keys, when they have come: it completes the proofs. */
+  /** The root of all keys, once they have arrived: it completes the proofs. */
   rootHash(): Buffer {
     return this.#root.rootHash();
   }

@@ -67,7 +67,7 @@ export class ChunkAssembler {
     if (this.#lastEnd !== undefined) this.#complete(this.#lastEnd);
   }
 
-  /** The chunk of all whole blocks so far; `undefined` when there is none. */
+  /** The chunk of all whole blocks so far; `undefined` without any. */
   takeChunk(): Chunk | undefined {
     const builder = this.#builder;
     if (builder.length === 0) return undefined;

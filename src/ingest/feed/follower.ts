@@ -234,7 +234,7 @@ export class Follower {
     for (let next = chunks.next(); ; ) {
       const { done, value: chunk } = await next;
       if (done === true) return;
-      // Nothing comes soon, and the source looks at what is committed.
+      // Nothing arrives soon, and the source reads what is committed.
       if (chunk === 'idle') await committer.drain();
       next = chunks.next();
       // Awaited in its turn; until then a failure is not "unhandled".

@@ -97,7 +97,7 @@ export class PageVerifier {
   constructor(start: VerifierStart) {
     this.#trusted = new Map(start.trustedRoots.map(({ version, root }) => [version, root]));
     const { waypoint } = start;
-    // Buffers of another thread come as plain bytes.
+    // Buffers of another thread arrive as plain bytes.
     this.#waypoint = waypoint && { ...waypoint, hash: Buffer.from(waypoint.hash) };
     const roots = start.frozenRoots.map((root) => Buffer.from(root));
     this.#accumulator = new MerkleAccumulator('TransactionAccumulator', start.nextVersion, roots);

@@ -20,7 +20,7 @@ export interface VerifiedPage {
   readonly firstVersion: bigint;
   readonly count: number;
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Of all versions, one after the other: see `versionPlaces`. */
+  /** The places of all versions, one after the other: see `versionPlaces`. */
   readonly places: Uint32Array<ArrayBuffer>;
   /** Where the last block that begins in the page begins (and the previous one ends); absent if none begins here. */
   readonly lastBlockStart: PageCut | undefined;

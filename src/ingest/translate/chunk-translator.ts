@@ -44,7 +44,7 @@ function streamName(stream: StreamId): string {
 
 /** An event of a stream in a chunk. */
 interface StreamNumber {
-  /** Of its transaction. */
+  /** Index of its transaction. */
   readonly index: number;
   readonly stream: string;
   readonly sequenceNumber: bigint;

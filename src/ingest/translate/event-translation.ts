@@ -28,7 +28,7 @@ type Fields = ReadonlyMap<string, Buffer>;
 
 export interface ModuleEvent {
   readonly fields: Fields;
-  /** The physical keys that the handle may be under, in the order in which they are looked at. */
+  /** The physical keys that the handle may be under, in the order in which they are checked. */
   readonly stateKeys: readonly Buffer[];
 }
 

@@ -1,6 +1,6 @@
 /**
  * The resources that contain the old event handles, up to the handles (docs/spec/ledger.md §5.8), and the handles in
- * values of the state, which say how many events a stream has had (§5.7).
+ * values of the state, which state how many events a stream has (§5.7).
  */
 import { BcsError, BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { ADDRESS_BYTES } from '../../move/types/address.ts';

@@ -114,7 +114,7 @@ export function factLines(facts: Facts, nameCharacters = 24): string {
     .join('');
 }
 
-/** JSON for a terminal. Line feeds are between tokens only. */
+/** JSON for a terminal. It has line feeds only between tokens. */
 export function jsonText(value: unknown, indentCharacters = 0): string {
   const plain = (_name: string, part: unknown) => (typeof part === 'bigint' ? String(part) : part);
   return escapeInvisible(JSON.stringify(value, plain, indentCharacters));

@@ -72,7 +72,7 @@ interface CopyReport {
   readonly columns: readonly ColumnDigest[] | undefined;
 }
 
-/** Gets a function that tells how much is done, and about how much there is to do. */
+/** Gets a function that returns how much is done, and the approximate total. */
 type OnBegin = (
   what: 'bytes' | 'rows copied' | 'rows compared',
   done: () => number,
@@ -81,7 +81,7 @@ type OnBegin = (
 
 /**
  * Copies a ledger as it is now. When it resolves, the copy is on disk; killed before, it leaves no ledger. The next
- * call resumes a copy of rows that was cut off. @throws NodeError `no_ledger`, `ledger_exists`, `data_not_usable`
+ * call resumes an interrupted copy of rows. @throws NodeError `no_ledger`, `ledger_exists`, `data_not_usable`
  */
 export async function copyLedger(from: string, to: string, onBegin: OnBegin): Promise<CopyReport> {
   return (await copyFile(from, to, onBegin)) ?? (await copyByRows(from, to, onBegin));
@@ -115,7 +115,7 @@ async function copyByRows(from: string, to: string, onBegin: OnBegin) {
   return { ...report, fromBytes, toBytes: await storeBytes(to, sizes.to) };
 }
 
-/** @throws NodeError `data_not_usable` when the copy is not what was read */
+/** @throws NodeError `data_not_usable` if the copy differs from what was read */
 async function copiedRows(
   source: StoreSnapshot,
   copy: Store,

@@ -122,7 +122,7 @@ async function run(flags: LocalnetFlags): Promise<void> {
       await Promise.race([stopped, net.failed]);
     } else {
       const child = execute(flags.exec, net);
-      // A signal reaches the command too: it ends first.
+      // A signal reaches the command too, which ends first.
       void Promise.race([stopped, net.failed.catch(() => 'SIGTERM' as const)]).then(child.end);
       exitCode = await child.exitCode;
     }
@@ -232,5 +232,5 @@ function execute(line: string, { url, faucetUrl, indexerUrl }: Localnet) {
   return { exitCode, end };
 }
 
-/** Exit codes of what a signal has ended begin above it. */
+/** A process that a signal ended has this exit code plus the signal's number. */
 const SIGNAL_EXIT = 128;

@@ -21,12 +21,12 @@ import { VersionsThread } from '../verification/versions-thread.ts';
 
 export type { VerifyProgress, VerifyReport };
 
-/** How often each thread saves how far it is, in milliseconds: what is lost when it is killed. */
+/** How often each thread saves its progress, in milliseconds; a kill loses at most this. */
 const SAVE_INTERVAL_MS = 5_000;
 
 interface FolderOptions {
   readonly maxListed?: number | undefined;
-  /** Where it is kept how far the run is; absent: nowhere. */
+  /** The file that keeps the progress; absent: it is not kept. */
   readonly progressFile?: string | undefined;
 }
 
@@ -40,8 +40,8 @@ export interface RepairReport {
 }
 
 /**
- * Nobody else may write the ledger meanwhile; readers may go on. It may be ended at any time and run again.
- * @param commitBytes from which a commit is made; absent: as is best
+ * Nobody else may write the ledger meanwhile; readers may continue. It may be stopped and run again.
+ * @param commitBytes size from which a commit is made; absent: the best size
  * @throws NodeError `no_ledger`, `data_not_usable`, `bad_input`; `damaged` when the engine cannot read its pages, or
  *   the source fails or has another history
  */
@@ -70,7 +70,7 @@ export async function repairFolder(
       await repair.repair(report);
       if (repaired.versions + repaired.rows === versions + rows) break;
       report = await examine();
-      // Other rows were written in vain; versions may have to be written again.
+      // Rewriting other rows did not help; versions may have to be written again.
       if (repaired.versions === versions && textOf(report) === before) break;
     }
     return { report, repaired, damagesBefore };

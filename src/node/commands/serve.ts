@@ -61,7 +61,7 @@ export function define(command: Command): void {
     });
   command.action(async ({ config, ...given }: ServeFlags) => {
     const settings = await settingsOf(withShortForms(given), config);
-    // Before the start: a signal that comes while the ledger opens must end in a clean stop too.
+    // Before the start: a signal that arrives while the ledger opens must also stop cleanly.
     const stopped = stopSignal();
     const started = new AbortController();
     const { startNode } = await import('../serve/start-node.ts');
@@ -79,7 +79,7 @@ export function define(command: Command): void {
       node.logger.info({ signal: await Promise.race([stopped, node.failed]) }, 'stopping');
       exitCode = 0;
     } finally {
-      // Every acknowledged commit is on disk, so whatever the process still waits for or works at can be left.
+      // Every acknowledged commit is on disk, so pending work can be abandoned.
       const endNow = () => process.exit(process.exitCode ?? exitCode);
       setTimeout(endNow, settings.shutdownTimeoutMs + STOP_GRACE_MS).unref();
       await node.stop();

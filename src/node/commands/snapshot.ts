@@ -62,7 +62,7 @@ export function define(command: Command): void {
 }
 
 /**
- * Makes a snapshot of a ledger in a folder, which gets its name when the snapshot is whole.
+ * Makes a snapshot of a ledger in a folder, which gets its name when the snapshot is complete.
  * @throws NodeError `no_ledger`, `data_not_usable`, `snapshot_refused`, `snapshot_exists`, `snapshot_locked`
  */
 export async function snapshotLedger(

@@ -116,7 +116,7 @@ async function addRows(
   }
 }
 
-/** RFC 4180. A text that a spreadsheet would take for a formula gets an apostrophe: anybody can name an asset. */
+/** RFC 4180. A text that a spreadsheet would read as a formula gets an apostrophe: anyone can name an asset. */
 function csvText(rows: readonly Row[]): string {
   const cell = (value: string | number | undefined) => {
     const text = String(value ?? '').replace(/^(?=[=+\-@\t\r])/, "'");

@@ -15,7 +15,7 @@ import { packageVersion } from '../settings/settings.ts';
 import { assertReplaceable, ExecutionProgress } from './execution-progress.ts';
 import { runBatches } from './execution-threads.ts';
 
-/** Versions of a batch: what is lost when the command is killed, for each thread. */
+/** Versions of a batch, which each thread loses when the command is killed. */
 const BATCH_VERSIONS = 100n;
 
 interface ExecutionRequest {
@@ -23,7 +23,7 @@ interface ExecutionRequest {
   readonly threads: number | undefined;
   /** Where progress is kept; absent: in the folder of the ledger. */
   readonly progressFile: string | undefined;
-  /** @param done how many versions were run since the command began @param wanted how many are to be run by it */
+  /** @param done how many versions were run since the command began @param wanted how many it is to run */
   onProgress(done: number, wanted: number): void;
 }
 
@@ -37,7 +37,7 @@ export interface ExecutionReport extends VersionRange {
   readonly rootsUpTo: bigint | undefined;
 }
 
-/** Readers and a writer may go on meanwhile. @throws NodeError; or rejects with it */
+/** Readers and a writer may continue meanwhile. @throws NodeError; or rejects with it */
 export async function executeLedger(
   data: string,
   request: ExecutionRequest,
@@ -55,7 +55,7 @@ export async function executeLedger(
     const genesis = identity.genesisWaypointHash.toString('hex');
     if (request.progressFile !== undefined) assertReplaceable(request.progressFile, genesis);
     const progress = new ExecutionProgress(file, { program: packageVersion(), genesis });
-    // Below the oldest version there is no state to run a transaction on.
+    // A transaction below the oldest version has no state to run on.
     const oldest = oldestTransaction(head);
     const range = { first: oldest === 0n ? 0n : oldest + 1n, last: head.version };
     await runAll(data, store, range, progress, request);

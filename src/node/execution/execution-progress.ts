@@ -1,4 +1,4 @@
-/** How far a ledger was run again: a small file, so that a command that was killed goes on where it was. */
+/** How far a ledger was run again: a small file, so that a killed command resumes where it was. */
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { BatchResult, VersionRange } from '../../verify/execution/batch.ts';
 import type { Difference } from '../../verify/execution/replay.ts';
@@ -9,7 +9,7 @@ import { bytesOfFile } from '../verification/run-file.ts';
 const MAX_LISTED = 100;
 const INDENT = 2;
 
-/** What the versions are of: progress of anything else does not count. */
+/** Identifies program and ledger; progress of any other is ignored. */
 interface Subject {
   /** The version of this program. */
   readonly program: string;
@@ -18,7 +18,7 @@ interface Subject {
 }
 
 interface Counts {
-  /** Versions with another outcome, and roots. */
+  /** Versions with a different outcome, and different roots. */
   different: number;
   /** Versions that this node cannot execute. */
   open: number;
@@ -34,10 +34,10 @@ export class ExecutionProgress {
   #done: VersionRange[] = [];
   readonly listed: Difference[] = [];
   readonly counts: Counts = { different: 0, open: 0, unverified: 0, stateRoots: 0 };
-  /** The version up to which roots of state were compared; absent: none was. */
+  /** The version up to which roots of state were compared; absent: none yet. */
   rootsUpTo: bigint | undefined;
 
-  /** @param file absent: nothing is kept */
+  /** @param file absent: progress is not kept */
   constructor(file: string | undefined, subject: Subject) {
     this.#file = file;
     this.#subject = subject;
@@ -111,8 +111,8 @@ interface Saved {
 }
 
 /**
- * For a file that a user names, which progress would replace.
- * @throws NodeError `bad_input` where it holds anything else or is of another ledger, `file_not_readable`
+ * Checks a file that a user names, which progress would replace.
+ * @throws NodeError `bad_input` for other content or another ledger, `file_not_readable`
  */
 export function assertReplaceable(file: string, genesis: string): void {
   const content = bytesOfFile(file);
@@ -125,7 +125,7 @@ export function assertReplaceable(file: string, genesis: string): void {
   throw new NodeError('bad_input', message, { exitCode: 2 });
 }
 
-/** @returns `undefined` for anything else than progress */
+/** @returns `undefined` for anything other than progress */
 function parseSaved(content: Buffer): Saved | undefined {
   try {
     const saved = JSON.parse(content.toString('utf8')) as Partial<Saved> | null;

@@ -8,7 +8,7 @@ import { type BatchResult, runBatch, type VersionRange } from '../../verify/exec
 import { Replay } from '../../verify/execution/replay.ts';
 import { openStoreReader } from '../open-store.ts';
 
-/** What a thread says: how many versions more it has run, or what came of a batch. */
+/** A thread's message: how many more versions it has run, or the result of a batch. */
 export type ExecutionAnswer = { readonly versions: number } | { readonly result: BatchResult };
 
 interface ExecutionEvents {

@@ -1,4 +1,4 @@
-/** GraphiQL, which the build bundles: files that are read when they are asked for. */
+/** GraphiQL, which the build bundles: files that are read on request. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { builtFile } from '../../built.ts';
@@ -20,7 +20,7 @@ interface GraphiqlFile {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** @returns `undefined` where nothing is at the path */
+/** @returns `undefined` if the path has no file */
 export function graphiqlFile(pathname: string): GraphiqlFile | undefined {
   const name = pathname === '/' ? DOCUMENT : assetNames().get(pathname);
   if (name === undefined || !existsSync(builtFile(name))) return undefined;
@@ -37,7 +37,7 @@ export function graphiqlFile(pathname: string): GraphiqlFile | undefined {
   };
 }
 
-/** By path, so that no path of a request becomes one on disk. */
+/** A list of known paths, so that the path of a request is never used on disk. */
 function assetNames(): ReadonlyMap<string, string> {
   const folder = builtFile(ASSETS);
   const names = existsSync(folder) ? readdirSync(folder) : [];

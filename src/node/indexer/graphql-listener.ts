@@ -12,7 +12,7 @@ export const MAX_GRAPHQL_REQUESTS = 200;
 /** After this time a client that does not take its answer is disconnected, in milliseconds. */
 const SENDING_TIMEOUT_MS = 60_000;
 
-/** @param onFailure of what no request may cause */
+/** @param onFailure gets errors that no request may cause */
 export function graphqlListener(
   answerBody: Indexing['answer'],
   onFailure: (error: unknown) => void = () => undefined,
@@ -29,7 +29,7 @@ export function graphqlListener(
       send(response, 405, `POST a query to ${GRAPHQL_PATH}`);
     } else {
       answer(answerBody, places, request, response).catch((error: unknown) => {
-        // A client that went away is no failure.
+        // A client that disconnected is no failure.
         if (request.destroyed && !request.complete) return;
         onFailure(error);
         const failure = new GraphqlFailure('unexpected', 'internal error');
@@ -39,7 +39,7 @@ export function graphqlListener(
   };
 }
 
-/** How many of MAX_GRAPHQL_REQUESTS there are. A body that is received slowly takes no place. */
+/** The taken places of MAX_GRAPHQL_REQUESTS. A body that arrives slowly takes none. */
 interface Places {
   taken: number;
 }
@@ -58,7 +58,7 @@ async function answer(
     send(response, 413, new GraphqlFailure('limit-exceeded', message).toText());
     return;
   }
-  // Its end is over, and would give the place back no more.
+  // Its `close` event has passed and could not release the place.
   if (request.socket.destroyed) return;
   if (places.taken >= MAX_GRAPHQL_REQUESTS) {
     send(response, 503, tooMany());
@@ -77,7 +77,7 @@ async function answer(
   }
 }
 
-/** Resolves when an answer is sent or its client is gone; a response behind another of its connection is not told. */
+/** Resolves when an answer is sent or its client is gone; a pipelined response gets no event. */
 function closing({ socket }: IncomingMessage, response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const onClose = (): void => {
@@ -106,7 +106,7 @@ function allowOrigin({ headers }: IncomingMessage, response: ServerResponse): vo
   response.setHeader('access-control-max-age', '1728000');
 }
 
-/** GraphiQL, for who opens the address in a browser. */
+/** Sends GraphiQL to browsers that open the address. */
 function sendFile({ method }: IncomingMessage, response: ServerResponse, pathname: string): void {
   const file = method === 'GET' ? graphiqlFile(pathname) : undefined;
   if (file === undefined) send(response, 404, 'resource does not exist');

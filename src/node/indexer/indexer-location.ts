@@ -2,11 +2,11 @@
 import { join } from 'node:path';
 import { isPostgresUrl } from '../../store/postgres/location.ts';
 
-/** Said in place of a folder. */
+/** Setting that stands for memory instead of a folder. */
 const MEMORY = 'memory';
 const FOLDER = 'indexer';
 
-/** Those of a ledger of which nothing else is said: beside it. @param data folder or `postgres://…` */
+/** The default location, beside the ledger. @param data folder or `postgres://…` */
 export function indexerBeside(data: string): string {
   return isPostgresUrl(data) ? data : join(data, FOLDER);
 }

@@ -1,4 +1,4 @@
-/** The indexer's GraphQL over HTTP. Nothing of it is loaded before it is wanted. */
+/** The indexer's GraphQL over HTTP. Nothing is loaded before it is needed. */
 import { createServer, type Server } from 'node:http';
 import type { Logger } from 'pino';
 import { NodeError } from '../node-error.ts';
@@ -9,9 +9,9 @@ import { graphqlListener } from './graphql-listener.ts';
 import { indexerLocation } from './indexer-location.ts';
 import { type Indexing, indexInThread } from './indexing.ts';
 
-/** In this time a request must have come, in milliseconds. */
+/** Time within which a request must arrive, in milliseconds. */
 const REQUEST_TIMEOUT_MS = 10_000;
-/** How often a server looks for those that have not, in milliseconds. */
+/** How often a server checks for late requests, in milliseconds. */
 const LOOK_INTERVAL_MS = 1_000;
 
 type OnFailure = (error: unknown) => void;
@@ -21,14 +21,14 @@ interface IndexerServer {
   readonly url: string;
   /** With the port at which it listens. */
   readonly settings: IndexerSettings;
-  /** Begins to follow, before anybody asks. */
+  /** Begins to follow before the first request. */
   begin(stopList: StopList): Promise<void>;
   /** To be called before its ledger is closed. */
   close(): Promise<void>;
 }
 
 /**
- * That of a ledger, which an indexer reads in a thread of its own.
+ * Starts the server of a ledger, which an indexer reads in a thread of its own.
  * @throws NodeError `bad_setting` for a fork
  */
 export async function startIndexerOf(
@@ -47,7 +47,7 @@ export async function startIndexerOf(
 }
 
 /**
- * Starts listening; an end of that is added to the list.
+ * Starts listening; closing it is added to the stop list.
  * @param openIndexing called once, for the first request or before
  */
 export async function startIndexerServer(

@@ -6,13 +6,13 @@ import type { IndexerService } from '../../indexer/service.ts';
 import { startThread } from '../../thread.ts';
 import { openPageReader } from './page-reader.ts';
 
-/** Filling tables and answering take processor time, in which a thread that serves an interface has none. */
+/** Filling tables and answering take processor time, so they would block a thread that serves the API. */
 const THREAD = 'indexing-thread';
 /** Pause before a thread that has ended is started again, in milliseconds. */
 const RESTART_MS = 1_000;
 
 export interface Indexing {
-  /** @param body of a request in GraphQL @returns that of the answer; rejects with what no request may cause */
+  /** @param body a GraphQL request @returns the answer's body; rejects with errors that no request may cause */
   answer(body: Buffer): Promise<string>;
   close(): Promise<void>;
 }
@@ -20,7 +20,7 @@ export interface Indexing {
 export interface IndexedLedger {
   /** Folder or `postgres://…` of the ledger. */
   readonly data: string;
-  /** Of the tables: a folder, `postgres://…`, or absent: in memory. */
+  /** Location of the tables: a folder or `postgres://…`; absent: in memory. */
   readonly location: string | undefined;
 }
 
@@ -40,7 +40,7 @@ export async function indexHere(options: ServiceOptions): Promise<Indexing> {
   };
 }
 
-/** Opens the ledger for an indexer in this thread. */
+/** Runs an indexer of the ledger in this thread. */
 export async function indexLedger(
   { data, location }: IndexedLedger,
   onFailure: OnFailure,
@@ -56,7 +56,7 @@ export async function indexLedger(
   return { ...indexing, close: () => indexing.close().finally(() => store.close()) };
 }
 
-/** The same in a thread, if there can be one. */
+/** The same in a thread, if threads are possible. */
 export async function indexInThread(
   indexed: IndexedLedger,
   onFailure: OnFailure,
@@ -64,7 +64,7 @@ export async function indexInThread(
   return IS_BUILT ? new IndexingThread(indexed, onFailure) : indexLedger(indexed, onFailure);
 }
 
-/** What the thread is sent: a request with the port for its answer, or nothing more. */
+/** A message to the thread: a request with the port for its answer, or the order to end. */
 export type ThreadRequest = { readonly body: Uint8Array; readonly port: MessagePort } | 'close';
 export type ThreadAnswer = { readonly text: string } | { readonly failure: unknown };
 

@@ -1,4 +1,4 @@
-/** Reads the pages of a ledger in another thread, while this one makes rows of them. */
+/** Reads the pages of a ledger in another thread, while this one turns them into rows. */
 import { IS_BUILT } from '../../built.ts';
 import type { LedgerPage, PageReader } from '../../indexer/ledger-pages.ts';
 import { RequestThread } from '../../thread.ts';
@@ -10,7 +10,7 @@ export interface ReadRequest {
 
 export type ReadAnswer = { readonly page: LedgerPage } | { readonly failure: unknown };
 
-/** @param data folder or `postgres://…` of the ledger @returns `undefined` where there can be no thread */
+/** @param data folder or `postgres://…` of the ledger @returns `undefined` if threads are impossible */
 export function openPageReader(data: string): PageReader | undefined {
   if (!IS_BUILT) return undefined;
   const thread = new RequestThread<ReadRequest, ReadAnswer>('reading-thread', data);

@@ -1,5 +1,5 @@
 /**
- * What runs over the ledger of a local network: the chain that writes it, the interface, the faucet. A revert ends one
+ * The parts that run on the ledger of a local network: its chain, the interface, the faucet. A revert ends one
  * branch and begins another.
  */
 import type { Server } from 'node:http';
@@ -45,10 +45,10 @@ export interface BranchOptions {
   readonly place: LedgerPlace;
   readonly mining: Mining;
   readonly impersonation: Impersonation;
-  /** Those without coins get some, unless there was a branch before. */
+  /** Accounts without coins get some, unless another branch preceded. */
   readonly accounts: readonly LocalAccount[];
   readonly seed: string;
-  /** That of the branch before, where the ledger is the same. */
+  /** The memory of the previous branch, if the ledger is the same. */
   readonly memory?: ChainMemory | undefined;
   readonly watch?: ChainWatch | undefined;
   readonly server?: Server | undefined;
@@ -68,7 +68,7 @@ export const APT = '0x1::aptos_coin::AptosCoin';
 const FIRST_OCTAS = 1_000_000_000_000n;
 /** Accounts that one transaction gives coins: twice as many would need more gas than one may use. */
 const FUNDED_AT_ONCE = 40;
-/** Octas of what pays for coins where no genesis has given it any. */
+/** Octas of the funding account if genesis has given it none. */
 const FUNDER_OCTAS = 10_000_000_000_000_000n;
 
 export async function openBranch(options: BranchOptions): Promise<Branch> {
@@ -104,7 +104,7 @@ export async function openBranch(options: BranchOptions): Promise<Branch> {
   }
 }
 
-/** Those of the accounts that have no coins: all at the first start, others where more are wanted later. */
+/** The accounts without coins: all at the first start, later those that were added. */
 async function poorOf(
   store: StoreReader,
   { openSource }: LedgerPlace,
@@ -124,7 +124,7 @@ async function fund(faucet: Faucet, chain: LocalChain, poor: readonly Address[])
   for (let from = 0; from < poor.length; from += FUNDED_AT_ONCE) {
     const receivers = poor.slice(from, from + FUNDED_AT_ONCE);
     if (faucet.funder.address === CORE_RESOURCES) await faucet.fundAll(receivers, FIRST_OCTAS);
-    // Old frameworks cannot send to many at once.
+    // Old frameworks cannot send to several receivers at once.
     else for (const receiver of receivers) await faucet.fund(receiver, FIRST_OCTAS);
     await chain.mine();
   }

@@ -1,7 +1,7 @@
 /**
- * Control of a local network over HTTP: `POST /v1/-/NAME` with a JSON object (docs/localnet.md, Control). A web
- * page of elsewhere, or a name that somebody has made resolve to this address, is refused. Programs are not: who
- * listens on an address that others reach lets them control the network.
+ * Control of a local network over HTTP: `POST /v1/-/NAME` with a JSON object (docs/localnet.md, Control). Web
+ * pages of other origins, and foreign names that resolve to this address, are refused. Programs are not: on an
+ * address that others reach, they can control the network.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Mining } from '../../chain/local-chain.ts';
@@ -21,7 +21,7 @@ const MAX_INTERVAL_MS = 3_600_000;
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** Gives what the answer has: an object for JSON, bytes, or nothing. */
+/** Returns the answer's content: an object for JSON, bytes, or nothing. */
 type Command = (net: Localnet, body: Body, bytes: Buffer) => Promise<unknown>;
 
 const edited = async (version: Promise<bigint>) => ({ version: String(await version) });
@@ -119,7 +119,7 @@ async function answer(
   }
 }
 
-/** What a browser sends with the request of a page tells it from a program's. @throws NodeError */
+/** The headers that a browser sends tell a page's request from a program's. @throws NodeError */
 function refuseForeign({ headers: { host = '', origin }, socket }: IncomingMessage): void {
   const name = host.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
   const isOwn = ['localhost', '127.0.0.1', '::1', socket.localAddress ?? ''].includes(name);
@@ -167,7 +167,7 @@ function objectOf(bytes: Buffer): Body {
     const value: unknown = JSON.parse(bytes.toString('utf8'));
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Body;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw badInput('the body is a JSON object, or nothing');
 }

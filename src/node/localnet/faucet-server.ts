@@ -14,7 +14,7 @@ import {
 } from '../../move/types/address.ts';
 import { receivedBytes } from '../received-bytes.ts';
 
-/** Octas where a request names no amount. */
+/** Octas if a request names no amount. */
 const DEFAULT_OCTAS = 100_000_000_000n;
 const MAX_U64 = 0xffff_ffff_ffff_ffffn;
 const MAX_BODY_BYTES = 64 * 1024;
@@ -38,7 +38,7 @@ class FaucetError extends Error {
   }
 }
 
-/** What is asked for, before it is checked. */
+/** A request before it is checked. */
 interface FundRequest {
   readonly address?: unknown;
   readonly auth_key?: unknown;
@@ -132,7 +132,7 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   return bytes;
 }
 
-/** Clients that send a string without naming its type are taken. */
+/** Clients that send a string without naming its type are accepted. */
 function checkContentType(contentType = 'text/plain'): void {
   if (/^(?:application\/json|text\/plain)(?:;|$)/.test(contentType)) return;
   const text = `the \`Content-Type\` requested by the client is not supported: ${contentType}`;
@@ -182,7 +182,7 @@ function octasOf(amount: unknown): bigint {
   throw new FaucetError(400, 'InvalidRequest', 'amount is not a u64');
 }
 
-/** An amount of 0 only makes an account. @throws FaucetError where there is one */
+/** An amount of 0 only creates an account. @throws FaucetError if it exists */
 async function checkNeed(faucet: Faucet, receiver: Address, octas: bigint): Promise<void> {
   if (octas !== 0n || !(await faucet.hasAccount(receiver))) return;
   const shown = isReservedAddress(receiver) ? formatAddress(receiver) : `0x${receiver}`;
@@ -190,7 +190,7 @@ async function checkNeed(faucet: Faucet, receiver: Address, octas: bigint): Prom
   throw new FaucetError(400, 'InvalidRequest', text);
 }
 
-/** What a client is told; the text of what nobody expected is in the message, since only tests ask a faucet. */
+/** The error for a client; the message has the text of unexpected errors too, since only tests use a faucet. */
 function asFaucetError(error: unknown): FaucetError {
   if (error instanceof FaucetError) return error;
   const message = error instanceof Error ? error.message : String(error);

@@ -1,6 +1,6 @@
 /**
- * The ledger of a local network on top of a live chain: what the fork has recorded lies in one folder, what is
- * committed here in another (docs/localnet.md).
+ * The ledger of a local network on top of a live chain: one folder has the data that the fork
+ * recorded, another the local commits (docs/localnet.md).
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,12 +21,12 @@ export interface LedgerPlace {
   /** How the ledger is read; absent: it is all in its store. */
   readonly openSource?: OpenSource | undefined;
   readonly firstVersion?: bigint | undefined;
-  /** Makes a ledger in a folder that has none, as it is before the first block. */
+  /** Creates a ledger in a folder without one, in its state before the first block. */
   readonly makeLedger: (folder: string) => Promise<unknown>;
 }
 
 /**
- * Opens the fork; makes it if it is not there.
+ * Opens the fork; creates it if missing.
  * @param data folder of both
  * @throws NodeError as openForkStore does
  */
@@ -43,7 +43,7 @@ export async function openForkedLedger(
     withNewStore(folder, async (store) => {
       const batch = new Batch();
       LEDGER_IDENTITY.put(batch, undefined, (await LEDGER_IDENTITY.get(fork.store))!);
-      // Nobody has the accumulator of the chain here: what its roots would be is not known, and theirs are made up.
+      // The accumulator of the chain is not available here, so these frozen roots are invented.
       const frozenRoots = Array.from({ length: frozenRootCount(head.version + 1n) }, (_, place) =>
         sha3(Buffer.of(place)),
       );

@@ -39,19 +39,19 @@ import { warnOfMissingCode } from './missing-code.ts';
 const SNAPSHOT_FOLDER = 'snapshots';
 /** Each is a copy of the ledger's file. */
 export const MAX_SNAPSHOTS = 256;
-/** Requests that a branch has begun to answer have this long to end, in milliseconds. */
+/** Time for the requests in flight when a branch ends, in milliseconds. */
 const MAX_ANSWER_MS = 1_500;
 /** Bytes of the ledger in a dump, which is in memory. */
 const MAX_DUMP_BYTES = 256 * 1024 * 1024;
 const SCHEMA_COOKIE_OFFSET = 40;
-/** Ends an event stream: with an empty id, the client comes again without the place where it was. */
+/** Ends an event stream: with an empty id, the client reconnects without its last position. */
 const REVERTED = 'id:\nretry: 10\nevent: reverted\ndata: {}\n\n';
 
 interface WaitingTransaction {
   /** Hexadecimal, with `0x`, as the next one. */
   readonly hash: string;
   readonly sender: string;
-  /** Absent of a transaction with a nonce. */
+  /** Absent for a transaction with a nonce. */
   readonly sequenceNumber: bigint | undefined;
   readonly nonce: bigint | undefined;
 }
@@ -73,7 +73,7 @@ export class Localnet {
   /** Ends in `/v1`. */
   url = '';
   faucetUrl = '';
-  /** Of the indexer's GraphQL; empty where it was not asked for. */
+  /** URL of the indexer's GraphQL; empty if not requested. */
   indexerUrl = '';
   readonly #parts: LocalnetParts;
   readonly #stopList: StopList;
@@ -87,7 +87,7 @@ export class Localnet {
   #now: Branch;
   #branch: Promise<Branch>;
   #lastSnapshot = 0;
-  /** The end of what changes the branch. */
+  /** Resolves when the last change of the branch ends. */
   #turn: Promise<unknown> = Promise.resolve();
 
   private constructor(
@@ -125,7 +125,7 @@ export class Localnet {
     const remove = () => rmSync(folder, { recursive: true, force: true });
     const branch = await openBranch({ ...parts, watch, mining });
     try {
-      // Those of a process that was killed.
+      // Left by a process that was killed.
       remove();
       mkdirSync(folder);
     } catch (error) {
@@ -182,7 +182,7 @@ export class Localnet {
     return this.#now.chain.timestampUsecs;
   }
 
-  /** What transactions have cost, by the functions that they call; also of what was reverted since. */
+  /** What transactions have cost, by the functions that they call; including those reverted since. */
   gasReport(): readonly GasReportRow[] {
     return this.#gas.rows();
   }
@@ -213,7 +213,7 @@ export class Localnet {
     }
   }
 
-  /** Rejects when the chain cannot go on. Never resolves. */
+  /** Rejects when the chain cannot continue. Never resolves. */
   get failed(): Promise<never> {
     return this.#failure.promise;
   }
@@ -241,7 +241,7 @@ export class Localnet {
     );
   }
 
-  /** Makes blocks, whatever waits. */
+  /** Makes blocks, even if nothing is pending. */
   async mine(blocks = 1): Promise<void> {
     await (await this.#chain()).mine(blocks);
   }
@@ -251,7 +251,7 @@ export class Localnet {
     (await this.#chain()).setMining(mining);
   }
 
-  /** Sets the time of the next block; the clock goes on from there. @param usecs microseconds since 1970 */
+  /** Sets the next block's time; the clock continues there. @param usecs microseconds since 1970 */
   async setTime(usecs: bigint): Promise<void> {
     const chain = await this.#chain();
     if (usecs <= chain.timestampUsecs) {
@@ -266,7 +266,7 @@ export class Localnet {
     (await this.#chain()).moveTime(usecs);
   }
 
-  /** What waits for a block, as it came. */
+  /** The pending transactions in order of arrival. */
   async pending(): Promise<readonly WaitingTransaction[]> {
     return (await this.#chain()).waiting.map(({ hash, sender, nonce, transaction }) => ({
       hash: formatHex(hash),
@@ -276,7 +276,7 @@ export class Localnet {
     }));
   }
 
-  /** Removes what waits for a block, or one transaction. @returns how many */
+  /** Removes all pending transactions, or one. @returns how many */
   async drop(hash?: string): Promise<number> {
     const chain = await this.#chain();
     return await chain.drop(hash === undefined ? undefined : bytesOfHash(hash));
@@ -289,7 +289,7 @@ export class Localnet {
   }
 
   /**
-   * Sets what an account has of an asset.
+   * Sets an account's balance of an asset.
    * @param asset a coin type, or the address of a fungible asset's metadata; absent: APT
    * @returns the version of the transaction, as all edits do
    */
@@ -326,21 +326,21 @@ export class Localnet {
     return this.#edit(() => gasEdit(name, figure));
   }
 
-  /** From now on nobody has to sign for an account. @param account absent: for no account at all */
+  /** From now on an account needs no signature. @param account absent: no account needs one */
   async impersonate(account?: string): Promise<void> {
     const { impersonation } = this.#parts;
     if (account === undefined) impersonation.isForAll = true;
     else impersonation.add(parseAddress(account));
   }
 
-  /** @param account absent: ends all of it */
+  /** @param account absent: ends it for all accounts */
   async stopImpersonating(account?: string): Promise<void> {
     const { impersonation } = this.#parts;
     if (account === undefined) impersonation.clear();
     else impersonation.remove(parseAddress(account));
   }
 
-  /** Notes the whole chain with what waits for a block and with its clock. @returns what `revert` takes, once */
+  /** Records the whole chain with its pending transactions and its clock. @returns what `revert` takes, once */
   snapshot(): Promise<number> {
     return this.#inTurn(async () => {
       if (this.#snapshots.size >= MAX_SNAPSHOTS) {
@@ -354,7 +354,7 @@ export class Localnet {
     });
   }
 
-  /** Goes back to a snapshot. It, and those after it, are gone then. */
+  /** Goes back to a snapshot. This deletes it and all later ones. */
   revert(id: number): Promise<void> {
     return this.#inTurn(async () => {
       const snapshot = this.#snapshots.get(id);
@@ -379,12 +379,12 @@ export class Localnet {
     });
   }
 
-  /** Goes to the ledger of a dump. All snapshots are gone then. */
+  /** Loads the ledger of a dump; deletes all snapshots. */
   load(dump: Uint8Array): Promise<void> {
     return this.#begin((folder) => loadDump(folder, dump));
   }
 
-  /** Begins again, as at the first start. All snapshots are gone then. */
+  /** Begins again, as at the first start; deletes all snapshots. */
   reset(): Promise<void> {
     return this.#begin(this.#parts.place.makeLedger);
   }
@@ -462,7 +462,7 @@ export class Localnet {
     return next;
   }
 
-  /** Waits until the branch has answered what it has begun. */
+  /** Waits for the branch's requests in flight. */
   async #answered(): Promise<void> {
     const cut = setTimeout(() => {
       for (const response of this.#answering) response.destroy();
@@ -479,7 +479,7 @@ export class Localnet {
   }
 }
 
-/** Makes the ledger of a dump. @throws NodeError `damaged`, `ledger_exists`, `data_not_usable` */
+/** Creates the ledger of a dump. @throws NodeError `damaged`, `ledger_exists`, `data_not_usable` */
 export async function loadDump(data: string, dump: Uint8Array): Promise<void> {
   const bytes = await unpackedStore(Buffer.from(dump), MAX_DUMP_BYTES).catch(() => undefined);
   if (bytes === undefined) throw new NodeError('damaged', 'not a dump of a ledger, or damaged');

@@ -35,13 +35,13 @@ import { type LedgerPlace, openForkedLedger } from './forked-ledger.ts';
 import { Localnet, loadDump } from './localnet.ts';
 
 export interface LocalnetOptions {
-  /** Folder of the ledger, which is made if it is not there; absent: a temporary one, removed at the end. */
+  /** Folder of the ledger, created if missing; absent: a temporary one, removed at the end. */
   readonly data?: string | undefined;
   /** Accounts with known keys and coins; 10 when absent. */
   readonly accounts?: number | undefined;
-  /** What their keys follow from. */
+  /** The seed of their keys. */
   readonly seed?: string | undefined;
-  /** When blocks are made; as soon as a transaction is there when absent. */
+  /** When blocks are made; as soon as a transaction arrives when absent. */
   readonly mining?: Mining | undefined;
   /** HOST:PORT of the interface; a free port of 127.0.0.1 when absent. */
   readonly listen?: string | undefined;
@@ -49,16 +49,16 @@ export interface LocalnetOptions {
   readonly faucetListen?: string | undefined;
   /** HOST:PORT of the indexer's GraphQL; absent or empty: none. */
   readonly indexerListen?: string | undefined;
-  /** HOST:PORT that says when all of it answers; absent or empty: none. */
+  /** HOST:PORT of the readiness check; absent or empty: none. */
   readonly readyListen?: string | undefined;
   /**
-   * URL of a node, with `@VERSION` for another than the newest: the network goes on from its ledger there. With the
+   * URL of a node, with `@VERSION` for another than the newest: the network continues its ledger. With the
    * setting `offline` a folder that has recorded it is enough.
    */
   readonly fork?: string | undefined;
   /** Genesis file, or its URL, in place of that of the default framework. */
   readonly genesis?: string | undefined;
-  /** A dump to begin with, or the file of one; there must not be a ledger yet. */
+  /** A dump to begin with, or the file of one; no ledger may exist yet. */
   readonly load?: string | Uint8Array | undefined;
   /** Whether instructions of published modules are counted, for `writeCoverage`. */
   readonly coverage?: boolean | undefined;
@@ -72,7 +72,7 @@ const OPTIONS: Record<keyof LocalnetOptions, true> = {
 };
 /** Bytes of the file of a dump. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
-/** How the name of a folder begins that nobody has named. */
+/** Prefix of the names of temporary folders. */
 const TEMPORARY = 'daybook-localnet-';
 /** How long such a folder may be there without its lock, in milliseconds. */
 const UNLOCKED_MS = 60_000;
@@ -100,7 +100,7 @@ async function start(options: LocalnetOptions, stopList: StopList): Promise<Loca
     throw new NodeError('bad_setting', message);
   }
   const settings = await nodeSettingsWith({
-    // Tests wait for late answers, but fail when they are refused one because their machine is busy.
+    // Tests can wait for a late answer, but would fail if a busy machine refused one.
     ...{ logLevel: 'silent', headerPrefix: 'X-Aptos', maxBacklogMs: 0 },
     ...options.settings,
     ...{ data, listen: options.listen ?? ANY_PORT, workers: 1, sample: false },
@@ -143,7 +143,7 @@ async function start(options: LocalnetOptions, stopList: StopList): Promise<Loca
   return net;
 }
 
-/** Requests go to the branch that there is. */
+/** Requests go to the current branch. */
 async function serveInterface(
   net: Localnet,
   settings: NodeSettings,
@@ -171,7 +171,7 @@ function temporaryFolder(stopList: StopList): string {
   return join(folder, 'ledger');
 }
 
-/** Removes folders of processes that were killed: one that lives has the lock of its own, soon after it was made. */
+/** Removes folders of processes that were killed: a living process locks its own soon after creating it. */
 function removeLeftFolders(): void {
   for (const name of readdirSync(tmpdir()).filter((one) => one.startsWith(TEMPORARY))) {
     const folder = join(tmpdir(), name);
@@ -181,7 +181,7 @@ function removeLeftFolders(): void {
       new WriterLock(folder).release();
       rmSync(folder, { recursive: true, force: true });
     } catch {
-      // It lives, or is another user's.
+      // Its process lives, or belongs to another user.
     }
   }
 }
@@ -222,7 +222,7 @@ async function startFaucet(net: Localnet, address: string, stopList: StopList): 
   return interfaceUrl(host, port).replace(/\/v1$/, '');
 }
 
-/** The tables are filled from the first request on: beside the ledger, or in memory where that has no folder. */
+/** The tables are filled from the first request on: beside the ledger, or in memory if that has no folder. */
 async function startIndexer(
   openNet: () => Promise<Localnet>,
   { indexerListen = '', data }: LocalnetOptions,
@@ -231,7 +231,7 @@ async function startIndexer(
   stopList: StopList,
 ) {
   if (indexerListen === '') return undefined;
-  // Most tests ask for none.
+  // Most tests need none.
   const [{ startIndexerServer }, { indexHere }] = await Promise.all([
     import('../indexer/indexer-server.ts'),
     import('../indexer/indexing.ts'),
@@ -245,7 +245,7 @@ async function startIndexer(
   return await startIndexerServer(listening, openIndexing, logger, stopList);
 }
 
-/** What the reference's local network says of itself where the runner of the TypeScript SDK asks. */
+/** The readiness answer of the reference's local network, for the runner of the TypeScript SDK. */
 async function startReadiness(
   address: string | undefined,
   hasIndexer: boolean,

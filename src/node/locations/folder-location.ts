@@ -37,7 +37,7 @@ export class FolderLocation implements LedgerLocation {
   readonly #folder: string;
   readonly #layout: StoreLayout;
 
-  /** @param layout what a store here is, or is to be */
+  /** @param layout of the existing or new store */
   constructor(folder: string, layout = LEDGER_LAYOUT) {
     this.shown = folder;
     this.#folder = folder;
@@ -102,8 +102,8 @@ export class FolderLocation implements LedgerLocation {
   }
 
   /**
-   * Makes a new ledger that is a copy of another folder's as it is now, while others read and write that.
-   * @param onBegin gets a function that tells how many bytes are copied, and about how many will be
+   * Creates a copy of another folder's ledger as it is now, while others read and write that.
+   * @param onBegin gets a function that returns the bytes copied, and the approximate total
    * @returns what `examine` returns for the copy
    */
   async copyStore<T>(
@@ -118,7 +118,7 @@ export class FolderLocation implements LedgerLocation {
     return await this.#make(examine, { writeFile: write });
   }
 
-  /** Makes a new ledger of the bytes of a store's file. @returns what `examine` returns for it */
+  /** Creates a ledger from the bytes of a store's file. @returns what `examine` returns for it */
   async restoreStore<T>(
     bytes: Uint8Array,
     examine: (store: StoreReader) => Promise<T>,

@@ -13,7 +13,7 @@ import { NodeError } from '../node-error.ts';
 export interface LedgerLocation {
   /** The location as messages and logs show it, without secrets. */
   readonly shown: string;
-  /** Advice for a location that is taken already. */
+  /** Advice for a location that is already taken. */
   readonly otherwise: string;
 
   hasStore(): Promise<boolean>;
@@ -37,7 +37,7 @@ export interface LedgerLocation {
    *   `ledger_exists`, `data_not_usable`; what `work` throws
    */
   makeStore<T>(work: (store: Store) => Promise<T>, options?: MakeOptions): Promise<T>;
-  /** Removes what an attempt to make a store has left. @throws StoreError `store_locked` */
+  /** Removes what an unfinished attempt has left. @throws StoreError `store_locked` */
   removeUnfinished(): Promise<void>;
 }
 

@@ -87,7 +87,7 @@ export async function startEmbeddedNode(options: EmbeddedNodeOptions = {}): Prom
     ...(isPacked ? { offline: true } : { fork }),
     listen: `127.0.0.1:${options.port ?? 0}`,
     workers: 1,
-    // A folder that somebody named and that has no ledger is a mistake.
+    // A named folder without a ledger is an error.
     sample: false,
   });
   if (isPacked) {
@@ -103,11 +103,11 @@ export async function startEmbeddedNode(options: EmbeddedNodeOptions = {}): Prom
   if (options.data !== undefined) return await started({ ...settings, data: options.data });
   const sample = await cachedSample(options);
   if (settings.produce === 0) return await started({ ...settings, data: sample });
-  // Others read the cached one, which must stay what its name says.
+  // Others read the cached one, which must match its name.
   return await startedOnCopy(settings, async (copy) => cpSync(sample, copy, { recursive: true }));
 }
 
-/** Starts a node on a folder that goes with it. @param fill makes a ledger in the folder */
+/** Starts a node on a folder removed at its end. @param fill creates a ledger in the folder */
 async function startedOnCopy(
   settings: NodeSettings,
   fill: (folder: string) => Promise<unknown>,

@@ -37,7 +37,7 @@ type Served = Pick<NodeStore, 'store' | 'openSource' | 'chain'> & {
   readonly gitHash?: string;
   /** Whether requests may control it (src/node/localnet/control-requests.ts). */
   readonly isControlled?: boolean;
-  /** Of a network on top of a fork: what it has made itself begins here. */
+  /** Set for a network on top of a fork: the first version of its own. */
   readonly firstVersion?: bigint | undefined;
   readonly observer?: RunObserver | undefined;
 };
@@ -107,7 +107,7 @@ export async function openInterface(
   return { api, state, ledger };
 }
 
-/** What the page says of the node. */
+/** Facts about the node for the page. */
 function nodeFacts(
   { openSource, isControlled = false, firstVersion }: Served,
   { fork }: NodeSettings,
@@ -127,7 +127,7 @@ function sourceOf(data: string, openSource: OpenSource = storedSource): OpenSour
   return (...at) => ({ ...openSource(...at), overrides: { areOverridden: false } });
 }
 
-/** @returns `undefined` where there is no indexer */
+/** @returns `undefined` without an indexer */
 function indexerPortOf({ indexer, indexerListen }: NodeSettings): number | undefined {
   return indexer === '' ? undefined : parseListenAddress(indexerListen).port;
 }

@@ -36,7 +36,7 @@ export interface NodeStore {
 }
 
 /**
- * What can be said before anything is opened or made.
+ * Checks that need nothing opened or created.
  * @throws NodeError `no_ledger`, `data_not_usable`, `bad_setting`
  */
 export async function refuseWithoutLedger(settings: NodeSettings): Promise<void> {
@@ -143,7 +143,7 @@ async function openForReading(
   return { store };
 }
 
-/** Goes on with the ledger of a local network, as that does; reads it where another process writes it. */
+/** Continues a local network's ledger; only reads it while another process writes it. */
 async function openToGoOn(
   settings: NodeSettings,
   stopList: StopList,

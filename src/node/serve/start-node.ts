@@ -24,7 +24,7 @@ interface ReadyLine {
   readonly pid: number;
   readonly chain_id: number;
   readonly ledger_version: string;
-  /** Absent where there is no indexer. */
+  /** Absent without an indexer. */
   readonly indexer_url?: string;
   /** Absent for the ledger of a network. */
   readonly sample?: true;
@@ -35,7 +35,7 @@ interface ReadyLine {
 interface RunningNode {
   readonly ready: ReadyLine;
   readonly logger: Logger;
-  /** Absent unless asked for, of a fork. */
+  /** Set only for a fork, if requested. */
   readonly overrides?: OverridableLedger | undefined;
   /** Rejects when the node cannot continue and has to be stopped. Never resolves. */
   readonly failed: Promise<never>;
@@ -84,7 +84,7 @@ async function start(
   // Loaded while the workers load their modules.
   const { openNodeStore, refuseWithoutLedger } = await import('./node-store.ts');
   await refuseWithoutLedger(settings);
-  // Before a sample is made that nobody could ask for.
+  // Before making a sample that could not be served.
   await checkFree(address);
   const nodeStore = await openNodeStore(settings, stopList, logger);
   const overrides = isOverridable ? await openOverridable(nodeStore) : undefined;

@@ -151,7 +151,7 @@ export class HttpUpstream implements Upstream {
     this.#server.close();
   }
 
-  /** Counts and logs an exchange. @returns its answer, or why there is none */
+  /** Counts and logs an exchange. @returns its answer, or why it is missing */
   async #observed<T extends Answer>(
     operation: string,
     requestBytes: number,

@@ -87,8 +87,8 @@ export function bytesOfFile(path: string): Buffer | undefined {
 }
 
 /**
- * What tells a ledger from a copy of it, which may be damaged elsewhere. A copy that took its place may have the number
- * of the file that was removed.
+ * Distinguishes a ledger from a copy, which may be damaged elsewhere. A copy in its place may have the inode number
+ * of the removed file.
  */
 function placeOf(data: string): string {
   if (isPostgresUrl(data)) return shownLocation(data);

@@ -18,7 +18,7 @@ export interface VersionsWork {
   readonly request: VersionsRequest;
 }
 
-/** What the thread says: how far it is, what is to be saved, and at the end what it has found, or what has ended it. */
+/** A thread's message: its progress, data to save, and at the end its report, or the error that ended it. */
 export type VersionsAnswer =
   | { readonly part: Uint8Array; readonly damages: readonly Damage[] }
   | { readonly progress: VerifyProgress }

@@ -1,7 +1,7 @@
-/** Some versions of a ledger that are run again one after the other, and what came of them. */
+/** Some versions of a ledger that are run again one after the other, and their outcome. */
 import type { Difference, Replay } from './replay.ts';
 
-/** Versions that are run without telling how far it is. */
+/** Versions that are run between two progress reports. */
 const VERSIONS_PER_TICK = 25;
 
 export interface VersionRange {
@@ -14,7 +14,7 @@ export interface BatchResult extends VersionRange {
   readonly unverified: number;
 }
 
-/** Rejects with StoreError. @param onVersions gets how many versions more were run */
+/** Rejects with StoreError. @param onVersions gets how many more versions were run */
 export async function runBatch(
   replay: Replay,
   { first, last }: VersionRange,

@@ -39,7 +39,7 @@ export class FollowedExecution {
     this.#writer = writer;
   }
 
-  /** @throws ExecutionDifference for the first version that does not come out as it is said to */
+  /** @throws ExecutionDifference for the first version whose outcome differs from the stated one */
   async check(chunk: Chunk): Promise<void> {
     if (this.#position?.next !== chunk.firstVersion) this.#position = await this.#begin();
     const position = this.#position;

@@ -1,4 +1,4 @@
-/** Runs the transactions of a stored ledger again, each on the state before it, and compares what came of them. */
+/** Runs the transactions of a stored ledger again, each on the state before it, and compares the outcomes. */
 import { isDeepStrictEqual } from 'node:util';
 import { signatureState } from '../../execution/authentication/valid-signatures.ts';
 import { infoOf } from '../../execution/execute.ts';
@@ -15,7 +15,7 @@ import { VmError } from '../../vm/status/status.ts';
 
 export interface Difference {
   readonly version: bigint;
-  /** Whether this node cannot execute the transaction; otherwise its outcome is another one. */
+  /** Whether this node cannot execute the transaction; otherwise its outcome differs. */
   readonly isOpen: boolean;
   readonly detail: string;
 }
@@ -48,7 +48,7 @@ export class Replay {
     return found;
   }
 
-  /** Goes on to the next version. @param isStored whether the store has the transaction already */
+  /** Advances to the next version. @param isStored whether the store has the transaction already */
   advance({ data }: EncodedOnChainData, isStored = true): void {
     this.#version = data.version + 1n;
     this.#executor.advance(data.changes.writes, isStored);

@@ -25,9 +25,9 @@ interface ComparedRoots {
 }
 
 /**
- * Goes from version to version, part by part. It ends after the first other root, and where the state has too many
+ * Goes from version to version, part by part. It ends after the first different root, or if the state has too many
  * values.
- * @param first the version to begin with: all state before it is there
+ * @param first the version to begin with: all state before it exists
  */
 export async function* compareRoots(
   store: StoreReader,

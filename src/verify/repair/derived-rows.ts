@@ -1,5 +1,5 @@
 /**
- * Makes rows again that follow from others of this store: known keys, balances and their primary stores, windows of
+ * Rebuilds rows that derive from others of this store: known keys, balances and their primary stores, windows of
  * event types. Only when every version holds: then what they follow from is proved.
  */
 import { primaryStoreOf } from '../../move/types/derived-address.ts';
@@ -33,7 +33,7 @@ export interface DerivedRows {
   readonly rows: readonly NamedRow[];
 }
 
-/** @returns how many rows were made again, or removed */
+/** @returns how many rows were rebuilt or removed */
 export async function repairDerived(
   store: Store,
   { head, clearedBelow, rows }: DerivedRows,
@@ -82,7 +82,7 @@ async function putBalances(
   }
 }
 
-/** Rows whose balance is not there belong to nothing. */
+/** Rows without their balance belong to nothing. */
 async function putPrimaryStores(
   batch: Batch,
   store: Store,

@@ -13,7 +13,7 @@ import type { VersionSource } from './version-source.ts';
 
 const NAMES = [STATE, STATE_KEYS].map(({ name }) => name);
 
-/** The version of the newest row of a key; `undefined` if there is none, or it cannot be read. */
+/** The version of the newest row of a key; `undefined` if it is absent or unreadable. */
 export async function newestVersionOf(
   store: StoreReader,
   hash: Buffer,

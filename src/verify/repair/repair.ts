@@ -1,6 +1,6 @@
 /**
  * Repairs what an examination found damaged (docs/storage.md). Versions come from another node and are proved against
- * this ledger's head; rows that follow from others are made again once every version holds. A cut is harmless: what
+ * this ledger's head; derived rows are rebuilt once every version holds. An interruption is harmless: what
  * is written is right, and the next examination names the rest.
  */
 import type { FeedClient } from '../../ingest/feed/feed-client.ts';
@@ -55,7 +55,7 @@ const DERIVED = [BALANCES, PRIMARY_STORES, EVENT_TYPES].map(({ name }) => name);
 /** The rows that a repair has written so far. They are right however the repair ends. */
 export interface Repaired {
   versions: number;
-  /** Rows that follow from others, made again or removed; and rows of no version, removed. */
+  /** Derived rows that were rebuilt or removed, and removed rows of no version. */
   rows: number;
   /** Damaged versions that the source does not have: pruned there, or above its newest one. */
   unavailable: number;
@@ -100,7 +100,7 @@ export class LedgerRepair {
     const { clearedBelow } = progress;
     if (!identity.keepsTransactions) await refuseTransactions(store);
     if (damages.some(({ isOfIndex }) => isOfIndex === true)) {
-      // Rows that are lost are missing then: the next examination names them.
+      // Lost rows are missing then: the next examination names them.
       this.repaired.rows += (await store.mend?.()) ?? 0;
       return;
     }
@@ -111,7 +111,7 @@ export class LedgerRepair {
       await this.#repairVersions(damages, versions, { head, identity, clearedBelow }, progress);
       return;
     }
-    // Nothing that another node has can prove these.
+    // No data of another node can prove these.
     if (damages.some(({ column }) => FIXED.includes(column))) return;
     const { repaired } = this;
     repaired.rows += await removeStray(store, damages, head);
@@ -155,7 +155,7 @@ function oldStateRows(damages: readonly Damage[], clearedBelow: bigint): readonl
   return rows.filter(({ column, order }) => column === STATE && decodeU64Key(order) < clearedBelow);
 }
 
-/** The rows to make again from others, when all versions hold. */
+/** The derived rows to rebuild once all versions hold. */
 function derivedRows(
   { damages, stateRootVersion }: VerifyReport,
   head: Head,
@@ -212,7 +212,7 @@ async function removeStray(
     const isStray = damage.isAbove === true || damage.isCleared === true;
     const row = isStray ? rowOf(damage) : undefined;
     if (row === undefined || MADE_AGAIN.includes(row.column)) continue;
-    // A window that begins below the head is made again too.
+    // A window that begins below the head is rebuilt too.
     if (row.column === EVENT_TYPES && decodeU64Key(row.order) <= version) continue;
     batch.delete(row.column, row.partition, row.order);
   }
@@ -231,7 +231,7 @@ function rowOf({ column: name, key }: Damage): NamedRow | undefined {
     : undefined;
 }
 
-/** The version that writes a damaged row; `undefined` where none does, or it is not known. */
+/** The version that writes a damaged row; `undefined` if none does, or it is unknown. */
 async function versionOf(
   store: Store,
   { column, key, version }: Damage,

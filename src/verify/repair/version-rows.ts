@@ -61,7 +61,7 @@ export async function repairVersions(
   const commit = async (): Promise<void> => {
     await store.commit(batch);
     batch = new Batch();
-    // Their first writes may be among the rows that are there only now.
+    // Their first writes may be among the rows that exist only now.
     for (const key of keys.splice(0)) await putFirstWrite(batch, store, key, clearedBelow);
     await store.commit(batch);
     batch = new Batch();
@@ -120,7 +120,7 @@ function mayTranslate({ transactions }: Chunk): boolean {
   );
 }
 
-/** Whether what a version wrote can be read: if not, nothing that is stored with it can. */
+/** Whether the writes of a version can be read: if not, nothing stored with them can. */
 async function hasReadableWrites(store: Store, version: bigint): Promise<boolean> {
   const { partition, order } = encodeBucketKey(version);
   try {

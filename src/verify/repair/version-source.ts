@@ -1,4 +1,4 @@
-/** Single versions of another node's feed, each as it came: whoever asks for them proves them. */
+/** Single versions of another node's feed, each as received: the caller proves them. */
 import { type FeedClient, MAX_PAGE_BYTES } from '../../ingest/feed/feed-client.ts';
 import { checkItem, itemsOf } from '../../ingest/feed/page-verifier.ts';
 import type { EncodedOnChainData } from '../../move/transactions/transaction.ts';
@@ -9,7 +9,7 @@ import { retried } from '../../remote/retry.ts';
 const MAX_PAGE_VERSIONS = 100;
 /** Versions between two damaged ones that are requested with them: less than another request costs. */
 const MAX_GAP_VERSIONS = 8n;
-/** Times that a request is made before its failure is the answer. */
+/** Attempts of a request before its failure is returned. */
 const MAX_ATTEMPTS = 5;
 
 export class VersionSource {

@@ -16,7 +16,7 @@ import {
   nodeHeader,
 } from '../../../remote/answer.ts';
 
-/** One place where answers differ; `undefined` where one of them has nothing. */
+/** One place where answers differ; `undefined` if one of them lacks it. */
 export interface Difference {
   /** `status`, `header …`, `body $.path.in.JSON[3]` or `body byte 17 of 40 and 41`. */
   readonly place: string;
@@ -26,11 +26,11 @@ export interface Difference {
 
 export const MAX_PLACES = 10;
 const MAX_SHOWN = 160;
-/** Memory of the values of an answer that is compared, in bytes: nothing else waits for it. */
+/** Limit of the memory for the values of a compared answer, in bytes. */
 const MAX_ANSWER_VALUE_BYTES = 64 * 1024 * 1024;
 const SHOWN_BYTES = 16;
 
-/** The ledger headers that say the same of the same newest version. */
+/** The ledger headers that are equal if the newest version is equal. */
 const OF_VERSION: readonly string[] = ['ledger-timestampusec', 'epoch', 'block-height'];
 
 /** At most MAX_PLACES differences. */
@@ -139,7 +139,7 @@ function bytesDifference(ours: Answer, theirs: Answer): Difference {
   return { place: `body byte ${at} of ${sizes}`, ours: from(ours), theirs: from(theirs) };
 }
 
-/** What is shown of a text; control characters would be commands to a terminal. */
+/** Shortens a text and escapes control characters, which a terminal would interpret. */
 function cut(text: string): string {
   const shown = text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`;
   return shown.replace(/\p{Cc}/gu, (character) => {

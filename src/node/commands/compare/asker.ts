@@ -1,4 +1,4 @@
-/** Sends requests to one of the two nodes: again where it is busy, or cannot be reached for a moment. */
+/** Sends requests to one of the two nodes; retries while it is busy or briefly unreachable. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BASE_PATH } from '../../../api/request-target.ts';
 import type { Answer } from '../../../remote/answer.ts';
@@ -25,7 +25,7 @@ export class Asker {
     this.#limits = limits;
   }
 
-  /** @returns the answer, or why there is none */
+  /** @returns the answer, or why it is missing */
   async ask(request: ComparedRequest): Promise<Answer | string> {
     try {
       return await retried(() => this.#send(request), this.#limits.maxAttempts);
@@ -41,7 +41,7 @@ export class Asker {
 
   async #send({ path, ...request }: ComparedRequest): Promise<Answer> {
     const { timeoutMs, maxAnswerBytes: maxBytes, maxWaitMs } = this.#limits;
-    // All requests leave a busy node alone.
+    // All requests wait while the node is busy.
     while (performance.now() < this.#pausedUntilMs) {
       await sleep(this.#pausedUntilMs - performance.now());
     }

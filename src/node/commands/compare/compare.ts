@@ -1,6 +1,6 @@
 /**
- * Compares the answers of a ledger with those of another node, at versions that both have. The ledger is served as any
- * other, on loopback: what production runs is what is compared.
+ * Compares the answers of a ledger with those of another node, at versions that both have. The ledger is served like
+ * any other, on loopback, so that the production code is compared.
  */
 import { type Answer, ledgerState, nodeHeader } from '../../../remote/answer.ts';
 import { interfaceBase } from '../../../remote/node-url.ts';
@@ -21,7 +21,7 @@ import { drawnRequests } from './drawn-requests.ts';
 import { knownDifference } from './known-differences.ts';
 
 const MAX_CONCURRENT = 8;
-/** Requests in a row without an answer, after which nothing more is asked: each may take minutes. */
+/** Consecutive unanswered requests after which the comparison stops: each may take minutes. */
 export const MAX_UNANSWERED_IN_ROW = 16;
 export const MAX_REPORTED = 100;
 
@@ -57,11 +57,11 @@ interface ReportedRequest {
 
 interface Result {
   readonly counts: Counts;
-  /** How often each known difference was met, by its subject in docs/differences.md. */
+  /** How often each known difference occurred, by its subject in docs/differences.md. */
   readonly known: Map<string, number>;
   readonly reported: ReportedRequest[];
   firstFailure: string | undefined;
-  /** Whether the rest was not asked: MAX_UNANSWERED_IN_ROW requests had no answer. */
+  /** Whether the comparison stopped early, after MAX_UNANSWERED_IN_ROW unanswered requests. */
   isCutShort: boolean;
 }
 

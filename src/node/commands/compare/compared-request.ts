@@ -20,12 +20,12 @@ export interface ComparedRequest {
   readonly body?: Buffer;
 }
 
-/** A request with the operation that answers it; absent where there is none. */
+/** A request with the operation that answers it; absent if no operation matches. */
 export interface RoutedRequest extends ComparedRequest {
   readonly endpoint: AnyEndpoint | undefined;
 }
 
-/** What they answer never changes: the path says of which version or hash. */
+/** Their answers never change: the path names a version or a hash. */
 const FIXED: readonly string[] = [
   ...['get_transaction_by_version', 'get_transaction_by_hash', 'wait_transaction_by_hash'],
   ...['get_block_by_height', 'get_block_by_version', 'get_transactions_auxiliary_info'],
@@ -57,7 +57,7 @@ export function isOfNewest({ endpoint }: RoutedRequest): boolean {
   return !takesVersion(endpoint) && !FIXED.includes(endpoint.operationId);
 }
 
-/** Whether a request has to be left out: it would be executed. */
+/** Whether a request has to be left out because it would execute something. */
 export function isExecution({ endpoint }: RoutedRequest): boolean {
   return endpoint?.isPassedOn === true && endpoint.operationId !== 'view';
 }
@@ -65,7 +65,7 @@ export function isExecution({ endpoint }: RoutedRequest): boolean {
 /** The requests of a file, one a line. @throws NodeError `file_not_readable`, `bad_input` */
 export async function* requestsOf(file: string): AsyncGenerator<ComparedRequest> {
   const input = createReadStream(file);
-  // Where nobody reads a line at the moment, too.
+  // Also when no read of a line is pending.
   const failed = new Promise<never>((_, reject) => {
     input.once('error', (cause) => {
       const message = `cannot read ${file}: ${reasonOf(cause)}`;

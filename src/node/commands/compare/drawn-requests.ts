@@ -8,13 +8,13 @@ import { BCS_TYPE, JSON_TYPE } from '../../../remote/answer.ts';
 import type { ComparedRequest } from './compared-request.ts';
 
 export const MAX_SAMPLED_VERSIONS = 60;
-/** Things of one kind that are asked for, such as accounts or table items. */
+/** Maximum subjects of one kind, such as accounts or table items. */
 export const MAX_OF_A_KIND = 30;
 
 const APT = '0x1::aptos_coin::AptosCoin';
-/** Accounts of every chain: the framework, tokens, the native coin's metadata, and one that nobody has. */
+/** Accounts of every chain: the framework, tokens, the native coin's metadata, and an unused address. */
 const ACCOUNTS = ['0x1', '0x3', '0x4', '0xa', `0x${'7'.repeat(64)}`];
-/** What is wrong in a request is answered too. */
+/** Requests that are refused; their errors are compared too. */
 const REFUSED = [
   ...['/accounts/zz', '/accounts/0x1/module/', '/accounts/0x1/module/none', '/nothing'],
   ...['/accounts/0x1/resource/0x1::none::None', '/accounts/0x1/resource/0x1::coin'],
@@ -30,7 +30,7 @@ const REQUEST_MEMBERS = [
 
 type Shown = Readonly<Record<string, unknown>>;
 
-/** What can be asked for; equal texts count once. */
+/** Subjects of requests; equal texts count once. */
 class Subjects {
   readonly hashes = new Set<string>();
   readonly senders = new Set<string>();
@@ -121,7 +121,7 @@ function stateKeyOf(address: string, type: string): string | undefined {
     const key = resourceStateKey(parseAddress(address), parseStructTag(type));
     return formatHex(StateKey.encode(key));
   } catch (error) {
-    // Another node may show what is not a type.
+    // Another node may return something that is not a type.
     if (error instanceof MoveError) return undefined;
     throw error;
   }
@@ -204,7 +204,7 @@ function ofState(found: Subjects, to: bigint, at: NextVersion): Drawn[] {
   ];
 }
 
-/** Not the first ones: those are of genesis. */
+/** Skips the first ones, which belong to genesis. */
 function some(all: ReadonlySet<string>): string[] {
   const count = Math.min(all.size, MAX_OF_A_KIND);
   const drawnBefore = (index: number) => Math.floor((index * count) / all.size);
@@ -222,7 +222,7 @@ function viewOf(
   return { path: `/view?${query}`, body };
 }
 
-/** The requests of one, in both formats where it names none. */
+/** One request, or one in each format if it names none. */
 function inFormats({ path, body, accept }: Drawn): ComparedRequest[] {
   const formats = accept === undefined ? [JSON_TYPE, BCS_TYPE] : [accept];
   return formats.map((format) => ({

@@ -1,6 +1,6 @@
 /**
- * Differences from the reference that are meant (docs/differences.md), as far as two answers show that it is one of
- * them. They are named and do not count.
+ * Intended differences from the reference (docs/differences.md), as far as two answers show that it is one of
+ * them. They are listed and do not count.
  */
 import { type Answer, BCS_TYPE, ledgerState, mediaTypeOf } from '../../../remote/answer.ts';
 import type { RoutedRequest } from './compared-request.ts';
@@ -91,7 +91,7 @@ const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
 ];
 
 export const KNOWN_SUBJECTS: readonly string[] = KNOWN_DIFFERENCES.map(({ subject }) => subject);
-/** The subject of what only one of the two nodes has pruned (docs/compare.md). */
+/** The subject of data that only one of the two nodes has pruned (docs/compare.md). */
 export const PRUNED_BY_ONE = 'pruned by one node';
 /** Operations that list records from the oldest retained one on. */
 const HISTORIES: readonly string[] = [

@@ -1,4 +1,4 @@
-/** A trace for people: what came of it, then calls as a tree, of which the small ones are folded. */
+/** A trace for people: its outcome, then the tree of calls, with small calls folded. */
 import type {
   Trace,
   TraceFailure,
@@ -70,7 +70,7 @@ class TraceText {
     if (gas.total === 0 && steps.length === 0) return;
     this.#add('', '', `${this.#in('bold', name)}  ${this.#gas(gas.total)}`);
     const { depth } = this.#options;
-    // Prologue and epilogue are the same of nearly all transactions.
+    // Prologue and epilogue are the same for nearly all transactions.
     const isOpen = name === 'function' || depth > DEFAULT_DEPTH;
     this.#steps(steps, {
       indent: '  ',
@@ -92,7 +92,7 @@ class TraceText {
       } else {
         calls += step.calls ?? 1;
         gas += step.gas!.total;
-        // What a folded call did is shown in its place.
+        // The effects of a folded call are shown in its place.
         for (const inside of leavesOf(step)) this.#leaf(inside, indent);
       }
     }
@@ -176,7 +176,7 @@ function shownValue({ type, value }: TraceValue): string {
   return reference + short(value);
 }
 
-/** Calls that say little: natives, and what only leads to one that emits. */
+/** Calls that say little: natives, and calls that only lead to one that emits. */
 function isSmall({ function: name, is_native: isNative }: TraceStep): boolean {
   return isNative === true || name!.startsWith('0x1::event::');
 }

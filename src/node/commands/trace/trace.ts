@@ -132,7 +132,7 @@ async function reportOf(
   return { facts: { ...trace }, text: traceText(trace, { hasColours, depth }) };
 }
 
-/** @param data where what is asked is kept; absent: nowhere */
+/** @param data folder that records what was fetched; absent: nothing is recorded */
 async function withFork<T>(
   fork: string,
   data: string | undefined,

@@ -56,7 +56,7 @@ export async function writeCoverage(
   return text;
 }
 
-/** What the packages of an account say of their modules, by name. */
+/** The sources that the packages of an account have of their modules, by name. */
 async function sourcesAt(
   address: Address,
   view: LedgerView,
@@ -67,7 +67,7 @@ async function sourcesAt(
     const { packages } = packageRegistryCodec.decode(Buffer.from(bytes));
     return new Map(packages.flatMap(({ modules }) => modules.map((one) => [one.name, one])));
   } catch (error) {
-    // Modules that an edit has put there have no package.
+    // Modules that an edit has published have no package.
     if (error instanceof LedgerError && error.code === 'state_value_not_found') return new Map();
     throw error;
   }

@@ -1,4 +1,4 @@
-/** Coverage for people: modules with their functions, and the instructions that were not done. */
+/** Coverage for people: modules with their functions, and the instructions not executed. */
 import {
   branchesOf,
   type FunctionCoverage,
@@ -33,7 +33,7 @@ function line(name: string, instructions: Share, branches: Share): string {
 
 function shareText({ done, all }: Share): string {
   const percent = all === 0 ? 100 : (done / all) * 100;
-  // Only what is whole is 100 %.
+  // Rounded down: only full coverage is 100 %.
   return `${done}/${all} ${(Math.floor(percent * 10) / 10).toFixed(1)} %`;
 }
 

@@ -15,7 +15,7 @@ import type { CodecValue } from '../../../move/bcs/codec.ts';
 import { tryParse } from '../../../move/errors.ts';
 import { SourceMap } from '../../../move/modules/source-map.ts';
 
-/** What was published with a module, as the package has it. */
+/** The source that was published with a module, as in its package. */
 export interface PublishedSource {
   readonly source: Buffer;
   readonly sourceMap: Buffer;
@@ -23,13 +23,13 @@ export interface PublishedSource {
 
 /** Bytes of a source or a source map, at most. */
 const MAX_UNZIPPED_BYTES = 16 * 1024 * 1024;
-/** Files and folders that are looked at for sources, at most. */
+/** Maximum files and folders that are searched for sources. */
 export const MAX_LOOKED_AT = 100_000;
 const SKIPPED = new Set(['node_modules', 'build']);
 
 /**
- * Files of Move sources in a folder, by their SHA-256 in hex. What below it may not be read is left out, and so is what
- * comes after as many entries as are looked at. Throws the system's error where the folder itself is not read.
+ * Files of Move sources in a folder, by their SHA-256 in hex. Unreadable entries below it are left out, and so are
+ * entries beyond `maxLookedAt`. Throws the system's error if the folder itself is unreadable.
  */
 export function sourceFiles(folder: string, maxLookedAt = MAX_LOOKED_AT): Map<string, string> {
   const found = new Map<string, string>();
@@ -52,7 +52,7 @@ function entriesOf(folder: string) {
   return readdirSync(folder, { withFileTypes: true });
 }
 
-/** `undefined` where the system does not let it be read. */
+/** `undefined` if the system denies reading. */
 function orUnread<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -63,9 +63,9 @@ function orUnread<T>(read: () => T): T | undefined {
 }
 
 /**
- * @param files paths by digests, as `sourceFiles` gives them
+ * @param files paths by digests, as `sourceFiles` returns them
  * @param keep stores a source that only the package has @returns its path
- * @returns undefined where there is no source map, or no source that it is of
+ * @returns undefined without a source map, or without the source that it describes
  */
 export function lcovOf(
   module: ModuleCoverage,
@@ -94,9 +94,9 @@ interface FunctionLines {
   readonly name: string;
   readonly line: number;
   readonly calls: number;
-  /** How often the code of a line was done, by line. */
+  /** How often the code of a line was executed, by line. */
   readonly hits: ReadonlyMap<number, number>;
-  /** Lines of conditional branches, their places, and how often each way was gone. */
+  /** Lines of conditional branches, their places, and how often each way was taken. */
   readonly branches: readonly (readonly [line: number, at: number, ways: readonly number[]])[];
 }
 
@@ -181,7 +181,7 @@ function digestOf(source: Uint8Array): string {
   return createHash('sha256').update(source).digest('hex');
 }
 
-/** `undefined` for nothing, and for what is not compressed. */
+/** `undefined` for empty or uncompressed bytes. */
 function unzipped(bytes: Buffer): Buffer | undefined {
   if (bytes.length === 0) return undefined;
   try {

@@ -104,7 +104,7 @@ class Slot {
   families: readonly MetricFamily[] = [];
   /** and the sums of those before it. */
   endedFamilies: readonly MetricFamily[] = [];
-  /** Called when the metrics have come, or when the worker has ended. */
+  /** Called when the metrics have arrived, or when the worker has ended. */
   onMetrics: () => void = () => undefined;
 
   /** @param number from 1 */
