@@ -139,7 +139,7 @@ export interface RawPayloadObject {
   readonly bcs: string;
 }
 
-/** Publishing, which was removed from chains; the encoder rejects it. */
+/** Module publishing, which chains no longer support; the encoder rejects it. */
 export interface ModuleBundlePayloadObject {
   readonly type: 'module_bundle_payload';
 }
@@ -166,14 +166,14 @@ export interface DecodedSubmission {
 export interface DecodedRequest {
   /**
    * The request in the form of `encodeSubmission`, except for content that this form cannot express;
-   * `notes.encodesBack` tells whether it gives the decoded bytes.
+   * `notes.encodesBack` tells whether encoding it returns the decoded bytes.
    */
   readonly request: DecodedSubmission;
   readonly notes: SubmissionNotes;
 }
 
 /**
- * The request of a signing message, with notes for the signer.
+ * Decodes a signing message into its request, with notes for the signer.
  * @param message the bytes, or their hex, `0x` optional
  * @throws DecodeError for bytes that are not a signing message; errors of the lookup
  */

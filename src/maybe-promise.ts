@@ -1,15 +1,15 @@
 /**
- * The one way this program waits. An embedded store answers at once, a distributed one answers later, so a read gives
+ * The one way this program waits. An embedded store answers at once, a distributed one answers later, so a read returns
  * a `MaybePromise`. Code that runs for every request or every row composes reads with the functions below: on the
  * embedded store they never use the microtask queue, and on any other store they wait once per read. All other code
  * simply awaits. Measured in docs/benchmarks.md, "What was tried".
  *
- * Nothing outside this file asks whether a value is a promise (test/repo/waiting.test.ts).
+ * Code outside this file never checks whether a value is a promise (test/repo/waiting.test.ts).
  */
 
 export type MaybePromise<T> = T | Promise<T>;
 
-/** Applies `next` to a value: now when the value is there, later when it is promised. */
+/** Applies `next` to a value: at once, or when the promise resolves. */
 export function andThen<T, U>(
   value: MaybePromise<T>,
   next: (value: T) => MaybePromise<U>,
@@ -18,8 +18,8 @@ export function andThen<T, U>(
 }
 
 /**
- * Makes an attempt and continues with its value or its failure, whether the attempt throws or rejects. What `next`
- * itself throws does not reach `recover`, as with `promise.then(next, recover)`.
+ * Runs `attempt` and continues with its value or its failure, whether it throws or rejects. An error of `next` itself
+ * does not reach `recover`, as with `promise.then(next, recover)`.
  */
 export function settle<T, U>(
   attempt: () => MaybePromise<T>,
@@ -35,7 +35,7 @@ export function settle<T, U>(
   return value instanceof Promise ? value.then(next, recover) : next(value);
 }
 
-/** Applies `step` to one item after the other and gives the results in order; stops at the first failure. */
+/** Applies `step` to one item after the other and returns the results in order; stops at the first failure. */
 export function mapInOrder<T, U>(
   items: readonly T[],
   step: (item: T, index: number) => MaybePromise<U>,
@@ -71,8 +71,8 @@ export function eachInOrder<T>(
 }
 
 /**
- * Begins all reads before waiting for any, and gives their values in order; fails with the first failure. A read that
- * throws ends it at once; what the others come to does not matter then.
+ * Starts all reads before waiting for any, and returns their values in order; fails with the first failure. If a read
+ * throws, no more are started, and the results of the started ones are ignored.
  */
 export function together<T>(reads: readonly (() => MaybePromise<T>)[]): MaybePromise<T[]> {
   const begun: MaybePromise<T>[] = [];
@@ -86,8 +86,8 @@ export function together<T>(reads: readonly (() => MaybePromise<T>)[]): MaybePro
 }
 
 /**
- * A read that may be wanted after another one: begun at once where that one has to be waited for anyway, otherwise when
- * it is asked for. Its failure counts only when it is asked for.
+ * A read that may be needed after another one. It starts early if the other one is asynchronous, otherwise when the
+ * returned function is called. Its failure is thrown only by that function.
  */
 export function alongside<U>(
   other: MaybePromise<unknown>,

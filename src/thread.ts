@@ -2,8 +2,8 @@ import { Worker } from 'node:worker_threads';
 import { builtFile } from './built.ts';
 
 /**
- * Starts a thread of the built program. It gets none of the options of the process: with `--input-type` it would refuse
- * its file.
+ * Starts a thread of the built program. The thread does not inherit Node's options of the process: with `--input-type`
+ * it would refuse its file.
  * @param name of an entry in scripts/build.mjs
  */
 export function startThread(name: string, workerData?: unknown): Worker {
@@ -15,7 +15,7 @@ interface Waiting<Answer> {
   readonly reject: (error: Error) => void;
 }
 
-/** A thread that answers requests in their order. Only a request without an answer keeps the process alive. */
+/** A thread that answers requests in order. It keeps the process alive only while a request is unanswered. */
 export class RequestThread<Request, Answer> {
   readonly #worker: Worker;
   readonly #waiting: Waiting<Answer>[] = [];
@@ -32,7 +32,7 @@ export class RequestThread<Request, Answer> {
     this.#worker.on('error', (error: Error) => {
       cause = error;
     });
-    // All answers of the thread have come before.
+    // All answers of the thread have arrived before this event.
     this.#worker.on('exit', (code) => {
       this.#failure = cause ?? new Error(`exit code ${code}`);
       for (const { reject } of this.#waiting.splice(0)) reject(this.#failure);
@@ -43,7 +43,7 @@ export class RequestThread<Request, Answer> {
     return this.#failure !== undefined;
   }
 
-  /** @throws what has ended the thread */
+  /** Rejects with the error that ended the thread. */
   send(request: Request, moved: readonly ArrayBuffer[] = []): Promise<Answer> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     return new Promise((resolve, reject) => {

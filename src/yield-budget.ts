@@ -1,15 +1,15 @@
-/** Long work in steps, between which other requests get their turn. */
+/** Divides long work into steps, so that other requests get their turn in between. */
 import { andThen, type MaybePromise } from './maybe-promise.ts';
 
-/** Work between two turns of the event loop: a few milliseconds. Its unit is a byte of stored BCS made JSON. */
+/** Work in one turn of the event loop: a few milliseconds. The unit is one byte of stored BCS rendered as JSON. */
 const WORK_PER_TURN = 64 * 1024;
 
-/** The work that waits for a turn, in the order in which it came. */
+/** Work that waits for a turn, in order of arrival. */
 let waiting: (() => void)[] = [];
 
 /**
- * Resolves in a later turn of the event loop. Each turn has one step of all the work of this process: were there one
- * of each page that is being made, a hundred pages would hold everybody else up a hundred times as long.
+ * Resolves in a later turn of the event loop. Each turn runs one step of all long work in this process. With one step
+ * for each page in progress, a hundred pages would delay all other requests a hundred times as long.
  */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
@@ -21,15 +21,15 @@ export function nextTurn(): Promise<void> {
 function runFirst(): void {
   const [first, ...others] = waiting;
   waiting = others;
-  // Before the step itself, which may ask for another turn: only one immediate is under way.
+  // Scheduled before the step runs, because the step may request a turn. At most one immediate is pending.
   if (others.length > 0) setImmediate(runFirst);
   first?.();
 }
 
-/** For how long steps without a known amount of work may take a turn, in milliseconds. */
+/** Longest turn for steps whose amount of work is unknown, in milliseconds. */
 const TURN_MS = 5;
 
-/** Does all steps, of which each takes little time, and gives others their turn in between. */
+/** Runs all steps, each of which takes little time, and gives other work its turn in between. */
 export async function doInTurns(
   steps: Iterable<void>,
   giveTurn: () => Promise<void> = nextTurn,
@@ -42,13 +42,13 @@ export async function doInTurns(
   }
 }
 
-/** Who waits for the result of long work. All of it throws to end the work. */
+/** The client that waits for the result of long work. Any member may throw to end the work. */
 export interface Waiter {
-  /** Aborted when the work is to end, for what waits for something else than its turn. */
+  /** Aborted when the work must end; for work that waits for something other than its turn. */
   readonly signal: AbortSignal;
   /** Throws when the client has left, or too many bytes are held. */
   check(): void;
-  /** Counts bytes that the work holds from now on, as `check`; a negative number gives bytes back. */
+  /** Counts bytes that the work holds from now on; a negative number releases bytes. Throws as `check` does. */
   hold(bytes: number): void;
 }
 
@@ -58,7 +58,7 @@ export class YieldBudget {
   #newBytes = 0;
   #partBytes = 0;
 
-  /** @param left work of this turn; a page that comes while others wait begins with none, and so behind them */
+  /** @param left work allowed in this turn; 0 for a page that arrives while others wait, so that it runs after them */
   constructor(waiter?: Waiter, left = WORK_PER_TURN) {
     this.#waiter = waiter;
     this.#left = left;
@@ -68,7 +68,7 @@ export class YieldBudget {
     return new YieldBudget(waiter, waiting.length === 0 ? WORK_PER_TURN : 0);
   }
 
-  /** Counts work that is about to be done; true: not in this turn, enough was done in it. */
+  /** Counts work that is about to be done. @returns whether this turn's budget is used up, so the work must wait */
   isOver(workBytes: number): boolean {
     this.#left -= workBytes;
     if (this.#left > 0) return false;
@@ -76,7 +76,7 @@ export class YieldBudget {
     return true;
   }
 
-  /** Does work in this turn, or in another one if enough was done in this. */
+  /** Does work in this turn, or in a later one if this turn's budget is used up. */
   inTurn<T>(workBytes: number, work: () => MaybePromise<T>): MaybePromise<T> {
     return this.isOver(workBytes) ? andThen(this.nextTurn(), work) : work();
   }
@@ -87,24 +87,24 @@ export class YieldBudget {
     this.#waiter?.check();
   }
 
-  /** That of who waits. */
+  /** The waiter's signal. */
   get signal(): AbortSignal | undefined {
     this.#count();
     return this.#waiter?.signal;
   }
 
-  /** Notes bytes that the work holds, or gives back. They count from the end of this turn on. */
+  /** Notes bytes that the work holds, or releases if negative. They are counted at the end of this turn. */
   hold(bytes: number): void {
     this.#newBytes += bytes;
   }
 
-  /** The same of a part of an item. */
+  /** The same for a part of an item. */
   holdPart(bytes: number): void {
     this.#newBytes += bytes;
     this.#partBytes += bytes;
   }
 
-  /** Holds an item; its parts are garbage now. */
+  /** Holds an item in place of its parts, which are garbage now. */
   holdWhole(bytes: number): void {
     this.#newBytes += bytes - this.#partBytes;
     this.#partBytes = 0;

@@ -42,11 +42,11 @@ type ErrorCode = (typeof ERROR_CODES)[number];
 export class ApiError extends Error {
   readonly status: number;
   readonly code: ErrorCode;
-  /** When to try again, in seconds: the `Retry-After` header; absent where trying again does not help. */
+  /** When to retry, in seconds: the `Retry-After` header; absent if retrying does not help. */
   readonly retryAfterSecs: number | undefined;
   /** The status code of the virtual machine, for errors of view functions and of submissions. */
   readonly vmErrorCode: number | undefined;
-  /** The methods that a path takes, where the request's is none of them: the `Allow` header. */
+  /** The methods that a path allows, if the request's is not one of them: the `Allow` header. */
   readonly allowedMethods: string | undefined;
 
   constructor(
@@ -108,7 +108,7 @@ const SUBMIT_STATUSES: Readonly<Record<SubmitErrorCode, number>> = {
   mempool_is_full: 507,
 };
 
-/** What a client is told of any failure; undefined for an unexpected one. */
+/** The error that a client gets for a failure; undefined for an unexpected one. */
 export function knownFailure(failure: unknown): ApiError | undefined {
   if (failure instanceof ApiError) return failure;
   const error = asLedgerFailure(failure);
@@ -137,7 +137,7 @@ export function knownFailure(failure: unknown): ApiError | undefined {
 }
 
 /**
- * The error body; `vm_error_code` is null in every error but those of view functions and submissions
+ * The error body. `vm_error_code` is null in every error except those of view functions and submissions
  * (docs/spec/http.md §4.1).
  */
 export function errorBody(error: ApiError): string {

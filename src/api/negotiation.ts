@@ -1,6 +1,6 @@
 /**
  * Content negotiation: the format of an answer (`Accept`), its coding (`Accept-Encoding`), and whether a request body
- * is JSON (`Content-Type`). Media types are read as RFC 9110 §8.3.1 has them (docs/spec/http.md §2).
+ * is JSON (`Content-Type`). Media types are parsed as in RFC 9110 §8.3.1 (docs/spec/http.md §2).
  */
 import { type ApiError, frameworkError } from './error-table.ts';
 
@@ -18,7 +18,7 @@ export const CONTENT_TYPES: Readonly<Record<Format, string>> = {
 
 const SUBTYPES: Readonly<Record<Format, string>> = { json: 'json', bcs: 'x-bcs' };
 
-/** `type/subtype; name=value…`, everything but the parameter values in lower case. */
+/** `type/subtype; name=value…`, in lower case except the parameter values. */
 interface MediaType {
   readonly type: string;
   readonly subtype: string;
@@ -32,7 +32,7 @@ const PARAMETER = new RegExp(
   'y',
 );
 
-/** Reads one media type; undefined when the text is not one. Empty parameters (`a/b;`) are ignored. */
+/** Parses one media type; undefined if the text is not one. Empty parameters (`a/b;`) are ignored. */
 export function parseMediaType(text: string): MediaType | undefined {
   const essence = ESSENCE.exec(text);
   if (essence === null) return undefined;
@@ -98,7 +98,7 @@ export function chooseFormat(accept: string | undefined): Format {
   return isBcsNamed ? 'bcs' : 'json';
 }
 
-/** The most specific range that matches a format decides; among equally specific ones, the best. */
+/** The most specific range that matches a format decides; among equally specific ones, the best quality. */
 function preferenceFor(format: Format, ranges: readonly (MediaType | undefined)[]): Preference {
   let best = UNMENTIONED;
   ranges.forEach((range, position) => {
@@ -114,7 +114,7 @@ function preferenceFor(format: Format, ranges: readonly (MediaType | undefined)[
   return best;
 }
 
-/** Whether `Accept` asks for server-sent events: it names them, and prefers nothing else. Wildcards ask for a page. */
+/** Whether `Accept` requests server-sent events: it names them and prefers nothing else. Wildcards request a page. */
 export function prefersEvents(accept: string | undefined): boolean {
   if (accept === undefined || !/event-stream/i.test(accept)) return false;
   const ranges = splitList(accept).map(parseMediaType);
@@ -161,8 +161,8 @@ const RANKS: ReadonlyMap<string, number> = new Map([...CODINGS.keys()].map((name
 
 /**
  * The coding for an `Accept-Encoding` header, undefined for none (docs/spec/http.md §10.2). As in the reference,
- * quality is known only in the spelling `;q=` without blanks, `identity` is not known, and quality 0 does not exclude a
- * coding.
+ * quality is recognized only in the spelling `;q=` without spaces, `identity` is not recognized, and quality 0 does not
+ * exclude a coding.
  */
 export function chooseCoding(acceptEncoding: string | undefined): ContentCoding | undefined {
   if (acceptEncoding === undefined) return undefined;

@@ -1,10 +1,10 @@
 /** Warnings about failures that many requests share. */
 import type { DamagedError } from '../state/ledger-error.ts';
 
-/** The least time between two lines, in milliseconds. */
+/** The minimum time between two lines, in milliseconds. */
 const INTERVAL_MS = 1_000;
 
-/** A warning of what may fail many times in a row: a line each second at most, which says how many had none. */
+/** A warning for failures that repeat: at most one line per second, which counts the failures without a line. */
 export class PacedWarning {
   readonly #write: (facts: object) => void;
   #dueMs = 0;
@@ -26,7 +26,7 @@ export class PacedWarning {
   }
 }
 
-/** Requests that met damage of the store: each fails alone. They are counted by column, and logged at a pace. */
+/** Counts the requests that failed on damage of the store, by column, and logs them at a limited rate. */
 export class DamageWatch {
   readonly #counts = new Map<string, number>();
   readonly #warning: PacedWarning;

@@ -1,5 +1,5 @@
 /**
- * Request targets: how they are split, and how parameters of paths and queries are decoded (docs/spec/http.md §1.7,
+ * Splits request targets and decodes the parameters of paths and queries (docs/spec/http.md §1.7,
  * docs/spec/decisions.md D9). Paths are matched as they were sent; each parameter is decoded once, after that.
  */
 import { isUtf8 } from 'node:buffer';
@@ -45,8 +45,8 @@ function percentDecode(text: string): Buffer {
 }
 
 /**
- * The query string of a request, read when it is needed. Names are case-sensitive, `+` is a blank, the first value of a
- * repeated name counts, and `name` without a value is the empty string, not absence.
+ * The query string of a request, parsed on demand. Names are case-sensitive, `+` is a space, the first value of a
+ * repeated name counts, and `name` without a value is the empty string, not absent.
  */
 export class Query {
   readonly #text: string;

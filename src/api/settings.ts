@@ -6,7 +6,7 @@
 export const DEFAULT_PAGE_SIZE = 25;
 const MAX_STORED_ROWS = 10_000;
 
-/** The kinds of settings. The names are those of JSON Schema. */
+/** One setting. The member names are those of JSON Schema. */
 export interface Setting {
   readonly type: 'boolean' | 'integer' | 'string';
   readonly description: string;
@@ -17,7 +17,7 @@ export interface Setting {
   readonly maxLength?: number;
   readonly pattern?: string;
   readonly enum?: readonly string[];
-  /** A string of several, separated by commas: in a config file it may be a list. */
+  /** The string has several values, separated by commas. In a config file it may be a list. */
   readonly isList?: true;
 }
 
@@ -94,9 +94,9 @@ export const API_SETTINGS = {
   },
 } as const satisfies SettingTable;
 
-/** Values that no operator has to set; tests give others. */
+/** Values that no operator has to set; tests use others. */
 interface ApiConstants {
-  /** What the ledger info says of the node. */
+  /** The role that the ledger info shows for the node. */
   readonly nodeRole: 'validator' | 'full_node';
   readonly gitHash: string;
   /** The largest request body, as sent and decompressed (docs/spec/http.md §10.3). */

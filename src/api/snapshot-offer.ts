@@ -4,7 +4,7 @@ export interface OfferedSnapshot {
   readonly name: string;
   readonly chainId: number;
   readonly version: bigint;
-  /** The last one with a transaction. */
+  /** The last version with a transaction. */
   readonly newestVersion: bigint;
   readonly timestampUsecs: bigint;
 }

@@ -5,13 +5,13 @@ export interface Submissions {
   /**
    * Takes a transaction.
    * @param signed BCS of the SignedTransaction
-   * @returns what waits now, and its hash, 32 bytes
+   * @returns the pending transaction and its hash, 32 bytes
    * @throws SubmitError, LedgerError; or rejects with them
    */
   submit(signed: Buffer): Promise<{ readonly hash: Buffer; readonly signed: Buffer }>;
-  /** Takes several before any of them is in a block. @returns for each `undefined`, or why it is refused */
+  /** Takes several before any of them is in a block. @returns for each `undefined`, or the error that refuses it */
   submitAll(signed: readonly Buffer[]): Promise<readonly (Error | undefined)[]>;
-  /** Resolves when a block is committed next, or a transaction dropped. */
+  /** Resolves when the next block is committed, or a transaction is dropped. */
   changed(): Promise<void>;
   transactionByHash(hash: Uint8Array): Promise<ForeignTransaction | undefined>;
 }

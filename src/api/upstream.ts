@@ -1,6 +1,6 @@
 /**
- * The upstream: another node, of the same chain, that submits and simulates where there is one. Requests are
- * passed on as they came, and answers come back as they are, with the ledger headers of this node.
+ * The upstream: another node of the same chain, which submits and simulates for this node. Requests and answers are
+ * passed on unchanged, except that answers get the ledger headers of this node.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ForeignTransaction } from '../ledger/transactions/pending.ts';
@@ -29,13 +29,13 @@ export interface Upstream {
    * Passes a request on.
    * @param chainId of this node's ledger; an upstream of another chain is refused
    * @param signal ends it when the client has gone
-   * @throws ApiError 503 when there is no answer of a node's interface, or too many requests wait for one; the
+   * @throws ApiError 503 if the upstream gives no valid answer of a node, or too many requests wait for one; the
    *   signal's reason
    */
   passOn(request: PassedRequest, chainId: number, signal: AbortSignal): Promise<UpstreamAnswer>;
   /**
-   * Asks for the transaction with a hash; undefined when the upstream has none.
-   * @param headers of the request that is to be answered
+   * Requests the transaction with a hash; undefined if the upstream has none.
+   * @param headers of the request that this node is answering
    * @throws ApiError 503 as passOn
    */
   transactionByHash(

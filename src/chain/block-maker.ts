@@ -1,6 +1,6 @@
 /**
- * Makes blocks as a validator of the reference does: what begins one, transactions of users, what ends it; each is run
- * on the state that the one before has left, and a block is committed as a whole (docs/spec/ledger.md §2.4, §2.5).
+ * Makes blocks as a validator of the reference does: block metadata, user transactions, epilogue. Each transaction runs
+ * on the state that the previous one has left, and a block is committed as a whole (docs/spec/ledger.md §2.4, §2.5).
  */
 import type { EncodedTransaction, TransactionOutput } from '../execution/execute.ts';
 import { Executor, type LinkedCode } from '../execution/executor.ts';
@@ -38,21 +38,21 @@ import { liveUsage } from './live-usage.ts';
 import type { PendingTransaction } from './pending-transaction.ts';
 import { LedgerRecorder } from './recorder.ts';
 
-/** What came of a user's transaction in a block. */
+/** The result of adding a user transaction to a block. */
 type BlockOutcome =
   | {
       readonly isCommitted: true;
       readonly output: TransactionOutput;
-      /** Then nothing else is in the block. */
+      /** If so, nothing more may be added to the block. */
       readonly endsEpoch: boolean;
     }
-  /** It is not in the block. */
+  /** The transaction is not in the block. */
   | { readonly isCommitted: false; readonly statusCode: bigint };
 
 interface OpenBlock {
   readonly id: Buffer;
   readonly builder: ChunkBuilder;
-  /** Octas that validators get of its fees. */
+  /** The validators' part of its fees, in octas. */
   fees: bigint;
   gasUsed: bigint;
   outputBytes: number;
@@ -68,9 +68,9 @@ const RANDOMNESS_KEY = frameworkKey(frameworkTag('randomness', 'PerBlockRandomne
 
 /** Feature flag of the reference: validators get the fees of a block at its end. */
 const FEE_DISTRIBUTION_FLAG = 96;
-/** Octas of a gas unit that no validator gets; the reference's default. */
+/** The part of the gas price that is burnt, in octas per unit; the reference's default. */
 const BURNT_GAS_PRICE = 90n;
-/** Votes of the first validator alone. */
+/** Bit vector with the vote of the first validator only. */
 const ONE_VOTE = Buffer.of(0x80);
 
 export class BlockMaker {
@@ -82,10 +82,10 @@ export class BlockMaker {
   #round: bigint;
   #epoch: bigint;
   #timestampUsecs: bigint;
-  /** Of the proposer of the open block. */
+  /** Index of the validator that proposes the open block. */
   #validatorIndex: bigint | undefined;
   #open: OpenBlock | undefined;
-  /** Whether the state is counted with each block; else only where an epoch ends. */
+  /** Whether the state is counted with each block; otherwise only when an epoch ends. */
   #countsState = false;
 
   private constructor(
@@ -104,7 +104,7 @@ export class BlockMaker {
     this.#timestampUsecs = timestampUsecs;
   }
 
-  /** Goes on after the head of a ledger that ends with a whole block. @param openSource how it is read */
+  /** Continues after the head of a ledger that ends with a whole block. @param openSource how the ledger is read */
   static async open(
     writer: LedgerWriter,
     options?: CommitterOptions,
@@ -123,7 +123,7 @@ export class BlockMaker {
     return new BlockMaker(executor, recorder, committer, newest, head.timestampUsecs);
   }
 
-  /** Of the newest block, in microseconds since 1970. */
+  /** Time of the newest block, in microseconds since 1970. */
   get timestampUsecs(): bigint {
     return this.#timestampUsecs;
   }
@@ -138,21 +138,21 @@ export class BlockMaker {
     return this.#executor;
   }
 
-  /** What the ledger has of an account; `undefined` where nothing is stored of it. */
+  /** The resource of an account; `undefined` if none is stored. */
   async account(address: Address): Promise<Account | undefined> {
     const key = hashedStateKey(resourceStateKey(address, ACCOUNT_TAG));
     const bytes = await this.#executor.state(key);
     return bytes && accountCodec.decode(bytes);
   }
 
-  /** The sequence number that comes next of an account. */
+  /** The next sequence number of an account. */
   async sequenceNumber(address: Address): Promise<bigint> {
     return (await this.account(address))?.sequenceNumber ?? 0n;
   }
 
   /**
-   * Begins a block. It may end the epoch; then it is over, and committed.
-   * @param timestampUsecs microseconds since 1970; a block is later than the one before
+   * Begins a block. If that ends the epoch, the block is complete and gets committed.
+   * @param timestampUsecs microseconds since 1970; raised if not after the previous block, ignored without a proposer
    * @returns whether transactions can be added
    */
   async begin(timestampUsecs: bigint): Promise<boolean> {
@@ -170,14 +170,14 @@ export class BlockMaker {
   }
 
   /**
-   * Ends the generation of keys where it is under way, as validators do who have made keys. With it the epoch ends,
-   * and what was configured for the next one holds.
+   * Ends a key generation that is under way, as validators do when they have made keys. This ends the epoch, and the
+   * configuration for the next one takes effect.
    */
   async #endsKeyGeneration({ epoch, proposer }: BlockMetadata): Promise<boolean> {
     const state = await this.#executor.state(KEY_GENERATION_KEY);
     const isOwn = state !== undefined && !(await this.#makesDecryptionKeys());
     if (!isOwn || !isGeneratingKeys(state)) return false;
-    // The framework takes any transcript: only validators look into it.
+    // The framework accepts any transcript: only validators check it.
     const transaction = {
       kind: 'dkgResult',
       epoch,
@@ -187,7 +187,7 @@ export class BlockMaker {
     return endsEpoch(await this.#run(executable({ kind: 'validator', transaction })));
   }
 
-  /** Runs a user's transaction in the open block; one that cannot be committed leaves no trace. */
+  /** Runs a user transaction in the open block; one that cannot be committed leaves no trace. */
   async add({ transaction, bytes }: PendingTransaction): Promise<BlockOutcome> {
     const block = this.#open!;
     const executable = { transaction: { kind: 'user', transaction }, bytes } as const;
@@ -205,7 +205,7 @@ export class BlockMaker {
     return { isCommitted: true, output: executed, endsEpoch: endsEpoch(executed) };
   }
 
-  /** Changes the state in the open block, as a transaction that says so. */
+  /** Changes the state in the open block by a transaction with a direct write set. */
   async edit(edit: StateEdit): Promise<void> {
     const writes = await writesOfEdit(edit, this.#executor);
     const writeSet = { kind: 'v0', writes } as const;
@@ -214,7 +214,7 @@ export class BlockMaker {
     await this.#run({ transaction: { kind: 'genesis', payload }, bytes });
   }
 
-  /** Ends the open block and commits it. Rejects as Committer does; nothing can be done then. */
+  /** Ends the open block and commits it. Rejects as Committer does; this object is unusable then. */
   async end(): Promise<void> {
     const { id, gasUsed, fees, outputBytes } = this.#open!;
     const endInfo = {
@@ -235,8 +235,8 @@ export class BlockMaker {
   }
 
   /**
-   * Counts the state from now on as blocks are committed, not at the end of an epoch: by then the ledger may have
-   * pruned what the epoch wrote.
+   * From now on, counts the state with each block, not at the end of an epoch: by then the ledger may have pruned the
+   * writes of the epoch.
    */
   async countsState(store: StoreReader): Promise<void> {
     if ((await readHead(store))!.oldestVersion > 0n) {
@@ -245,11 +245,11 @@ export class BlockMaker {
     this.#countsState = true;
   }
 
-  /** Commits the open block without an epilogue: only one that ended the epoch has none. All others: `end`. */
+  /** Commits the open block without an epilogue. Only for a block that has ended the epoch; otherwise call `end`. */
   async commit(): Promise<void> {
     const { builder } = this.#open!;
     this.#open = undefined;
-    // Afterwards what was there before may be pruned.
+    // After the commit, earlier versions may be pruned.
     if (this.#countsState) await this.#executor.countState();
     const head = await this.#committer.pushAll([builder.finish(this.#recorder.frozenRoots)]);
     this.#executor.markStored(head!);
@@ -265,7 +265,7 @@ export class BlockMaker {
     const next = {
       epoch,
       round: epoch === this.#epoch ? this.#round + 1n : 1n,
-      // A block that nobody has proposed has the time of the one before.
+      // A block without a proposer has the time of the previous one.
       proposer: proposer ?? ADDRESS_ZERO,
       previousBlockVotesBitvec: ONE_VOTE,
       failedProposerIndices: [],
@@ -282,9 +282,9 @@ export class BlockMaker {
   }
 
   /**
-   * The transaction that begins a block. Where the chain draws random numbers, the block has a seed: as nobody could
-   * agree on one here, it follows from the block's id. With one, the framework generates keys where an epoch ends;
-   * where these are also for decryption, which nobody can do here, the block that ends an epoch has none.
+   * The transaction that begins a block. If the chain draws random numbers, the block has a seed. No validators agree
+   * on one here, so it is derived from the block's id. With a seed, the framework begins to generate keys when an epoch
+   * ends. If these include decryption keys, which cannot be made here, the block that ends an epoch has no seed.
    */
   async #blockStart(metadata: BlockMetadata): Promise<EncodedTransaction> {
     const { epoch, round, id, timestampUsecs } = metadata;
@@ -345,7 +345,7 @@ export class BlockMaker {
 
 const NO_BYTES = Buffer.alloc(0);
 
-/** Whether a block or a transaction was the last one of an epoch. */
+/** Whether a transaction has ended the epoch. */
 function endsEpoch({ events }: TransactionOutput): boolean {
   return events.some(
     ({ typeTag }) =>
@@ -355,7 +355,7 @@ function endsEpoch({ events }: TransactionOutput): boolean {
   );
 }
 
-/** Reads `0x1::dkg::DKGState`: the last session, and the one that is under way. @throws BcsError */
+/** Whether `0x1::dkg::DKGState` has a session under way; the last completed one precedes it. @throws BcsError */
 function isGeneratingKeys(bytes: Uint8Array): boolean {
   const reader = new BcsReader(Buffer.from(bytes));
   const skipValidators = (): unknown =>
@@ -374,7 +374,7 @@ function isGeneratingKeys(bytes: Uint8Array): boolean {
   return reader.bool();
 }
 
-/** Address, key with its length, voting power. */
+/** Address, empty key with its length, voting power. */
 const MIN_VALIDATOR_BYTES = 32 + 1 + 8;
 
 function frameworkKey(tag: StructTag): HashedStateKey {
@@ -385,7 +385,7 @@ function executable(transaction: Transaction): EncodedTransaction {
   return { transaction, bytes: Transaction.encode(transaction) };
 }
 
-/** What validators get of the fee of a transaction: the price above what is burnt, without the storage fee. */
+/** The validators' part of a transaction's fee: the price above the burnt part, without the storage fee. */
 function distributedFees(price: bigint, { events }: TransactionOutput): bigint {
   if (price <= BURNT_GAS_PRICE) return 0n;
   const statement = events.findLast(

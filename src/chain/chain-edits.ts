@@ -1,4 +1,4 @@
-/** Edits of the state that only a chain has, and the writes that they become (docs/localnet.md). */
+/** State edits that only a local network has, and the conversion of edits to writes (docs/localnet.md). */
 import type { Executor } from '../execution/executor.ts';
 import type { StateChange } from '../execution/state-changes.ts';
 import { writesOf } from '../execution/storage-fees.ts';
@@ -26,14 +26,14 @@ const FEATURES_KEY = hashedStateKey(resourceStateKey(ADDRESS_ONE, FEATURES_TAG))
 const GAS_SCHEDULE_KEY = hashedStateKey(
   resourceStateKey(ADDRESS_ONE, frameworkTag('gas_schedule', 'GasScheduleV2')),
 );
-/** The reference numbers its flags in one byte. */
+/** The reference numbers its flags with one byte. */
 const MAX_FEATURE = 255;
-/** Behind the handles of the account and of its first coin store. */
+/** Follows the numbers of the event handles of the account and of its first coin store. */
 const FIRST_FREE_NUMBER = 4n;
-/** Bytes of an entry of the gas schedule with an empty name. */
+/** Minimum size of a gas schedule entry in bytes: its name is empty. */
 const MIN_ENTRY_BYTES = 9;
 
-/** @param key BCS, as the next one; not checked, since the ledger does not say of which types a table is */
+/** @param key BCS, like `value`; neither is checked, because the ledger does not contain a table's types */
 export function tableItemEdit(
   handle: string,
   key: Uint8Array,
@@ -95,7 +95,7 @@ export function gasEdit(name: string, figure: bigint): StateEdit {
   };
 }
 
-/** Gives an account a key; what else it has stays. @param authenticationKey 32 bytes */
+/** Sets the key of an account and keeps its other fields. @param authenticationKey 32 bytes */
 export function keyEdit(address: Address, authenticationKey: Buffer): StateEdit {
   const key = hashedStateKey(resourceStateKey(address, ACCOUNT_TAG));
   const handle = (creationNumber: bigint) => ({ counter: 0n, key: { creationNumber, address } });

@@ -1,4 +1,4 @@
-/** Gives accounts coins, by transactions that an account with coins signs. */
+/** Funds accounts by transactions that an account with coins signs. */
 import { encodeBcs } from '../move/bcs/bcs-writer.ts';
 import type { EntryFunction } from '../move/transactions/executable.ts';
 import { ADDRESS_ONE, type Address } from '../move/types/address.ts';
@@ -7,15 +7,15 @@ import type { LocalChain } from './local-chain.ts';
 import type { PendingTransaction } from './pending-transaction.ts';
 import { signedCall } from './signed-call.ts';
 
-/** Gas units of a transfer, at most, and of one to many. */
+/** Maximum gas units of a transfer, to one account or to several. */
 const MAX_GAS_AMOUNT = 500_000n;
-/** Octas; the least that the schedule allows. */
+/** In octas: the minimum of the gas schedule. */
 const GAS_UNIT_PRICE = 100n;
 
 export interface Funder {
   readonly address: Address;
   readonly key: Ed25519Key;
-  /** Gives it coins, unless it has some. */
+  /** Gives the funder coins unless it has some; called before its first transfer. */
   readonly prepare?: () => Promise<void>;
 }
 
@@ -36,8 +36,8 @@ export class Faucet {
   }
 
   /**
-   * Sends any amount; the account is created if it does not exist. The first accounts of a network are funded here too:
-   * what requests may ask for is checked in src/node/localnet/faucet-server.ts.
+   * Sends any amount; the account is created if it does not exist. The first accounts of a network are funded here too,
+   * so limits of requests are checked in src/node/localnet/faucet-server.ts.
    * @param octas u64
    * @throws SubmitError
    */
@@ -48,7 +48,7 @@ export class Faucet {
     });
   }
 
-  /** Gives several accounts the same, in one transaction. */
+  /** Sends several accounts the same amount in one transaction. */
   fundAll(receivers: readonly Address[], octas: bigint): Promise<PendingTransaction> {
     return this.#send({
       ...TRANSFER,

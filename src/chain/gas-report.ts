@@ -1,18 +1,18 @@
-/** What transactions on a local network cost, by the functions that they call (docs/traces.md). */
+/** Gas that transactions on a local network use, by called function (docs/traces.md). */
 import type { TransactionOutput } from '../execution/execute.ts';
 import { callOf } from '../execution/user-call.ts';
 import { ViewError } from '../execution/view-error.ts';
 import type { RawTransaction, SignedTransaction } from '../move/transactions/user-transaction.ts';
 import { formatAddress } from '../move/types/address.ts';
 
-/** Gas units, storage included. */
+/** Figures are gas units, including storage. */
 export interface GasReportRow {
   /** The entry function; `script` for all scripts. */
   readonly function: string;
-  /** Transactions that succeeded: the numbers are theirs. */
+  /** Transactions that succeeded; the gas figures are theirs. */
   readonly calls: number;
   readonly failed: number;
-  /** Absent, as the next ones, where none succeeded. */
+  /** Absent, like the next ones, if none succeeded. */
   readonly min?: number;
   readonly median?: number;
   readonly max?: number;
@@ -20,12 +20,12 @@ export interface GasReportRow {
   readonly average?: number;
 }
 
-/** Functions that a report has, at most; further ones are not counted. */
+/** Maximum number of functions in a report; further ones are not counted. */
 export const MAX_REPORTED_FUNCTIONS = 10_000;
 
 interface Counted {
   failed: number;
-  /** Transactions by the gas that they used. */
+  /** Number of successful transactions, by gas used. */
   readonly byGas: Map<number, number>;
 }
 
@@ -45,7 +45,7 @@ export class GasReport {
     else counted.byGas.set(gas, (counted.byGas.get(gas) ?? 0) + 1);
   }
 
-  /** In the order of their names. */
+  /** Sorted by function name. */
   rows(): GasReportRow[] {
     return [...this.#functions]
       .sort(([left], [right]) => (left < right ? -1 : 1))
@@ -73,7 +73,7 @@ function statisticsOf(byGas: ReadonlyMap<number, number>) {
   const calls = sorted.reduce((sum, [, count]) => sum + count, 0);
   if (calls === 0) return { calls };
   const total = sorted.reduce((sum, [gas, count]) => sum + gas * count, 0);
-  /** The gas of the transaction with a place among all. */
+  /** The gas of the transaction at an index, in ascending order of gas. */
   const at = (place: number): number => {
     let left = place;
     for (const [gas, count] of sorted) {

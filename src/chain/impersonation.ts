@@ -1,7 +1,7 @@
 /**
- * Accounts for which nobody has to sign. Their part of a transaction's authenticator becomes the reference's
- * `NoAccountAuthenticator`, so the ledger and the interface say what it is, and no other chain would take it. The check
- * of the key is left out as in a simulation (src/execution/run-user-transaction.ts); everything else is checked.
+ * Accounts for which nobody has to sign. Their part of a transaction's authenticator is replaced by the reference's
+ * `NoAccountAuthenticator`, so the ledger and the API show what it is, and no other chain would accept it. The key is
+ * not checked, as in a simulation (src/execution/run-user-transaction.ts); everything else is.
  */
 import { signatureState } from '../execution/authentication/valid-signatures.ts';
 import { readSubmitted } from '../execution/simulated-transaction.ts';
@@ -16,7 +16,7 @@ import { refusedByMachine } from './submit-error.ts';
 const MULTI_AGENT = 2;
 const FEE_PAYER = 3;
 const SINGLE_SENDER = 4;
-/** Variant of AccountAuthenticator, which has nothing else. */
+/** The variant of AccountAuthenticator without fields. */
 const NO_ACCOUNT = Buffer.of(4);
 
 export class Impersonation {
@@ -41,9 +41,10 @@ export class Impersonation {
   }
 
   /**
-   * A transaction as it is taken first, and as it is taken where another key has signed than the account's.
+   * Reads a transaction in two forms: the one to try first, and the one to try if a key other than the account's has
+   * signed.
    * @param signed BCS of the SignedTransaction
-   * @throws SubmitError for signatures that are wrong without those that nobody has to make, too
+   * @throws SubmitError for signatures that are invalid even without those of these accounts
    */
   async read(signed: Buffer) {
     const { transaction, rawBytes } = readSubmitted(signed);
@@ -57,7 +58,7 @@ export class Impersonation {
   }
 
   /**
-   * A transaction without the signatures of these accounts; `undefined` where none of them signs it.
+   * A transaction without the signatures of these accounts; `undefined` if none of them is a signer.
    * @param signed BCS of the SignedTransaction
    */
   #unsigned(signed: Buffer): PendingTransaction | undefined {
@@ -87,7 +88,7 @@ export class Impersonation {
     }
     if (!signers.some((signer) => this.has(signer))) return undefined;
     const changed = parts.map((part, at) => (this.has(signers[at]!) ? NO_ACCOUNT : part.bytes));
-    // Nobody else may do without a signature.
+    // Every other account needs a signature.
     if (parts.some(({ kind }, at) => kind === 'noAccount' && !this.has(signers[at]!))) {
       return undefined;
     }

@@ -1,4 +1,4 @@
-/** How much state a store has at a version, counted value by value (docs/spec/vm.md §6.12). */
+/** The size of the state in a store at a version, counted value by value (docs/spec/vm.md §6.12). */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { liveState } from '../store/read/live-state.ts';
 import type { StoreReader } from '../store/store.ts';
 import type { StateUsage } from '../vm/world.ts';
 
-/** For a ledger that has not retained what was written since its epoch began. Reads all of its live state. */
+/** For a ledger that has not retained all writes since its epoch began. Reads its whole live state. */
 export async function liveUsage(store: StoreReader, version: bigint): Promise<StateUsage> {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-keys-'));
   try {

@@ -1,6 +1,6 @@
 /**
- * A chain in this process: takes transactions, makes blocks of them, and commits those to a ledger. One thing happens
- * at a time: a transaction is validated between two blocks.
+ * A chain in this process: accepts transactions, makes blocks of them, and commits the blocks to a ledger. Work is done
+ * one piece at a time: a transaction is validated between two blocks.
  */
 import { randomBytes } from 'node:crypto';
 import type { LinkedCode } from '../execution/executor.ts';
@@ -26,55 +26,55 @@ import { type PendingTransaction, pendingTransaction } from './pending-transacti
 import type { ReplayProtection } from './signed-call.ts';
 import { refusedByMachine } from './submit-error.ts';
 
-/** How long transactions are added to a block that nobody has asked for, in milliseconds. */
+/** How long transactions are added to a block if mining is automatic, in milliseconds. */
 const MAX_BLOCK_MS = 2_000;
 export const MAX_BLOCK_TRANSACTIONS = 1_000;
-/** How long a transaction of the chain's own can wait, in seconds: less than any framework allows without a number. */
+/** Lifetime of the chain's own transactions, in seconds: less than any framework's limit for orderless ones. */
 const OWN_LIFE_SECS = 30n;
-/** The same with a sequence number, where nobody knows when the next block comes. */
+/** The same with a sequence number: the next block may come much later. */
 const OWN_LONG_LIFE_SECS = 600n;
-/** For how long transactions are executed before others get their turn, in milliseconds. */
+/** How long transactions are executed before other work gets its turn, in milliseconds. */
 const TURN_MS = 5;
-/** How far the ledger's time may be behind when a transaction is validated, in microseconds. */
+/** How far the ledger's time may be behind when a transaction is validated with automatic mining, in microseconds. */
 const MAX_LAG_USECS = 1_000_000n;
-/** How long no block is made without transactions, in milliseconds. */
+/** Time between blocks without transactions if mining is automatic, in milliseconds. */
 const IDLE_MS = 60_000;
-/** How long a block waits for transactions that are on their way, in milliseconds: a block costs as much as two. */
+/** How long a block waits for more transactions, in milliseconds: a block itself costs as much as two of them. */
 const MAX_GATHERING_MS = 20;
 
 export type Mining =
-  /** As soon as a transaction can be executed. */
+  /** Makes a block as soon as a transaction can be executed. */
   | { readonly kind: 'auto' }
   | { readonly kind: 'interval'; readonly intervalMs: number }
-  /** On request. */
+  /** Makes blocks on request only. */
   | { readonly kind: 'manual' };
 
-/** What a chain knows besides its ledger. */
+/** State of a chain that is not in its ledger. */
 export interface ChainMemory {
   readonly pending: readonly PendingTransaction[];
   readonly aheadUsecs: bigint;
   readonly nextUsecs: bigint | undefined;
-  /** What is linked of its code: linking it again takes a tenth of a second. */
+  /** The linked code, if any: linking it again takes a tenth of a second. */
   readonly code: LinkedCode | undefined;
 }
 
 interface ChainOptions extends CommitterOptions {
   readonly mining: Mining;
-  /** How the ledger is read; absent: it is all in its store. */
+  /** How the ledger is read; absent if its store has all of it. */
   readonly openSource?: OpenSource | undefined;
   /**
-   * The first version that is not a fork's; absent: nothing is. The clock of a chain on top of a fork goes on from the
-   * time of the ledger: by that of the machine, an old fork would begin with the end of an epoch.
+   * The first version that is not a fork's; absent without a fork. The clock of a chain on top of a fork continues from
+   * the ledger's time: with the machine's time, the first block on an old fork would end the epoch.
    */
   readonly firstVersion?: bigint | undefined;
   /** Accounts for which nobody has to sign. */
   readonly impersonation: Impersonation;
-  /** Whether old versions are pruned meanwhile. */
+  /** Whether old versions are pruned while the chain runs. */
   readonly isPruned?: boolean;
-  /** That of another chain whose ledger was the same. */
+  /** The memory of an earlier chain with the same ledger. */
   readonly memory?: ChainMemory | undefined;
   readonly watch?: ChainWatch | undefined;
-  /** Gets failures that say nothing about a transaction. */
+  /** Gets failures of this node to execute a transaction, which is then dropped. */
   readonly onFault: (error: unknown, pending: PendingTransaction) => void;
 }
 
@@ -85,12 +85,12 @@ export class LocalChain {
   readonly #onFault: ChainOptions['onFault'];
   readonly #watch: ChainWatch | undefined;
   #mining: Mining;
-  /** The end of what is being done. */
+  /** Resolves when all work so far is done. */
   #turn: Promise<unknown> = Promise.resolve();
   #isMining = false;
-  /** Transactions that are being checked. */
+  /** Calls of `submitAll` that are not finished. */
   #arriving = 0;
-  /** What the chain's clock is ahead of the machine's, in microseconds. */
+  /** How far the chain's clock is ahead of the machine's, in microseconds. */
   #aheadUsecs = 0n;
   /** The time of the next block, in microseconds since 1970. */
   #nextUsecs: bigint | undefined;
@@ -99,7 +99,7 @@ export class LocalChain {
   #timer: NodeJS.Timeout | undefined;
   #failure: { readonly reason: unknown } | undefined;
   #fail!: (reason: unknown) => void;
-  /** Rejects when no block can be made any more. Never resolves. */
+  /** Rejects when no more blocks can be made. Never resolves. */
   readonly lost = new Promise<never>((_, reject) => {
     this.#fail = reject;
   });
@@ -111,7 +111,7 @@ export class LocalChain {
     this.#impersonation = impersonation;
     const ahead = maker.timestampUsecs - this.#nowUsecs();
     if (memory !== undefined) this.#aheadUsecs = memory.aheadUsecs;
-    // The clock was moved before the chain was ended, or the ledger is a fork's.
+    // The clock was moved before an earlier chain ended, or the ledger continues a fork.
     else if (ahead > 0n || firstVersion !== undefined) this.#aheadUsecs = ahead;
     this.#nextUsecs = memory?.nextUsecs;
     this.#onFault = onFault;
@@ -121,7 +121,7 @@ export class LocalChain {
     this.#schedule();
   }
 
-  /** Goes on after the head of a ledger. */
+  /** Continues after the head of a ledger. */
   static async open(writer: LedgerWriter, options: ChainOptions): Promise<LocalChain> {
     const { openSource, firstVersion, memory, isPruned = false } = options;
     const { code } = memory ?? {};
@@ -135,7 +135,7 @@ export class LocalChain {
     return chain;
   }
 
-  /** Gives what the chain knows while it does nothing. */
+  /** Runs `work` with the chain's memory while the chain does nothing else. */
   atRest<T>(work: (memory: ChainMemory) => MaybePromise<T>): Promise<T> {
     return this.#inTurn(async () => {
       const { code } = this.#maker.executor;
@@ -153,13 +153,13 @@ export class LocalChain {
     return this.#maker.timestampUsecs;
   }
 
-  /** Whether an account exists: where accounts are made when they are needed, each does. */
+  /** Whether an account exists. If the chain creates accounts on demand, each one does. */
   async hasAccount(account: Address): Promise<boolean> {
     if (await this.#maker.executor.isFeatureEnabled(DEFAULT_ACCOUNT_FLAG)) return true;
     return (await this.#maker.account(account)) !== undefined;
   }
 
-  /** `undefined` where nothing is stored of the account. */
+  /** `undefined` if no resource of the account is stored. */
   async authenticationKey(account: Address): Promise<Buffer | undefined> {
     return (await this.#maker.account(account))?.authenticationKey;
   }
@@ -173,7 +173,7 @@ export class LocalChain {
   }
 
   /**
-   * Takes a transaction.
+   * Accepts a transaction.
    * @param signed BCS of the SignedTransaction
    * @throws SubmitError; LedgerError `invalid_input` for bytes that are no transaction
    */
@@ -183,7 +183,7 @@ export class LocalChain {
     return taken!;
   }
 
-  /** Takes transactions before any of them is in a block. @returns each, or why it is not taken */
+  /** Accepts transactions before any of them is in a block. @returns each, or the error that refuses it */
   async submitAll(items: readonly Buffer[]): Promise<readonly (PendingTransaction | Error)[]> {
     this.#arriving += 1;
     try {
@@ -205,8 +205,8 @@ export class LocalChain {
   }
 
   /**
-   * Takes a transaction that is signed when it is its turn.
-   * @param signFor gives BCS of the SignedTransaction
+   * Accepts a transaction that is signed when its turn comes.
+   * @param signFor returns the BCS of the SignedTransaction
    */
   async submitNext(
     sender: Address,
@@ -222,7 +222,7 @@ export class LocalChain {
     return pending;
   }
 
-  /** A nonce where the chain takes transactions without sequence numbers: any number of those can wait. */
+  /** A nonce if mining is automatic and orderless transactions are enabled: more of them can wait. */
   async #nextReplayProtection(sender: Address): Promise<ReplayProtection> {
     const isSoon = this.#mining.kind === 'auto';
     if (isSoon && (await this.#maker.executor.isFeatureEnabled(ORDERLESS_FLAG))) {
@@ -233,8 +233,8 @@ export class LocalChain {
   }
 
   /**
-   * @param unsigned what is taken where another key has signed than the account's
-   * @returns what was taken
+   * @param unsigned accepted instead if a key other than the account's has signed `pending`
+   * @returns the accepted one
    */
   async #take(
     pending: PendingTransaction,
@@ -245,7 +245,7 @@ export class LocalChain {
     }
     const facts = { index: 0, sizeBytes: pending.bytes.length - 1 };
     const refusal = await this.#maker.executor.validate(pending.transaction, facts);
-    // One that comes too early waits for those before it.
+    // A transaction that arrives too early waits for those before it.
     if (refusal !== undefined && refusal.status !== 'SEQUENCE_NUMBER_TOO_NEW') {
       if (refusal.status === 'INVALID_AUTH_KEY' && unsigned !== undefined) {
         return await this.#take(unsigned);
@@ -256,20 +256,20 @@ export class LocalChain {
     return pending;
   }
 
-  /** Makes blocks, whatever waits. @param count 1 or more */
+  /** Makes blocks, with or without transactions. @param count 1 or more */
   async mine(count = 1): Promise<void> {
     for (let made = 0; made < count; made += 1) await this.#inTurn(() => this.#block());
   }
 
   /**
-   * Changes the state by a transaction in a block of its own. The block comes a microsecond after the one before, so an
-   * edit moves no clock.
+   * Changes the state by a transaction in a block of its own. The block is only a microsecond after the previous one,
+   * so an edit does not move the clock.
    * @returns the version of the transaction
-   * @throws OverrideError for what no ledger could have; nothing is changed then
+   * @throws OverrideError for values that no ledger could have, or if each block ends its epoch; nothing is edited then
    */
   async edit(edit: StateEdit): Promise<bigint> {
     const version = await this.#inTurn(async () => {
-      // What cannot be done is refused before the block begins.
+      // Impossible edits are refused before the block begins.
       await writesOfEdit(edit, this.#maker.executor);
       const isDone = await this.#orEnd(async () => {
         const isOpen = (await this.#maker.begin(0n)) || (await this.#maker.begin(0n));
@@ -296,19 +296,19 @@ export class LocalChain {
     return this.#mining;
   }
 
-  /** Moves the chain's clock by microseconds; back, too, but a block is never earlier than the one before. */
+  /** Moves the chain's clock, forward or back; a block is still never earlier than the previous one. */
   moveTime(usecs: bigint): void {
     checkTime(this.#nowUsecs() + usecs);
     this.#aheadUsecs += usecs;
   }
 
-  /** Sets the time of the next block; the clock goes on from there. @param usecs after the newest block's */
+  /** Sets the time of the next block; the clock continues from it. @param usecs since 1970, after the newest block */
   setNextTime(usecs: bigint): void {
     checkTime(usecs);
     this.#nextUsecs = usecs;
   }
 
-  /** Removes transactions that wait, or one of them. @returns how many */
+  /** Removes all pending transactions, or one of them. @returns how many */
   async drop(hash?: Uint8Array): Promise<number> {
     const dropped = await this.#inTurn(async () => {
       if (hash === undefined) return this.#mempool.clear();
@@ -321,7 +321,7 @@ export class LocalChain {
     return dropped;
   }
 
-  /** Resolves when a block is committed next, or a transaction dropped. */
+  /** Resolves when the next block is committed or transactions are dropped. */
   changed(): Promise<void> {
     this.#change ??= new Promise((resolve) => {
       this.#tellOfChange = () => {
@@ -333,7 +333,7 @@ export class LocalChain {
     return this.#change;
   }
 
-  /** Ends it after the block that is being made. */
+  /** Ends the chain after the block that is being made. */
   async stop(): Promise<void> {
     clearTimeout(this.#timer);
     this.#mining = { kind: 'manual' };
@@ -341,7 +341,7 @@ export class LocalChain {
     await this.#turn;
   }
 
-  /** The time of a block that would be made now. */
+  /** The time of a block made now. */
   #nextTime(): bigint {
     const usecs = this.#nextUsecs ?? this.#nowUsecs();
     if (usecs > this.timestampUsecs) return usecs;
@@ -361,7 +361,7 @@ export class LocalChain {
     return done;
   }
 
-  /** Makes blocks until nothing waits that could be executed. */
+  /** Makes blocks until no pending transaction can be executed. */
   #mineSoon(): void {
     if (this.#isMining || this.#mining.kind !== 'auto' || !this.#mempool.hasCandidates) return;
     this.#isMining = true;
@@ -379,14 +379,14 @@ export class LocalChain {
       });
   }
 
-  /** Waits for what is being checked, and for what a client has sent right after it. */
+  /** Waits for transactions that are being checked, and for those that a client has sent right after them. */
   async #gather(): Promise<void> {
     const endMs = performance.now() + MAX_GATHERING_MS;
     do await nextTurn();
     while (this.#arriving > 0 && performance.now() < endMs);
   }
 
-  /** The next block that comes without being asked for. */
+  /** Sets the timer of the next block that is made without a request. */
   #schedule(): void {
     clearTimeout(this.#timer);
     if (this.#mining.kind === 'manual') return;
@@ -402,7 +402,7 @@ export class LocalChain {
     return this.#orEnd(() => this.#makeBlock());
   }
 
-  /** A block that fails ends the chain: what is committed stays. */
+  /** A block that fails ends the chain; committed blocks stay. */
   async #orEnd<T>(makeBlock: () => Promise<T>): Promise<T> {
     try {
       const made = await makeBlock();
@@ -419,7 +419,7 @@ export class LocalChain {
     const next = this.#nextUsecs;
     if (next !== undefined) this.#aheadUsecs += next - this.#nowUsecs();
     this.#nextUsecs = undefined;
-    // A block that ends the epoch has no transactions. Where each one does, others have their turn in between.
+    // A block that ends the epoch has no transactions. If each block ends one, other work gets its turn in between.
     const isOver = !(await this.#maker.begin(next ?? this.#nowUsecs()));
     if (isOver && !this.#mempool.hasCandidates) return;
     if (isOver && !(await this.#maker.begin(this.#nowUsecs()))) return;
@@ -430,7 +430,7 @@ export class LocalChain {
     this.#mempool.expire(this.timestampUsecs / 1_000_000n);
   }
 
-  /** Adds transactions to the open block until it is full, or one of them ends the epoch. */
+  /** Adds transactions to the open block until it is full or one of them ends the epoch. */
   async #addTransactions() {
     const committed: PendingTransaction[] = [];
     let endsEpoch = false;
@@ -453,7 +453,7 @@ export class LocalChain {
     return { committed, endsEpoch };
   }
 
-  /** `undefined` where this node cannot execute it: nothing of it is in the block then. */
+  /** `undefined` if this node cannot execute the transaction; the block contains nothing of it then. */
   async #outcomeOf(pending: PendingTransaction) {
     let outcome: Awaited<ReturnType<BlockMaker['add']>>;
     try {
@@ -468,7 +468,7 @@ export class LocalChain {
   }
 }
 
-/** What comes of some work, or why it failed. */
+/** The result of `work`, or its error. */
 async function orError<T>(work: () => Promise<T>): Promise<T | Error> {
   try {
     return await work();

@@ -1,6 +1,6 @@
 /**
- * Transactions that wait for a block, as the reference's mempool treats them (docs/spec/transactions.md §9.5): those of
- * an account in the order of their sequence numbers, where a gap waits; others by their nonces.
+ * Transactions that wait for a block, as in the reference's mempool (docs/spec/transactions.md §9.5). Those of an
+ * account are ordered by their sequence numbers and wait at a gap; orderless ones are identified by their nonces.
  */
 import type { Address } from '../move/types/address.ts';
 import type { PendingTransaction } from './pending-transaction.ts';
@@ -8,17 +8,17 @@ import { SubmitError } from './submit-error.ts';
 
 export interface MempoolLimits {
   readonly maxTransactions: number;
-  /** Their BCS. */
+  /** BCS of all transactions together. */
   readonly maxBytes: number;
-  /** Of one account, with sequence numbers. */
+  /** Transactions of one account with sequence numbers. */
   readonly maxOfAccount: number;
-  /** Of one account, without. */
+  /** Transactions of one account without sequence numbers. */
   readonly maxOrderlessOfAccount: number;
-  /** How long one waits at most, in milliseconds of the machine's clock. */
+  /** Maximum time that a transaction waits, in milliseconds of the machine's clock. */
   readonly maxWaitMs: number;
 }
 
-/** The limits of one account, and the time, are the reference's. */
+/** The limits of one account and the maximum wait are the reference's. */
 export const MEMPOOL_LIMITS: MempoolLimits = {
   maxTransactions: 50_000,
   maxBytes: 128 * 1024 * 1024,
@@ -29,13 +29,13 @@ export const MEMPOOL_LIMITS: MempoolLimits = {
 
 interface Entry {
   readonly pending: PendingTransaction;
-  /** The order in which they came. */
+  /** Position in the order of arrival. */
   readonly place: number;
   readonly arrivedMs: number;
 }
 
 class Account {
-  /** The sequence number that comes next. */
+  /** The next sequence number. */
   next = 0n;
   readonly ordered = new Map<bigint, Entry>();
   readonly orderless = new Map<bigint, Entry>();
@@ -44,12 +44,12 @@ class Account {
     return this.ordered.size === 0 && this.orderless.size === 0;
   }
 
-  /** Those that can be executed one after the other. */
+  /** The transactions that can be executed one after the other. */
   *ready(): Generator<Entry> {
     for (let at = this.next; this.ordered.has(at); at += 1n) yield this.ordered.get(at)!;
   }
 
-  /** One that waits for others that are missing. */
+  /** A transaction that waits for missing ones. */
   parked(): Entry | undefined {
     const ready = new Set(this.ready());
     if (ready.size === this.ordered.size) return undefined;
@@ -57,7 +57,7 @@ class Account {
     return undefined;
   }
 
-  /** Whether nothing is missing before a sequence number. */
+  /** Whether no transaction before a sequence number is missing. */
   isNext(sequenceNumber: bigint): boolean {
     let at = this.next;
     while (at < sequenceNumber && this.ordered.has(at)) at += 1n;
@@ -65,12 +65,12 @@ class Account {
   }
 }
 
-/** A transaction that can be in the next block, by what it comes before others. */
+/** A transaction that can be in the next block, with its sort keys. */
 interface Candidate {
   readonly pending: PendingTransaction;
-  /** The least price of it and of those that have to come before it. */
+  /** The lowest price of it and of those that must come before it. */
   readonly price: bigint;
-  /** The latest place of it and of those. */
+  /** The highest place of it and of those that must come before it. */
   readonly place: number;
 }
 
@@ -98,8 +98,8 @@ export class Mempool {
   }
 
   /**
-   * Takes a transaction.
-   * @param sequenceNumber the next one of the sender
+   * Adds a transaction.
+   * @param sequenceNumber the next one of the sender on the chain
    * @throws SubmitError `sequence_number_too_old`, `invalid_transaction_update`, `mempool_is_full`
    */
   insert(pending: PendingTransaction, sequenceNumber: bigint): void {
@@ -127,7 +127,7 @@ export class Mempool {
     this.#accounts.set(sender, account);
   }
 
-  /** Those that can be in the next block, in its order: by price, then as they came. */
+  /** The transactions that can be in the next block, in order: by price, then by arrival. */
   candidates(): PendingTransaction[] {
     const found: Candidate[] = [];
     for (const account of this.#accounts.values()) {
@@ -147,7 +147,7 @@ export class Mempool {
     return found.map(({ pending }) => pending);
   }
 
-  /** The number that a further transaction of an account needs. @param committed the next one on the chain */
+  /** The number that the next transaction of an account needs. @param committed the next one on the chain */
   nextSequenceNumber(sender: Address, committed: bigint): bigint {
     const account = this.#accounts.get(sender);
     let next = committed;
@@ -222,7 +222,7 @@ export class Mempool {
     return this.size >= maxTransactions || this.#bytes + bytes.length > maxBytes;
   }
 
-  /** Removes one that waits for others that are missing, so that one which can be executed has its space. */
+  /** Removes a transaction that waits for missing ones, to make space for one that can be executed. */
   #evictParked(): boolean {
     for (const account of this.#accounts.values()) {
       const parked = account.parked();
@@ -257,8 +257,8 @@ function byPriceAndPlace(one: Candidate, other: Candidate): number {
 }
 
 /**
- * Whether a transaction takes the place of one with the same number.
- * @returns false where it is the same one
+ * Whether a transaction replaces one with the same number.
+ * @returns false if both are the same
  * @throws SubmitError `invalid_transaction_update`
  */
 function replaces(pending: PendingTransaction, known: PendingTransaction): boolean {

@@ -1,19 +1,19 @@
-/** Transactions that users have submitted and that no block has yet. */
+/** Transactions that users have submitted and that are not in a block yet. */
 import { TransactionPayload } from '../move/transactions/payload.ts';
 import { transactionHash } from '../move/transactions/transaction.ts';
 import type { SignedTransaction } from '../move/transactions/user-transaction.ts';
 import type { Address } from '../move/types/address.ts';
 
-/** Of user transactions, before their SignedTransaction. */
+/** Variant of Transaction for user transactions, which precedes the SignedTransaction. */
 const USER_VARIANT = Buffer.of(0);
 
 export interface PendingTransaction {
   readonly transaction: SignedTransaction;
-  /** BCS of the SignedTransaction, behind its variant among transactions. */
+  /** BCS of the Transaction: its variant, then the SignedTransaction. */
   readonly bytes: Buffer;
   readonly hash: Buffer;
   readonly sender: Address;
-  /** Of an orderless transaction. */
+  /** Absent unless the transaction is orderless. */
   readonly nonce: bigint | undefined;
   readonly payload: Buffer;
 }

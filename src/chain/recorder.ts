@@ -1,9 +1,9 @@
 /**
- * Turns what a transaction did into a version of the ledger: hashes, transaction info, accumulator, and the bytes that
- * the feed serves (docs/spec/ledger.md §2.7, §3.1, §3.3).
+ * Turns the output of a transaction into a version of the ledger: hashes, transaction info, accumulator, and the bytes
+ * that the feed serves (docs/spec/ledger.md §2.7, §3.1, §3.3).
  *
- * The last transaction of each block states the root of the state (docs/spec/backup.md §2), as on a real chain, so that
- * snapshots can be verified. The tree of hashes is in memory for that: 150 bytes for each state key.
+ * The info of the last transaction of each block has the root of the state (docs/spec/backup.md §2), as on a real
+ * chain, so that snapshots can be verified. The tree of hashes is in memory for that: 150 bytes for each state key.
  */
 import { type EncodedVersion, endsEpoch } from '../ingest/chunk-builder.ts';
 import { stateWritesOf } from '../ingest/version-parts.ts';
@@ -31,9 +31,9 @@ import { stateKeyHash } from '../move/types/state-key.ts';
 import { stateValueHash } from '../move/types/state-value.ts';
 import type { StateWrite } from '../store/write/chunk.ts';
 
-/** One transaction with everything that came of it. */
+/** A transaction with its output. */
 export interface TransactionRecord {
-  /** BCS, as the next two. */
+  /** BCS, like the next two. */
   readonly transaction: Buffer;
   readonly events: readonly Buffer[];
   readonly writeSet: Buffer;
@@ -49,15 +49,15 @@ export class LedgerRecorder {
   readonly #accumulator: MerkleAccumulator;
   readonly #keepsTransactions: boolean;
   readonly #state: StateTree;
-  /** The last write to each key since the tree was changed. */
+  /** The last write to each key since the tree was updated. */
   readonly #written = new Map<string, StateWrite>();
   readonly #writer = new BcsWriter(8192);
-  /** Hashes of auxiliary infos by their index: blocks are short and indices come again. */
+  /** Hashes of auxiliary infos by index: blocks are short, so indices recur. */
   readonly #auxiliaryHashes: Buffer[] = [];
 
   /**
-   * Goes on after `nextVersion` transactions with these full subtrees and this state. Without `keepsTransactions`
-   * versions come without the feed's bytes, which saves the accumulator's root and a copy.
+   * Continues after `nextVersion` transactions with these full subtrees and this state. Without `keepsTransactions`,
+   * versions lack the feed's bytes, which saves computing the accumulator's root and a copy.
    */
   constructor(
     nextVersion: bigint,

@@ -10,7 +10,7 @@ import {
 import type { Address } from '../move/types/address.ts';
 import { type Ed25519Key, signingKey } from './genesis/genesis-keys.ts';
 
-/** What a transaction is protected by against a second run. */
+/** Protects a transaction from being executed twice. */
 export type ReplayProtection = { readonly sequenceNumber: bigint } | { readonly nonce: bigint };
 
 interface SignedCall {

@@ -1,4 +1,4 @@
-/** Why a chain does not take a transaction (docs/spec/transactions.md §9.5). */
+/** Errors for transactions that a chain does not accept (docs/spec/transactions.md §9.5). */
 import { STATUS, type StatusName } from '../vm/status/status.ts';
 
 export type SubmitErrorCode =
@@ -7,10 +7,10 @@ export type SubmitErrorCode =
   | 'invalid_transaction_update'
   | 'mempool_is_full';
 
-/** The message is the interface's text. */
+/** The message is the API's text. */
 export class SubmitError extends Error {
   readonly code: SubmitErrorCode;
-  /** The status of the virtual machine, of a `vm_error`. */
+  /** The VM status of a `vm_error`. */
   readonly vmStatus: number | undefined;
 
   constructor(code: SubmitErrorCode, message: string, vmStatus?: number) {
@@ -21,7 +21,7 @@ export class SubmitError extends Error {
   }
 }
 
-/** What the numbers of statuses say, by their thousands. */
+/** Types of VM statuses, by the thousands of their codes. */
 const STATUS_TYPES = [
   'Validation',
   'Verification',

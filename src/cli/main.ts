@@ -9,7 +9,7 @@ import { NodeError } from '../node/node-error.ts';
 import { packageVersion } from '../node/settings/settings.ts';
 
 interface CommandModule {
-  /** Gives the command its options and its work. */
+  /** Sets the options and the action of the command. */
   define(command: Command): void;
 }
 
@@ -86,7 +86,7 @@ async function buildProgram(args: readonly string[]): Promise<Command> {
     })
     .configureHelp({
       sortSubcommands: false,
-      // Without arguments: those of one command would leave no room for what the others do.
+      // Arguments are left out: those of one command would leave no room for the summaries.
       subcommandTerm: (command) =>
         WITHOUT_OPTIONS.includes(command.name()) ? command.name() : `${command.name()} [options]`,
     })
@@ -114,13 +114,13 @@ export async function main(args: readonly string[]): Promise<number> {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     const { exitCode, line, object } = failureOf(error);
     if (line !== undefined) process.stderr.write(`daybook: ${line}\n`);
-    // Commander does not know the option if the command line is wrong.
+    // If the command line is wrong, commander has not parsed this option.
     if (args.includes('--json')) process.stdout.write(`${jsonText(object)}\n`);
     return exitCode;
   }
 }
 
-/** A reader that has read enough, such as `head`, is no failure: what is left is not printed. */
+/** A reader that has read enough, such as `head`, is not a failure: the rest is not printed. */
 function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error;
 }
@@ -153,7 +153,7 @@ function failureOf(error: unknown): Failure {
 
 /** Commander's text for a wrong command line, as one line. */
 function usageText(text: string): string {
-  // An option that does not exist is repeated with its value.
+  // Commander repeats an unknown option with its value, which may contain a password.
   const [what, hint] = shownArguments(text.replace(/^error: /, '').split('\n'));
   const nearest = /^\(Did you mean (.*)\?\)$/.exec(hint ?? '')?.[1];
   return nearest === undefined

@@ -1,5 +1,5 @@
 /**
- * Which types the items of tables have. A write names the table's handle only; the types are those of the struct
+ * Finds the types of table items. A write only names the table's handle. The types are those of the struct
  * `0x1::table::Table<K, V>` with that handle, which is somewhere in a resource, or in an item of another table.
  */
 import type { LedgerView } from '../ledger/ledger-view.ts';
@@ -21,34 +21,34 @@ import {
 
 interface TypeLayouts {
   readonly shown: Layout;
-  /** With the tags of structs; absent where no table is in values of the type. */
+  /** With the tags of structs; absent if values of the type contain no table. */
   readonly tagged: Layout | undefined;
 }
 
-/** Types whose layouts are in memory. */
+/** The cached layouts are dropped when there are more than this. */
 const MAX_LAYOUTS = 10_000;
-/** Tables in memory that are in the database, too. */
+/** Maximum number of tables in memory that are also in the database. */
 const MAX_TABLES = 50_000;
 const COLUMNS = 'handle, key_type, value_type, owner_address';
 
 export class ChainTables {
   readonly #maxTables: number;
-  /** Those that are in the database, too; the newest ones last. */
+  /** Tables that are also in the database, the newest last. */
   readonly #tables = new Map<string, TableFacts>();
-  /** Those of rows that wait to be written, */
+  /** Tables of rows that wait to be written. */
   #waiting = new Map<string, TableFacts>();
-  /** and of rows that are being written. */
+  /** Tables of rows that are being written. */
   #written = new Map<string, TableFacts>();
-  /** Whether the database has none that is not in memory. */
+  /** Whether all tables of the database are in memory. */
   #isComplete = false;
-  /** Until a module is written. */
+  /** Cleared when a module is written. */
   readonly #layouts = new Map<string, TypeLayouts | undefined>();
 
   constructor(maxTables = MAX_TABLES) {
     this.#maxTables = maxTables;
   }
 
-  /** Reads what earlier transactions revealed, if it is not too much. */
+  /** Reads the tables that earlier transactions revealed, if there are not too many. */
   async learn(database: Database): Promise<void> {
     const { rows } = await database.query(
       `SELECT ${COLUMNS} FROM table_metadatas LIMIT ${this.#maxTables + 1}`,
@@ -57,7 +57,7 @@ export class ChainTables {
     if (this.#isComplete) for (const row of rows) this.#add(tableIn(row));
   }
 
-  /** Finds the tables that transactions tell of, and decodes the items that they have written. */
+  /** Finds the tables that transactions reveal, and decodes the items that the transactions have written. */
   async decode(
     view: LedgerView,
     database: Database,
@@ -75,7 +75,7 @@ export class ChainTables {
     }
   }
 
-  /** Rows that have waited are being written now; those before are written. */
+  /** Call this when the waiting rows begin to be written, after the rows before them were written. */
   beginWriting(): void {
     for (const table of this.#written.values()) this.#add(table);
     this.#written = this.#waiting;
@@ -123,7 +123,7 @@ export class ChainTables {
     return this.#waiting.get(handle) ?? this.#written.get(handle) ?? this.#tables.get(handle);
   }
 
-  /** A table may be in an item of another one, which may come later: so until nothing is new. */
+  /** A table may be in an item of another table, which may come later. So this repeats until no table is new. */
   async #decoded(
     view: LedgerView,
     writes: readonly TableWrite[],
@@ -179,7 +179,7 @@ function tableIn({ handle, key_type: keyType, value_type: valueType, owner_addre
   return { handle: handle!, keyType: keyType!, valueType: valueType!, owner: owner! };
 }
 
-/** @returns `undefined` for a type that no module of the newest state has */
+/** @returns `undefined` for a type without a layout in the newest state */
 async function readLayouts(view: LedgerView, type: string): Promise<TypeLayouts | undefined> {
   try {
     const { shown, tagged } = await view.typeLayouts(parseTypeTag(type));
@@ -194,7 +194,7 @@ function jsonOf(layout: Layout, hex: string): unknown {
   try {
     return JSON.parse(renderValue(layout, Buffer.from(hex.slice(2), 'hex'))) as unknown;
   } catch (error) {
-    // Bytes of another type.
+    // The bytes are of a different type.
     if (error instanceof MoveError) return undefined;
     throw error;
   }
@@ -207,7 +207,7 @@ function tableOf(layout: Layout): readonly [key: string, value: string] | undefi
   return isTable ? [formatTypeTag(typeArguments[0]!), formatTypeTag(typeArguments[1]!)] : undefined;
 }
 
-/** The layouts directly in one. */
+/** The layouts of the direct parts of a layout. */
 function partsOf(layout: Layout): readonly Layout[] {
   switch (layout.kind) {
     case 'vector':
@@ -221,7 +221,7 @@ function partsOf(layout: Layout): readonly Layout[] {
   }
 }
 
-/** Whether values of a layout can have a table. A layout is a graph: each part is visited once. */
+/** Whether values of a layout can contain a table. A layout is a graph: each part is visited once. */
 function hasTable(layout: Layout): boolean {
   const seen = new Set<Layout>([layout]);
   for (const part of seen) {

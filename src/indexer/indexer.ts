@@ -1,6 +1,6 @@
 /**
- * Fills the tables from a ledger and follows its commits: in the order of versions, each batch in one transaction of
- * the database, together with how far it has come. So a kill loses nothing and repeats nothing.
+ * Fills the tables from a ledger and follows its commits, in the order of versions. Each batch is one transaction of
+ * the database, which also stores the progress. So a kill loses nothing and repeats nothing.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LedgerView } from '../ledger/ledger-view.ts';
@@ -23,37 +23,37 @@ import {
 import { RowBuffer } from './rows/row-buffer.ts';
 import { ANALYZING } from './schema.ts';
 
-/** Rows that are gathered before they are written. As many wait to be written meanwhile. */
+/** Number of rows that are collected before they are written. As many may be waiting to be written meanwhile. */
 const ROWS_PER_COMMIT = 20_000;
-/** Fewer versions are read in this thread: another one takes a moment to start. */
+/** Fewer versions are read in this thread, because another thread takes a moment to start. */
 const MIN_VERSIONS_OF_READER = 1_000n;
-/** Interval at which tables that another process writes too are checked again, in milliseconds. */
+/** Delay before the tables are checked again after another process has written them, in milliseconds. */
 const OTHER_WRITER_MS = 200;
-/** Statistics are collected when there are twice as many rows, and each time their number has doubled. */
+/** Statistics are first collected at twice as many rows, then each time their number has doubled. */
 const FIRST_ANALYSIS_ROWS = 500;
 
 export interface IndexerOptions {
   readonly ledger: Pick<LedgerReader, 'view'>;
   readonly database: Database;
-  /** The first version to read; absent: the oldest that the ledger has. */
+  /** The first version to read. If absent, the oldest that the ledger has. */
   readonly firstVersion?: bigint | undefined;
-  /** Tables of the chain that are in memory, instead of 50,000. */
+  /** Maximum number of tables of the chain in memory; 50,000 if absent. */
   readonly maxTables?: number | undefined;
-  /** Reads in another thread; absent, or without a result: pages are read in this one. */
+  /** Opens a reader in another thread. If it is absent or returns nothing, pages are read in this thread. */
   readonly openReader?: (() => PageReader | undefined) | undefined;
 }
 
 export class Indexer {
   readonly #options: IndexerOptions;
   #progress: Progress | undefined;
-  /** Whether the tables have been those of this version of Daybook. */
+  /** Whether tables of this version of Daybook have been read or created. */
   #haveBeenRead = false;
   readonly #pairs = new CoinPairs();
   #tables: ChainTables;
-  /** The view whose history is known to be the one of the tables. */
+  /** The last view that the tables were filled from completely. Its history is that of the tables. */
   #checked: LedgerView | undefined;
   #filling: Promise<void> | undefined;
-  /** Rows, since the start. */
+  /** Number of rows written since the start. */
   #written = 0;
   #analyzedAt = FIRST_ANALYSIS_ROWS;
   #isClosed = false;
@@ -67,19 +67,19 @@ export class Indexer {
     return this.#options.database;
   }
 
-  /** How far the tables are; `undefined` before the first look at them. */
+  /** The progress of the tables; `undefined` before they are read, and after a failure. */
   get progress(): Progress | undefined {
     return this.#progress;
   }
 
-  /** Versions that the tables do not have yet. Rejects as `reachHead`. */
+  /** Number of versions that the tables do not have yet. Rejects as `reachHead`. */
   async lag(): Promise<bigint> {
     const view = await this.#options.ledger.view();
     const known = await this.#knownFor(view);
     return view.state.version + 1n - (known?.nextVersion ?? this.#firstVersionOf(view));
   }
 
-  /** Removes the tables; the next fill makes them again. */
+  /** Removes the tables. The next fill creates them again. */
   async removeTables(): Promise<void> {
     await this.#filling?.catch(() => undefined);
     await removeTables(this.database);
@@ -87,9 +87,12 @@ export class Indexer {
     this.#forget();
   }
 
-  /** Resolves when the tables have all that the ledger has now. Rejects with LedgerError, or as the database does. */
+  /**
+   * Resolves when the tables have all versions that the ledger has now. Rejects with LedgerError, or as the database
+   * does.
+   */
   async reachHead(): Promise<void> {
-    // What is under way has begun before, perhaps for a history that was reverted since.
+    // A fill in progress began earlier, perhaps for a history that was reverted since.
     await this.#filling?.catch(() => undefined);
     if (this.#isClosed) return;
     this.#filling ??= this.#fill().finally(() => {
@@ -161,7 +164,7 @@ export class Indexer {
     this.#tables = new ChainTables(this.#options.maxTables);
   }
 
-  /** Statistics by which queries are planned: PGlite collects none by itself. */
+  /** Collects statistics for the query planner. PGlite does not collect them by itself. */
   async #analyze(): Promise<void> {
     if (this.#written < this.#analyzedAt * 2) return;
     await this.database.transaction([{ text: ANALYZING, parameters: [] }]);
@@ -181,7 +184,7 @@ export class Indexer {
     this.#progress = reached;
   }
 
-  /** The progress of the tables for the history of a view; recreates tables of another history. */
+  /** The progress of the tables for the history of a view. Recreates tables of a different history. */
   async #progressFor(view: LedgerView): Promise<Progress> {
     const known = await this.#knownFor(view);
     if (known === undefined) {
@@ -196,7 +199,7 @@ export class Indexer {
     return known;
   }
 
-  /** The progress of the tables; `undefined` if they belong to another history than the view's. */
+  /** The progress of the tables; `undefined` if their history is not the view's. */
   async #knownFor(view: LedgerView): Promise<Progress | undefined> {
     const known = this.#progress ?? (await readProgress(this.database, this.#haveBeenRead));
     const isOfLedger =
@@ -216,9 +219,9 @@ export class Indexer {
   async #hasRoot(view: LedgerView, { nextVersion, lastRoot }: Progress): Promise<boolean> {
     if (lastRoot === undefined) return true;
     const last = nextVersion - 1n;
-    // Another process may be ahead with its ledger. Whether it is the same is seen when this one is there.
+    // Another process may be ahead with its ledger. The histories are compared when this process has caught up.
     if (last > view.state.version) return this.database.hasOtherWriters;
-    // What is pruned cannot be compared.
+    // A pruned version cannot be compared.
     if (last < oldestTransaction(view.state)) return true;
     return (await new LedgerTransactions(view).rootAt(last)) === lastRoot;
   }

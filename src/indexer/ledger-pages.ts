@@ -13,7 +13,7 @@ interface BlockSpan {
 export interface LedgerPage {
   /** An array in UTF-8, of at least one transaction. */
   readonly json: Uint8Array;
-  /** Those of all its versions, and perhaps of more. */
+  /** The blocks of all versions of the page, perhaps with versions beyond it. */
   readonly blocks: readonly BlockSpan[];
 }
 
@@ -23,7 +23,7 @@ export interface PageReader {
   close(): Promise<void>;
 }
 
-/** @param limit no more than there are versions */
+/** @param limit at most the number of versions from `start` to the newest */
 export async function readPage(
   { history }: LedgerView,
   start: bigint,

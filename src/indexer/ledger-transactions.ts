@@ -1,9 +1,9 @@
-/** The transactions of a ledger, version after version, as processors take them. */
+/** The transactions of a ledger, version after version, in the form that processors take. */
 import type { LedgerView } from '../ledger/ledger-view.ts';
 import { type LedgerPage, type PageReader, readPage } from './ledger-pages.ts';
 import { type ChainTransaction, TransactionFacts } from './processors/transaction-facts.ts';
 
-/** Transactions that are read and parsed at once. */
+/** Number of transactions that are read and parsed at once. */
 const PAGE_TRANSACTIONS = 100;
 const ENCODING = 'utf8';
 
@@ -17,10 +17,10 @@ export class LedgerTransactions {
   readonly #view: LedgerView;
   readonly #reader: PageReader | undefined;
   #block: OpenBlock | undefined;
-  /** A page that is read while the one before is used. */
+  /** The next page, which is read while the current one is used. */
   #ahead: { readonly start: bigint; readonly page: Promise<LedgerPage> } | undefined;
 
-  /** @param reader of pages, ahead; absent: they are read here, on demand */
+  /** @param reader reads pages ahead. If absent, pages are read in this thread on demand */
   constructor(view: LedgerView, reader?: PageReader) {
     this.#view = view;
     this.#reader = reader;
@@ -58,7 +58,7 @@ export class LedgerTransactions {
   #readAhead(start: bigint): void {
     if (this.#reader === undefined || start > this.#view.state.version) return;
     const page = this.#read(start);
-    // Who asks for it gets its failure.
+    // The call that uses the page gets its failure.
     page.catch(() => undefined);
     this.#ahead = { start, page };
   }
@@ -70,7 +70,7 @@ export class LedgerTransactions {
         (one) => version <= one.lastVersion,
       )!;
       const first = firstVersion === version ? transaction : await this.#one(firstVersion);
-      // Only genesis begins a block without one.
+      // Only genesis begins a block without an epoch.
       this.#block = { height, lastVersion, epoch: BigInt(first.epoch ?? 0) };
     }
     return this.#block;

@@ -6,17 +6,17 @@ import { makingStatements, PROGRESS_TABLE, removingStatement, SCHEMA_FORMAT } fr
 
 export interface Progress {
   readonly chainId: number;
-  /** The tables are whole from here on. */
+  /** The tables are complete from this version on. */
   readonly firstVersion: bigint;
   readonly nextVersion: bigint;
-  /** Root of the accumulator at the version before, which the whole history up to there determines. */
+  /** Root of the accumulator at the version before `nextVersion`. It identifies the whole history up to there. */
   readonly lastRoot: string | undefined;
 }
 
 /**
- * @param haveBeenRead whether this process has used the tables before: if they are those of another version of Daybook
- *   now, that version runs beside this one, and they would be made again for ever
- * @returns `undefined` without tables, or with those of another version of Daybook
+ * @param haveBeenRead whether this process has used the tables before. If another version of Daybook has recreated them
+ *   since, that version runs beside this one, and the two would recreate them forever
+ * @returns `undefined` if there are no tables, or only those of another version of Daybook
  * @throws StoreError `store_foreign`
  */
 export async function readProgress(
@@ -48,15 +48,15 @@ async function hasProgress(database: Database): Promise<boolean> {
   return rows[0]!.name !== null;
 }
 
-/** Removes the tables that may be there. @throws StoreError as `makeTables` */
+/** Removes the tables if they exist. @throws StoreError as `makeTables` */
 export async function removeTables(database: Database): Promise<void> {
   await refuseOthers(database);
   await database.transaction([{ text: removingStatement(database.schema), parameters: [] }]);
 }
 
 /**
- * Makes the tables, in place of those that may be there.
- * @throws StoreError `store_foreign` where their schema is not one of an indexer
+ * Creates the tables, in place of existing ones.
+ * @throws StoreError `store_foreign` if their schema is not one of an indexer
  */
 export async function makeTables(
   database: Database,
@@ -66,7 +66,7 @@ export async function makeTables(
   await refuseOthers(database);
   const isThere = await hasProgress(database);
   await database.transaction([
-    // Others may create them at the same time: the second one finds them.
+    // Other processes may create them at the same time. The second one then finds them.
     { text: 'SELECT pg_advisory_xact_lock(hashtext($1))', parameters: [database.schema] },
     {
       text: `SELECT 1 WHERE (to_regclass('${PROGRESS_TABLE}') IS NOT NULL) = $1::boolean`,
@@ -87,7 +87,9 @@ export async function makeTables(
   return { chainId, firstVersion, nextVersion: firstVersion, lastRoot: undefined };
 }
 
-/** A schema is removed with all that is in it, so it must be one that Daybook made. */
+/**
+ * A schema is removed with everything in it, so it must be one that Daybook created. @throws StoreError `store_foreign`
+ */
 async function refuseOthers(database: Database): Promise<void> {
   const { schema } = database;
   const { rows } = await database.query(
@@ -111,7 +113,7 @@ const PUT_STATUS =
 const ALL_PROCESSORS = `{${PROCESSOR_NAMES.join()}}`;
 
 /**
- * Moves the progress on, unless another process has done so meanwhile.
+ * Advances the progress, unless another process has done so meanwhile.
  * @param timestamp of the last transaction
  */
 export function progressStatements(

@@ -1,12 +1,12 @@
-/** The statements that make the tables of the catalogue, and the one row that says how far they are filled. */
+/** The statements that create the tables of the catalogue, and the table whose only row stores the progress. */
 import { createHash } from 'node:crypto';
 import { CATALOGUE } from './catalogue/index.ts';
 import type { Column, Table } from './catalogue/table.ts';
 
-/** Raised when the same transactions give other rows. */
+/** Incremented when the same transactions give different rows. */
 const ROWS_VERSION = 3;
 
-/** What has been filled, which no client sees. */
+/** The table of the progress, which clients do not see. */
 export const PROGRESS_TABLE = 'daybook_progress';
 
 const MAKE_PROGRESS_TABLE = `CREATE TABLE ${PROGRESS_TABLE} (
@@ -17,12 +17,12 @@ const MAKE_PROGRESS_TABLE = `CREATE TABLE ${PROGRESS_TABLE} (
   next_version bigint NOT NULL,
   last_root text)`;
 
-/** What removes all tables. */
+/** The statement that removes all tables. */
 export function removingStatement(schema: string): string {
   return `DROP SCHEMA IF EXISTS "${schema}" CASCADE`;
 }
 
-/** What makes all tables, in place of those that may be there. */
+/** The statements that create all tables, in place of existing ones. */
 export function makingStatements(schema: string): string {
   return [removingStatement(schema), `CREATE SCHEMA "${schema}"`, tableStatements()].join(';\n');
 }
@@ -38,12 +38,12 @@ function tableStatements(): string {
   ].join(';\n');
 }
 
-/** What collects statistics. Without names it would be of the whole database, which others use too. */
+/** The statement that collects statistics. Without names it would cover the whole database, which others use too. */
 export const ANALYZING = `ANALYZE ${CATALOGUE.filter(({ view }) => view === undefined)
   .map(({ name }) => name)
   .join(', ')}`;
 
-/** Tables that other statements created have to be recreated. */
+/** Tables that were created by different statements must be recreated. */
 export const SCHEMA_FORMAT = createHash('sha256')
   .update(`${ROWS_VERSION}\n${tableStatements()}`)
   .digest('hex')
@@ -64,7 +64,7 @@ function columnText({ name, type, nullable, generated }: Column): string {
     type === 'text' ? 'text COLLATE "C"' : type,
     generated === undefined ? '' : `GENERATED ALWAYS AS (${generated}) STORED`,
     nullable || generated !== undefined ? '' : 'NOT NULL',
-    // A flag that a row is put without stays as it was.
+    // If a row is put without a flag, an existing row keeps its flag.
     type === 'boolean' && !nullable ? 'DEFAULT false' : '',
   ]
     .filter((part) => part !== '')

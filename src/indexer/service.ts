@@ -8,18 +8,18 @@ import { openDatabase } from './database/database.ts';
 import type { Database } from './database/session.ts';
 import { Indexer, type IndexerOptions } from './indexer.ts';
 
-/** With more versions to come, a whole ledger is being filled in, and a query waits a moment only. */
+/** If more versions than this are missing, a whole ledger is being filled in, and queries wait only a moment. */
 const MAX_AWAITED_VERSIONS = 20_000n;
-/** How often a follower looks for new versions, in milliseconds. */
+/** Interval at which a follower checks for new versions, in milliseconds. */
 const LOOK_INTERVAL_MS = 50;
 
 /** In milliseconds. */
 const WAITS = {
-  /** How long a query waits until the tables have what the ledger had when it came. */
+  /** How long a query waits for the tables to have all versions that the ledger had when the query arrived. */
   queryMs: 30_000,
-  /** The same where a whole ledger is being filled in. */
+  /** The same while a whole ledger is being filled in. */
   shortMs: 500,
-  /** Pause after a failure; after each further one it is twice as long. */
+  /** Pause after a failure. It doubles with each further failure in a row. */
   retryMs: 1_000,
   maxRetryMs: 10_000,
 };
@@ -28,7 +28,7 @@ const FILES = 'tables';
 interface ServiceOptions extends Omit<IndexerOptions, 'database'> {
   /** A folder, `postgres://…`, or absent: in memory. */
   readonly location: string | undefined;
-  /** Called for each failure to open, to fill or to follow; following continues after it. */
+  /** Called for each failure to open, to fill or to follow. Following continues after it. */
   readonly onFailure: (error: unknown) => void;
   readonly waits?: Partial<typeof WAITS>;
 }
@@ -45,9 +45,9 @@ export class IndexerService {
   readonly #waits: typeof WAITS;
   #opening: Promise<Opened> | undefined;
   #opened: Opened | undefined;
-  /** In a row. */
+  /** Number of failures in a row. */
   #failures = 0;
-  /** Before this time nothing that has failed is tried again. */
+  /** Nothing that has failed is retried before this time. */
   #retryAtMs = 0;
 
   /** Begins to open the database, to fill the tables and to follow the ledger. */
@@ -58,8 +58,8 @@ export class IndexerService {
   }
 
   /**
-   * The tables, with all that the ledger has now; as they are where that cannot be filled in, or not in time. Rejects
-   * as the database or the ledger does.
+   * The database, filled with all versions that the ledger has now. If that fails or takes too long, it is returned as
+   * it is. Rejects as the database or the ledger does.
    */
   async database(): Promise<Database> {
     const ended = new AbortController();
@@ -89,7 +89,7 @@ export class IndexerService {
     await opened?.close();
   }
 
-  /** Follows the ledger until the end. */
+  /** Follows the ledger until `close`. */
   async #follow(): Promise<void> {
     const { signal } = this.#ended;
     while (!signal.aborted) {
@@ -103,7 +103,7 @@ export class IndexerService {
     }
   }
 
-  /** Fills the tables. What has failed lately is not tried again for each query. */
+  /** Fills the tables. After a recent failure it does nothing, so that not every query retries. */
   async #catchUp(indexer: Indexer): Promise<void> {
     if (performance.now() < this.#retryAtMs) return;
     try {
@@ -116,7 +116,7 @@ export class IndexerService {
 
   #noteFailure(error: unknown): void {
     const nowMs = performance.now();
-    // All who wait for the same fill get its failure.
+    // All callers that wait for the same fill get its failure. It is only counted once.
     if (nowMs < this.#retryAtMs || this.#ended.signal.aborted) return;
     const { retryMs, maxRetryMs } = this.#waits;
     this.#retryAtMs = nowMs + Math.min(retryMs * 2 ** this.#failures, maxRetryMs);
@@ -124,7 +124,7 @@ export class IndexerService {
     this.#options.onFailure(error);
   }
 
-  /** Retries after a failure, or when the open indexer has ended. */
+  /** Opens the indexer, once. Opens it again after a failure, or if its database has ended. */
   #open(): Promise<Opened> {
     const opened = this.#opened;
     const ended = opened?.indexer.database.hasEnded === true ? opened : undefined;
@@ -148,20 +148,20 @@ export class IndexerService {
     await ended?.close();
     const { onFailure: _, waits: __, location, ...options } = this.#options;
     const { database, close } = await openTables(location);
-    // What failed before was perhaps of what has ended.
+    // Earlier failures may have been those of the database that has ended.
     this.#retryAtMs = 0;
     this.#opened = { indexer: new Indexer({ ...options, database }), close };
     return this.#opened;
   }
 }
 
-/** Ends early, too, when the signal is given. */
+/** Waits for a time, or until the signal aborts. */
 function pause(ms: number, signal: AbortSignal): Promise<undefined> {
   return delay(ms, undefined, { ref: false, signal }).catch(() => undefined);
 }
 
 /**
- * Opens a database that only this process writes.
+ * Opens a database. A folder is locked, so that only this process writes to it.
  * @param location a folder, `postgres://…`, or absent: in memory
  */
 export async function openTables(

@@ -1,11 +1,13 @@
-/** Versions whose transaction info states the root of the state after them (docs/spec/backup.md §2). */
+/** Finds versions whose transaction info states the root of the state after them (docs/spec/backup.md §2). */
 import { StateRootBuilder } from '../move/crypto/sparse-merkle.ts';
 import { TransactionInfo } from '../move/transactions/transaction-info.ts';
 import { stateValueHash } from '../move/types/state-value.ts';
 import { liveState, type StateReads } from '../store/read/live-state.ts';
 import type { StoreView } from '../store/read/view.ts';
 
-/** Versions that are searched for a checkpoint: the largest block that is committed as a whole. */
+/**
+ * Maximum number of versions that are searched for a checkpoint: the size of the largest block committed as a whole.
+ */
 export const MAX_CHECKPOINT_DISTANCE = 20_000;
 const INFOS_AT_ONCE = 256;
 

@@ -1,7 +1,7 @@
 /**
- * Makes chunks for the store from versions in their wire bytes. Genesis, feeds, blocks of a chain
- * in this process and what a fork reads all take this way.
- * Blocks and epochs come from the framework's events (docs/spec/ledger.md §2.3).
+ * Builds chunks for the store from versions in their wire bytes. Genesis, feeds, blocks of a chain in this process and
+ * the versions that a fork reads all pass through it. Blocks and epochs come from the framework's events
+ * (docs/spec/ledger.md §2.3).
  */
 import { BcsError, BcsReader } from '../move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../move/bcs/bcs-writer.ts';
@@ -127,7 +127,7 @@ export class ChunkBuilder {
   /**
    * The chunk of all versions added.
    * @param frozenRoots full subtrees of the transaction accumulator after the last of them
-   * @param identity with version 0, and only there
+   * @param identity required with version 0, absent otherwise
    */
   finish(frozenRoots: readonly Buffer[], identity?: LedgerIdentity): Chunk {
     return {
@@ -175,7 +175,7 @@ function blockBegunBy(version: bigint, parts: VersionParts): Block | undefined {
   const { hash, epoch, round, timestampUsecs } = decodePart(version, 'NewBlockEvent', () =>
     newBlockEventCodec.decode(event.data),
   );
-  // The place in the stream is the height (§2.3); the field of the same name only repeats it.
+  // The sequence number in the stream is the height (§2.3). The field of the same name only repeats it.
   const height = event.sequenceNumber;
   return {
     height,

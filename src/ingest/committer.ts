@@ -19,7 +19,7 @@ export interface Commit {
   readonly head: Head;
   readonly transactions: number;
   readonly translateMs: number;
-  /** Time between passing the chunk to the writer and its end on disk. */
+  /** Time from passing the chunk to the writer until it is on disk. */
   readonly commitMs: number;
 }
 
@@ -27,7 +27,7 @@ export interface CommitterOptions {
   readonly onCommit?: (commit: Commit) => void;
   /**
    * Called when the disk is full or the store cannot be reached. The same chunks are committed again when it resolves.
-   * Without it that is an error.
+   * If it is absent, the error is thrown.
    */
   readonly onTrouble?: (error: StoreError) => Promise<void>;
 }
@@ -130,7 +130,7 @@ export class Committer {
     }
   }
 
-  /** Waits for a disk or a store where the caller wants that. @throws the failure when waiting cannot help */
+  /** Waits for the disk or the store if the caller has `onTrouble`. @throws the failure if waiting cannot help */
   async #waitAfter(error: unknown): Promise<void> {
     const { onTrouble } = this.#options;
     try {

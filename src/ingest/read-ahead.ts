@@ -1,6 +1,6 @@
 /** Reads files before they are needed. */
 
-/** Files that are requested before they are needed: the memory for them is bounded by as many times their size. */
+/** Number of files that are requested before they are needed. This also bounds the number of files in memory. */
 const FILES_AHEAD = 4;
 
 /** Reads some of the items ahead, in their order. @throws what `read` throws for the item whose turn it is */

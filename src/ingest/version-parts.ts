@@ -1,7 +1,7 @@
 /**
- * The parts of a version by their places in its wire bytes. The check of the bytes finds the places, once; they pass
- * between threads as numbers. The store's form of events and writes is created on demand, as views on the
- * bytes: a chunk that waits to be written is bytes and numbers, which cost the garbage collector nothing.
+ * The parts of a version, located by their places in its wire bytes. Checking the bytes finds the places, once; they
+ * pass between threads as numbers. The store's form of events and writes is created on demand, as views of the bytes.
+ * So a chunk that waits to be written consists of bytes and numbers, which cost the garbage collector nothing.
  */
 import { BcsReader } from '../move/bcs/bcs-reader.ts';
 import { byteTools } from '../move/bcs/bytes.ts';
@@ -52,7 +52,9 @@ export function placeEvent(reader: BcsReader, places: number[]): void {
   places.push(variant, typeAt, typeEnd, dataAt, reader.offset);
 }
 
-/** Reads a write set and adds the places of its writes. @throws BcsError as `readWriteSet` @returns how many */
+/**
+ * Reads a write set and adds the places of its writes. @throws BcsError as `readWriteSet` @returns the number of writes
+ */
 export function placeWrites(reader: BcsReader, places: number[]): number {
   const form = reader.variant(2, 'WriteSet');
   const { buffer } = reader;
@@ -94,8 +96,9 @@ function skipStateKey(reader: BcsReader): void {
 }
 
 /**
- * The numbers of a version say where its item and its info begin and end, which event begins a block and which ends an
- * epoch (counted from 1; 0 for neither), and how many events and writes follow; then come their numbers.
+ * The numbers of a version are where its item and its info begin and end, which event begins a block and which ends an
+ * epoch (counted from 1; 0 for neither), and the counts of events and writes. The numbers of the events and writes
+ * follow.
  */
 export function versionPlaces(
   spans: readonly [itemAt: number, itemEnd: number, infoAt: number, infoEnd: number],
@@ -113,7 +116,7 @@ export interface EventMarks {
   readonly epoch: number;
 }
 
-/** One version: the bytes that have it, and where the numbers of its places begin. */
+/** One version: the bytes that contain it, and the index at which the numbers of its places begin. */
 export class VersionParts implements ChunkTransaction {
   readonly #bytes: Buffer;
   readonly #places: ArrayLike<number>;
@@ -170,7 +173,7 @@ export class VersionParts implements ChunkTransaction {
   }
 }
 
-/** The store’s form of an event, as views on its bytes. @throws BcsError */
+/** The store’s form of an event, as views of its bytes. @throws BcsError */
 export function chunkEventOf(bytes: Buffer): ChunkEvent {
   const reader = new BcsReader(bytes);
   const places: number[] = [];

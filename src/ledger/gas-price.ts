@@ -1,7 +1,7 @@
 /**
  * The estimate of gas prices, from the lowest price that got into each of the newest blocks
- * (docs/spec/transactions.md §7). What a block says never changes and is cached, so that after a commit only new blocks
- * are read.
+ * (docs/spec/transactions.md §7). A block's price never changes and is cached, so only new blocks are read after a
+ * commit.
  */
 import { Cache } from '../cache.ts';
 import { type BlockLimits, blockLimits, minGasPrice } from '../execution/gas-settings.ts';
@@ -18,14 +18,14 @@ import type { Block } from '../store/columns/block-column.ts';
 import { nextTurn } from '../yield-budget.ts';
 
 const FULL_BLOCK_TRANSACTIONS = 250;
-/** How many of the newest blocks each estimate looks at. */
+/** Number of newest blocks that each estimate uses. */
 const LOW_BLOCKS = 10;
 const MARKET_BLOCKS = 30;
 const AGGRESSIVE_BLOCKS = 120;
-/** Prices that differ less do not matter to other nodes: the lower bounds of their queues. */
+/** Lower bounds of the queues of other nodes. Smaller differences of prices do not matter to them. */
 const BUCKETS = [0n, 150n, 300n, 500n, 1_000n, 3_000n, 5_000n, 10_000n, 100_000n, 1_000_000n];
 
-/** Infos, and transactions, that are read before other requests get their turn. */
+/** Infos and transactions that are read before other requests get their turn. */
 const INFOS_PER_TURN = 1_000;
 const TRANSACTIONS_PER_TURN = 50;
 const BLOCK_BYTES = 200;
@@ -37,11 +37,11 @@ export interface GasPrices {
 }
 
 interface PricedBlock extends Pick<Block, 'firstVersion' | 'epoch'> {
-  /** The lowest price that would have got into it. */
+  /** The lowest price that would have got a transaction into it. */
   readonly price: bigint;
 }
 
-/** Blocks by height, last version, and what the chain said about prices. */
+/** Blocks by height, last version, and the chain's settings for gas prices. */
 export class BlockPriceCache extends Cache<PricedBlock> {
   constructor() {
     super('parsed');
@@ -56,7 +56,7 @@ interface GasPriceSources {
   readonly hasTransactions: boolean;
 }
 
-/** The smallest bucket above a price; above them all, the price. */
+/** The smallest bucket above a price; the price itself if there is none. */
 function nextBucket(price: bigint): bigint {
   return BUCKETS.find((bucket) => bucket > price) ?? price;
 }
@@ -117,7 +117,7 @@ class PriceReader {
     return prices;
   }
 
-  /** A block whose last version is known; `undefined` where it is not retained. */
+  /** The block at a height, whose last version is `last`; `undefined` if it is not retained. */
   async #block(height: bigint, last: bigint): Promise<PricedBlock | undefined> {
     const { blocks, source } = this.#sources;
     const key = `${height} ${last} ${this.#chainKey}`;
@@ -134,14 +134,14 @@ class PriceReader {
     return priced;
   }
 
-  /** The price of a block by its versions, of which the last, its epilogue, is left out. */
+  /** The price of a block from its versions, without the last one, its epilogue; `undefined` if some are pruned. */
   async #price(first: bigint, last: bigint): Promise<bigint | undefined> {
     const { gas, isUseCaseAware } = this.#limits;
     const count = Number(last - first);
     const gasUsed = gas === undefined ? 0n : await this.#gasUsed(first, count);
     if (gasUsed === undefined) return undefined;
     const isGasUsedUp = gas !== undefined && gasUsed >= gas;
-    // Most blocks are far from full, and the transactions need not be read.
+    // Most blocks are far from full, and their transactions need not be read.
     const mayBeFull = isGasUsedUp || count >= FULL_BLOCK_TRANSACTIONS;
     if (!mayBeFull || !this.#sources.hasTransactions) return this.#min;
     const found = await this.#userTransactions(first, count);
@@ -155,7 +155,7 @@ class PriceReader {
     return nextBucket(found.lowestPrice);
   }
 
-  /** Gas of `count` versions, which only user transactions use. */
+  /** Gas used by `count` versions; only user transactions use gas. */
   async #gasUsed(first: bigint, count: number): Promise<bigint | undefined> {
     let gasUsed = 0n;
     for (let done = 0; done < count; ) {
@@ -193,7 +193,7 @@ class PriceReader {
 class UserTransactions {
   count = 0;
   lowestPrice: bigint | undefined;
-  /** How many call the modules of each address that is not the framework's. */
+  /** Number of transactions that call modules of each address, without reserved addresses. */
   readonly callsByContract = new Map<Address, number>();
 
   /** @param item BCS of a TransactionOnChainData, of which only the beginning is read */
@@ -212,14 +212,14 @@ class UserTransactions {
   }
 }
 
-/** The address whose module an entry function calls; `undefined` for other payloads and for the framework. */
+/** The address whose module an entry function calls; `undefined` for other payloads and for reserved addresses. */
 function calledContract(payload: TransactionPayload): Address | undefined {
   const call = executableOf(payload);
   if (call.kind !== 'entryFunction' || isReservedAddress(call.module.address)) return undefined;
   return call.module.address;
 }
 
-/** What runs; a call by a multisig account, in its older form, does not count as one. */
+/** The executable of a payload. The older form of multisig payload is returned itself and does not count as a call. */
 function executableOf(payload: TransactionPayload): Executable | TransactionPayload {
   if (payload.kind === 'payload') return payload.executable;
   const isReadable = payload.kind === 'encrypted' && payload.payload.state === 'decrypted';

@@ -17,13 +17,13 @@ import { YieldBudget } from '../yield-budget.ts';
 import { storedAccount } from './accounts/accounts.ts';
 import { TransactionArray, type TransactionRenderer } from './transactions/renderer.ts';
 
-/** Variant of the answer for one version: committed. The other, pending, is for nodes with a mempool. */
+/** Variant of the answer for one version: committed. The other variant, pending, is in pending.ts. */
 const ON_CHAIN_VARIANT = 0;
 const MAX_ULEB32_BYTES = 5;
 /** Height, hash, timestamp, first and last version, whether there are transactions. */
 const BLOCK_BYTES = 8 + 32 + 8 + 8 + 8 + 1;
 
-/** Read in one turn of the event loop: a page has one read, a large block many. */
+/** Transactions read in one turn of the event loop: a page takes one read, a large block many. */
 const TRANSACTIONS_PER_READ = 100;
 
 export interface BlockAnswer {
@@ -33,7 +33,7 @@ export interface BlockAnswer {
   /** Microseconds since 1970. */
   readonly timestampUsecs: bigint;
   readonly firstVersion: bigint;
-  /** Of the newest block it moves with the ledger. */
+  /** For the newest block, it advances with the ledger. */
   readonly lastVersion: bigint;
 }
 
@@ -47,9 +47,9 @@ interface AccountTransactionsRequest {
 
 interface SummariesRequest {
   readonly address: Address;
-  /** The first version; the last ones up to `to` when absent. */
+  /** The first version; absent: the last transactions up to `to`. */
   readonly from: bigint | undefined;
-  /** The latest version when absent. */
+  /** The last version; absent: the latest. Ignored if `from` is given. */
   readonly to: bigint | undefined;
   /** 0 to MAX_RANGE_ROWS. */
   readonly limit: number;
@@ -106,10 +106,10 @@ export class History {
   }
 
   /**
-   * BCS of the TransactionOnChainData of each version from `start` on, as stored; fewer than `limit` where the ledger
-   * ends. Without `start` the newest ones. Throws `invalid_input` above the latest version, `version_pruned`,
+   * BCS of the TransactionOnChainData of each version from `start` on, as stored; fewer than `limit` at the end of the
+   * ledger. Without `start`, the newest ones. Throws `invalid_input` above the latest version, `version_pruned`,
    * `transactions_not_kept`.
-   * @param operation as messages name it
+   * @param operation its name in error messages
    */
   async transactions(
     start: bigint | undefined,
@@ -174,7 +174,7 @@ export class History {
     return found;
   }
 
-  /** The same of one version. Throws `transaction_not_found`, `version_pruned`, `transactions_not_kept`. */
+  /** The same for one version. Throws `transaction_not_found`, `version_pruned`, `transactions_not_kept`. */
   transaction(version: bigint, operation: string): MaybePromise<Buffer> {
     const head = this.#head;
     if (version > head.version) {
@@ -193,11 +193,11 @@ export class History {
     });
   }
 
-  /** The same of the transaction with a hash of 32 bytes. Throws `transaction_not_found`, `transactions_not_kept`. */
+  /** The same for a transaction by its hash of 32 bytes. Throws `transaction_not_found`, `transactions_not_kept`. */
   transactionByHash(hash: Uint8Array, operation: string): MaybePromise<Buffer> {
     this.#requireTransactions(operation);
     return andThen(this.#source.versionOfHash(hash), (version) =>
-      // A pruned transaction is answered as long as its rows are there (docs/spec/transactions.md §1.5).
+      // A transaction that was pruned after this view was opened is returned while its rows still exist.
       andThen(version === undefined ? undefined : this.#retained(version), (found) => {
         if (found !== undefined) return found;
         const text = `Transaction not found by Transaction hash(${formatHex(hash)})`;
@@ -207,8 +207,8 @@ export class History {
   }
 
   /**
-   * The same of the transactions that an account has sent with sequence numbers from `start` on; without it, of the
-   * newest ones that are retained. Throws `version_pruned`, `transactions_not_kept`, `internal_error`.
+   * The same for the transactions that an account has sent with sequence numbers from `start` on; without `start`, for
+   * the newest ones that are retained. Throws `version_pruned`, `transactions_not_kept`, `internal_error`.
    */
   async accountTransactions(
     { address, start, limit }: AccountTransactionsRequest,
@@ -241,9 +241,9 @@ export class History {
     return this.#source.sender(address).byVersion(from === undefined ? { to } : { from }, limit);
   }
 
-  /** The transaction of a version that an index names; `undefined` if it has been pruned. */
+  /** The transaction of a version that was found in an index; `undefined` if it has been pruned. */
   #retained(version: bigint): MaybePromise<Buffer | undefined> {
-    // Until it is deleted it may be there without its block, which shows its time.
+    // A pruned transaction may still exist without its block, which contains its timestamp.
     if (version < oldestTransaction(this.#head)) return undefined;
     return andThen(
       this.#source.transaction(version),
@@ -276,8 +276,8 @@ export class History {
   }
 
   /**
-   * Transactions of an account as a JSON array, in pieces of UTF-8; ends as that of `transactionsJson`. Those that are
-   * pruned before their turn comes are left out, like those pruned before.
+   * Transactions of an account as a JSON array, in pieces of UTF-8. It ends early as that of `transactionsJson` does.
+   * Transactions that are pruned before they are rendered are left out, like those pruned earlier.
    */
   renderedArray(items: readonly Buffer[], pace?: YieldBudget): MaybePromise<readonly Buffer[]> {
     const array = new TransactionArray(this.renderer, pace);
@@ -342,7 +342,7 @@ export function transactionsBcs(items: readonly Buffer[]): readonly Buffer[] {
   return [encodeBcs((writer) => writer.uleb32(items.length)), ...items];
 }
 
-/** BCS of the answer for one version: that it is committed, then its TransactionOnChainData. */
+/** BCS of the answer for one version: the variant, then its TransactionOnChainData. */
 export function transactionBcs(item: Buffer): Buffer {
   return new BcsWriter(1 + item.length).uleb32(ON_CHAIN_VARIANT).fixed(item).view();
 }
@@ -362,7 +362,7 @@ export function summariesBcs(sender: Address, summaries: readonly TransactionSum
   return writer.view();
 }
 
-/** The JSON text of them: a nonce and a sequence number look alike (docs/spec/transactions.md §1.7). */
+/** Summaries as JSON text. A nonce and a sequence number look alike (docs/spec/transactions.md §1.7). */
 export function summariesJson(sender: Address, summaries: readonly TransactionSummary[]): string {
   const records = summaries.map(({ version, hash, replayProtector }) => ({
     sender: formatAddress(sender),

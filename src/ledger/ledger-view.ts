@@ -1,4 +1,4 @@
-/** A ledger as one head shows it, which never changes. Methods throw LedgerError. */
+/** A ledger as one head shows it. A view never changes. Methods throw LedgerError. */
 
 import { callView, type ViewAnswer } from '../execution/call-view.ts';
 import { largestGasAmount } from '../execution/gas-checks.ts';
@@ -65,7 +65,7 @@ import { type VersionAtTime, versionAtTime } from './version-times.ts';
 
 /** The ledger's state as the response headers show it. */
 export interface LedgerState extends Omit<Head, 'frozenRoots'>, Pick<LedgerIdentity, 'chainId'> {
-  /** Whether an answer has read what is overridden; absent: it has not. */
+  /** Present if an answer has read overridden data. */
   readonly isOverridden?: true;
 }
 
@@ -81,7 +81,7 @@ export interface LedgerCaches extends ModuleCaches {
  */
 export class LedgerView {
   readonly state: LedgerState;
-  /** Whether the ledger never moves. */
+  /** Whether the ledger never advances. */
   readonly isFrozen: boolean;
   readonly accounts: Accounts;
   readonly history: History;
@@ -135,12 +135,12 @@ export class LedgerView {
     this.traces = new Traces({ source, guard, modulesAt, view: this });
   }
 
-  /** What has been read of overrides so far; absent where nothing can be overridden. */
+  /** Whether overridden data has been read so far; absent if nothing can be overridden. */
   get overrides(): OverrideReads | undefined {
     return this.#source.overrides;
   }
 
-  /** The state for the headers of an answer that was made from this view. */
+  /** The state for the headers of an answer from this view. */
   get answeredState(): LedgerState {
     return this.overrides?.areOverridden === true
       ? { ...this.state, isOverridden: true }
@@ -161,8 +161,8 @@ export class LedgerView {
   }
 
   /**
-   * How the values of a type are made of others in the newest state: as they are shown, and with the tags of structs.
-   * Rejects with LayoutError.
+   * The layouts of a type in the newest state: one for showing values, one with the tags of structs. Rejects with
+   * LayoutError.
    */
   async typeLayouts(type: TypeTag): Promise<{ readonly shown: Layout; readonly tagged: Layout }> {
     const { value } = await this.#modules.type(TypeTag.encode(type), type);
@@ -207,7 +207,7 @@ export class LedgerView {
     return versionAtTime(this.#source, this.#guard, timeUsecs);
   }
 
-  /** What a view function returns, asked for in JSON or in BCS. Throws ViewError. */
+  /** Calls a view function; the request is JSON or BCS. Throws ViewError. */
   callView(
     request: ViewRequest | Uint8Array,
     version: bigint,
@@ -221,12 +221,12 @@ export class LedgerView {
     const gasPrices = () => this.#viewPricesAt(version);
     const call = (program: Program) =>
       callView(request, { modules, program, pace, observer, openWorld, gasPrices });
-    // With a program of the newest version it may be done twice.
+    // The newest version's program may run a call twice, which `own` would observe.
     if (own !== undefined) return call(new Program(modules.lookup));
     return this.#newestProgram().useAt(modules, call);
   }
 
-  /** What a transaction would do at a version. Rejects with ViewError, LedgerError. */
+  /** Runs a transaction on the state at a version. Rejects with ViewError, LedgerError. */
   simulate(
     transaction: SignedTransaction,
     version: bigint,
@@ -247,7 +247,7 @@ export class LedgerView {
     });
   }
 
-  /** A signed transaction as it would be committed next. Rejects with ViewError, LedgerError. */
+  /** Simulates a signed transaction as if it were committed next. Rejects with ViewError, LedgerError. */
   async simulateSubmitted(
     signed: Buffer,
     estimates: GasEstimates,
@@ -272,7 +272,7 @@ export class LedgerView {
     );
   }
 
-  /** What code sees at a version, the same for all calls of the newest one. */
+  /** The state that code sees at a version; all calls at the newest version share one. */
   #worldOf(modules: SeenModules): MaybePromise<World> {
     if (modules !== this.#modules) return openWorld(this.#guard, modules);
     return (
@@ -284,7 +284,7 @@ export class LedgerView {
     );
   }
 
-  /** What views are charged by, read once at the newest version: it is the largest value that they need. */
+  /** The gas prices of view calls, the largest value that these read. At the newest version they are read once. */
   #viewPricesAt(version: bigint): MaybePromise<InstructionPrices | undefined> {
     if (version !== this.state.version) return viewPrices(this.#guard, version);
     return (
@@ -302,13 +302,13 @@ export class LedgerView {
     return this.#program;
   }
 
-  /** Streams and types of the events of versions from one on, a part of them; `undefined` where they are not known. */
+  /** One part of the streams and types of events from version `first` on; `undefined` if they are unknown. */
   async emitted(first: bigint): Promise<EmittedPart | undefined> {
     const part = await this.#source.history.emitted(first);
     return part === undefined || (await this.#guard.isPruned(first)) ? undefined : part;
   }
 
-  /** The estimate of gas prices, made once; rejects with `internal_error` for a chain without a gas schedule. */
+  /** The estimate of gas prices, computed once; rejects with `internal_error` for a chain without a gas schedule. */
   gasPrices(): Promise<GasPrices> {
     if (this.#gasPrices !== undefined) return this.#gasPrices;
     const made = estimateGasPrices({
@@ -325,8 +325,8 @@ export class LedgerView {
   }
 
   /**
-   * The index in its block of each transaction from `start` on, `undefined` where the ledger does not say; fewer than
-   * `limit` where the ledger ends. Throws `invalid_input` above the latest version, `version_pruned`.
+   * The index in its block of each transaction from `start` on, `undefined` if the ledger does not tell it; fewer than
+   * `limit` at the end of the ledger. Throws `invalid_input` above the latest version, `version_pruned`.
    */
   transactionIndexes(
     start: bigint,

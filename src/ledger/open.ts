@@ -16,9 +16,9 @@ import { type LedgerCaches, LedgerView } from './ledger-view.ts';
 import { TransactionCaches } from './transactions/renderer.ts';
 
 export interface LedgerReader {
-  /** The state now. Throws `ledger_unavailable` when there is no ledger, or rejects with it. */
+  /** The current view. Throws `ledger_unavailable` if the store has no ledger, or rejects with it. */
   view(): MaybePromise<LedgerView>;
-  /** Reads of the store that have not been answered; absent: none ever waits. */
+  /** Number of reads that the store has not answered yet; absent if reads never wait. */
   waitingReads?(): number;
 }
 
@@ -40,9 +40,9 @@ export function newCaches(): LedgerCaches {
 }
 
 /**
- * A ledger over a store; the store stays the caller's to close.
+ * Opens a ledger over a store, which the caller closes.
  * @param openSource how the store is read
- * @param observer sees what views and simulations run
+ * @param observer observes the runs of views and simulations
  */
 export function openLedger(
   store: StoreReader,
@@ -61,7 +61,7 @@ class StoredLedger implements LedgerReader {
   readonly #observer: RunObserver | undefined;
   #identity: LedgerIdentity | undefined;
   #newest: OpenView | undefined;
-  /** The view that requests of this turn of the event loop get. */
+  /** The view for all requests of this turn of the event loop. */
   #viewThisTick: LedgerView | undefined;
   readonly #endTurn = (): void => {
     this.#viewThisTick = undefined;
@@ -111,13 +111,13 @@ class StoredLedger implements LedgerReader {
     return andThen(this.#heads.read(), (head) => {
       const newest = this.#newest;
       if (newest === undefined || isNewer(head, newest.head)) return this.#openAt(head, askedMs);
-      // A read of the head that took its time may give an older one than has been seen since.
+      // A slow read of the head may return an older head than the newest one seen since.
       if (!isNewer(newest.head, head)) newest.guard.confirm(this.#confirmedMs(askedMs));
       return newest.view;
     });
   }
 
-  /** When a head was the newest for certain. @param askedMs when it was asked for */
+  /** The latest time when a head was certainly the newest. @param askedMs when it was requested */
   #confirmedMs(askedMs: number): number {
     const unconfirmedMs = this.#store.server?.unconfirmedMs ?? 0;
     return unconfirmedMs === 0 ? askedMs : performance.now() - unconfirmedMs;
@@ -132,7 +132,7 @@ class StoredLedger implements LedgerReader {
       before?.head.oldestVersion === head.oldestVersion
         ? before.pinned
         : await readPinnedAccounts(this.#store);
-    // An opening that took its time never replaces a newer view.
+    // A view that took long to open never replaces a newer one.
     if (this.#newest !== undefined && !isNewer(head, this.#newest.head)) return this.#newest.view;
     const source = this.#openSource(this.#store, head);
     const guard = new PruningGuard(this.#store, source, pinned, this.#confirmedMs(askedMs));

@@ -1,4 +1,4 @@
-/** What transactions did, call by call: they are run again on the state before them (docs/traces.md). */
+/** Traces of transactions, call by call: each is run again on the state before it (docs/traces.md). */
 import { execute, infoOf } from '../execution/execute.ts';
 import { openWorld, type SeenModules } from '../execution/ledger-world.ts';
 import type { RunPlace, UserTransactionOutput } from '../execution/run-user-transaction.ts';
@@ -32,15 +32,18 @@ import { transactionIndexes } from './transactions/transaction-index.ts';
 
 const OPERATION = 'Trace transaction';
 
-/** Versions whose writes are counted for a block that begins an epoch. After more it does not come out as recorded. */
+/**
+ * Maximum number of versions whose writes are counted for a block that begins an epoch. If there are more, none is
+ * counted, and the run does not give the recorded result.
+ */
 const MAX_COUNTED_VERSIONS = 100_000;
 
-/** Each may need a hundred MiB. */
+/** Each trace may need a hundred MiB. */
 export const MAX_TRACES_AT_ONCE = 2;
-/** Those of this process; others wait. */
+/** Running traces of this process; others wait. */
 export const TRACES = new RunsAtOnce(MAX_TRACES_AT_ONCE);
 
-/** How the API names kinds of transactions. */
+/** Names of transaction kinds in the API. */
 const TYPES: Readonly<Record<Transaction['kind'], string>> = {
   user: 'user',
   genesis: 'genesis',
@@ -55,7 +58,7 @@ interface TraceSources {
   readonly source: LedgerSource;
   readonly guard: PruningGuard;
   modulesAt(version: bigint): ModuleView;
-  /** What runs what no ledger has. */
+  /** Runs view calls and simulations. */
   readonly view: {
     readonly history: History;
     readonly state: { readonly version: bigint };
@@ -83,8 +86,8 @@ export class Traces {
   }
 
   /**
-   * The trace of a committed transaction, in pieces of JSON. Rejects with LedgerError where there is no such
-   * transaction, or no state before it; with ViewError for what this node does not execute.
+   * The trace of a committed transaction, in pieces of JSON. Rejects with LedgerError if the transaction or the state
+   * before it is missing; with ViewError for a transaction that this node does not execute.
    * @param asked its version, or its hash of 32 bytes
    */
   transaction(asked: bigint | Uint8Array, pace: YieldBudget): Promise<readonly Buffer[]> {
@@ -140,7 +143,7 @@ export class Traces {
     return await this.#json({ ...run, ...outcome, ...facts }, version, pace);
   }
 
-  /** The trace of a call of a view function. Rejects with ViewError for one that does not begin to run. */
+  /** The trace of a view call. Rejects with ViewError for a call that does not start to run. */
   view(
     request: ViewRequest | Uint8Array,
     version: bigint,
@@ -175,7 +178,7 @@ export class Traces {
     return { isSuccess: status.kind === 'success', statusText };
   }
 
-  /** @param stateVersion that of the state on which it ran; -1 for none */
+  /** @param stateVersion version of the state that it ran on; negative for none */
   async #json(run: TracedRun, stateVersion: bigint, pace: YieldBudget): Promise<readonly Buffer[]> {
     const { guard, modulesAt } = this.#sources;
     run.recorder.end();
@@ -198,7 +201,7 @@ export class Traces {
     return { ...executed, recorder, isRecorded: info.equals(bytes.info) };
   }
 
-  /** Where a transaction runs that is committed as this version. */
+  /** The place for running the transaction of this version, on the state before it. */
   async #placeBefore(version: bigint, pace: YieldBudget): Promise<RunPlace> {
     const { guard, source, modulesAt, view } = this.#sources;
     const modules = modulesAt(version - 1n);
@@ -208,7 +211,7 @@ export class Traces {
       const item = await view.history.transaction(at, OPERATION);
       return decodeBcs(item, readOnChainData).data.changes.writes;
     };
-    // A fork would ask its node for every transaction of the epoch.
+    // A fork counts no writes: it would request every transaction of the epoch from its node.
     const first = source.isFrozen ? version : 0n;
     const stateUsage = () =>
       stateUsageAt(guard, version - 1n, {
@@ -224,8 +227,8 @@ export class Traces {
 }
 
 /**
- * Does work when there is room for one more trace. Also what waits holds bytes: so not too many do,
- * and it ends with its client, or with the node.
+ * Does work when one more trace may run. Waiting traces count as held bytes, too, which limits their number. They end
+ * when the client leaves or the node stops.
  */
 async function inTurn<T>(pace: YieldBudget, work: () => Promise<T>): Promise<T> {
   pace.hold(LARGE_RUN_BYTES);

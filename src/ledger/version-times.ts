@@ -12,7 +12,7 @@ export interface VersionAtTime {
   readonly timestampUsecs: bigint;
   readonly blockHeight: bigint;
   readonly epoch: bigint;
-  /** Whether a newer version has a later timestamp: then the answer never changes. */
+  /** Whether a newer version has a later timestamp, so that the answer never changes. */
   readonly isFinal: boolean;
 }
 

@@ -1,27 +1,27 @@
-/** The ledger headers of another node's answer (docs/spec/http.md §3.1). */
+/** Answers of other nodes and their ledger headers (docs/spec/http.md §3.1). */
 import type { IncomingHttpHeaders } from 'node:http';
 
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** In memory of its own, so that it can be transferred to another thread. */
+  /** In its own memory, so that it can be transferred to another thread. */
   readonly body: Buffer<ArrayBuffer>;
 }
 
 export const BCS_TYPE = 'application/x-bcs';
 export const JSON_TYPE = 'application/json';
 
-/** The state of a node's ledger, as far as its headers tell. */
+/** The state of a node's ledger, as far as its headers contain it. */
 export interface LedgerState {
   readonly chainId: number | undefined;
   readonly ledgerVersion: bigint | undefined;
   readonly oldestVersion: bigint | undefined;
 }
 
-/** Characters of an error's body that a message shows. */
+/** Maximum bytes of an error's body that a message shows. */
 const MAX_SHOWN = 300;
 
-/** The value of a header of the interface, whatever its prefix: `cursor` of `x-node-cursor`. */
+/** The value of an API header with any prefix: `cursor` finds `x-node-cursor`. */
 export function nodeHeader(headers: IncomingHttpHeaders, name: string): string | undefined {
   const found = Object.keys(headers).find(
     (one) => one.startsWith('x-') && one.endsWith(`-${name}`),

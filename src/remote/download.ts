@@ -1,4 +1,4 @@
-/** Downloads a file; a download that breaks off goes on where it ended (RFC 9110 §14). */
+/** Downloads a file; an interrupted download resumes where it ended (RFC 9110 §14). */
 import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer } from './answer.ts';
@@ -6,16 +6,16 @@ import { RemoteError } from './remote-error.ts';
 import type { Bounds, RemoteServer } from './remote-server.ts';
 import { parseRetryAfter, retryDelayMs } from './retry.ts';
 
-/** Failures in a row without a new byte after which a download is given up. */
+/** A download is given up after this many consecutive failures without a new byte. */
 export const MAX_DOWNLOAD_FAILURES = 6;
 
-/** Answers that a server gives while it cannot serve. */
+/** Statuses of a server that temporarily cannot serve. */
 const BUSY = [408, 425, 429, 500, 502, 503, 504];
 const PARTIAL = 206;
 const RANGE_NOT_SATISFIABLE = 416;
 
 /**
- * The answer to a GET, with the whole body; statuses from 400 on are answers too, unless they are temporary.
+ * The answer to a GET, with the whole body. Statuses of 400 and above are returned too, unless they are temporary.
  * @throws RemoteError after MAX_DOWNLOAD_FAILURES; `page_too_large`; the signal's reason
  */
 export async function download(
@@ -62,14 +62,14 @@ function rangeHeaders(start: number, validator: string | undefined): Record<stri
   return validator === undefined ? range : { ...range, 'if-range': validator };
 }
 
-/** What came before and what has come now, or only that when the file was sent from its beginning. */
+/** The earlier bytes followed by the new ones, or only the new ones if the server sent the file from its beginning. */
 function continued(before: Buffer, { status, headers, body }: Answer): Buffer<ArrayBuffer> {
   const range = `bytes ${before.length}-`;
   const continues = status === PARTIAL && headers['content-range']?.startsWith(range) === true;
   return continues ? Buffer.concat([before, body]) : body;
 }
 
-/** What identifies the contents of a file: a strong entity tag, or when it was changed. */
+/** The validator of a file's contents: a strong entity tag, or else the time of the last change. */
 function validatorOf({ etag, ...headers }: IncomingHttpHeaders): string | undefined {
   return etag?.startsWith('"') === true ? etag : headers['last-modified'];
 }

@@ -7,7 +7,7 @@ const API_PATH = '/v1';
 /**
  * The base of a node's interface, without a slash at its end: `http://host:8080/v1` from `http://host:8080`,
  * `http://host:8080/` or `http://host:8080/v1/`.
- * @throws RemoteError `bad_upstream_url` for other schemes than http and https, and a query, fragment or credentials
+ * @throws RemoteError `bad_upstream_url` for schemes other than http and https, and a query, fragment or credentials
  */
 export function interfaceBase(text: string): URL {
   const url = urlOf(text);
@@ -16,7 +16,7 @@ export function interfaceBase(text: string): URL {
   return url;
 }
 
-/** The URL of a node, or of something that is offered like one. @throws RemoteError as `interfaceBase` */
+/** The URL of a node, or of a file to download. @throws RemoteError as `interfaceBase` */
 export function urlOf(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
@@ -28,7 +28,7 @@ export function urlOf(text: string): URL {
   return url;
 }
 
-/** Shows neither user and password nor a query: they may be secrets. */
+/** The message hides user, password and query, which may be secrets. */
 function badUrl(text: string, why: string): RemoteError {
   const open = text.replace(/^([^/]*\/\/)?.*@/s, '$1…@').replace(/\?.*$/s, '?…');
   const shown = JSON.stringify(open.slice(0, 200));

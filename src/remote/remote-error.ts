@@ -1,4 +1,4 @@
-/** Why another node, or another server, gave no answer that can be used. */
+/** Reasons why another node or server gave no usable answer. */
 import type { Answer } from './answer.ts';
 
 /**
@@ -58,7 +58,7 @@ export class RemoteError extends Error {
     this.#received = received;
   }
 
-  /** What had come of an answer that broke off. */
+  /** The received part of an answer that was cut off. */
   get received(): Answer | undefined {
     return this.#received;
   }

@@ -1,4 +1,4 @@
-/** A node, or a server of files, that is asked over HTTP: its connections, and answers bounded in size and time. */
+/** An HTTP client for one node or file server: its connections, and answers bounded in size and time. */
 import { setMaxListeners } from 'node:events';
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
@@ -34,13 +34,13 @@ export class RemoteServer {
 
   constructor(base: URL, maxConnections = Number.POSITIVE_INFINITY) {
     this.base = base;
-    // Each request that is under way listens.
+    // Each request in flight adds a listener.
     setMaxListeners(0, this.closing);
     const { Agent } = base.protocol === 'https:' ? https : http;
     this.#agent = new Agent({ keepAlive: true, maxSockets: maxConnections });
   }
 
-  /** Is aborted by `close`. */
+  /** Aborted by `close`. */
   get closing(): AbortSignal {
     return this.#stop.signal;
   }
@@ -72,7 +72,7 @@ export class RemoteServer {
     }
   }
 
-  /** Ends the requests that are under way. */
+  /** Aborts the requests in flight. */
   close(): void {
     this.#stop.abort(new RemoteError('closed', 'this node is stopping'));
     this.#agent.destroy();
@@ -114,7 +114,7 @@ class Exchange {
     this.#sent.destroy();
   }
 
-  /** @param agent false: a connection of its own */
+  /** @param agent false: use a new connection */
   #send(agent: http.Agent | false): http.ClientRequest {
     const { url, headers, body, method = body === undefined ? 'GET' : 'POST' } = this.#request;
     const { silenceTimeoutMs } = this.#bounds;
@@ -135,13 +135,13 @@ class Exchange {
     });
     sent.on('error', (cause: NodeJS.ErrnoException) => {
       const isAnswered = this.#response !== undefined;
-      // The other side ended an idle connection while the request was on its way: it has not read it.
+      // The server closed an idle connection while the request was on its way, so it has not read the request.
       const isStale = !isAnswered && sent.reusedSocket && cause.code === 'ECONNRESET';
       if (isStale && agent !== false && !this.#isOver) this.#sent = this.#send(false);
       else if (isConnected) this.#cut(cause);
       else this.#unreachable(cause);
     });
-    // Nobody asked for another protocol, and the connection is of no use any more.
+    // The request did not ask for another protocol, and the connection is no longer usable.
     sent.on('upgrade', () => this.#cut(new Error('it changed the protocol')));
     sent.on('response', (response) => {
       this.#response = response;
@@ -153,7 +153,7 @@ class Exchange {
     return sent;
   }
 
-  /** Receives the body; a declared length is used only to refuse it at once. */
+  /** Receives the body. A declared length is used only to refuse a body that is too large at once. */
   async #receive(response: IncomingMessage): Promise<void> {
     const { maxBytes } = this.#bounds;
     const declared = Number(response.headers['content-length'] ?? 0);
@@ -169,7 +169,7 @@ class Exchange {
     this.#resolve(this.#received()!);
   }
 
-  /** What has come of the answer. */
+  /** The answer as received so far; `undefined` before its headers. */
   #received(): Answer | undefined {
     const response = this.#response;
     if (response === undefined) return undefined;
@@ -199,7 +199,7 @@ class Exchange {
   }
 }
 
-/** In memory of its own: small buffers otherwise share theirs. */
+/** Joins parts in a buffer with its own memory: small buffers share memory otherwise. */
 function joined(parts: readonly Buffer[]): Buffer<ArrayBuffer> {
   const whole = Buffer.allocUnsafeSlow(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
@@ -212,7 +212,7 @@ function tooLarge(byteLength: number, maxBytes: number): RemoteError {
   return new RemoteError('page_too_large', message);
 }
 
-/** Failures on all addresses of a name come as one error without a text. */
+/** If all addresses of a name fail, Node reports one error without a message. */
 function reasonOf(error: Error): string {
   if (error.message !== '') return error.message;
   return (error as NodeJS.ErrnoException).code ?? error.name;

@@ -1,7 +1,7 @@
 /**
  * The applications of the sample ledger: modules of CAFE with tables, event streams, objects, resource groups,
- * generics, enums, views, friends, old bytecode and every kind of argument, and one of BEEF that is upgraded again and
- * again. Their code is our own, in the language of assembler/declare-parse.ts.
+ * generics, enums, views, friends, old bytecode and every kind of argument, and a module of BEEF that is upgraded
+ * repeatedly. Their code is our own, in the language of assembler/declare-parse.ts.
  */
 import type { Address } from '../move/types/address.ts';
 import { namedObjectAddress } from '../move/types/derived-address.ts';
@@ -10,13 +10,13 @@ import { parseModules } from './assembler/declare-parse.ts';
 import { FRAMEWORK } from './framework.ts';
 import { BEEF, CAFE } from './publishers.ts';
 
-/** Names of these addresses in declarations. */
+/** Named addresses of the declarations. */
 const ADDRESSES: ReadonlyMap<string, Address> = new Map([
   ['cafe', CAFE],
   ['beef', BEEF],
 ]);
 
-/** The metadata of the asset that `cafe::gold` issues. */
+/** The address of the metadata of the asset that `cafe::gold` issues. */
 export const GOLD: Address = namedObjectAddress(CAFE, 'gold');
 
 const APPLICATIONS = `
@@ -388,7 +388,7 @@ module cafe::classic {
 }
 `;
 
-/** Upgrades of beef::clock that add something; each gives it one more hand. */
+/** Number of upgrades that change beef::clock. Each adds one hand. */
 export const CLOCK_MAX_HANDS = 12;
 
 function clockText(hands: number): string {
@@ -418,7 +418,7 @@ function assemble(text: string): AssembledModule[] {
   return assembleModules(parseModules(text, ADDRESSES), parseModules(FRAMEWORK));
 }
 
-/** The modules of CAFE, those before that others use. */
+/** The modules of CAFE. A module comes before the modules that use it. */
 export function applicationModules(): readonly AssembledModule[] {
   return assemble(APPLICATIONS);
 }

@@ -1,4 +1,4 @@
-/** What the applications of the sample ledger use of the framework, as declarations (assembler/declare-parse.ts). */
+/** Declarations of what the sample ledger's applications use from the framework (assembler/declare-parse.ts). */
 export const FRAMEWORK = `
 module 0x1::string {
   struct String has copy, drop, store { bytes: vector<u8> }

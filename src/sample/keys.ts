@@ -1,6 +1,6 @@
 /**
- * Ed25519 keys of the sample ledger's accounts, derived from the seed by index and generation, so that nothing
- * secret is stored and the same signatures come out every time (Ed25519 signs deterministically).
+ * Ed25519 keys of the sample ledger's accounts, derived from the seed by index and generation, except those of the
+ * publishers. So no secret is stored, and the signatures are reproducible (Ed25519 signs deterministically).
  */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { copiedBytes } from '../cache.ts';
@@ -13,18 +13,18 @@ import { derivedBytes } from './random.ts';
 export const KEY_SCHEMES = ['ed25519', 'multiEd25519', 'singleKey', 'multiKey'] as const;
 export type KeyScheme = (typeof KEY_SCHEMES)[number];
 
-/** Keys of an account that has several, and how many of them must sign. */
+/** Number of keys of an account with several keys, and how many of them must sign. */
 const MULTI_KEYS = 3;
 const MULTI_THRESHOLD = 2;
 const MULTI_SIGNERS = [0, 2];
-/** Bit i, from the left, for key i: 4 bytes in every SDK. */
+/** Bit i from the left stands for key i. Every SDK writes 4 bytes. */
 const MULTI_BITMAP = Buffer.of(0xa0, 0, 0, 0);
 
 const NO_BYTES = Buffer.alloc(0);
 const UNUSED_PUBLIC_KEY = Buffer.alloc(32).toString('base64url');
 
 export interface SampleKey {
-  /** Each rotation of an account's key takes the next. */
+  /** Each rotation of an account's key increments it. */
   readonly generation: number;
   readonly scheme: KeyScheme;
   /** 32 bytes each. */
@@ -41,11 +41,11 @@ interface KeyPair {
   readonly privateKey: KeyObject;
 }
 
-/** Keys made on demand and cached: making one costs three signatures. */
+/** Derives keys on demand and caches them: deriving one costs as much as three signatures. */
 export class KeyRing {
   readonly #seed: bigint;
   readonly #schemeOf: (account: number) => KeyScheme;
-  /** The newest of each account: rotated keys are never used again. */
+  /** The newest key of each account. Rotated keys are never used again. */
   readonly #keys = new Map<number, SampleKey>();
 
   constructor(seed: bigint, schemeOf: (account: number) => KeyScheme) {
@@ -82,7 +82,7 @@ export class KeyRing {
 }
 
 function keyPair(secret: Buffer): KeyPair {
-  // A JWK is read ten times faster than PKCS#8; its `x` must be there, and is not used.
+  // A JWK is imported ten times faster than PKCS#8. Its `x` must be present, but is not used.
   const privateKey = createPrivateKey({
     key: { kty: 'OKP', crv: 'Ed25519', d: secret.toString('base64url'), x: UNUSED_PUBLIC_KEY },
     format: 'jwk',
@@ -91,7 +91,7 @@ function keyPair(secret: Buffer): KeyPair {
   return { publicKey: Buffer.from(x!, 'base64url'), privateKey };
 }
 
-/** What an account is authenticated by. @param signatures of the keys that sign, in order */
+/** The authenticator of an account. @param signatures those of the keys that sign, in order */
 export function authenticatorOf(
   kind: KeyScheme,
   keys: readonly Buffer[],

@@ -20,12 +20,12 @@ import { GENERATOR_VERSION, type SampleSettings } from './settings.ts';
 import type { Call } from './submission.ts';
 import { ASSETS, MOON_COIN, NATIVE_COIN } from './world.ts';
 
-/** Smallest units that an account begins with. */
+/** Initial balances of an account, in smallest units. */
 const SPECIAL_OCTAS = 1_000_000_000_000_000n;
 const ORDINARY_OCTAS = 1_000_000_000_000n;
 const MOON_UNITS = 1_000_000_000n;
 const ISSUED_MOON_UNITS = 1_000_000_000_000_000_000n;
-/** Accounts that get something by one transaction. */
+/** Number of accounts that are paid by one transaction. */
 const BATCH = 50;
 
 const METADATA = '0x1::fungible_asset::Metadata';
@@ -62,7 +62,7 @@ function toEach(
   );
 }
 
-/** The ordinary accounts that sign. */
+/** The ordinary accounts that sign, in batches. */
 function batches({ signers }: SampleAccounts): number[][] {
   const all = Array.from({ length: signers }, (_, index) => FIRST_ORDINARY_ACCOUNT + index);
   return Array.from({ length: Math.ceil(signers / BATCH) }, (_, index) =>
@@ -70,7 +70,7 @@ function batches({ signers }: SampleAccounts): number[][] {
   );
 }
 
-/** A signature of core resources. */
+/** BCS of a SignedTransaction of the core resources account. */
 export function fundingTransaction(
   call: EntryFunction,
   sequenceNumber: bigint,
@@ -80,7 +80,7 @@ export function fundingTransaction(
   return signedCall({ ...facts, sender, key: mintKey(), call, replay: { sequenceNumber } });
 }
 
-/** What the accounts do first. */
+/** The calls that set up the ledger. */
 export function openingCalls(
   { seed, accounts: ordinary }: SampleSettings,
   accounts: SampleAccounts,
@@ -126,7 +126,7 @@ export function openingCalls(
   ];
 }
 
-/** A collection of each standard. */
+/** One collection of each token standard. */
 function collections(): EntryFunction[] {
   const yes = Buffer.of(1);
   const [most, description] = [1_000_000_000, 'Folded from old ledgers'];

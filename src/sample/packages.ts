@@ -17,7 +17,7 @@ export function publication(
 ): EntryFunction {
   const none = Buffer.alloc(0);
   const metadata = encodeBcs((writer: BcsWriter) => {
-    // The number of upgrades is the framework's to count; no digest of sources, no manifest.
+    // The framework counts the upgrades. The digest of the sources and the manifest are left empty.
     writer.string(name).u8(policy).u64(0).string('').bytes(none);
     writer.vector(modules, (to, module) => to.string(module.name).bytes(none).bytes(none).u8(0));
     writer.vector(['AptosFramework', 'AptosStdlib', 'MoveStdlib'], (to, one) =>

@@ -1,6 +1,6 @@
 /**
- * The sample ledger's own random numbers: sfc32 (Chris Doty-Humphrey's "small fast counter", 128 bits of state),
- * seeded from a SHA3-256 of the seed and a label. Not for secrets: everything here must come out again.
+ * The sample ledger's own random numbers: sfc32 (Chris Doty-Humphrey's "small fast counter", 128 bits of state), seeded
+ * from a SHA3-256 of the seed and a label. Not for secrets: the numbers are reproducible on purpose.
  */
 import { domainHash } from '../move/crypto/hash.ts';
 
@@ -8,12 +8,12 @@ const UINT32_RANGE = 2 ** 32;
 /** Draws that sfc32 needs before its state is well mixed. */
 const WARM_UP_DRAWS = 12;
 
-/** 32 bytes that depend on a seed, a label and numbers, and on nothing else. */
+/** 32 bytes derived from nothing but a seed, a label and numbers. */
 export function derivedBytes(seed: bigint, label: string, ...numbers: readonly number[]): Buffer {
   return domainHash('DaybookSample', Buffer.from([seed, label, ...numbers].join('/'), 'utf8'));
 }
 
-/** A repeatable sequence of numbers. */
+/** A reproducible sequence of numbers. */
 export class Random {
   #a: number;
   #b: number;
@@ -39,7 +39,7 @@ export class Random {
     return sum >>> 0;
   }
 
-  /** 0 up to 1, without 1. */
+  /** A number from 0 up to, but not including, 1. */
   unit(): number {
     return this.u32() / UINT32_RANGE;
   }
@@ -59,7 +59,7 @@ export class Random {
     return this.below(1000) < times;
   }
 
-  /** 0 to `count` - 1, small numbers far more often, because few accounts do most of the work. */
+  /** 0 to `count` - 1, with small numbers far more often, because few accounts do most of the work. */
   skewed(count: number): number {
     const unit = this.unit();
     return Math.floor(unit * unit * unit * count);

@@ -1,7 +1,7 @@
 /**
- * The chain of a sample ledger: users' scenarios are signed, run and committed block by block, as on a local network.
- * `daybook sample` and `--produce` make it. What a block contains follows from the seed and its height, so the same
- * settings always give the same bytes, and a longer ledger begins with the shorter one.
+ * The chain of a sample ledger: users' scenarios are signed, executed and committed block by block, as on a local
+ * network. `daybook sample` and `--produce` use it. The contents of a block follow from the seed and its height, so
+ * `growTo` gives the same bytes for the same settings, and a longer ledger begins with the shorter one.
  */
 import { BlockMaker } from '../chain/block-maker.ts';
 import { DEFAULT_CHAIN_ID, readDefaultGenesis } from '../chain/genesis/default-genesis.ts';
@@ -37,25 +37,30 @@ import {
 import { buildTransaction, type Call } from './submission.ts';
 import type { World } from './world.ts';
 
-/** The clock of a ledger that is made: the first block is of 2026-01-01, the next ones follow, in microseconds. */
+/**
+ * Time of the first block, 2026-01-01, in microseconds since 1970. The gaps to the next blocks are in microseconds too.
+ */
 const FIRST_BLOCK_USECS = 1_767_225_600_000_000n;
 const MIN_BLOCK_GAP_USECS = 150_000;
 const MAX_BLOCK_GAP_USECS = 2_000_000;
 
-/** Users' transactions in a block, at most; the first blocks are short, so that a small ledger has some. */
+/**
+ * Maximum number of user transactions that are requested for a block; its last scenario may exceed it. The first blocks
+ * are short, so that even a small ledger has several.
+ */
 export const MAX_BLOCK_USERS = 99;
 const SHORT_BLOCKS = 20;
 const MAX_SHORT_BLOCK_USERS = 9;
-/** Ordinary accounts that one more block makes known, at most. */
+/** Number of ordinary accounts that become known with each block, until all are known. */
 const NEW_ACCOUNTS = 20;
 
 const EXPIRATION_SECS = 600;
-/** The chain remembers nonces for this long only. */
+/** The chain remembers nonces only for this long. */
 const ORDERLESS_EXPIRATION_SECS = 60;
 const GAS_UNIT_PRICE = 100n;
 const LIMITS = { chainId: DEFAULT_CHAIN_ID, gasUnitPrice: GAS_UNIT_PRICE };
 const MAX_GAS_AMOUNT = 200_000n;
-/** Of transactions that set the ledger up. */
+/** Gas limit of the transactions that set up the ledger. */
 const MAX_OPENING_GAS = 2_000_000n;
 
 const MULTISIG_SEED = 'aptos_framework::multisig_account';
@@ -76,7 +81,7 @@ export class SampleChain {
     this.#multisig = multisigOf(this.#accounts);
   }
 
-  /** Begins a ledger in an empty store: genesis, and what every sample has. @throws SampleError */
+  /** Begins a ledger in an empty store with genesis and the set-up of every sample. @throws SampleError */
   static async begin(
     writer: LedgerWriter,
     settings: SampleSettings,
@@ -93,7 +98,7 @@ export class SampleChain {
   }
 
   /**
-   * Goes on after the head of a ledger that this generator has begun.
+   * Continues after the head of a ledger that this generator has begun.
    * @throws SampleError `not_this_sample`
    */
   static async resume(writer: LedgerWriter, options?: CommitterOptions): Promise<SampleChain> {
@@ -112,7 +117,7 @@ export class SampleChain {
     return this.#maker.version;
   }
 
-  /** Makes blocks until the ledger has so many transactions; the last block is completed. */
+  /** Adds blocks until the ledger has at least this many transactions. The last block is completed. */
   async growTo(transactions: number): Promise<void> {
     while (this.version + 1n < BigInt(transactions)) {
       const random = this.#nextRandom();
@@ -122,7 +127,10 @@ export class SampleChain {
     }
   }
 
-  /** Makes one block. @param usecs its time, in microseconds since 1970, if that is later than the one before */
+  /**
+   * Adds one block. @param usecs its time in microseconds since 1970; must be later than the previous block to take
+   * effect
+   */
   async addBlock(users: number, usecs: bigint): Promise<void> {
     await this.#makeBlock(this.#nextRandom(), users, usecs);
   }
@@ -156,7 +164,7 @@ export class SampleChain {
   }
 
   async #makeBlock(random: Random, users: number, usecs: bigint): Promise<void> {
-    // It may be the last one of an epoch.
+    // A block that ends the epoch takes no transactions.
     if (!(await this.#maker.begin(usecs))) return;
     for (let made = 0; made < users; ) {
       const calls = nextCalls(await this.#world(random));
@@ -184,7 +192,7 @@ export class SampleChain {
     const bytes = await this.#maker.executor.state(key);
     if (bytes === undefined) return 0;
     const reader = new BcsReader(Buffer.from(bytes));
-    // Of the one package: its name, its policy, how often it was upgraded.
+    // The registry begins with the count of packages, then the name, the policy and the upgrade count of the only one.
     reader.uleb32();
     reader.bytes();
     reader.u8();
@@ -208,7 +216,7 @@ export class SampleChain {
   }
 
   /**
-   * One that cannot be committed is left out, such as that of an account without coins.
+   * Adds a transaction to the block. One that cannot be committed is dropped, such as that of an account without coins.
    * @param signed BCS of the SignedTransaction
    */
   async #submit(signed: Buffer): Promise<void> {
@@ -217,7 +225,7 @@ export class SampleChain {
   }
 }
 
-/** The account that the first creator makes by its first transaction. */
+/** The multisig account that the first creator creates with its first transaction. */
 function multisigOf(accounts: SampleAccounts): Address {
   const seed = Buffer.concat([Buffer.from(MULTISIG_SEED), encodeBcs((to) => to.u64(0n))]);
   return resourceAccountAddress(accounts.address(FIRST_CREATOR_ACCOUNT), seed);

@@ -1,4 +1,4 @@
-/** What users do on a sample ledger, and how often. What comes of it is the work of the code that they call. */
+/** What users do on a sample ledger, and how often. The effects come from executing the code that they call. */
 import { encodeBcs } from '../move/bcs/bcs-writer.ts';
 import { MultisigPayload } from '../move/transactions/executable.ts';
 import type { TransactionPayload } from '../move/transactions/payload.ts';
@@ -22,10 +22,10 @@ import {
   type World,
 } from './world.ts';
 
-/** Smallest units that one transfer moves, at most. */
+/** Maximum amounts of one transfer and of one payment, in smallest units. */
 const MAX_TRANSFER_UNITS = 1_000_000;
 const MAX_PAYMENT_OCTAS = 1_000;
-/** Gas units of a call that never ends. */
+/** Gas limit of a call that never ends. */
 const ENDLESS_GAS = 100n;
 
 const METADATA = '0x1::fungible_asset::Metadata';
@@ -54,7 +54,7 @@ const WORDS = (
   'über café 東京 señal window late paper signal winter orange'
 ).split(' ');
 const MAX_WORDS = 12;
-/** Trading pairs on the board. */
+/** Number of trading pairs on the board. */
 const PAIRS = 64;
 const FIRST_PRICE = 1_000_000;
 const MAX_CHANGE = 5_000;
@@ -62,7 +62,7 @@ const NOTES = ['good till cancelled', 'fill or kill', 'all or none'];
 const FIRST_YEAR = 1500;
 const YEARS = 526;
 
-/** Collections that exist from the start, by their creators. */
+/** Name of the collections that each creator has from the start. */
 export const COLLECTION = 'Paper boats';
 export const TOKEN_URI = 'https://example.com/boat.json';
 
@@ -84,13 +84,13 @@ const transferAsCoin: Action = (world) => {
   return [{ sender: pickSender(world), payload: () => transferCoin(...args) }];
 };
 
-/** In whichever store both have it. */
+/** Works whether the accounts hold the coin in a coin store or in a fungible store. */
 const transferMoon: Action = (world) => {
   const args = [addressOf(world, pickReceiver(world)), amount(world, MAX_TRANSFER_UNITS)];
   return [{ sender: pickSender(world), payload: () => transferMoonCoin(...args) }];
 };
 
-/** Who has none of it fails. */
+/** Fails if the sender has no gold. */
 const transferGold: Action = (world) => {
   const sender = world.random.perMille(900) ? CAFE_ACCOUNT : pickCreator(world);
   const args = [
@@ -114,7 +114,7 @@ const payMany: Action = (world) => {
   return [{ sender: pickSender(world), payload }];
 };
 
-/** One in a hundred has nothing to write, and fails. */
+/** One text in a hundred is empty, and its call fails. */
 const write: Action = (world) => {
   const text = world.random.perMille(10) ? '' : words(world, MAX_WORDS);
   return [{ sender: pickSender(world), payload: () => writeEntry(text) }];
@@ -149,7 +149,7 @@ const trade: Action = (world) => {
   return [{ sender, payload }];
 };
 
-/** Somebody paints, and others come; who has painted before gives up the older painting. */
+/** One account paints and others visit it. A new painting replaces the painter's older one. */
 const exhibit: Action = (world) => {
   const { random } = world;
   const painter = pickSender(world);
@@ -161,7 +161,7 @@ const exhibit: Action = (world) => {
   ];
 };
 
-/** With each way to sign that an account with one key has. */
+/** Uses the ways to sign that an account with one key has. */
 const showArguments: Action = (world) => {
   const { random } = world;
   const sender = pickSender(world);
@@ -179,10 +179,10 @@ const payTogether: Action = (world) => {
   return [{ sender, second, form: 'multiAgent', payload: () => together(octas) }];
 };
 
-/** A script with parameters (&signer, address, u64) that only returns: its code is in the transaction. */
+/** A script with parameters (&signer, address, u64) that only returns. */
 const SCRIPT = writeBinary(
   10,
-  // Two signatures: no types; a reference to signer, address, u64.
+  // Two signatures: an empty one, then (&signer, address, u64).
   { signatures: Buffer.of(0, 3, 0x06, 0x0c, 0x05, 0x03) },
   // No type parameters, parameters of signature 1, no access specifiers, locals of signature 0, one `Ret`.
   Buffer.of(0, 1, 1, 0, 1, 0x02),
@@ -199,7 +199,7 @@ const runScript: Action = (world) => {
   return [{ sender: pickSender(world), form, payload }];
 };
 
-/** Too many coins, an arithmetic error, too little gas. */
+/** Fails because of too many coins, an arithmetic error or too little gas. */
 const fail: Action = (world) => {
   const sender = pickSender(world);
   const receiver = addressOf(world, pickReceiver(world));
@@ -221,7 +221,7 @@ const rotateKey: Action = (world) => {
   return [{ sender, payload }];
 };
 
-/** One owner proposes a payment and, as one of two signatures is enough, has it paid. */
+/** One owner proposes a payment and executes it: the signature of one of the two owners is enough. */
 const spendTogether: Action = (world) => {
   const sender = FIRST_CREATOR_ACCOUNT;
   const payment = transfer(addressOf(world, pickReceiver(world)), amount(world, MAX_PAYMENT_OCTAS));
@@ -234,7 +234,7 @@ const spendTogether: Action = (world) => {
       payload: () => ({
         kind: 'multisig',
         multisigAddress: world.multisig,
-        // The other half is executed as it waits on the chain.
+        // Half of the payments are executed from the payload that is stored on the chain.
         payload: isOnChain ? undefined : payment,
       }),
     },
@@ -245,7 +245,7 @@ function multisigBytes({ multisig }: World): Buffer {
   return encodeBcs((to) => to.address(multisig));
 }
 
-/** A token of the second standard, or one of the first. */
+/** Mints a token of the second standard, or one of the first. */
 const mint: Action = (world) => {
   const number = world.random.u32();
   const sender = pickCreator(world);
@@ -266,7 +266,7 @@ const mint: Action = (world) => {
 /** Five flags, all false. */
 const FIRST_MUTABILITY = Buffer.of(5, 0, 0, 0, 0, 0);
 
-/** The clock of BEEF gets one more hand, until it has all. */
+/** Publishes the clock of BEEF with one more hand each time, until it has all. */
 const publishClock: Action = ({ publications }) => {
   const module = clockModule(Math.min(publications, CLOCK_MAX_HANDS));
   return [{ sender: BEEF_ACCOUNT, payload: () => publication('Clock', [module], 1) }];
@@ -294,7 +294,7 @@ const SHARES: readonly (readonly [perMille: number, action: Action])[] = [
 
 const ACTIONS = SHARES.flatMap(([perMille, action]) => new Array<Action>(perMille).fill(action));
 
-/** What somebody does next. */
+/** Draws the next scenario and returns its calls. */
 export function nextCalls(world: World): readonly Call[] {
   return world.random.pick(ACTIONS)(world);
 }

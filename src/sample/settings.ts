@@ -1,12 +1,12 @@
-/** The settings of a sample ledger, which it says itself, and their errors. */
+/** The settings of a sample ledger, which the ledger itself stores, and their errors. */
 import { decodeBcs } from '../move/bcs/bcs-reader.ts';
 import { MoveError } from '../move/errors.ts';
 import { CAFE_HEX } from './publishers.ts';
 
-/** Goes up when the same seed would give another ledger. */
+/** Increment it whenever the same seed would give a different ledger. */
 export const GENERATOR_VERSION = 7;
 
-/** The resource of CAFE that states how a sample ledger was made. */
+/** The resource of CAFE that stores the settings of a sample ledger. */
 export const SAMPLE_RESOURCE = `${CAFE_HEX}::sample::Sample`;
 
 export const MAX_SAMPLE_ACCOUNTS = 5_000_000;
@@ -16,13 +16,13 @@ export const MAX_SAMPLE_SEED = 0xffff_ffff_ffff_ffffn;
 export interface SampleSettings {
   /** u64. */
   readonly seed: bigint;
-  /** Ordinary accounts that the ledger grows to. */
+  /** Number of ordinary accounts that the ledger grows to. */
   readonly accounts: number;
 }
 
 type SampleErrorCode = 'bad_sample_settings' | 'not_this_sample';
 
-/** Settings that no sample ledger can have, or a ledger that this generator has not made. */
+/** Invalid settings, or a ledger that this generator has not made. */
 export class SampleError extends MoveError<SampleErrorCode> {}
 
 /** @throws SampleError `bad_sample_settings` */
@@ -40,9 +40,9 @@ export function checkCount(name: string, value: number, most: number): number {
 }
 
 /**
- * The settings of a sample ledger from its own resource.
+ * Reads the settings of a sample ledger from its own resource.
  * @param bytes the value of SAMPLE_RESOURCE
- * @throws BcsError for other bytes; SampleError `not_this_sample` when another generator made it.
+ * @throws BcsError for other bytes; SampleError `not_this_sample` if another generator made it.
  */
 export function readSampleSettings(bytes: Uint8Array): SampleSettings {
   return decodeBcs(bytes, (reader) => {

@@ -7,7 +7,7 @@ import { ASSETS, addressOf, pickReceiver, type World } from './world.ts';
 
 const MODULE = `${CAFE_HEX}::showcase`;
 
-/** @template T what arguments are drawn from */
+/** @template T the source that arguments are drawn from */
 interface ShownFunction<T> {
   readonly call: FunctionCall;
   readonly draw: (from: T) => readonly Argument[];
@@ -32,7 +32,7 @@ function signed(random: Random, bits: 8 | 16 | 32 | 64 | 128 | 256): ValueWriter
   return (to) => to.signed(value, bits);
 }
 
-/** Functions whose arguments are drawn from random numbers alone; large ledgers of benchmarks call them too. */
+/** Functions whose arguments are drawn from random numbers alone. The large ledgers of benchmarks call them too. */
 export const DRAWN = {
   unsignedNumbers: shown('unsigned_numbers', ({ random }: Pick<World, 'random'>) => {
     const small = random.below(256);

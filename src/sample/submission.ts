@@ -1,6 +1,6 @@
 /**
  * User transactions as they are submitted: unsigned bytes, the message that is signed, and the authenticator in the
- * form that the call wants (docs/spec/ledger.md §3.4, docs/spec/encode.md §A5).
+ * form that the call specifies (docs/spec/ledger.md §3.4, docs/spec/encode.md §A5).
  */
 import { sign } from 'node:crypto';
 import { BcsWriter } from '../move/bcs/bcs-writer.ts';
@@ -19,15 +19,15 @@ import { authenticatorOf, type SampleKey } from './keys.ts';
 export interface Call {
   /** Account index. */
   readonly sender: number;
-  /** Made only when the transaction is written. */
+  /** Called only when the transaction is built. */
   readonly payload: () => TransactionPayload;
-  /** How it is signed; `single` when absent. */
+  /** How it is signed; `single` if absent. */
   readonly form?: CallForm;
   /** Signs too (`multiAgent`), or pays (`feePayer`). */
   readonly second?: number;
   /** Signs instead of the sender's newest key. */
   readonly signingKey?: SampleKey;
-  /** Gas units; absent: as many as the sample gives each. */
+  /** Gas limit in gas units. Defaults to the sample's own. */
   readonly maxGasAmount?: bigint;
 }
 
@@ -91,7 +91,7 @@ function withNonce(payload: TransactionPayload, nonce: bigint): TransactionPaylo
   };
 }
 
-/** Prefix and bytes that every signer of the call signs. */
+/** The message that every signer of the call signs: prefix and bytes. */
 function signingMessage(accounts: Signers, call: Call, raw: Uint8Array): Buffer {
   messageWriter.reset();
   if (call.form !== 'multiAgent' && call.form !== 'feePayer') {
@@ -109,7 +109,7 @@ function secondaryAddresses(accounts: Signers, call: Call): Address[] {
   return call.form === 'multiAgent' ? [accounts.address(call.second!)] : [];
 }
 
-/** Who signs the call, in the form that the call wants. */
+/** The authenticator, in the form that the call specifies. */
 function authenticate(accounts: Signers, call: Call, message: Buffer): TransactionAuthenticator {
   const sender = signedBy(call.signingKey ?? accounts.key(call.sender), message);
   const secondarySignerAddresses = secondaryAddresses(accounts, call);

@@ -1,4 +1,4 @@
-/** What the scenarios of a sample ledger draw from. */
+/** The state that the scenarios of a sample ledger draw from. */
 import { type Address, addressBytes } from '../move/types/address.ts';
 import { pairedMetadataAddress } from '../move/types/derived-address.ts';
 import { parseStructTag } from '../move/types/type-parser.ts';
@@ -17,7 +17,7 @@ export const NATIVE_COIN = '0x1::aptos_coin::AptosCoin';
 /** A coin that a user issues. */
 export const MOON_COIN = `${CAFE_HEX}::moon_coin::MoonCoin`;
 
-/** The metadata of the assets, as bytes of their addresses. */
+/** The addresses of the assets' metadata, as bytes. */
 export const ASSETS = {
   native: addressBytes(pairedMetadataAddress(parseStructTag(NATIVE_COIN))),
   moon: addressBytes(pairedMetadataAddress(parseStructTag(MOON_COIN))),
@@ -27,15 +27,15 @@ export const ASSETS = {
 export interface World {
   readonly random: Random;
   readonly accounts: SampleAccounts;
-  /** Accounts that may receive something now, the special ones included. */
+  /** Number of accounts that may receive something now, including the special ones. */
   readonly known: number;
-  /** The account that the creators spend from together. */
+  /** The multisig account of the first two creators. */
   readonly multisig: Address;
   /** How often the package of BEEF was published. */
   readonly publications: number;
 }
 
-/** One kind of thing that users do: calls that follow one another. */
+/** A scenario: calls that follow one another. */
 export type Action = (world: World) => readonly Call[];
 
 /** An account that signs: mostly one of a few busy ones. */
@@ -43,7 +43,7 @@ export function pickSender({ random, accounts }: World): number {
   return FIRST_ORDINARY_ACCOUNT + random.skewed(accounts.signers);
 }
 
-/** An account that can receive; seven in ten are busy ones. */
+/** An account that can receive. Seven draws in ten prefer busy accounts. */
 export function pickReceiver({ random, known }: World): number {
   const ordinary = known - FIRST_ORDINARY_ACCOUNT;
   return (

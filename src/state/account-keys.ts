@@ -1,4 +1,4 @@
-/** State keys of many accounts: the same path for each of them. */
+/** State keys with the same path for many accounts. */
 import { copiedBytes } from '../cache.ts';
 import { domainSeed, HASH_BYTES, sha3 } from '../move/crypto/hash.ts';
 import { ADDRESS_BYTES, type Address } from '../move/types/address.ts';
@@ -8,14 +8,14 @@ import {
   physicalStateKey,
 } from '../move/types/state-key.ts';
 
-/** Where the address is in the input: after the domain's seed and the key's tag. */
+/** Offset of the address in the input: it follows the domain's seed and the key's tag. */
 const ADDRESS_OFFSET = HASH_BYTES + 1;
 
-/** State keys that differ in the account only. */
+/** Computes state keys that differ only in the account. */
 export class AccountKeyHasher {
   readonly #input: Buffer;
 
-  /** @param key such a key of any account; its path names no account */
+  /** @param key such a key of any account; its path must not contain the account */
   constructor(key: AccessPathKey) {
     this.#input = copiedBytes(Buffer.concat([domainSeed('StateKey'), physicalStateKey(key)]));
   }

@@ -1,6 +1,6 @@
 /**
  * Values derived from modules: layouts of types, entry functions with their parameters. They depend only on the
- * modules, not on the ledger version; so they are cached with a digest of each module, and reused while a lookup
+ * modules, not on the ledger version. So they are cached with a digest of each module, and reused while a lookup
  * returns modules with the same digests.
  */
 import { Cache, type CacheName, type CacheSize, copiedText } from '../cache.ts';
@@ -21,10 +21,10 @@ export interface Derived<V> {
 }
 
 const NOT_CHECKED = -1;
-/** Cache memory for each module of a derived value, in bytes, estimated. */
+/** Estimated cache memory for each module of a derived value, in bytes. */
 const STAMP_BYTES = 400;
 
-/** Whether a lookup gives these modules still; a module that does not load any more is not the same. */
+/** Whether a lookup still returns these modules. A module that no longer loads counts as changed. */
 export function areUnchanged(
   modules: readonly ModuleStamp[],
   lookup: ModuleLookup,
@@ -48,18 +48,18 @@ export function areUnchanged(
 
 interface Kept<V> {
   readonly derived: Derived<V>;
-  /** The last of those lookups by whose modules it was found to be right. */
+  /** Number of the last single-version lookup that verified the value; NOT_CHECKED if none has. */
   checkedWith: number;
 }
 
 export class DerivedCache<V> {
   readonly #cache: Cache<Kept<V>>;
   readonly #sizeOf: (value: V) => number | undefined;
-  /** The last lookup of one version, by which nothing has to be checked twice, and how many there were before. */
+  /** The last single-version lookup, and its number: a value that it has verified is not verified again. */
   #lookup: ModuleLookup | undefined;
   #lookups = 0;
 
-  /** @param sizeOf bytes that a value takes, estimated; `undefined` for a value that is not to be cached */
+  /** @param sizeOf estimated bytes of a value; `undefined` for a value that must not be cached */
   constructor(name: CacheName, sizeOf: (value: V) => number | undefined) {
     this.#cache = new Cache(name);
     this.#sizeOf = sizeOf;
@@ -70,8 +70,8 @@ export class DerivedCache<V> {
   }
 
   /**
-   * The value of a key as the modules of a lookup make it; at once when it is cached and the lookup answers at once.
-   * @param make makes the value by the modules that it is given, and by nothing else
+   * The value of a key, from the modules of a lookup; synchronous if it is cached and the lookup is synchronous.
+   * @param make derives the value from the modules that its lookup returns, and from nothing else
    */
   get(
     key: string,
@@ -120,7 +120,7 @@ export function derive<V>(
   const noting: ModuleLookup = (id) =>
     andThen(lookup(id), (module) => {
       if (module === undefined) return module;
-      // The id may be a part of a request's text, which would stay as long as the stamp.
+      // The id may be a slice of a request's text, which would be retained as long as the stamp.
       const own = { address: copiedText(id.address), name: copiedText(id.name) };
       stamps.set(`${id.address}::${id.name}`, { id: own, digest: module.digest });
       return module;

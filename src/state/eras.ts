@@ -1,7 +1,7 @@
 /**
- * Values that follow from modules, by the versions at which they hold. A module is the same from the version that wrote
- * it to the next, so what was made from some modules at one version holds back to the newest of their writes: one value
- * serves all versions in between, without a look at the modules.
+ * Values derived from modules, by the versions at which they hold. A module does not change between two writes to it,
+ * so a value derived at one version also holds back to the newest write of its modules. One value serves all versions
+ * in between, without reading the modules.
  */
 import { Cache, type CacheName } from '../cache.ts';
 import { andThen, type MaybePromise, settle } from '../maybe-promise.ts';
@@ -12,11 +12,11 @@ import type { ModuleView } from './module-view.ts';
 interface ValidityRange<V> {
   readonly value: V;
   readonly sinceVersion: bigint;
-  /** The last version at which this is known to hold; it may go on. */
+  /** The last version at which the value is known to hold; it may hold longer. */
   readonly knownToVersion: bigint;
 }
 
-/** Most ranges of one key; modules are rarely published again, and each one has a place in memory. */
+/** Maximum number of ranges of a key. Modules are rarely published again, and each range takes memory. */
 const MAX_RANGES = 16;
 const RANGE_BYTES = 128;
 
@@ -24,7 +24,7 @@ export class EraCache<V> {
   readonly #cache: Cache<readonly ValidityRange<V>[]>;
   readonly #sizeOf: (value: V) => number;
 
-  /** @param sizeOf bytes that a value takes, estimated */
+  /** @param sizeOf estimated bytes of a value */
   constructor(name: CacheName, sizeOf: (value: V) => number) {
     this.#cache = new Cache(name);
     this.#sizeOf = sizeOf;
@@ -35,9 +35,9 @@ export class EraCache<V> {
   }
 
   /**
-   * The value of a key at the version of some modules. It is tried with the newest modules first, which are usually the
-   * same, so that one value serves all versions.
-   * @param make makes the value from the modules of a view and nothing else
+   * The value of a key at the version of a view. The newest modules are tried first: they are usually the same, so one
+   * value serves all versions.
+   * @param make derives the value from the modules of a view, and from nothing else
    */
   get(
     key: string,

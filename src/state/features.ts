@@ -25,10 +25,10 @@ const LOWEST_MAX_VERSION = 5;
 const LIMITED_IDENTIFIERS_FLAG = 38;
 const LEGACY_MAX_IDENTIFIER_BYTES = 65_535;
 
-/** Accounts can exist without a resource: DEFAULT_ACCOUNT_RESOURCE of the reference's feature flags. */
+/** The reference's flag DEFAULT_ACCOUNT_RESOURCE: accounts can exist without a resource. */
 export const DEFAULT_ACCOUNT_FLAG = 91;
 
-/** The feature flags at a version; `undefined` where they are missing or do not decode. */
+/** The feature flags at a version; `undefined` if they are missing or do not decode. */
 export function featuresAt(
   guard: PruningGuard,
   version: bigint,
@@ -52,7 +52,7 @@ function featuresIn(entry: StateEntry | undefined): Uint8Array | undefined {
 
 export interface DatedLimits {
   readonly limits: LoaderLimits;
-  /** The limits are the same from this version on. */
+  /** The limits have been the same since this version. */
   readonly sinceVersion: bigint;
 }
 
@@ -63,7 +63,7 @@ export function loaderLimitsAt(guard: PruningGuard, version: bigint): MaybePromi
       limits: features
         ? loaderLimitsOf((flag) => isFeatureEnabled(features, flag))
         : DEFAULT_LOADER_LIMITS,
-      // Flags that are missing tell nothing about earlier versions.
+      // Missing flags say nothing about earlier versions.
       sinceVersion: entry?.version ?? version,
     };
   });

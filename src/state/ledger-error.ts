@@ -3,7 +3,7 @@ import { BcsError } from '../move/bcs/bcs-reader.ts';
 import { LayoutError } from '../move/values/layout.ts';
 import { isDamaged, isTransient, type StoreError } from '../store/store-error.ts';
 
-/** Codes of errors of a read; the API maps them to statuses. */
+/** Error codes of reads; the API maps them to statuses. */
 export type LedgerErrorCode =
   | 'version_not_found'
   | 'version_pruned'
@@ -24,10 +24,10 @@ export type LedgerErrorCode =
   | 'fork_upstream_failed'
   | 'fork_not_recorded';
 
-/** A read that has no result; `message` is the interface's exact text. */
+/** A read without a result; `message` is the API's exact text. */
 export class LedgerError extends Error {
   readonly code: LedgerErrorCode;
-  /** When to try again, in seconds, where that is known. */
+  /** Time after which to retry, in seconds, if known. */
   readonly retryAfterSecs: number | undefined;
 
   constructor(
@@ -42,21 +42,21 @@ export class LedgerError extends Error {
   }
 }
 
-/** What a read needs is damaged where it is stored. */
+/** Stored data that a read needs is damaged. */
 export class DamagedError extends LedgerError {
   /** The column whose rows cannot be read. */
   readonly column: string;
 
   constructor(cause: StoreError & { readonly column?: string }) {
     super('ledger_damaged', 'The stored data of this answer is damaged', { cause });
-    // Rows are missing from a stream.
+    // EventGapError has no column. Damage in PostgreSQL has none either, and is counted here too.
     this.column = cause.column ?? 'events';
   }
 }
 
 /**
- * A failure of the way to the store as LedgerError `ledger_unavailable`, damage of what is stored as DamagedError, any
- * other failure unchanged. The texts do not say where the store is.
+ * Converts a transient failure of the store to LedgerError `ledger_unavailable`, and damaged data to DamagedError.
+ * Returns any other failure unchanged. The messages do not say where the store is.
  */
 export function asLedgerFailure(failure: unknown): unknown {
   if (isDamaged(failure)) {
@@ -71,7 +71,7 @@ export function isPruned(failure: unknown): boolean {
   return failure instanceof LedgerError && failure.code === 'version_pruned';
 }
 
-/** The answer for a version below the oldest. */
+/** The error for a version below the oldest. */
 export function versionPruned(version: bigint): LedgerError {
   return new LedgerError('version_pruned', `Ledger version(${version}) has been pruned`);
 }

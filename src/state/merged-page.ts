@@ -1,4 +1,4 @@
-/** Pages of two sources as one page. */
+/** Merges pages of two sources into one. */
 
 interface PageBounds {
   readonly from?: Uint8Array | undefined;
@@ -12,7 +12,8 @@ interface MergedPage<T> {
 }
 
 /**
- * A page with further items that belong to it; of items with the same order, the further one.
+ * Merges `own` into a page: those of its items that are within the page's bounds. If items have the same order, the one
+ * in `own` wins.
  * @param own in any order
  */
 export function mergedPage<T>(

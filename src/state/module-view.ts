@@ -1,4 +1,4 @@
-/** The modules of a ledger as one version shows them. */
+/** The modules of a ledger at one version. */
 import { Cache, copiedBytes, copiedText } from '../cache.ts';
 import { alongside, andThen, type MaybePromise, settle, together } from '../maybe-promise.ts';
 import type { CompiledModule } from '../move/modules/compiled.ts';
@@ -16,10 +16,10 @@ import { type DatedLimits, loaderLimitsAt } from './features.ts';
 import type { PruningGuard } from './pruning-guard.ts';
 import { MODULE_MEMORY_FACTOR, StoredModule } from './stored-module.ts';
 
-/** Maximum number of modules that a view caches by name; all are dropped together when there are more. */
+/** Maximum number of modules that a view caches by name; at the limit, all are dropped together. */
 const MAX_REMEMBERED_MODULES = 4_096;
 
-/** Modules by state key and version of the write; shared by all views of a ledger. */
+/** Modules by state key and version of their write; shared by all views of a ledger. */
 export class ModuleCache extends Cache<StoredModule> {
   constructor() {
     super('modules');
@@ -40,18 +40,18 @@ export class ModuleCache extends Cache<StoredModule> {
   }
 }
 
-/** A type of stored values, events and resources, as rendering its values needs it. */
+/** A type of stored values, such as events and resources, with what rendering them needs. */
 export interface RenderedType {
   /** Estimated. */
   readonly memoryBytes: number;
   /** Canonical text, JSON-escaped and quoted. */
   readonly jsonText: string;
-  /** The UTF-8 of that. */
+  /** UTF-8 of `jsonText`. */
   readonly jsonUtf8: Buffer;
   readonly layout: Layout;
 }
 
-/** Memory of a type's texts, per byte of its tag: both forms of its name, and its key. */
+/** Memory of a type's texts per byte of its tag: both forms of its name, and its key. */
 const TEXT_BYTES_PER_TAG_BYTE = 8;
 
 /** Types by their tags; shared by all views of a ledger. */
@@ -61,9 +61,9 @@ export class TypeCache extends DerivedCache<RenderedType> {
   }
 
   /**
-   * The type whose tag's BCS is `tagBytes`, laid out with the modules that `lookup` gives.
-   * @param decoded the tag of these bytes if the caller has it: that of a resource may nest one level deeper than a
-   *   type tag may
+   * The type whose tag's BCS is `tagBytes`, laid out with the modules that `lookup` returns.
+   * @param decoded the tag of these bytes, if the caller has it: a resource's tag may nest one level deeper than a type
+   *   tag may
    * @throws LayoutError; BcsError for bytes that are not a type tag; or rejects with them
    */
   resolve(
@@ -95,7 +95,7 @@ export interface ModuleCaches {
   readonly types: TypeCache;
 }
 
-/** Longest name that a view remembers, in UTF-16 units: no module of today has a longer one. */
+/** Longest module name that a view caches, in UTF-16 units: no current module has a longer one. */
 export const MAX_REMEMBERED_NAME_LENGTH = 255;
 
 interface Remembered {
@@ -116,7 +116,7 @@ export class ModuleView {
   #limits: MaybePromise<DatedLimits> | undefined;
 
   /**
-   * @param newer a view at a later version: what was written before both versions is looked up there only once
+   * @param newer a view at a later version: modules written before both versions are read only once, there
    * @param canInterpolate see HashedStateKey
    */
   constructor(
@@ -145,14 +145,14 @@ export class ModuleView {
     return andThen(this.#find(address, name), ({ stored }) => stored);
   }
 
-  /** A type laid out with these modules; as TypeCache.resolve. */
+  /** A type laid out with these modules; see TypeCache.resolve. */
   type(tagBytes: Buffer, decoded?: TypeTag): MaybePromise<Derived<RenderedType>> {
     return this.#caches.types.resolve(tagBytes, this.lookup, decoded);
   }
 
   /**
-   * The version since which some modules are as this view has them, and so is all that follows from them and from the
-   * limits for loading them.
+   * The version since which these modules and the limits for loading them have been as this view has them. Values
+   * derived from both hold since then.
    */
   sinceVersionOf(modules: readonly ModuleId[]): MaybePromise<bigint> {
     return andThen(this.#loaderLimits(), ({ sinceVersion }) =>
@@ -176,7 +176,7 @@ export class ModuleView {
     );
   }
 
-  /** Whether a module that is the same in another view is loaded in the same way. */
+  /** Whether both views load modules under the same limits: then equal modules load in the same way. */
   hasSameLimitsAs(other: ModuleView): MaybePromise<boolean> {
     return andThen(this.#loaderLimits(), ({ limits }) =>
       andThen(

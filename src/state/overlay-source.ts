@@ -1,4 +1,4 @@
-/** A source with an overlay above it. */
+/** A source with an overlay on top of it. */
 
 import { andThen, type MaybePromise, together } from '../maybe-promise.ts';
 import { U64_MAX } from '../move/bcs/bcs-reader.ts';
@@ -27,8 +27,8 @@ interface Reads {
 }
 
 /**
- * What is overlaid is read first; `overrides` of the source tells whether any of it has been read.
- * @param head may be newer than that of the source below, whose newest state goes on then
+ * Reads look into the overlay first. `overrides` of the source tells whether any of them found something there.
+ * @param head may be newer than the head of the source below, whose newest state then holds for later versions too
  */
 export function overlaidSource(
   below: LedgerSource,
@@ -113,13 +113,13 @@ class OverlaidState implements StateSource {
     return { keys: page.items, next: page.next };
   }
 
-  /** Unknown: an index of the source below does not have what is overlaid. */
+  /** Always unknown: the balance index of the source below does not contain the overlay. */
   balance(): undefined {
     return undefined;
   }
 
   async balances(owner: Uint8Array, query: BalanceQuery): Promise<BalanceRows> {
-    // A row of a version that no ledger reaches: the amount is read from state.
+    // No ledger reaches the version of this row, so the amount is read from state.
     const row = { version: U64_MAX, coin: 0n, fungible: 0n };
     const holderOf = (metadata: Buffer) => ({ owner: Buffer.from(owner), metadata });
     const assets = this.#overlay.list('assets', owner);

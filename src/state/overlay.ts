@@ -1,8 +1,8 @@
 /**
- * Writes in memory that lie above a source: values of state keys, deletions, and events at the ends of streams. An
- * overlay never changes: `with` makes another one. So holding an overlay is a snapshot, and going back to it a revert.
+ * Writes in memory on top of a source: values of state keys, deletions, and events at the ends of streams. An overlay
+ * is immutable: `with` returns a new one. So keeping an overlay is a snapshot, and going back to it is a revert.
  *
- * An overlay is a chain of layers. A new layer takes in those below it that are not larger: n writes make at most log n
+ * An overlay is a chain of layers. A new layer absorbs those below it that are not larger: n writes make at most log n
  * layers, and each write is copied at most log n times.
  */
 import { balancePathOf, objectGroupChange } from '../move/values/balance-values.ts';
@@ -10,11 +10,11 @@ import { encodeStreamId, type StoredEvent, type StreamId } from '../store/column
 import type { StateEntry } from '../store/columns/state-column.ts';
 import { isAccountKey, ownerOfKey } from '../store/columns/state-key-column.ts';
 
-/** A write of a state key; without bytes a deletion. */
+/** A write to a state key; a deletion if it has no bytes. */
 export interface OverlaidWrite {
   readonly hash: Buffer;
   readonly physical: Buffer;
-  /** Its version is not below that of an earlier write of the key. */
+  /** Its version is not below that of an earlier write to the key. */
   readonly entry: StateEntry;
 }
 
@@ -27,7 +27,7 @@ export interface OverlayChanges {
 interface Items {
   readonly writes: OverlaidWrite;
   readonly keys: Buffer;
-  /** Metadata of assets that an owner's balance may have changed of, by owner. */
+  /** Metadata of the assets whose balance may have changed, by owner. */
   readonly assets: Buffer;
   readonly events: StoredEvent;
 }
@@ -40,7 +40,7 @@ interface Layer {
 
 export class Overlay {
   static readonly EMPTY = new Overlay([]);
-  /** The newest first. */
+  /** Newest first. */
   readonly #layers: readonly Layer[];
 
   private constructor(layers: readonly Layer[]) {
@@ -79,7 +79,10 @@ export class Overlay {
     return undefined;
   }
 
-  /** The writes of a key, ascending by version; the keys of an account, or the assets of an owner, with repetitions. */
+  /**
+   * The writes to a key in ascending order of versions, the events of a stream in order, the keys of an account, or the
+   * assets of an owner. Keys and assets may repeat.
+   */
   list<K extends keyof Items>(kind: K, name: Uint8Array): readonly Items[K][] {
     const key = nameOf(name);
     return this.#layers.toReversed().flatMap(({ lists }) => lists[kind].get(key) ?? []);
@@ -126,7 +129,7 @@ function merged(older: Layer, newer: Layer): Layer {
   };
 }
 
-/** The owner and the asset whose balance a write says. */
+/** The owner and the asset of the balance that a write contains; empty if it contains none. */
 function assetOf({ physical, entry }: OverlaidWrite): (readonly [Buffer, Buffer])[] {
   const path = balancePathOf(physical);
   if (path?.kind === 'coinStore') return [[ownerOfKey(physical), path.metadata]];

@@ -1,12 +1,12 @@
 /**
- * Decides for each key whether it was pruned: below the oldest version only pinned accounts have a history, each from
+ * Decides for each key whether it was pruned. Below the oldest version only pinned accounts have a history, each from
  * the version on from which it is complete.
  *
- * Nothing is answered from half-pruned state. A view may be older than the newest pruning. A row that is found is
- * correct anyway (src/store/pruning/prune-step.ts); a missing row is trusted only while nothing visible to the view
- * can have been deleted, and otherwise the head is read again. Deleting begins READER_GRACE_MS after the new oldest
- * version was published. So a view whose head was the newest within half of that time needs no second look, and a
- * request that is answered at once never pays for one.
+ * No read is answered from half-pruned state. A view may be older than the newest pruning. A row that is found is
+ * correct anyway (src/store/pruning/prune-step.ts). A missing row is trusted only while nothing visible to the view can
+ * have been deleted; otherwise the head is read again. Deleting begins READER_GRACE_MS after the new oldest version was
+ * published. So a view whose head was the newest within half of that time need not read it again, and a request that is
+ * answered right after the view was opened never does.
  */
 import { andThen, type MaybePromise, settle } from '../maybe-promise.ts';
 import type { Address } from '../move/types/address.ts';
@@ -27,7 +27,7 @@ import type { EventSource, LedgerSource, StateSource } from './source.ts';
 
 /** How long a view is trusted after its head was seen to be the newest, in milliseconds. */
 export const TRUSTED_MS = READER_GRACE_MS / 2;
-/** How long after a move to another server a request may still have read from the one before, in milliseconds. */
+/** How long after a move to another server a request may still have read from the previous one, in milliseconds. */
 const MOVE_DOUBT_MS = 30_000;
 
 export class PruningGuard {
@@ -40,7 +40,7 @@ export class PruningGuard {
 
   /**
    * @param pinned the accounts whose history is retained, read no earlier than the head's oldest version was published
-   * @param confirmedMs when the view's head was the newest, as `performance.now()` gives it
+   * @param confirmedMs when the view's head was the newest, a time of `performance.now()`
    */
   constructor(
     store: StoreReader,
@@ -62,7 +62,7 @@ export class PruningGuard {
   }
 
   /**
-   * The version to read at, of things that belong to an account when one is given.
+   * The version to read at. If the data belongs to an account, the account's retained history counts.
    * @throws LedgerError `version_not_found`, `version_pruned`
    */
   resolveVersion(asked: bigint | undefined, account?: Address): bigint {
@@ -81,7 +81,7 @@ export class PruningGuard {
   }
 
   /**
-   * A page of a stream, which is retained as far back as its account. A gap that pruning has made since the view was
+   * A page of a stream, which is retained as far back as its account. A gap that pruning caused after the view was
    * opened is reported as pruned. @throws EventGapError, RowDamagedError
    */
   eventPage(stream: StreamId, query: EventPageQuery): MaybePromise<EventPage> {
@@ -94,7 +94,7 @@ export class PruningGuard {
     query: EventPageQuery,
   ): MaybePromise<EventPage> {
     const view = this.#events.eventStream(stream, this.#headOf(stream.address, oldestVersion));
-    /** Takes what was found, unless more has been pruned since. */
+    /** Uses what was found, or reads the page again if more has been pruned since. */
     const lookAgain = async (found: () => EventPage): Promise<EventPage> => {
       const newest = await this.#newestHead();
       return newest.oldestVersion === oldestVersion
@@ -129,9 +129,9 @@ export class PruningGuard {
   }
 
   /**
-   * The value of a state key after a version; `undefined` when there is none.
-   * @param account whose key it is; absent: a key of no account
-   * @throws LedgerError `version_pruned` where nothing is found because it is gone
+   * The value of a state key after a version; `undefined` if it has none.
+   * @param account the account that the key belongs to; absent if it belongs to none
+   * @throws LedgerError `version_pruned` if the value may be missing because it was pruned
    */
   state(
     account: Address | undefined,
@@ -144,7 +144,7 @@ export class PruningGuard {
     );
   }
 
-  /** Passes if all data of a version is still there. @throws LedgerError `version_pruned` */
+  /** Returns if all data of a version is still there. @throws LedgerError `version_pruned` */
   assertRetained(version: bigint, account?: Address): MaybePromise<void> {
     return this.#absent(version, account) as MaybePromise<void>;
   }
@@ -163,15 +163,15 @@ export class PruningGuard {
     return isTrusted ? undefined : this.#lookAgain(version, account);
   }
 
-  /** Nothing that the view shows from its oldest version on can have been deleted. */
+  /** Whether nothing that the view shows from its oldest version on can have been deleted. */
   get #isTrusted(): boolean {
     return performance.now() - this.#confirmedMs < TRUSTED_MS;
   }
 
   /**
-   * The head as it is now, for one who has missed a row. A server that is not known to be up to date may lack what
-   * another one had deleted when the row was missed there.
-   * @throws StoreError `store_behind` when this process has moved from one to another, and cannot know
+   * The current head, for a read that missed a row. The row may have been deleted on the server that was read from
+   * before; the head of a server that is not known to be up to date may not show that pruning yet.
+   * @throws StoreError `store_behind` if this process has recently moved to such a server
    */
   async #newestHead(): Promise<Head> {
     const head = await openHead(this.#store);

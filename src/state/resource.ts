@@ -1,5 +1,5 @@
 /**
- * Single resources at a version, plain ones and members of groups (docs/spec/ledger.md §5.5, docs/spec/http.md §1.6).
+ * Single resources at a version: plain ones and members of groups (docs/spec/ledger.md §5.5, docs/spec/http.md §1.6).
  */
 import { copiedBytes } from '../cache.ts';
 import { andThen, type MaybePromise, settle } from '../maybe-promise.ts';
@@ -19,9 +19,8 @@ import type { PruningGuard } from './pruning-guard.ts';
 const STRUCT_INDEX = Buffer.of(INDEX_OF_KIND.get('struct')!);
 
 /**
- * The bytes of a resource at the version of some modules.
- * @throws LedgerError `resource_not_found`; `internal_error` for a group's value that does not decode
- *   (it may also reject with them)
+ * The bytes of a resource at the version of `modules`.
+ * @throws LedgerError `resource_not_found`; `internal_error` if a group does not decode; or rejects with them
  */
 export function readResource(
   guard: PruningGuard,
@@ -45,18 +44,18 @@ export function readResource(
   });
 }
 
-/** Where the resources of a type are, of whatever account. */
+/** Where the resources of a type are stored, for any account. */
 export interface ResourcePlace {
   readonly tag: StructTag;
-  /** The group that they are in; absent: each is a value of its own. */
+  /** The group that contains them; absent if each is a value of its own. */
   readonly group: StructTag | undefined;
   readonly keys: AccountKeyHasher;
   readonly path: Buffer;
-  /** The BCS of the tag, by which a group has the resource; absent without a group. */
+  /** The BCS of the tag, which is the key of the resource in its group; absent without a group. */
   readonly member: Buffer | undefined;
 }
 
-/** The struct's module declares whether it is in a group; one that is missing or does not load declares none. */
+/** The struct's module declares its group; a module that is missing or does not load declares none. */
 export function resourcePlace(tag: StructTag, lookup: ModuleLookup): MaybePromise<ResourcePlace> {
   return andThen(groupOf(tag, lookup), (group) => {
     const key =
@@ -69,7 +68,7 @@ export function resourcePlace(tag: StructTag, lookup: ModuleLookup): MaybePromis
 }
 
 /**
- * A resource in the value at its place. @throws LedgerError `internal_error` for a group's value that does not decode
+ * Extracts a resource from the value at its place. @throws LedgerError `internal_error` if a group does not decode
  */
 export function resourceIn(
   value: Buffer | undefined,
@@ -82,7 +81,7 @@ export function resourceIn(
   return decodeStored(failure, () => groupMember(value, member));
 }
 
-/** The group that a type's values are in, as its module says; `undefined` for a type of its own. */
+/** The resource group that a type's module declares for it; `undefined` if it declares none. */
 export function groupOf(tag: StructTag, lookup: ModuleLookup): MaybePromise<StructTag | undefined> {
   return settle(
     () => lookup({ address: tag.address, name: tag.module }),
@@ -102,7 +101,7 @@ export function resourceType(tag: StructTag, modules: ModuleView): MaybePromise<
 
 /**
  * The JSON text of a resource: `{"type":"…","data":{…}}`.
- * @param failure beginning of error messages: what failed
+ * @param failure start of error messages: what failed
  * @throws LedgerError `internal_error`; or rejects with it
  */
 export function resourceJson(

@@ -1,7 +1,7 @@
 /**
- * Where the reads of a ledger come from: its state, its events and its other history, as one head shows them. There
- * are three sources: the rows of a store (here), those of another node (fork/), and writes in memory above any other
- * source (overlay-source.ts).
+ * Sources of a ledger's data at one head: its state, its events and its other history. There are three sources: the
+ * rows of a store (here), the data of another node (fork/), and writes in memory on top of any other source
+ * (overlay-source.ts).
  */
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Address } from '../move/types/address.ts';
@@ -21,7 +21,7 @@ import {
 } from '../store/read/view.ts';
 import type { StoreReader } from '../store/store.ts';
 
-/** The values of state keys at a version, which is at most that of the head. */
+/** The values of state keys at a version that is at most that of the head. */
 export interface StateSource {
   /** `undefined` when the key has no value. */
   state(key: HashedStateKey, version: bigint): MaybePromise<StateEntry | undefined>;
@@ -31,7 +31,7 @@ export interface StateSource {
     version: bigint,
   ): MaybePromise<readonly (StateEntry | undefined)[]>;
 
-  /** The writes to keys in some versions, deletions included, in the requested order. */
+  /** The writes to keys in a range of versions, deletions included, in the requested order. */
   stateWrites(
     keys: readonly HashedStateKey[],
     query: StateWritesQuery,
@@ -43,7 +43,7 @@ export interface StateSource {
    */
   accountKeys(address: Address, query: AccountKeyQuery): Promise<AccountKeyPage>;
 
-  /** An owner's balance of an asset, valid from the version that it contains; `undefined`: state tells. */
+  /** An owner's balance of an asset, valid from the version in it; `undefined` if it must be read from state. */
   balance(owner: Uint8Array, metadata: Uint8Array): MaybePromise<StoredBalance | undefined>;
 
   balances(owner: Uint8Array, query: BalanceQuery): MaybePromise<BalanceRows>;
@@ -52,11 +52,11 @@ export interface StateSource {
 export type EventStream = Pick<EventStreamView, 'page' | 'lastSequenceNumber'>;
 
 export interface EventSource {
-  /** @param head another one at the same version, for a stream that is retained further back */
+  /** @param head a different head at the same version, for a stream that is retained further back */
   eventStream(stream: StreamId, head?: Head): EventStream;
 }
 
-/** Transactions, blocks, and what is looked up by them. */
+/** Transactions, blocks, and what is looked up through them. */
 export type HistorySource = Pick<
   StoreView,
   | 'blockByHeight'
@@ -74,7 +74,7 @@ export type HistorySource = Pick<
   sender(address: Address): Pick<ReturnType<StoreView['sender']>, 'bySequenceNumber' | 'byVersion'>;
 };
 
-/** Whether an answer has read what is overridden. */
+/** Whether overridden data has been read. */
 export interface OverrideReads {
   readonly areOverridden: boolean;
 }
@@ -88,7 +88,7 @@ export interface LedgerSource {
   readonly overrides?: OverrideReads;
 }
 
-/** How the store of a ledger is read at a head. */
+/** Opens the source that reads the store of a ledger at a head. */
 export type OpenSource = (store: StoreReader, head: Head) => LedgerSource;
 
 export const storedSource: OpenSource = (store, head) => {

@@ -1,4 +1,4 @@
-/** A published module: bytes, JSON and loaded form, each made once. */
+/** A published module: its bytes, and its JSON and loaded form, each computed once. */
 import { formatHex } from '../move/bcs/hex.ts';
 import { AbiError, abiTooLarge, moduleAbiJson } from '../move/modules/abi.ts';
 import {
@@ -11,7 +11,7 @@ import { loadModule } from '../move/modules/read.ts';
 import { LedgerError } from './ledger-error.ts';
 
 /**
- * Memory of a module besides its bytes, as a multiple of them: hex, ABI text, the loaded form (measured on the devnet
+ * Memory of a module besides its bytes, as a multiple of them: hex, ABI text and loaded form (measured on the devnet
  * genesis: 9 to 14), and the checked code of its functions (2.5).
  */
 export const MODULE_MEMORY_FACTOR = 18;

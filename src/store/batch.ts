@@ -29,19 +29,19 @@ export interface DeletedRange extends OrderBounds {
   readonly isOfClearedVersion: boolean;
 }
 
-/** The columns whose rows of a version go when it is cleared. */
+/** The columns whose rows of a version are deleted when it is cleared. */
 const VERSION_COLUMNS = [TRANSACTION_INFOS, TRANSACTIONS, VERSION_WRITES, MODULE_EVENTS];
 
 /**
- * Collects changes for `Store.commit`, which takes a batch once. A later change of a row replaces an earlier one. Rows
- * are copied at once; bounds of ranges must stay unchanged until the commit has settled.
+ * Collects changes for `Store.commit`. A batch can be committed once. A later change of a row replaces an earlier one.
+ * Rows are copied at once; bounds of ranges must stay unchanged until the commit has settled.
  */
 export class Batch {
-  /** Rows that are stored next. */
+  /** Rows that are stored after the ranges are deleted. */
   readonly packedRows = new PackedRows();
   /** The row that makes the commit visible, stored after all others. */
   readonly packedPublished = new PackedRows();
-  /** By number: those that rows have been put into. */
+  /** The columns that have changed rows, by number. */
   readonly #columns: Column[] = [];
   readonly #ranges: DeletedRange[] = [];
   readonly #clearedVersions: RowKey[] = [];
@@ -65,7 +65,7 @@ export class Batch {
     return this.#ranges;
   }
 
-  /** Versions that are cleared first; `ranges` has their rows too. */
+  /** Versions that are cleared first; `ranges` covers their rows too. */
   get clearedVersions(): readonly RowKey[] {
     return this.#clearedVersions;
   }
@@ -93,8 +93,8 @@ export class Batch {
   }
 
   /**
-   * Removes the rows that a partition has between two bounds before the batch is applied: what the batch itself puts
-   * there stays. @throws StoreError `batch_too_large`; RangeError for a partition or bounds of another shape.
+   * Removes the rows that a partition has between two bounds before the batch is applied. Rows that the batch itself
+   * puts there stay. @throws StoreError `batch_too_large`; RangeError for a partition or bounds of another shape.
    */
   deleteRange(column: Column, partition: Uint8Array, bounds: OrderBounds = {}): this {
     assertBounds(column, partition, bounds);
@@ -105,8 +105,8 @@ export class Batch {
   }
 
   /**
-   * Removes all rows that the columns by version have of a version before the batch is applied, also where they are
-   * damaged and cannot be read. @throws StoreError `batch_too_large`
+   * Removes all rows of a version from `VERSION_COLUMNS` before the batch is applied, even rows that are damaged and
+   * cannot be read. @throws StoreError `batch_too_large`
    */
   clearVersion({ partition, order }: RowKey): this {
     for (const column of VERSION_COLUMNS) {
@@ -122,7 +122,7 @@ export class Batch {
   }
 
   /**
-   * Sets a row that must not be seen before all others of the batch are stored: the head.
+   * Puts a row that must not be seen before all others of the batch are stored, such as the head.
    * @throws StoreError `batch_too_large`; RangeError for a key of another shape.
    */
   publish(column: Column, partition: Uint8Array, order: Uint8Array, value: Uint8Array): this {

@@ -1,17 +1,17 @@
 /**
- * Rows of a batch in pieces of memory, which change hands between threads without being copied. A row that is longer
- * than a piece has one of its own.
+ * Packs the rows of a batch into pieces of memory, which are transferred between threads without being copied. A row
+ * that is longer than a piece gets its own piece.
  *
- * A row is its kind, u8; the high half of the number of its value's bytes, u16; then an entry as the sorted runs of
- * SQLite have it (sqlite/runs/block.ts): u16 bytes of the key; the low half of the number of the value's bytes, or
- * DELETED; the key, which is the number of the column, the partition and the order; the value, behind a byte that says
- * that it is here. So most rows are stored as they are. Numbers are little-endian.
+ * A row consists of its kind (u8), the high half of its value's length (u16), and an entry in the format of SQLite's
+ * sorted runs (sqlite/runs/block.ts). The entry has the key's length (u16); the low half of the value's length, or
+ * DELETED (u16); the key, which is the column's number, the partition and the order; and the value, after an IS_HERE
+ * byte. So most rows are stored as they are. Numbers are little-endian.
  */
 import type { Column } from './columns/columns.ts';
 
 export const PUT = 0;
 export const DELETE = 1;
-/** The value is the end of the range, a key too. */
+/** The value is the end of the range, which is also a key. */
 export const DELETE_RANGE = 2;
 export const CLEAR_VERSION = 3;
 
@@ -19,15 +19,15 @@ const HIGH_AT = 1;
 const ENTRY_AT = 3;
 const KEY_AT = 7;
 const DELETED = 0xffff;
-/** The byte before a value: the value follows, it is not somewhere else. */
+/** The byte before a value. It says that the value follows and is not stored elsewhere. */
 export const IS_HERE = 0;
 
-/** Bytes of the first piece, and of the largest ones: below those that malloc gives back to the system at once. */
+/** Bytes of the first piece and of usual large ones, below the sizes that malloc returns to the system at once. */
 const FIRST_PIECE_BYTES = 8 * 1024;
 const MAX_PIECE_BYTES = 64 * 1024;
 
 const NO_BYTES = Buffer.from(new ArrayBuffer(0));
-/** Longest part that is copied here, in bytes: a call into the runtime takes longer. */
+/** Up to this many bytes are copied in a loop: a call into the runtime would take longer. */
 const MAX_COPIED_BYTES = 64;
 
 export class PackedRows {
@@ -70,7 +70,7 @@ export class PackedRows {
     return this.#end === 0 ? [] : [...this.#full, this.#piece.subarray(0, this.#end)];
   }
 
-  /** The pieces, which are the caller's from now on. */
+  /** Returns the pieces, which the caller owns from now on. */
   take(): readonly Buffer<ArrayBuffer>[] {
     const { pieces } = this;
     this.#isTaken = true;
@@ -103,7 +103,7 @@ function u16At(bytes: Uint8Array, at: number): number {
   return bytes[at]! | (bytes[at + 1]! << 8);
 }
 
-/** Goes through the rows of a piece. */
+/** Iterates over the rows of a piece. */
 export class PackedReader {
   readonly bytes: Buffer;
   kind = PUT;
@@ -117,7 +117,7 @@ export class PackedReader {
     this.bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
   }
 
-  /** Goes to the next row. @returns false after the last one */
+  /** Moves to the next row. @returns false after the last one */
   next(): boolean {
     const { bytes, end: at } = this;
     if (at >= bytes.length) return false;
@@ -146,7 +146,7 @@ export class PackedReader {
   }
 }
 
-/** @param columnOf a number */
+/** @param columnOf finds a column by its number */
 export function rowsIn(pieces: readonly Buffer[], columnOf: (number: number) => Column) {
   const rows = [];
   for (const bytes of pieces) {

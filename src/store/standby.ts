@@ -1,8 +1,8 @@
-/** Waiting for the right to write a store, which one process has at a time. */
+/** Waits for the right to write a store, which one process has at a time. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isStoreError, isTransient, type StoreError } from './store-error.ts';
 
-/** How often a process that waits asks for the right, in milliseconds. */
+/** How often a waiting process tries to get the right, in milliseconds. */
 const ATTEMPT_INTERVAL_MS = 250;
 
 export interface Standby {
@@ -13,8 +13,8 @@ export interface Standby {
 
 /**
  * Attempts to open a store until no other process writes it.
- * @param standby absent: the first attempt is the last
- * @throws what the attempt throws, if waiting cannot help; the signal's reason
+ * @param standby if absent, there is only one attempt
+ * @throws the error of the attempt, if waiting cannot help; AbortError when the signal is aborted
  */
 export async function standBy<T>(
   attempt: () => Promise<T>,

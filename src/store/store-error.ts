@@ -78,19 +78,19 @@ const TRANSIENT: readonly StoreErrorCode[] = [
   'store_busy',
 ];
 
-/** Whether the way to the store has failed, and not the store: the same read may succeed a moment later. */
+/** Whether access to the store failed, and not the store itself: the same read may succeed a moment later. */
 export function isTransient(error: unknown): boolean {
   return error instanceof StoreError && TRANSIENT.includes(error.code);
 }
 
 const DAMAGE: readonly StoreErrorCode[] = ['store_damaged', 'row_damaged', 'event_gap'];
 
-/** Whether an error says that stored data is damaged where it was read: other reads may succeed. */
+/** Whether an error means that stored data is damaged where it was read. Other reads may succeed. */
 export function isDamaged(error: unknown): error is StoreError {
   return error instanceof StoreError && DAMAGE.includes(error.code);
 }
 
-/** Whether this process cannot write the store any more, which only a new start mends. */
+/** Whether this process can no longer write the store until it is restarted. */
 export function isWritingLost(error: unknown): boolean {
   return isStoreError(error, 'store_lock_lost') || isStoreError(error, 'store_commits_lost');
 }
@@ -116,7 +116,7 @@ export class RowDamagedError extends StoreError {
   readonly column: string;
   /** The key in hex, `partition/order`. */
   readonly key: string;
-  /** The key; of a scan that has met a damaged row, where it can go on behind. Without a partition: not known. */
+  /** The key. If a scan failed, it can continue after this key. With an empty partition, the key is unknown. */
   readonly row: RowKey;
 
   constructor(column: Column, key: RowKey, detail: string, facts?: { readonly cause: unknown }) {

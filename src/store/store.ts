@@ -1,17 +1,18 @@
 /**
  * The interface of a storage engine: bytes to bytes, one round trip per read, every read inside one partition of
- * one column. SQLite answers at once, a distributed engine with a promise. The contract is test/store/contract.test.ts;
- * the model of an engine is test/store/memory-store.ts.
+ * one column. SQLite returns values, a distributed engine returns promises. The contract is
+ * test/store/contract.test.ts; the model of an engine is test/store/memory-store.ts.
  *
  * Buffers. The result of a read belongs to the caller: it is a copy that no later read or commit changes. It may
- * share its memory with other small answers (Node's buffer pool): to cache a few bytes of it, copy them out. A key that
+ * share its memory with other small results (Node's buffer pool): to cache a few bytes of it, copy them out. A key that
  * is passed in is read before the call returns and may be used again. Buffers put into a batch belong to the store
  * until the commit has settled.
  *
  * Snapshots. Two reads may see different commits, and an engine of many machines may show half of one: visibility by
  * version makes that harmless (docs/data-layout.md), so no caller holds a transaction. A change (a row, a range) is
  * seen whole or not at all, and the published row after all others. The process that commits reads its commit as soon
- * as it has settled; in other processes a read may be as old as the current turn of the event loop (about 1 ms).
+ * as it has settled. In other processes, a read in SQLite may be as old as the current turn of the event loop (about
+ * 1 ms). In PostgreSQL the head is reused for up to 5 ms, and a standby may lag.
  */
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Batch } from './batch.ts';
@@ -44,7 +45,7 @@ export interface PartitionRange extends RangeQuery {
 
 interface ScanBounds {
   readonly maxRows: number;
-  /** The page ends with the row that reaches this many bytes of keys and values; it always has one row. */
+  /** The page ends with the row that reaches this many bytes of keys and values; it has at least one row. */
   readonly maxBytes: number;
 }
 
@@ -61,13 +62,13 @@ export interface ColumnStatistics {
   readonly bytes: number;
 }
 
-/** A process knows this of the server that it reads from. */
+/** Facts that a process knows about the server that it reads from. */
 export interface ReadServer {
   /** Versions that it is behind the newest head that this process knows. */
   readonly behindVersions: bigint;
   /** How long this process has known a newer head, in milliseconds; 0 when the server is not behind. */
   readonly behindMs: number;
-  /** How long ago the head that it shows was the newest for certain, in milliseconds; 0 where commits are made. */
+  /** How long ago the head that it shows was certainly the newest, in milliseconds; 0 on the primary. */
   readonly unconfirmedMs: number;
   /** How often this process has moved to another server. */
   readonly moves: number;
@@ -77,17 +78,17 @@ export interface ReadServer {
   readonly standbyWaitMs: number;
 }
 
-/** Damage that is in no row, but may hide rows. */
+/** Damage that is not in a row, but may hide rows. */
 export interface EngineDamage {
   readonly column: Column;
   readonly detail: string;
-  /** Whether it is in the engine's own pages: then nothing can be mended in place. */
+  /** Whether it is in the engine's own pages, where nothing can be repaired in place. */
   readonly isOfPages?: boolean;
 }
 
-/** Reads. After `close`, and only then, they throw StoreError `store_closed`. */
+/** The reads of a store. After `close`, and only then, they throw StoreError `store_closed`. */
 export interface StoreReader {
-  /** The server that is read from; absent where the store is in this machine. */
+  /** The server that is read from; absent if the store is on this machine. */
   readonly server?: ReadServer;
 
   get(column: Column, partition: Uint8Array, order: Uint8Array): MaybePromise<Buffer | undefined>;
@@ -108,7 +109,7 @@ export interface StoreReader {
 
   /**
    * Rows of a column in the order of their whole keys; an empty page is the end.
-   * @throws RowDamagedError for a damaged row, if it would be the first: a caller can go on behind it
+   * @throws RowDamagedError for a damaged row, if it would be the first one; the caller can continue after it
    */
   scan(column: Column, query: ScanQuery): MaybePromise<readonly ScannedRow[]>;
 
@@ -120,7 +121,7 @@ export interface StoreReader {
    */
   examine?(onBlocks: (column: Column, blocks: number) => void): Promise<readonly EngineDamage[]>;
 
-  /** Reads that have not been answered; absent where they are answered at once. */
+  /** The number of reads that wait for a response; absent if reads are synchronous. */
   waitingReads?(): number;
 
   /** Waits for commits under way, then releases everything. Closing twice is allowed. */
@@ -131,7 +132,7 @@ export interface StoreReader {
 export type StoreSnapshot = Pick<StoreReader, 'scan' | 'statistics' | 'close'>;
 
 export interface WritingOptions {
-  /** Given, it waits as long as another process writes. */
+  /** If given, opening waits as long as another process writes. */
   readonly standby?: Standby | undefined;
   /** Called when a commit waits because no standby server confirms it, and when it no longer does. */
   readonly onCommitsWait?: ((isWaiting: boolean) => void) | undefined;
@@ -139,24 +140,24 @@ export interface WritingOptions {
 
 export interface Store extends StoreReader {
   /**
-   * Stores a whole batch or nothing of it; settles when it is on disk. Ranges are deleted first, so that rows of the
-   * same batch stay; the published row is the last that readers see. Batches count in the order of the calls.
-   * @throws StoreError `store_full` when the disk is, `store_lock_lost` when another process has taken over the
+   * Stores a batch completely or not at all; settles when it is on disk. Ranges are deleted first, so that rows of the
+   * same batch stay. Readers see the published row last. Batches take effect in the order of the calls.
+   * @throws StoreError `store_full` when the disk is full, `store_lock_lost` when another process has taken over
    *   writing, `store_io` for other failures of the device, `batch_too_large`.
    */
   commit(batch: Batch): Promise<void>;
 
   /**
-   * Mends what `examine` finds damaged: all rows can be read then, but for those that are lost, which are missing and
+   * Repairs the damage that `examine` finds. Afterwards all rows can be read, except lost rows, which are missing and
    * can be put again. No commit may be under way.
-   * @returns how many places were written
+   * @returns how many places were repaired
    * @throws StoreError as `commit`
    */
   mend?(): Promise<number>;
 }
 
 export interface MakeOptions {
-  /** Whether an earlier attempt is continued, and this one can be continued after a failure. */
+  /** Whether to resume an earlier attempt, and to keep this one after a failure so that it can be resumed. */
   readonly resumes?: boolean;
   readonly distribute?: boolean;
 }
@@ -181,8 +182,8 @@ export async function* rowsBetween(
 }
 
 /**
- * All rows of a column in the order of their keys, or those after one of them, page by page. Rows that come while it is
- * read may be missing.
+ * All rows of a column in key order, or those after `first`, page by page. Rows that are written meanwhile may be
+ * missing.
  */
 export async function* scanPages(
   store: Pick<StoreReader, 'scan'>,
@@ -195,7 +196,7 @@ export async function* scanPages(
     const page = await store.scan(column, { after, maxRows, maxBytes: PAGE_BYTES });
     if (page.length === 0) return;
     for (const row of page) {
-      // Damaged pages may lead back to where they came from.
+      // Damaged pages may lead back to earlier rows.
       if (after !== undefined && compareRowKeys(after, row) >= 0) {
         const message = `column ${column.name} is damaged: its rows are out of order`;
         throw new StoreError('store_damaged', message, { column: column.name });

@@ -1,5 +1,5 @@
 /**
- * `GET /v1/accounts/{address}` and what is below it: resources, modules and balances
+ * `GET /v1/accounts/{address}` and the paths below it: resources, modules and balances
  * (docs/spec/http.md §1.5, §1.6, §5.5, §5.6, §8, §9), and their listings with a cursor
  * (docs/spec/ledger.md §5.4).
  */
@@ -173,7 +173,7 @@ export const moduleEndpoint = defineRead({
   },
 });
 
-/** The module in a format; cached, since it is the same until the module is published again. */
+/** The module in a format. It is cached, because it does not change until the module is published again. */
 function bodyOf(
   module: StoredModule,
   id: string,

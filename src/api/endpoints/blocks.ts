@@ -8,9 +8,9 @@ import { joinedAnswer } from './joined-answer.ts';
 import { BOOLEAN, PLAIN_U64, pathParameter, queryParameter } from './parameters.ts';
 
 interface BlockEndpoint extends Pick<Endpoint, 'operationId' | 'summary' | 'description' | 'path'> {
-  /** As errors name the operation. */
+  /** The operation's name in errors. */
   readonly operation: string;
-  /** Name of the path's parameter, and what it is. */
+  /** Name and description of the path parameter. */
   readonly parameter: readonly [name: string, description: string];
   find(view: LedgerView, number: bigint): MaybePromise<BlockAnswer>;
 }

@@ -26,8 +26,8 @@ export const encodeSubmissionEndpoint = defineSubmission({
       requireJsonBody(headers['content-type']);
       return parseRequestText(bytes);
     },
-    // Encoding reads and verifies as it writes, so this is for refusals only. (Where the store is damaged, its failure
-    // may come before that of a field behind the payload.)
+    // Encoding parses and verifies as it writes, so this is only for requests that are refused. (If the store is
+    // damaged, its failure may come before that of a field after the payload.)
     check(value) {
       readEncodeRequest(value);
     },

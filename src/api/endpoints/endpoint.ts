@@ -1,6 +1,6 @@
 /**
  * An endpoint defines method, path, parameters, body, responses, failures and handler in one place.
- * src/api/http/request-handler.ts does the rest for all of them.
+ * src/api/http/request-handler.ts does what is the same for all endpoints.
  */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Cache } from '../../cache.ts';
@@ -24,25 +24,25 @@ export interface BatchRead {
   readonly target: string;
   readonly accept: string;
   readonly body: JsonValue | undefined;
-  /** The version to read at where the query names none; absent: that of the view. */
+  /** The version to read at if the query names none; absent: the view's. */
   readonly version: bigint | undefined;
 }
 
 export interface BatchAnswer {
   readonly status: number;
   readonly contentType: string;
-  /** JSON text, or BCS where the content type says so. */
+  /** JSON text, or BCS if the content type says so. */
   readonly body: string | Uint8Array;
   readonly cursor?: string | undefined;
 }
 
-/** The way to the other endpoints, for an answer that is made of theirs. */
+/** Calls the other endpoints, for an answer that is composed of theirs. */
 export interface BatchReads {
-  /** Answers one at the view of a call; errors are returned, not thrown. */
+  /** Answers a read at a call's view; errors are returned, not thrown. */
   answer(read: BatchRead, call: ReadCall): MaybePromise<BatchAnswer>;
-  /** Whether answers come from elsewhere, so that the next read can be begun before they are there. */
+  /** Whether answers come from another process or node, so that the next read can begin before they arrive. */
   isRemote(call: ReadCall): boolean;
-  /** Where the bytes of answers are counted until they are sent. */
+  /** Counts the bytes of answers until they are sent. */
   readonly held: Pick<HeldBytes, 'hold' | 'grow' | 'release' | 'isFull'>;
 }
 
@@ -56,9 +56,9 @@ export interface Call<P extends Parameters, B> {
   /** For bodies that are the same at many views. */
   readonly bodies: Cache<Answer>;
   readonly headers: IncomingHttpHeaders;
-  /** Absent where no transaction can be pending: without a chain and without an upstream. */
+  /** Absent if no transaction can be pending: without a chain and without an upstream. */
   readonly pending: PendingTransactions | undefined;
-  /** Absent where no chain is in this process. */
+  /** Absent if this process has no chain. */
   readonly chain: Submissions | undefined;
   readonly snapshots: SnapshotOffer | undefined;
   readonly client: ServerResponse;
@@ -76,21 +76,21 @@ export interface Answer {
   readonly body: string | Uint8Array;
   /** The state of a newer view, if the answer was read from one. */
   readonly state?: LedgerState | undefined;
-  /** Asked for at a version, so it never changes. */
+  /** Whether the answer never changes, because it is for a fixed version. */
   readonly isImmutable?: boolean | undefined;
   /** A text that determines the body among all answers to its URL; absent: the body's hash. */
   readonly tagCore?: string | undefined;
   /** Cursor of the next page; absent on the last page and for unpaginated responses. */
   readonly cursor?: string | undefined;
-  /** Gas units that making the answer took, or that a transaction would. */
+  /** Gas units that computing the answer used, or that the transaction would use. */
   readonly gasUsed?: string | undefined;
   /**
-   * Whether the same body is sent again and again, so that its compressed forms are cached; `tagCore` is its hash then.
+   * Whether the same body is sent repeatedly, so that its compressed forms are cached; `tagCore` is its hash then.
    */
   readonly isReused?: boolean | undefined;
 }
 
-/** Memory of an answer besides its URL, its body and its tag, in bytes; measured. */
+/** Memory of an answer without its URL, its body and its tag, in bytes; measured. */
 const ANSWER_OVERHEAD_BYTES = 100;
 
 export function bytesOfAnswer({ body, tagCore, cursor }: Answer): number {
@@ -100,11 +100,11 @@ export function bytesOfAnswer({ body, tagCore, cursor }: Answer): number {
 /** Reads a request body. This happens before `checkFormat` and before the ledger is read. */
 export interface BodyReader<B> {
   readonly schema: Schema;
-  /** The content type of its BCS form, and what that is; absent: JSON only. */
+  /** Content type and description of its BCS form; absent: JSON only. */
   readonly bcs?: { readonly contentType: string; readonly description: string };
   /** Throws the failures of docs/spec/http.md §5.1 steps b to e. */
   read(bytes: Buffer, headers: IncomingHttpHeaders): B;
-  /** Throws what else is wrong with the body; called before a request is refused for another reason than its body. */
+  /** Throws the remaining errors of the body. Called before a request is refused for a reason other than its body. */
   check?(body: B): void;
 }
 
@@ -112,7 +112,7 @@ export type FailureStatus = 400 | 403 | 404 | 410 | 413 | 415 | 500 | 503 | 507;
 
 type NoParameters = Readonly<Record<never, never>>;
 
-/** `P` and `L` are its parameters that are checked before and after its body `B`. */
+/** `P` are the parameters that are checked before the body `B`, `L` those checked after it. */
 export interface Endpoint<
   P extends Parameters = Parameters,
   B = unknown,
@@ -125,21 +125,21 @@ export interface Endpoint<
   /** Not in the reference's interface; the document marks it with `x-extension`. */
   readonly isExtension?: boolean;
   readonly method: 'GET' | 'POST';
-  /** In which queue it waits under load (admission.ts): `read` when absent, `none` is never refused. */
+  /** The kind of work that it counts as under load (admission.ts). Absent: `read`. `none` is never refused. */
   readonly work?: WorkKind | 'none';
-  /** Whether a GET runs code, as what is posted may. */
+  /** Whether a GET runs code; a POST is always assumed to. */
   readonly runsCode?: boolean;
   readonly path: string;
   readonly parameters: P;
   readonly laterParameters?: L;
   readonly body?: BodyReader<B>;
-  /** Whether it cannot be one of a batch: what is not a read, and what is about the process or the clock. */
+  /** Whether a batch refuses it: it is not a plain read, or it depends on the process or the clock. */
   readonly isNeverBatched?: boolean;
-  /** Whether an upstream answers instead of this node, where there is one. */
+  /** Whether the upstream answers instead of this node, if there is one. */
   readonly isPassedOn?: boolean;
-  /** Its name in the refusal of JSON; only of what has no JSON form. */
+  /** Its name in the refusal of JSON; only for an endpoint without a JSON form. */
   readonly operation?: string;
-  /** Schema of the JSON response, and description of the BCS form; what is absent is never sent. */
+  /** Schema of the JSON response, and description of the BCS form; an absent form is never sent. */
   readonly results: {
     /** 200 when absent. */
     readonly status?: 202;
@@ -151,14 +151,14 @@ export interface Endpoint<
   /** Statuses that a failure of the operation can have. */
   readonly failures: readonly FailureStatus[];
   /**
-   * Whether responses depend only on URL, format and view, and not on the clock, for example. Where they do and this is
-   * `whereFrozen`, they are cached only where the ledger never moves and a balance is more than one read.
+   * Whether responses depend only on URL, format and view (and not on the clock, for example), so that they are cached.
+   * With `whereFrozen`, they are cached only if the ledger never moves; a balance takes more than one read there.
    */
   readonly isDecidedByView?: boolean | 'whereFrozen';
   answer(call: Call<P & L, B>): MaybePromise<Answer>;
   /**
-   * Answers a request for server-sent events, an extension; absent: it is answered as any other. Its records are those
-   * of `results.json`.
+   * Answers a request for server-sent events, an extension; absent: it is answered like any other. Each record has the
+   * form of `results.json`, or of an item in it.
    */
   stream?(call: Call<P & L, B>): MaybePromise<StreamStart>;
 }
@@ -167,7 +167,7 @@ export interface Endpoint<
 export type AnyEndpoint = Endpoint<any, any, any>;
 
 type Defaults = 'method' | 'failures';
-/** What a definition must contain: the rest has defaults. */
+/** The argument of the functions below: members with defaults are optional. */
 type Definition<P extends Parameters, B, L extends Parameters> = Omit<Endpoint<P, B, L>, Defaults> &
   Partial<Pick<Endpoint<P, B, L>, Defaults>>;
 
@@ -187,7 +187,7 @@ export function defineSubmission<
   return { method: 'POST', failures, ...definition };
 }
 
-/** @throws ApiError 403 `api_disabled` for JSON where there is only BCS (docs/spec/http.md §5.10) */
+/** @throws ApiError 403 `api_disabled` for JSON if there is only BCS (docs/spec/http.md §5.10) */
 export function checkFormat({ operation, results }: AnyEndpoint, format: Format): void {
   if (results.json !== undefined || format === 'bcs') return;
   throw disabled(`${operation} is not allowed. Only BCS is supported as an AcceptType.`);

@@ -98,7 +98,7 @@ export const eventsByHandleEndpoint = defineRead({
   },
 });
 
-/** Where a request begins to listen: after its last event, or where a page begins. */
+/** The position where a request begins to listen: after its last event, or where a page would begin. */
 async function startOf(
   stream: EventStream,
   { parameters, headers, view, settings }: Call<typeof PAGE, undefined>,

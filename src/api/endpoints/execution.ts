@@ -1,7 +1,7 @@
 /**
- * `POST /v1/transactions` and `…/batch`: what only a node that executes transactions can answer. Without an upstream
- * they are refused, after the checks that come before that in the reference (docs/spec/transactions.md §9.1). And
- * `…/simulate`, which an upstream answers better (§9.4).
+ * `POST /v1/transactions` and `…/batch`, which only a node that executes transactions can answer. Without a local chain
+ * or an upstream they are refused, after the checks that the reference makes first (docs/spec/transactions.md §9.1).
+ * Also `…/simulate`, which an upstream answers better (§9.4).
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { MAX_SIMULATED_BYTES } from '../../execution/simulated-transaction.ts';
@@ -30,16 +30,16 @@ import { defineSubmission, disabled } from './endpoint.ts';
 import { BOOLEAN, queryParameter } from './parameters.ts';
 
 /**
- * Longest request to simulate in JSON, in bytes: that of the largest transaction whose bytes are hex. Larger ones would
- * take longer to be read than everything else.
+ * Maximum JSON body of one transaction, in bytes: the largest transaction with its bytes in hex. Parsing larger ones
+ * would take longer than everything else.
  */
 export const MAX_SIMULATED_JSON_BYTES = 2 * MAX_SIMULATED_BYTES;
 
 const SIGNED_TRANSACTION = 'application/x.aptos.signed_transaction+bcs';
 
 /**
- * The body of a transaction with its signature, or of several: read and verified, BCS only read.
- * @param what begins messages about what is wrong with it
+ * Reads a body of one or several signed transactions. JSON is parsed and verified; BCS is returned as bytes.
+ * @param what begins the messages about invalid bodies
  */
 function submissionBody<T>(
   schema: Schema,
@@ -113,10 +113,10 @@ function splitBatch(body: Buffer): Buffer[] {
   }
 }
 
-/** Fewest bytes of a transaction: sender, numbers, the shortest payload and authenticator. */
+/** Minimum bytes of a transaction: sender, numbers, the shortest payload and authenticator. */
 const MIN_SIGNED_BYTES = 32 + 8 + 2 + 3 * 8 + 1 + 1;
 
-/** One transaction, which is not too large to be read in one go. @throws ApiError 413, EncodeError */
+/** Parses one transaction, if it is small enough to parse in one turn. @throws ApiError 413, EncodeError */
 function parseOne(body: Buffer): Submission {
   if (body.length > MAX_SIMULATED_JSON_BYTES) throw frameworkError(413, 'payload too large');
   return parseSubmission(body);
@@ -151,7 +151,7 @@ export const submitEndpoint = defineSubmission({
     SubmitRequestSchema,
     parseOne,
     SIGNED_TRANSACTION_BCS,
-    // The stray quote is the interface's.
+    // The stray quote is part of the interface.
     "Submitted transaction invalid'",
   ),
   results: {
@@ -268,7 +268,7 @@ export const simulateEndpoint = defineSubmission({
 const OPEN = Buffer.from('[');
 const CLOSE = Buffer.from(']');
 
-/** @throws ApiError 400 for a request that cannot be made a transaction */
+/** @throws ApiError 400 for a request that cannot be encoded as a transaction */
 export async function signedOf(submission: Submission, view: LedgerView): Promise<Buffer> {
   const { chainId } = view.state;
   try {

@@ -26,7 +26,7 @@ function formatDuration(usecs: bigint): string {
   return `${usecs / perUnit}${fraction === '' ? '' : `.${fraction}`}${unit}`;
 }
 
-/** @throws ApiError 503 when the ledger is older than the skew allows, 500 when that is before 1970 */
+/** @throws ApiError 503 if the ledger is older than the skew allows, 500 if the skew reaches back before 1970 */
 function checkSkew(ledgerUsecs: bigint, durationSecs: number): void {
   const nowUsecs = BigInt(Date.now()) * USECS_PER_MS;
   const oldestUsecs = nowUsecs - BigInt(durationSecs) * USECS_PER_SEC;
@@ -100,7 +100,7 @@ export function indexJson(state: LedgerState, settings: ApiSettings): string {
   });
 }
 
-/** The first eight members; every u64 is a string of digits in BCS, too. */
+/** The first eight members; every u64 is a string of digits in BCS too. */
 function indexBcs(state: LedgerState, settings: ApiSettings): Buffer {
   return encodeBcs((writer) =>
     writer

@@ -7,7 +7,7 @@ import type { Answer } from './endpoint.ts';
 
 export const JOINED_BYTES_PER_TURN = 1024 * 1024;
 
-/** @param isTagged whether its digest is needed: to answer a GET */
+/** @param isTagged whether the answer needs a digest, as for a GET */
 export function joinedAnswer(
   pieces: readonly Buffer[],
   pace = new YieldBudget(),

@@ -1,5 +1,5 @@
 /**
- * Path and query parameters: their types, parsers, documentation and the texts of their refusals
+ * Path and query parameters: their types, parsers, documentation and error messages
  * (docs/spec/http.md §5.2, §5.3, §5.5, §5.6).
  */
 import { Cache } from '../../cache.ts';
@@ -34,7 +34,7 @@ export interface ParameterType<T> {
   /** The name in messages, such as `string(U64)`. */
   readonly name: string;
   readonly schema: Schema;
-  /** Reads the text. Throws MoveError whose message is the reason that clients see. */
+  /** Parses the text. Throws a MoveError whose message is the reason that clients see. */
   parse(text: string): T;
 }
 
@@ -42,11 +42,11 @@ export interface Parameter<T> {
   readonly in: 'path' | 'query';
   readonly type: ParameterType<unknown>;
   readonly description: string;
-  /** Answered with 200 by the small sample ledger, together with the other examples; absent: that of the schema. */
+  /** The small sample ledger answers 200 for all examples of an endpoint together; absent: the schema's example. */
   readonly example?: string | number;
   /** Whether a query must have it; a path always does. */
   readonly isRequired?: boolean;
-  /** It carries the type T and never has a value. */
+  /** Carries the type T; never has a value. */
   readonly '~value'?: T;
 }
 
@@ -86,7 +86,7 @@ interface RawParameters {
 
 /**
  * Reads all parameters in order.
- * @param timed gets the names of those whose value is a time in place of a version
+ * @param timed collects the names of parameters whose value is a time instead of a version
  * @throws ApiError 400 for the first that does not parse
  */
 export function readParameters<P extends Parameters>(
@@ -112,8 +112,8 @@ export function readParameters<P extends Parameters>(
 }
 
 /**
- * Refuses parameters that an operation does not have: it would ignore them. Operations of the reference do, as the
- * reference does. @throws ApiError 400
+ * Refuses unknown parameters, which an operation would otherwise ignore. Operations of the reference do ignore them, as
+ * in the reference. @throws ApiError 400
  */
 export function refuseUnknown(query: Query, known: Parameters): void {
   for (const name of query.names()) {
@@ -165,7 +165,7 @@ export function pageSize(limit: number | undefined, normal: number, maximum: num
   return Math.min(limit ?? normal, maximum);
 }
 
-/** The size of a page of events or transactions, or of some pages as one. @throws ApiError as pageSize */
+/** The size of a page of events or transactions, or of several pages in one. @throws ApiError as pageSize */
 export function listSize(
   limit: number | undefined,
   { maxPageSize }: ApiSettings,
@@ -195,7 +195,7 @@ export const ADDRESS = parameterType('string(Address)', AddressSchema, (text): A
 /** A u64 in decimal. */
 export const U64 = parameterType('string(U64)', U64Schema, parseU64);
 
-/** A version, or `VERSION:INDEX`: an event among those of its transaction. */
+/** A version, or `VERSION:INDEX` with the event's index in its transaction. */
 export const EVENT_PLACE = parameterType(
   'string(EventPlace)',
   EventPlaceSchema,
@@ -206,7 +206,7 @@ export const EVENT_PLACE = parameterType(
   },
 );
 
-/** A u64 in decimal that the reference takes as a plain integer: its refusals are shorter. */
+/** A u64 in decimal that the reference parses as a plain integer, with shorter error messages. */
 export const PLAIN_U64 = parameterType('integer(uint64)', U64Schema, (text): bigint => {
   try {
     return parseU64(text);
@@ -226,7 +226,7 @@ export const BOOLEAN = parameterType(
   },
 );
 
-/** Of a parameter that the reference does not have: it ignores every text, and so are all but `true` ignored here. */
+/** A flag that the reference does not have. The reference ignores every text; this ignores all but `true`. */
 export const FLAG = parameterType(
   'string',
   Type.String({ examples: ['true'] }),
@@ -263,7 +263,7 @@ const VERSION = parameterType('string(U64)', VersionSchema, (text): bigint | Ver
   );
 });
 
-/** A version of the ledger. Before the endpoint gets it, a time has been replaced by its version. */
+/** A version of the ledger. A time is replaced by its version before the endpoint gets it. */
 export function versionParameter(description: string): Parameter<bigint | undefined> {
   return { in: 'query', type: VERSION, description };
 }
@@ -278,7 +278,7 @@ export const LEDGER_VERSION = versionParameter('Version to read at; the latest w
 export const STRUCT_TAG = parameterType('string(MoveStructTag)', StructTagSchema, parseStructTag);
 
 /**
- * Refuses a struct tag of a path that nests too deeply; the reference looks at this after all parameters have been read
+ * Refuses a struct tag in a path that nests too deeply. The reference checks this after all parameters have been parsed
  * (docs/spec/move.md §3.5). @throws ApiError 400 `invalid_input`
  */
 export function requireShallow(name: string, tag: StructTag): void {
@@ -335,11 +335,11 @@ export const IDENTIFIER = parameterType('string(IdentifierWrapper)', IdentifierS
   return text;
 });
 
-/** Few assets are requested repeatedly; one object per text caches its state keys. */
+/** The same few assets are requested repeatedly; one object per text caches its state keys. */
 const assets = new Cache<Asset>('parsed');
 const ASSET_BYTES = 1_024;
 
-/** A coin by its type, or a fungible asset by its metadata address: an address when it reads as one. */
+/** A coin by its type, or a fungible asset by its metadata address, if the text parses as an address. */
 export const ASSET_TYPE = parameterType('string(AssetType)', AssetTypeSchema, (text): Asset => {
   const known = assets.get(text);
   if (known !== undefined) return known;
@@ -348,13 +348,13 @@ export const ASSET_TYPE = parameterType('string(AssetType)', AssetTypeSchema, (t
   return asset;
 });
 
-/** An unsigned integer that a JSON number holds: digits with an optional `+`. @param minimum as documented */
+/** An unsigned integer that fits in a JSON number: digits with an optional `+`. @param minimum only documented */
 function smallInteger(bits: 16 | 32, minimum = 0): ParameterType<number> {
   const maximum = 2 ** bits - 1;
   const schema = Type.Integer({ format: `uint${bits}`, minimum, maximum, examples: [10] });
   return parameterType(`integer(uint${bits})`, schema, (text) => {
     if (text === '') throw badText('cannot parse integer from empty string');
-    // Read from the left: overflow before a bad digit is overflow. Of many digits Number() makes Infinity.
+    // Parsed from the left: overflow before a bad digit is reported as overflow. Very many digits give Infinity.
     const [, digits] = /^\+?(\d*)/.exec(text)!;
     if (Number(digits) > maximum) throw badText('number too large to fit in target type');
     if (!/^\+?\d+$/.test(text)) throw badText('invalid digit found in string');
@@ -363,7 +363,7 @@ function smallInteger(bits: 16 | 32, minimum = 0): ParameterType<number> {
 }
 
 export const U16 = smallInteger(16);
-/** Most items of a page; `pageSize` refuses 0. */
+/** Maximum items of a page; `pageSize` refuses 0. */
 export const PAGE_LIMIT = smallInteger(16, 1);
 export const U32 = smallInteger(32);
 

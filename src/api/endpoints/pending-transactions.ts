@@ -10,17 +10,17 @@ import type { LedgerReader } from '../../ledger/open.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import type { Upstream } from '../upstream.ts';
 
-/** What knows of transactions that this ledger does not have: another node, or the chain of this process. */
+/** A source of transactions that this ledger does not have: another node, or the chain of this process. */
 type PendingSource = Pick<Upstream, 'transactionByHash'> & {
-  /** Resolves when what it knows may have changed; absent: nobody says so. */
+  /** Resolves when its transactions may have changed; absent: the ledger is polled. */
   changed?(): Promise<unknown>;
 };
 
 /** How long a request waits for this ledger to have a transaction, in milliseconds. */
 const WAIT_MS = 1_000;
-/** How often it is looked for where nobody says that it has changed, in milliseconds. */
+/** How often the ledger is polled if the source has no `changed`, in milliseconds. */
 const POLL_INTERVAL_MS = 20;
-/** Requests of one process that wait; further ones are answered at once. */
+/** Maximum waiting requests of one process; further ones are answered immediately. */
 export const MAX_WAITING = 100;
 
 interface PendingQuery {
@@ -30,7 +30,7 @@ interface PendingQuery {
   readonly waits: boolean;
 }
 
-/** The transaction of a newer view, or as a user signed it. */
+/** The committed transaction from a newer view, or the pending one as signed. */
 type Found =
   | { readonly view: LedgerView; readonly item: Buffer; readonly signed?: undefined }
   | { readonly view: LedgerView; readonly item?: undefined; readonly signed: Buffer };
@@ -47,15 +47,15 @@ export class PendingTransactions {
     this.#waitMs = waitMs;
   }
 
-  /** @returns undefined when nobody has such a transaction @throws ApiError 503 */
+  /** @returns undefined if the transaction is unknown, or was pruned here @throws ApiError 503 */
   async find(wanted: PendingQuery): Promise<Found | undefined> {
     const { hash, headers } = wanted;
     const { state } = await this.#ledger.view();
     let theirs = await this.#source.transactionByHash(hash, state.chainId, headers);
-    // The ledger may have got it meanwhile.
+    // The ledger may have received it meanwhile.
     let { view, item } = await this.#look(wanted);
     if (item === undefined && theirs !== undefined) {
-      // Pruned here: it will not come again.
+      // It was pruned here and will not return.
       if (theirs.version !== undefined && theirs.version <= view.state.version) return undefined;
       if (wanted.waits) ({ view, item } = await this.#wait(wanted, { view }));
       // A chain may have dropped it meanwhile.
@@ -84,7 +84,7 @@ export class PendingTransactions {
     return last;
   }
 
-  /** @returns whether a chain of this process has it no more: it is committed, or dropped */
+  /** @returns whether the chain of this process no longer has it, because it is committed or dropped */
   async #nextChange({ hash, headers }: PendingQuery): Promise<boolean> {
     const { changed } = this.#source;
     if (changed === undefined) {
@@ -98,7 +98,7 @@ export class PendingTransactions {
     return (await this.#source.transactionByHash(hash, 0, headers)) === undefined;
   }
 
-  /** Looks at the newest view, unless that was looked at before. */
+  /** Looks it up in the newest view, unless that view was checked before. */
   async #look({ own }: PendingQuery, last?: LookupResult): Promise<LookupResult> {
     const view = await this.#ledger.view();
     return view === last?.view ? last : { view, item: await own(view) };

@@ -112,7 +112,7 @@ export const rawStateValueEndpoint = defineSubmission({
   },
 });
 
-/** A body whose only member is a key in hex. @param name as refusals name it */
+/** A body whose only member is a key in hex. @param name its name in error messages */
 function keyBody(name: string, schema: Schema): BodyReader<Buffer> {
   return {
     schema,

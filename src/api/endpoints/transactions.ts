@@ -1,6 +1,6 @@
 /**
- * Committed and pending transactions (docs/spec/transactions.md §1.3 to §1.8) and gas prices (§7). As BCS, stored bytes
- * of `TransactionOnChainData`, the list is the feed that other nodes follow (docs/spec/ledger.md §3.1).
+ * Committed and pending transactions (docs/spec/transactions.md §1.3 to §1.8) and gas prices (§7). The list in BCS, the
+ * stored bytes of `TransactionOnChainData`, is the feed that other nodes follow (docs/spec/ledger.md §3.1).
  */
 import {
   summariesBcs,
@@ -36,7 +36,7 @@ import {
 } from './parameters.ts';
 
 const LIST = 'Get transactions';
-/** So many pages of the usual size are one for a node that follows: requests for each take an eighth of its time. */
+/** Usual pages in one page for a follower. With a request for each usual page, these take an eighth of its time. */
 const PAGES_OF_FEED = 10;
 
 export const transactionsEndpoint = defineRead({
@@ -102,7 +102,7 @@ export const transactionByVersionEndpoint = defineRead({
   },
 });
 
-/** One committed transaction. What no later view shows differently is marked as final. */
+/** One committed transaction. It is marked as immutable if no later view shows it differently. */
 function transactionAnswer(
   item: Buffer,
   view: LedgerView,
@@ -166,7 +166,7 @@ const byHash = {
 
 type LookUp = Call<(typeof byHash)['parameters'], undefined>;
 
-/** The transaction with a hash, of this ledger or else of the upstream. @param waits for this ledger to have it */
+/** The transaction with a hash, from this ledger or a pending one. @param waits whether to wait for this ledger */
 function lookUp(
   { parameters: { txn_hash: hash }, view, format, headers, pending, pace }: LookUp,
   waits: boolean,
@@ -320,7 +320,7 @@ export const estimateGasPriceEndpoint = defineRead({
   failures: [400, 403, 500, 503],
   async answer({ view, format }) {
     const { low, market, aggressive } = await view.gasPrices();
-    // Numbers above 2^53 are exact as text only.
+    // Numbers above 2^53 are exact only as text.
     const json =
       `{"deprioritized_gas_estimate":${low},"gas_estimate":${market},` +
       `"prioritized_gas_estimate":${aggressive}}`;

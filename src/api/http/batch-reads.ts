@@ -1,6 +1,6 @@
 /**
- * Reads that are part of another request. Each is answered at that request's view and on the way that a request of its
- * own takes, without HTTP: route, admission, parameters, caches, failures.
+ * Reads that are part of a batch. Each is answered at the batch's view and takes the path of a separate request,
+ * without HTTP: route, admission, parameters, caches, failures.
  */
 import { copiedText } from '../../cache.ts';
 import { type MaybePromise, settle } from '../../maybe-promise.ts';
@@ -22,7 +22,7 @@ import type { RouteTable } from './routes.ts';
 
 const NO_BODY = Buffer.alloc(0);
 const JSON_TYPE = 'application/json';
-/** What the HTTP parser takes from clients, which do not send fragments. */
+/** Targets that the HTTP parser accepts, except fragments, which clients do not send. */
 const TARGET = /^\/[!"$-~]*$/;
 
 export class RoutedReads implements BatchReads {
@@ -31,7 +31,7 @@ export class RoutedReads implements BatchReads {
 
   constructor(match: RouteTable['match'], context: Omit<ApiContext, 'others'>) {
     this.#match = match;
-    // What an upstream has is not of the view.
+    // Pending transactions of an upstream are not part of the view.
     this.#context = { ...context, pending: undefined, others: this };
   }
 
@@ -54,17 +54,17 @@ export class RoutedReads implements BatchReads {
 
   isRemote({ view }: ReadCall): boolean {
     const { ledger } = this.#context;
-    // A fork asks its upstream.
+    // A fork reads from its upstream.
     return view.isFrozen || (ledger.waitingReads?.() ?? 0) > 0;
   }
 
-  /** @throws whatever a request of its own is refused with */
+  /** @throws the errors of a separate request */
   #answer(read: BatchRead, { view, client }: ReadCall): MaybePromise<BatchAnswer> {
     const { admission, settings } = this.#context;
     const { accept } = read;
     const body = read.body === undefined ? undefined : Buffer.from(formatJson(read.body));
     checkTarget(read.target, settings.maxHeaderBytes);
-    // Part of a longer text: what caches hold of it would hold the whole request.
+    // A slice of the request's text, so a cached slice would retain the whole request.
     const target = copiedText(read.target);
     const method = methodOf(read);
     const { route, path, query: asked } = this.#match(method, target);
@@ -103,7 +103,7 @@ function methodOf({ body }: BatchRead): 'GET' | 'POST' {
   return body === undefined ? 'GET' : 'POST';
 }
 
-/** @throws ApiError for what the HTTP parser refuses */
+/** @throws ApiError for targets that the HTTP parser refuses */
 function checkTarget(target: string, maxBytes: number): void {
   if (target.length > maxBytes) throw frameworkError(431, 'request header fields too large');
   if (TARGET.test(target)) return;

@@ -1,4 +1,4 @@
-/** What the HTTP interface of one process caches; budgets are in src/cache.ts. */
+/** The caches of one process's HTTP interface; budgets are in src/cache.ts. */
 import { Cache, copiedBytes } from '../../cache.ts';
 import type { LedgerView } from '../../ledger/ledger-view.ts';
 import { contentDigest } from '../../move/crypto/hash.ts';
@@ -6,22 +6,22 @@ import { type Answer, bytesOfAnswer } from '../endpoints/endpoint.ts';
 import type { Format } from '../negotiation.ts';
 import { MAX_JOINED_BODY_BYTES } from './response-writing.ts';
 
-/** Larger answers are not cached, in bytes: making them is not what takes the time. */
+/** In bytes. Larger answers are not cached: computing them is not what takes the time. */
 export const MAX_CACHED_ANSWER_BYTES = 64 * 1024;
-/** Longer texts are cached as their bytes, which are sent as they are; in UTF-16 units. */
+/** In UTF-16 units. Longer texts are cached as bytes, which are sent unchanged. */
 const MAX_TEXT_LENGTH = MAX_JOINED_BODY_BYTES;
 
 const textEncoder = new TextEncoder();
 
 export class ApiCaches {
   readonly answers = new AnswerCache();
-  /** Bodies that are the same at many views, and, by entity tag, compressed forms of these and of the page's files. */
+  /** Bodies that are the same at many views; and compressed forms of these and of the page's files, by entity tag. */
   readonly bodies = new Cache<Answer>('bodies');
 }
 
 /**
  * Whole responses, cached until the next commit: a repeated request at the same view is not computed again. Only for
- * answers that their URL, their format and the view decide (`Endpoint.isDecidedByView`).
+ * answers that depend on nothing but URL, format and view (`Endpoint.isDecidedByView`).
  */
 export class AnswerCache {
   readonly #answers = new Cache<Answer>('answers');
@@ -36,8 +36,8 @@ export class AnswerCache {
   }
 
   /**
-   * Caches the answer that a URL has at a view. A newer view drops the answers of the one before; an answer of an older
-   * view, which took long to make, is not cached.
+   * Caches the answer for a URL at a view. A newer view drops the answers of the previous one. An answer from an older
+   * view, which took long to compute, is not cached.
    * @returns the answer to send
    */
   add(view: LedgerView, format: Format, url: string, found: Answer): Answer {
@@ -63,10 +63,10 @@ function keyOf(format: Format, url: string): string {
   return format === 'json' ? url : ` ${url}`;
 }
 
-/** A body to be cached: a text may reference the pieces it was joined from, which would stay in memory uncounted. */
+/** Copies or flattens a body: a joined text may reference its pieces, which would stay in memory uncounted. */
 function flattenForCache(body: string | Uint8Array): string | Uint8Array {
   if (typeof body !== 'string') return copiedBytes(body);
-  // Asking for the length makes one piece of a text that was joined from several.
+  // Buffer.byteLength flattens a text that was joined from several pieces.
   const isShort = body.length <= MAX_TEXT_LENGTH && Buffer.byteLength(body) === body.length;
   return isShort ? body : textEncoder.encode(body);
 }

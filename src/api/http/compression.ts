@@ -43,8 +43,8 @@ export function bodyTooLarge(): ApiError {
 }
 
 /**
- * A request body freed from its `Content-Encoding`. Output stops at the limit, so that a small body cannot grow into a
- * large one. @throws ApiError 413 over the limit, 400 `io: …` for broken data
+ * Decodes the `Content-Encoding` of a request body. Output stops at the limit, so that a small body cannot expand into
+ * a large one. @throws ApiError 413 over the limit, 400 `io: …` for broken data
  */
 export async function decompressBody(
   bytes: Buffer,
@@ -54,7 +54,7 @@ export async function decompressBody(
   const decompressor = decompressors.get(contentEncoding ?? '');
   if (decompressor === undefined) return bytes;
   try {
-    // zlib refuses a maximum of 0; one byte more than allowed is checked below.
+    // zlib rejects a maximum of 0, so it gets one byte more than the limit, which is checked below.
     const decoded = await decompressor(bytes, { maxOutputLength: limitBytes + 1 });
     if (decoded.length > limitBytes) throw bodyTooLarge();
     return decoded;

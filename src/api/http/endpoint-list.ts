@@ -100,7 +100,7 @@ export function takesVersion({ parameters, laterParameters }: AnyEndpoint): bool
   );
 }
 
-/** A target that names a version, where the endpoint takes one and the query of the target has none. */
+/** Adds a version to a target, if the endpoint takes one and the target's query has none. */
 export function targetAt(
   version: bigint,
   endpoint: AnyEndpoint,

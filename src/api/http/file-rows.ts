@@ -1,4 +1,4 @@
-/** Routes of files: those of the page, and those of offered snapshots. */
+/** Routes of files: the page's files and those of offered snapshots. */
 import { SNAPSHOTS_PATH } from '../endpoints/extensions/node.ts';
 import { ApiError } from '../error-table.ts';
 import { BASE_PATH, decodePathParameter } from '../request-target.ts';
@@ -8,10 +8,10 @@ import { pageRoutes } from './page-paths.ts';
 import type { Responder } from './responder.ts';
 import type { RouteRow } from './routes.ts';
 
-/** Methods that are refused where a file of the page is; all others are unknown there. */
+/** Methods that get 405 at a page file's path; all others get 404. */
 const REFUSED_METHODS = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** The routes of a file; the page's document has all paths of its views. */
+/** The routes of a file. The page's document answers at the paths of all its views. */
 export function pageFileRows(file: PageFile, responder: Responder): RouteRow[] {
   const paths = file.path === '/' ? pageRoutes() : [file.path];
   return paths.map((path) => ({
@@ -58,7 +58,7 @@ export function snapshotFileRows(offer: SnapshotOffer, responder: Responder): Ro
 type PathText = (parameter: string) => string;
 type OfferedPage = Omit<PageFile, 'path'>;
 
-/** A page in the form in which servers list a folder. */
+/** A folder listing in the form that web servers use. */
 function linksTo(names: readonly string[] | undefined): OfferedPage | undefined {
   if (names === undefined) return undefined;
   const page = names.map((name) => `<a href="${name}">${name}</a>\n`).join('');

@@ -2,7 +2,7 @@
 import type { LedgerState } from '../../ledger/ledger-view.ts';
 import { type HeaderBlock, headerLines, NO_HEADERS } from './response-writing.ts';
 
-/** A header: the part of its name after the prefix, and what of the state it has. */
+/** A header: its name after the prefix, and the member of the state that it shows. */
 interface LedgerHeader {
   readonly suffix: string;
   readonly member: keyof LedgerState;
@@ -25,16 +25,16 @@ export const LEDGER_HEADERS: readonly LedgerHeader[] = [
 ];
 
 export const CURSOR_SUFFIX = 'CURSOR';
-/** Only on answers that the reference gives it: gas of a simulation or a view. */
+/** Only where the reference sends it: the gas of a simulation or a view. */
 export const GAS_USED_SUFFIX = 'GAS-USED';
-/** On answers that another node gave: which one. */
+/** Names the node that gave the answer, if it was another node. */
 export const UPSTREAM_SUFFIX = 'UPSTREAM';
-/** Only of a fork in a test: whether something that is overridden was read. */
+/** Only on a fork in a test: the answer read an overridden value. */
 const OVERRIDDEN_SUFFIX = 'OVERRIDDEN';
-/** Headers of some answers only; browsers may read them too. */
+/** Headers that only some answers have; browsers may read them too. */
 const FURTHER_SUFFIXES = [GAS_USED_SUFFIX, CURSOR_SUFFIX, UPSTREAM_SUFFIX];
 
-/** Makes the ledger headers under a prefix; those of the latest state are cached. */
+/** Renders the ledger headers with a prefix; those of the latest state are cached. */
 export class LedgerHeaders {
   readonly #names: readonly string[];
   #state: LedgerState | undefined;
@@ -45,7 +45,7 @@ export class LedgerHeaders {
   readonly #overriddenName: string;
   readonly exposed: string;
 
-  /** @param prefix e.g. `X-NODE`; on the wire names are in lower case */
+  /** @param prefix e.g. `X-NODE`; names are sent in lower case */
   constructor(prefix: string) {
     const name = (suffix: string) => `${prefix}-${suffix}`.toLowerCase();
     this.#names = LEDGER_HEADERS.map((header) => name(header.suffix));

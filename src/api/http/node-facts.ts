@@ -1,7 +1,7 @@
-/** What a node is besides a plain one. The document tells the page, which says it beside the state of the ledger. */
+/** Special properties of a node. The document passes them to the page, which shows them beside the ledger's state. */
 export interface NodeFacts {
-  /** Whether the page may control it: a local network. */
+  /** Whether the page may control the node, which is then a local network. */
   readonly isControlled?: boolean;
-  /** The ledger of another node up to a version. */
+  /** For a fork: the node whose ledger it has, up to a version. */
   readonly fork?: { readonly host: string; readonly version: string } | undefined;
 }

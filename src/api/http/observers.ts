@@ -1,26 +1,26 @@
-/** Telling others of every request when it is over: metrics and the access log (docs/spec/http.md §10.5). */
+/** Reports every finished request, for metrics and the access log (docs/spec/http.md §10.5). */
 import type { IncomingMessage } from 'node:http';
 import type { Exchange } from './routes.ts';
 
 export interface RequestOutcome {
   readonly request: IncomingMessage;
-  /** Empty where no endpoint answered: unknown paths, preflights, pages. */
+  /** Empty if no endpoint answered: unknown paths, preflights, pages. */
   readonly operationId: string;
   readonly status: number;
   /** From the request headers until the response was handed to the operating system, in milliseconds. */
   readonly elapsedMs: number;
 }
 
-/** Status of a request whose client closed the connection before there was an answer. */
+/** Status of a request whose client closed the connection before the answer. */
 const UNANSWERED_STATUS = 499;
 
-/** Gets every request; must not throw. */
+/** Called for every request; must not throw. */
 export type RequestObserver = (outcome: RequestOutcome) => void;
 
 /**
- * Tells observers of a request when it is over: now if the operating system has taken the answer, else later, also when
- * its client closes the connection before that; but not of requests that wait on the same connection then.
- * @param startedMs when the request was read, as `performance.now()` gives it
+ * Reports a request when it is over: now if the operating system has taken the answer, else when it has, or when the
+ * client closes the connection first. Requests that wait on a connection when it is closed are not reported.
+ * @param startedMs when the request was read, in the time of `performance.now()`
  */
 export function observe(
   observers: readonly RequestObserver[],

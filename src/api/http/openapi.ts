@@ -49,7 +49,7 @@ const DESCRIPTION =
   'errors are JSON always. Every response carries the state of the ledger in its headers. An unknown ' +
   'path is answered with 404, a wrong method with 405, an oversized body with 413.';
 
-/** Only on pages, and not on the last one. */
+/** Sent only with pages, and not with the last one. */
 const CURSOR_HEADER: JsonObject = {
   description: 'Where the next page begins: to be given as `start`. Absent on the last page.',
   required: false,
@@ -76,7 +76,7 @@ const LAST_EVENT_PARAMETER: JsonObject = {
   example: '0',
 };
 
-/** On answers of operations that may be passed on. */
+/** Headers on answers of operations that may be passed on. */
 function passedOnHeaders(prefix: string): JsonObject {
   return {
     [headerName(prefix, GAS_USED_SUFFIX)]: {
@@ -95,7 +95,7 @@ function passedOnHeaders(prefix: string): JsonObject {
 class Components {
   readonly schemas = new Map<string, Json>();
 
-  /** The schema in the document's form: named ones as `$ref`. */
+  /** The schema in the document's form: a named one becomes a `$ref`. */
   use(schema: Schema): Json {
     const { $id: id, ...keywords } = schema as { $id?: string };
     if (id === undefined) return this.#inline(keywords);
@@ -225,7 +225,7 @@ function minVersionParameter(headerPrefix: string, components: Components): Json
     in: 'header',
     description: 'Extension: wait a bounded time for this version; 503 when it does not come.',
     required: false,
-    // Without an example: a version that has not come would be waited for.
+    // No example: the request would wait for a version that is not reached.
     schema: components.use(WITHOUT_EXAMPLES),
   };
 }
@@ -273,7 +273,7 @@ export function documentRows(endpoints: readonly AnyEndpoint[], context: ApiCont
       JSON.stringify(document()),
     ),
     documentRow('spec.yaml', 'application/x-yaml', disposition, context, async () => {
-      // Loading the library takes longer than everything else that the node does before it can answer.
+      // Loaded on demand: it takes longer than everything else that the node does before it can answer.
       const { stringify } = await import('yaml');
       return stringify(document());
     }),

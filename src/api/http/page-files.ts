@@ -1,5 +1,5 @@
 /**
- * The page at `/` and the API documentation at `/v1/spec`: files of the build, Swagger UI included. They are read at
+ * The page at `/` and the API documentation at `/v1/spec`: files of the build, including Swagger UI. They are read at
  * start and every file has its own route, so a request path never becomes a path on disk.
  */
 import { readdirSync, readFileSync } from 'node:fs';
@@ -32,7 +32,7 @@ const PAGE_POLICY =
   "object-src 'none'";
 /** Swagger UI's own style sheet holds its icons as data URLs. */
 const SPEC_POLICY = `${PAGE_POLICY}; img-src 'self' data:`;
-/** The page asks the indexer at the host by which it was opened, whichever that is. */
+/** The page calls the indexer on the host that it was opened from, which is not known here. */
 const withIndexer = (port: number): string =>
   `${PAGE_POLICY}; connect-src 'self' http://*:${port} https://*:${port}`;
 
@@ -49,33 +49,33 @@ export interface PageFile {
   /** The only path it is served at. */
   readonly path: string;
   readonly contentType: string;
-  /** The path never gets other bytes. */
+  /** Whether the bytes at this path never change. */
   readonly isImmutable: boolean;
   readonly securityHeaders: HeaderList;
   readonly bytes: Buffer;
   readonly tagCore: string;
 }
 
-/** Where both documents say that they show a sample ledger, if so. */
+/** Replaced in both documents by a note that they show a sample ledger, if they do. */
 const SAMPLE_MARK = '<!-- sample -->';
 const SAMPLE_NOTE =
   '<aside class="sample-note" aria-label="Sample">This is a sample ledger. A generator made its ' +
   'accounts and transactions; nothing here comes from a network.</aside>';
-/** Where the page says at which port an indexer answers, if one does, and what the node is. */
+/** Replaced in the documents by the port of the indexer, if there is one, and by the node's facts. */
 const INDEXER_MARK = '<!-- indexer -->';
 const NODE_MARK = '<!-- node -->';
 
 interface DocumentFacts {
   /** Whether the documents say that they show a sample ledger. */
   readonly isSample?: boolean;
-  /** The port of the indexer's GraphQL; absent where there is no indexer. */
+  /** The port of the indexer's GraphQL; absent if there is no indexer. */
   readonly indexerPort?: number | undefined;
   readonly node?: NodeFacts;
 }
 
 /**
  * Reads the page's files.
- * @throws PageFilesError when the page is not built, or the folder contains files that are not part of it
+ * @throws PageFilesError if the page is not built, or the folder contains files that are not part of it
  */
 export function readPageFiles({
   folder = fileURLToPath(builtFile('web/')),

@@ -1,10 +1,10 @@
 /**
- * The paths of the page: the node answers all of them with its one document, and the page finds its view by them. They
- * are those of the public explorer, so that the host of a link can be swapped. None begins with the interface's `/v1`.
+ * The paths of the page. The node answers all of them with one document, and the page selects its view by the path.
+ * They are those of the public explorer, so that the host of a link can be swapped. None begins with the interface's
+ * `/v1`.
  *
- * `{name}` is a part that stands for a parameter, and `{name?}` one that may be left out, with all behind it. What has
- * no place in a path is in the query. The first path of a view is the one that the page links to; the last one has no
- * parameters.
+ * `{name}` is a parameter. `{name?}` is an optional one: it may be left out, with everything after it. Other parameters
+ * are in the query. The first path of a view is the one that the page links to; the last one has no parameters.
  */
 export const PAGE_PATHS = {
   overview: ['/'],
@@ -20,7 +20,7 @@ export const PAGE_PATHS = {
   ],
   account: [
     '/account/{address}/{show?}',
-    // Beside the paths of modules `modules` is no part that stands for a parameter.
+    // The paths of modules make `modules` a literal segment, so `{show?}` does not match it.
     '/account/{address}/modules',
     '/object/{address}/{show?}',
     '/account',
@@ -39,7 +39,7 @@ export const PAGE_PATHS = {
 
 export type ViewName = keyof typeof PAGE_PATHS;
 
-/** The paths as routes: with each part that may be left out, and without it. */
+/** The paths as routes: with each optional parameter, and without it. */
 export function pageRoutes(): string[] {
   return Object.values(PAGE_PATHS).flatMap((paths: readonly string[]) =>
     paths.flatMap((path) => {

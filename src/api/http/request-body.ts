@@ -8,7 +8,7 @@ import { type ApiError, frameworkError } from '../error-table.ts';
 import type { Admission } from '../load/admission.ts';
 import { bodyTooLarge, decompressBody } from './compression.ts';
 
-/** Bodies up to this size, in bytes, are never refused: large ones of slow clients must not stop ordinary requests. */
+/** In bytes. Bodies up to this are not counted as held: large ones of slow clients must not stop ordinary requests. */
 const SMALL_BODY_BYTES = 64 * 1024;
 
 export function declaresTooMuch(request: IncomingMessage, limitBytes: number): boolean {
@@ -16,8 +16,8 @@ export function declaresTooMuch(request: IncomingMessage, limitBytes: number): b
 }
 
 /**
- * The whole body of a request, decompressed unless that is switched off. It is there at once if all of it has come.
- * Call it no earlier than in the tick after the request's event: the parser gives the body after the head was handled.
+ * Reads a whole body, decompressed unless that is switched off. Returns an uncompressed body synchronously if all of it
+ * has arrived. Call it no earlier than the tick after the 'request' event: the parser delivers the body after that.
  * @throws ApiError 413 `payload too large`, 400 `io: …`, 503 when too much is held
  */
 export function readBody(
@@ -34,15 +34,15 @@ export function readBody(
     : andThen(sent, (bytes) => decompressBody(bytes, coding, limitBytes));
 }
 
-/** The length of a body as its head tells it, in bytes; infinite for a chunked one. */
+/** The body length that the request's head declares, in bytes; infinite for a chunked body. */
 export function declaredBodyBytes({ headers }: IncomingMessage): number {
   if (headers['transfer-encoding'] !== undefined) return Number.POSITIVE_INFINITY;
   return Number(headers['content-length'] ?? 0);
 }
 
 /**
- * Collects the bytes that are sent. Over the limit it stops collecting and discards the rest. Bytes that came together
- * with the head are taken without listeners or a promise: on a small request these are most of the cost of reading.
+ * Collects the bytes that are sent. Over the limit it stops collecting and discards the rest. Bytes that came with the
+ * head are read without listeners or a promise, which are most of the cost of reading a small request.
  */
 function readSentBytes(
   request: IncomingMessage,
@@ -52,7 +52,7 @@ function readSentBytes(
   const wholeBytes = declaredBodyBytes(request);
   const chunks: Buffer[] = [];
   let receivedBytes = 0;
-  /** Takes the bytes that have come. @returns whether the outcome is known */
+  /** Reads the bytes that have arrived. @returns whether the outcome is known */
   const take = (): boolean => {
     for (let chunk = request.read() as Buffer | null; chunk !== null; chunk = request.read()) {
       receivedBytes += chunk.length;
@@ -67,7 +67,7 @@ function readSentBytes(
   };
   if (request.destroyed) throw readFailure(closedEarly());
   if (take()) {
-    // nextTick runs after the last chunk and before 'end', which nobody waits for.
+    // nextTick runs after the last chunk and before 'end'. Nothing waits for 'end'.
     if (!request.complete) request.resume();
     return body();
   }
@@ -88,7 +88,7 @@ function readSentBytes(
       if (failure === undefined) resolve();
       else reject(failure);
     };
-    // Listeners end with the request; removing each of them costs more than letting it be called.
+    // The listeners are dropped with the request; removing each of them costs more than letting it be called.
     request.on('readable', () => {
       if (take()) end();
     });

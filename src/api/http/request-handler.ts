@@ -1,8 +1,7 @@
 /**
- * The way of a request from its head to its answer, the same for all of them. `handle` finds the route, waits for a
- * version if required, receives the body of a POST and admits the request. `answerEndpoint` opens a view of the
- * ledger, negotiates the format and gives the cached answer or makes one. The order of checks is that of
- * docs/spec/http.md §5.1.
+ * The path of every request from its head to its answer. `handle` finds the route, waits for a version if required,
+ * receives the body of a POST and admits the request. `answerEndpoint` opens a view of the ledger, negotiates the
+ * format and sends the cached answer or computes one. The order of checks is that of docs/spec/http.md §5.1.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -42,7 +41,7 @@ import type { Responder } from './responder.ts';
 import type { Exchange, RouteTable } from './routes.ts';
 import type { VersionWaiting } from './version-waiting.ts';
 
-/** Where unexpected failures are written to; a pino logger is one. */
+/** Logs unexpected failures; a pino logger implements it. */
 export interface ApiLogger {
   error(facts: object, message: string): void;
   warn(facts: object, message: string): void;
@@ -52,7 +51,7 @@ export interface ApiContext {
   readonly ledger: LedgerReader;
   readonly settings: ApiSettings;
   readonly logger: ApiLogger;
-  /** Warns of a ledger that cannot be read: every request fails then. */
+  /** Warns that the ledger cannot be read, which makes every request fail. */
   readonly outage: PacedWarning;
   readonly damage: DamageWatch;
   readonly admission: Admission;
@@ -65,11 +64,11 @@ export interface ApiContext {
   readonly others: BatchReads;
 }
 
-/** What an answer is made from. One of a batch has the response of the batch. */
+/** The request that an answer is computed for. A read in a batch has the batch's response. */
 interface ReadRequest extends Pick<Exchange, 'path' | 'query'> {
   readonly request: Pick<IncomingMessage, 'url' | 'headers'>;
   readonly response: ServerResponse;
-  /** Absent for streams, which are not made in one piece. */
+  /** Absent for streams, which are not computed in one piece. */
   readonly waiter?: Waiter;
 }
 
@@ -79,22 +78,22 @@ interface HandlerParts {
   readonly observers: readonly RequestObserver[];
 }
 
-/** One view of the ledger, or the error; the response headers come from it either way. */
+/** A view of the ledger, or the error from opening one. Headers of answers and of errors come from this view. */
 type OpenedView =
   | { readonly view: LedgerView }
   | { readonly view?: undefined; readonly failure: unknown };
 
 const NO_BODY = Buffer.alloc(0);
 
-/** Failures that many requests share: they are not logged one by one. */
+/** Failures that many requests share, so they are not logged individually. */
 const OUTAGES: readonly LedgerErrorCode[] = ['ledger_unavailable', 'fork_upstream_failed'];
 
 export class RequestHandler {
   readonly #parts: HandlerParts;
   readonly #context: ApiContext;
-  /** By connection, the answer to the newest request, while it may still wait. */
+  /** The response to each connection's newest request, until it is finished. */
   readonly #newest = new WeakMap<Duplex, ServerResponse>();
-  /** By connection, the newest of its pages that are being made, one after the other. */
+  /** Each connection's last pending page. Pages of a connection are computed one at a time. */
   readonly #pages = new WeakMap<Duplex, MaybePromise<void>>();
   #isClosing = false;
 
@@ -104,25 +103,25 @@ export class RequestHandler {
     context.responder.onWritten = (response) => this.#watch(response);
   }
 
-  /** From now on answers tell clients that their connection ends. */
+  /** From now on, answers tell clients that their connection will close. */
   close(): void {
     this.#isClosing = true;
   }
 
-  /** Answers a request; never throws. Where nothing has to wait, the answer is written in this turn. */
+  /** Answers a request; never throws. If nothing has to wait, the answer is written in this turn of the event loop. */
   handle(request: IncomingMessage, response: ServerResponse): void {
     const startedMs = performance.now();
     this.#newest.set(request.socket, response);
-    // The parser gives a body after the head has been handled. One that came with the head waits for nothing then.
+    // The parser delivers a body after this handler returns. In the next tick, a body that came with the head is there.
     if (request.method === 'POST')
       process.nextTick(() => this.#answer(request, response, startedMs));
     else this.#answer(request, response, startedMs);
   }
 
   /**
-   * Calls back when the answers of a connection are written, so that what refuses the bytes behind their requests
-   * comes behind them. A request whose body is one of these bytes is refused in place of its answer. A client that
-   * closes its half meanwhile gets nothing: Node's server does the same.
+   * Calls back when a connection's answers are written, so that a refusal of later bytes follows them. If these bytes
+   * belong to the newest request's body, the refusal replaces its answer. A client that half-closes its connection
+   * meanwhile gets nothing, as with Node's own server.
    */
   afterAnswers(socket: Duplex, callback: () => void): void {
     this.#context.responder.flush();
@@ -151,7 +150,7 @@ export class RequestHandler {
     observe(observers, exchange, startedMs);
   }
 
-  /** Sees to an answer until the system has taken it. */
+  /** Watches a response, with a timeout, until the operating system has taken it. */
   #watch(response: ServerResponse): void {
     const { socket } = response.req;
     if (response.writableFinished) {
@@ -160,17 +159,17 @@ export class RequestHandler {
     }
     if (response.listenerCount('timeout') > 0) return;
     response.once('close', () => this.#forget(socket, response));
-    // Node ends this timeout with the next request.
+    // Node resets this timeout with the next request.
     socket.setTimeout(this.#context.settings.requestTimeoutMs);
     response.on('timeout', endUnread);
   }
 
-  /** A connection may be idle for long: it must not hold its last request. */
+  /** A connection may be idle for long and must not retain its last request. */
   #forget(socket: Socket, response: ServerResponse): void {
     if (this.#newest.get(socket) === response) this.#newest.delete(socket);
   }
 
-  /** A request that must see a version waits for it, but not for a 404 or 405. */
+  /** Waits for the version that a request must see. A 404 or 405 does not wait. */
   #waitForVersion({ request, response, route }: Exchange): MaybePromise<void> {
     const { waiting } = this.#parts;
     const version = waiting.minVersionOf(request.headers);
@@ -179,9 +178,10 @@ export class RequestHandler {
   }
 
   /**
-   * Makes the pages of a connection one after the other: they are sent in this order anyway, and so a connection
-   * occupies the memory of one. A page takes its place before it waits for a version: a stream behind it waits until
-   * the socket is its own, so a page behind that stream would wait for ever. @throws ApiError 503 when too many wait
+   * Computes the pages of a connection one at a time: they are sent in order anyway, and so a connection holds only one
+   * in memory. A page is queued before it waits for a version. Otherwise a later stream could be queued before it, and
+   * both would wait forever: the stream for the socket, the page for the stream.
+   * @throws ApiError 503 if too many wait
    */
   #answerInLine(exchange: Exchange): MaybePromise<void> {
     const { request, response, route } = exchange;
@@ -206,7 +206,7 @@ export class RequestHandler {
     return made;
   }
 
-  /** A body is received even where there is no route, since one that is too large is refused everywhere. */
+  /** Receives a body even if there is no route: a body that is too large is refused everywhere. */
   #receiveAndAnswer(exchange: Exchange): MaybePromise<void> {
     if (exchange.request.method !== 'POST') return this.#answerAdmitted(exchange, NO_BODY);
     if (this.#refuses(exchange, 'body')) return undefined;
@@ -220,7 +220,7 @@ export class RequestHandler {
     return this.#refuses(exchange, route.work) ? undefined : route.answer(exchange, body);
   }
 
-  /** Refuses a request in overload. To throw for it would cost a tenth of a refusal: V8 looks for the place. */
+  /** Refuses a request in overload. It does not throw: V8's stack capture would be a tenth of a refusal's cost. */
   #refuses({ request, response }: Exchange, work: WorkKind | 'none'): boolean {
     const { admission, responder } = this.#context;
     if (work === 'none' || admission.admits(work, request)) return false;
@@ -229,7 +229,7 @@ export class RequestHandler {
   }
 }
 
-/** A client that stops reading its answer loses its connection; one whose answer is not made yet waits for it. */
+/** Closes the connection of a client that stops reading. A client whose answer is not computed yet keeps waiting. */
 function endUnread(socket: Socket): void {
   if (socket.writableLength > 0) socket.destroy();
 }
@@ -266,8 +266,8 @@ export function answerEndpoint(
 }
 
 /**
- * An answer of a ledger that can be overridden is not immutable, and one that has read what is overridden is tagged by
- * its bytes: other tags are of the ledger that is overridden.
+ * Answers from a ledger that can be overridden are not immutable. An answer that read an override is tagged by its
+ * bytes, because `tagCore` belongs to the answer without the override.
  */
 function asOverridden(answer: Answer, view: LedgerView | undefined): Answer {
   const { overrides } = view ?? {};
@@ -276,7 +276,7 @@ function asOverridden(answer: Answer, view: LedgerView | undefined): Answer {
   return { ...answer, isImmutable: false, tagCore: undefined, isReused: false };
 }
 
-/** Opens a view without failing: a failure must come out in its turn, after those of the request. */
+/** Opens a view without throwing: the failure is reported later, after the request's own errors. */
 export function openView(ledger: LedgerReader): MaybePromise<OpenedView> {
   return settle<LedgerView, OpenedView>(() => ledger.view(), viewOpened, viewFailed);
 }
@@ -284,7 +284,7 @@ export function openView(ledger: LedgerReader): MaybePromise<OpenedView> {
 const viewOpened = (view: LedgerView): OpenedView => ({ view });
 const viewFailed = (failure: unknown): OpenedView => ({ failure });
 
-/** The answer that is cached for the view; else it is made, and cached if the view decides it and it is asked again. */
+/** Returns the view's cached answer or computes one. Caches a new one that the view decides if its URL is repeated. */
 export function cachedOrMade(
   endpoint: AnyEndpoint,
   asked: ReadRequest,
@@ -323,8 +323,8 @@ function makeAnswer(
 }
 
 /**
- * What an endpoint is asked, read in the order of the interface's checks.
- * @param timed gets the names of parameters that have a time in place of a version
+ * Reads and checks an endpoint's input, in the order of the interface's checks.
+ * @param timed collects the names of parameters that give a time instead of a version
  */
 export function callOf(
   endpoint: AnyEndpoint,
@@ -362,7 +362,7 @@ export function callOf(
   };
 }
 
-/** Answers a request with times in place of versions: the answer moves as long as a version of one may. */
+/** Answers a request that gives times instead of versions. It is immutable only if all their versions are final. */
 async function answerByTime(
   endpoint: AnyEndpoint,
   call: Call<Parameters, unknown>,
@@ -380,8 +380,8 @@ async function answerByTime(
 }
 
 /**
- * Sends a failure that came before a view was opened; its headers are those of the ledger now. In overload the ledger
- * is not looked at.
+ * Sends a failure that occurred before a view was opened, with headers of the ledger's current state. An overload
+ * refusal does not read the ledger.
  */
 function failWithoutView(
   exchange: Exchange,
@@ -414,7 +414,7 @@ export function sendFailure(
   context.responder.sendError(response, shown, view?.answeredState);
 }
 
-/** What a client is told of a failure; what its operator has to know goes to the log. */
+/** Returns the error that a client gets for a failure, and logs what the operator has to know. */
 export function shownFailure(
   failure: unknown,
   request: { readonly method: string | undefined; readonly url: string | undefined },

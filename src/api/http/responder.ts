@@ -19,24 +19,24 @@ import { LedgerHeaders } from './ledger-headers.ts';
 import type { PageFile } from './page-files.ts';
 import { type HeaderList, headerLines, ResponseWriter } from './response-writing.ts';
 
-/** For answers that name their version: they never change. A year, in seconds. */
+/** For answers at a fixed version, which never change. The age is a year, in seconds. */
 const IMMUTABLE_CACHE_CONTROL = 'public, max-age=31536000, immutable';
 const ALLOWED_METHODS = ['GET', 'POST'];
-/** A day: how long a browser may remember a preflight, in seconds. */
+/** How long a browser may cache a preflight, in seconds: a day. */
 const PREFLIGHT_MAX_AGE_SECS = '86400';
 
 interface Content {
   readonly answer: Answer;
   readonly contentType: string;
-  /** Whether caches may ask again by tag: GET and HEAD. */
+  /** Whether it has an entity tag, so that caches can revalidate it: GET and HEAD. */
   readonly isTagged: boolean;
   readonly extraHeaders?: HeaderList;
 }
 
 /**
- * Refusals of a turn that go out at once; further ones wait for its end. Clients ask again at once, and a turn ends
- * only when fewer than 1,024 connections are ready, or after 48 rounds of as many (libuv). So half of what keeps it
- * open.
+ * How many refusals a turn of the event loop sends immediately; further ones wait for its end. Refused clients retry
+ * immediately, and libuv ends a turn only when fewer than 1,024 connections are ready, or after 48 rounds of 1,024. So
+ * the limit is half of 1,024.
  */
 export const MAX_REFUSED_AT_ONCE = 512;
 
@@ -49,8 +49,8 @@ export class Responder {
   readonly #ledgerHeaders: LedgerHeaders;
   readonly #compressionEnabled: boolean;
   /**
-   * The request headers that affect a tagged response. The origin matters even if absent: a cached response without
-   * CORS headers must not be given to a page of another origin.
+   * The request headers that affect a tagged response. The origin matters even if absent: caches must not serve a
+   * response without CORS headers to a page of another origin.
    */
   readonly #vary: string;
   readonly #maxCompressions: number;
@@ -64,7 +64,7 @@ export class Responder {
     this.#refusedInTurn = 0;
     if (this.#held.length > 0) this.flush();
   };
-  /** Called for each response that has been written; set by who watches what the system has not taken. */
+  /** Called for each written response. The request handler sets it to watch responses that the system has not taken. */
   onWritten: (response: ServerResponse) => void = () => undefined;
 
   constructor(settings: ApiSettings, admission: Admission, { bodies }: ApiCaches) {
@@ -81,12 +81,12 @@ export class Responder {
     this.#vary = settings.compressionEnabled ? 'Origin, Accept, Accept-Encoding' : 'Origin, Accept';
   }
 
-  /** Whether the answer that was sent last is this one and waits for the end of the turn. */
+  /** Whether this is the last answer sent and it waits for the end of the turn. */
   isWaiting(response: ServerResponse): boolean {
     return this.#writer.isWaiting(response) || this.#held.at(-1)?.response === response;
   }
 
-  /** Sends at once what waits for the end of the turn: refusals, then small answers. */
+  /** Sends now everything that waits for the end of the turn: refusals, then small answers. */
   flush(): void {
     const held = this.#held;
     this.#held = [];
@@ -96,7 +96,7 @@ export class Responder {
     this.#writer.flush();
   }
 
-  /** Sends a successful answer, or 304 when the client has it already. */
+  /** Sends a successful answer, or 304 if the client has it already. */
   send(
     response: ServerResponse,
     { answer, contentType, isTagged, extraHeaders }: Content,
@@ -112,7 +112,7 @@ export class Responder {
     }
     if (isTagged) {
       const core = answer.tagCore ?? contentDigest(answer.body);
-      // A page that was the last one and is not any more has the same body: the cursor is part of the answer.
+      // The cursor is part of the tag: when a last page gets a successor, its body stays the same.
       const tag = entityTag(
         cursor === undefined ? core : `${core}.${contentDigest(cursor)}`,
         coding,
@@ -130,8 +130,8 @@ export class Responder {
   }
 
   /**
-   * Sends the head of a stream of server-sent events. Nothing on its way may store, change or gather it: no cache, no
-   * compression, no buffer of a proxy.
+   * Sends the head of a stream of server-sent events. Its headers tell caches and proxies not to store, compress or
+   * buffer the stream.
    */
   beginStream(response: ServerResponse, state: LedgerState | undefined): void {
     const headers = [...this.#ledgerHeaders.of(state).list];
@@ -142,7 +142,7 @@ export class Responder {
     response.flushHeaders();
   }
 
-  /** Sends a file of the page, or 304 when the browser has it. */
+  /** Sends a file of the page, or 304 if the browser has it. */
   sendFile(response: ServerResponse, file: Omit<PageFile, 'path'>): MaybePromise<void> {
     const answer: Answer = { body: file.bytes, tagCore: file.tagCore, isReused: true };
     const coding = this.#codingFor(response.req, answer);
@@ -159,7 +159,7 @@ export class Responder {
     return this.#sendBody(response, undefined, headers, answer, coding);
   }
 
-  /** Sends what an upstream answered, with the ledger headers of this node and the name of the upstream. */
+  /** Sends an upstream's answer, with the ledger headers of this node and the name of the upstream. */
   sendPassedOn(
     response: ServerResponse,
     answer: UpstreamAnswer,
@@ -176,11 +176,11 @@ export class Responder {
     this.#writer.write(response, { status, block, headers, hasUntrustedValues: true, body });
   }
 
-  /** Refuses a request without a look at the ledger: the headers are those of the answer before. */
+  /** Refuses a request without reading the ledger: the headers show the last known state. */
   sendRefusal(response: ServerResponse, error: ApiError): void {
     this.#refusedInTurn += 1;
     if (this.#refusedInTurn === 1) this.#admission.beforeTurnEnds(this.#sendHeld);
-    // Behind another answer of its connection it wakes nobody, and Node counts what a client that pipelines may have.
+    // Behind an unfinished answer of its connection, a refusal wakes no client, and Node bounds what a pipeline holds.
     if (this.#refusedInTurn <= MAX_REFUSED_AT_ONCE || response.socket === null) {
       this.sendError(response, error, this.#ledgerHeaders.latestState);
     } else this.#held.push({ response, error });
@@ -223,7 +223,7 @@ export class Responder {
     return `HTTP/1.1 ${error.status} ${reason}\r\n${lines}\r\n${body}`;
   }
 
-  /** The coding that the client prefers; none when too many answers are being compressed. */
+  /** The coding that the client prefers. None if too many answers are being compressed and no coded body is cached. */
   #codingFor(request: IncomingMessage, answer: Answer): ContentCoding | undefined {
     if (!this.#compressionEnabled) return undefined;
     const coding = chooseCoding(request.headers['accept-encoding'] as string | undefined);
@@ -284,7 +284,7 @@ export class Responder {
     this.#writer.write(response, { status, block, headers, hasUntrustedValues, body });
   }
 
-  /** A new list of what follows the ledger headers: those of CORS for a request with an origin, and `vary`. */
+  /** A new list of the headers after the ledger headers: CORS for a request with an origin, and `vary`. */
   #headers(request: IncomingMessage, vary?: string | undefined): string[] {
     const { origin } = request.headers;
     const headers = origin === undefined ? [] : this.#corsHeaders(origin);

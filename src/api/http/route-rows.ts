@@ -13,7 +13,7 @@ import {
 } from './request-handler.ts';
 import type { Exchange, Route, RouteRow } from './routes.ts';
 
-/** The rows of an endpoint; the index answers under both of its spellings. */
+/** The rows of an endpoint; the index answers at both of its spellings. */
 export function endpointRows(endpoint: AnyEndpoint, context: ApiContext, hub: PushHub): RouteRow[] {
   const { operationId, method, path, work = 'read' } = endpoint;
   const upstream = endpoint.isPassedOn === true ? context.upstream : undefined;
@@ -36,7 +36,7 @@ export function endpointRows(endpoint: AnyEndpoint, context: ApiContext, hub: Pu
   return paths.map((path) => ({ path, method, route }));
 }
 
-/** Has the upstream answer a request. What it throws becomes the response. */
+/** Passes a request on to the upstream. An error that it throws becomes the response. */
 async function passOn(
   { operationId, path }: AnyEndpoint,
   { request, response }: Exchange,
@@ -50,12 +50,12 @@ async function passOn(
   response.once('close', () => gone.abort());
   const passed = { operationId, path, query, headers: request.headers, body };
   const answer = await upstream.passOn(passed, state.chainId, gone.signal);
-  // The ledger has grown meanwhile: the headers are those of now.
+  // The ledger may have grown meanwhile: send headers of its current state.
   const { view } = await openView(ledger);
   responder.sendPassedOn(response, answer, upstream.origin, view?.state);
 }
 
-/** Answers a request with a stream. What fails before it begins is answered as for a page. */
+/** Answers a request with a stream. A failure before it begins is answered as for a page. */
 function answerWithStream(
   endpoint: AnyEndpoint,
   exchange: Exchange,

@@ -1,5 +1,5 @@
 /**
- * The route table: every path of the interface with what answers there, and what answers a request that has no route.
+ * The route table: every path of the interface with its handler, and refusals for requests that have no route.
  * Paths are matched as they were sent, segment by segment (docs/spec/http.md §1.7).
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -10,11 +10,11 @@ import { prefersEvents } from '../negotiation.ts';
 import { isWellEncoded, Query, splitTarget } from '../request-target.ts';
 
 export interface Route {
-  /** For metrics; empty where no operation of the interface answers. */
+  /** For metrics; empty if no operation of the interface answers. */
   readonly operationId: string;
-  /** In which queue its requests wait under load; `none` is never refused. */
+  /** The kind of work that its requests count as under load; `none` is never refused. */
   readonly work: WorkKind | 'none';
-  /** Whether it answers without waiting for the version that a request asks for. */
+  /** Whether it answers without waiting for the version that a request requires. */
   readonly ignoresVersion?: boolean;
   readonly refusal?: ApiError;
   /** Answers requests for server-sent events instead. */
@@ -39,7 +39,7 @@ export interface RouteRow {
   readonly path: string;
   readonly method: 'GET' | 'POST';
   readonly route: Route;
-  /** The methods that are not allowed here; of the others the path knows nothing. Absent: all others. */
+  /** The methods that get 405 here; other unknown ones get 404. Absent: all unknown methods get 405. */
   readonly refusedMethods?: readonly string[];
 }
 
@@ -58,7 +58,7 @@ const AT_ONCE = { work: 'read', ignoresVersion: true } as const;
 const NOT_FOUND = refuse(notFound(), AT_ONCE);
 const BAD_ENCODING = refuse(frameworkError(400, 'invalid path params'), { work: 'none' });
 
-/** Unlike the reference's refusal it names the methods that are allowed (RFC 9110 §15.5.6). */
+/** Unlike the reference's refusal, this one names the allowed methods (RFC 9110 §15.5.6). */
 function methodNotAllowed(rows: readonly RouteRow[]): Route {
   const methods = rows.map(({ method }) => (method === 'GET' ? 'GET, HEAD' : method));
   const allowedMethods = methods.sort().join(', ');
@@ -75,7 +75,7 @@ function routeOf(method: string, path: string, rows: readonly RouteRow[]): Route
   return isRefused ? methodNotAllowed(rows) : NOT_FOUND;
 }
 
-/** A segment of a path; the segments that may follow it are one level below. */
+/** A segment of a path, with the segments that may follow it. */
 class Segment {
   readonly literals = new Map<string, Segment>();
   parameter: Segment | undefined;
@@ -93,7 +93,7 @@ export class RouteTable {
     for (const row of rows) this.#add(row);
   }
 
-  /** The request with its route, with a refusal when it has none. */
+  /** Finds the route of a request; the route is a refusal if there is none. */
   find(request: IncomingMessage, response: ServerResponse): Exchange {
     const { method, url, headers } = request;
     const found = this.match(method!, url!);
@@ -104,7 +104,7 @@ export class RouteTable {
     return { request, response, route: isPreflight ? this.#preflight : route, path, query };
   }
 
-  /** The route of a request target, with a refusal when it has none. */
+  /** Finds the route of a request target; the route is a refusal if there is none. */
   match(method: string, target: string): Match {
     const { path, query } = splitTarget(target);
     const texts: string[] = [];
@@ -136,8 +136,9 @@ export class RouteTable {
 }
 
 /**
- * The last segment of a path; `undefined` for an unknown path. A literal goes before a parameter, and no path of the
- * interface needs a second look. Only a parameter in the middle may be empty. @param texts gets the parameters
+ * The last segment of a path; `undefined` for an unknown path. A literal takes precedence over a parameter; the
+ * interface's paths need no backtracking. Only a parameter in the middle may be empty.
+ * @param texts collects the parameters
  */
 function findEnd(root: Segment, path: string, texts: string[]): Segment | undefined {
   let segment = root;

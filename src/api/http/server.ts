@@ -1,5 +1,5 @@
 /**
- * The HTTP interface over `node:http`: limits and timeouts of connections, what the HTTP parser refuses, and closing.
+ * The HTTP interface over `node:http`: limits and timeouts of connections, refusals of the HTTP parser, and closing.
  * It neither listens nor logs by itself; src/node does.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -44,16 +44,16 @@ const BAD_REQUEST = [400, 'Bad Request'] as const;
 const SERVER_EVENTS = ['request', 'checkContinue', 'checkExpectation', 'connect', 'clientError'];
 
 interface ApiHooks {
-  /** Decides what is refused under load; given where that is counted. */
+  /** Decides what is refused under load. The caller passes its own to read the counts. */
   readonly admission?: Admission | undefined;
-  /** Gets requests that meet damage; given where they are counted. */
+  /** Records requests that meet damage. The caller passes its own to read the counts. */
   readonly damage?: DamageWatch | undefined;
   readonly observers?: readonly RequestObserver[];
   readonly pageFiles?: readonly PageFile[];
   readonly upstream?: Upstream | undefined;
   readonly chain?: Submissions | undefined;
   readonly snapshots?: SnapshotOffer | undefined;
-  /** One that has served another API before; absent: a new one. */
+  /** A server that another API used before; absent: a new one. */
   readonly server?: Server | undefined;
 }
 
@@ -61,16 +61,16 @@ export interface Api {
   readonly server: Server;
   handle(request: IncomingMessage, response: ServerResponse): void;
   readonly listeners: ListenerTally;
-  /** Ends event streams, with this text, and takes the server from this API, which answers what it has begun. */
+  /** Detaches the server and ends event streams with this text. Requests that have begun are still answered. */
   retire(lastText: string): Promise<void>;
   /**
-   * Stops accepting and resolves when every connection has ended; idle ones and event streams end at once, and what
-   * runs code does so at its next turn.
+   * Stops accepting connections and resolves when all of them have ended. Idle connections and event streams end
+   * immediately; runs of code end at their next turn.
    */
   close(): Promise<void>;
 }
 
-/** The interface over a ledger. @param logger gets unexpected failures and those of the ledger */
+/** Builds the interface of a ledger. @param logger gets unexpected failures and those of the ledger */
 export function buildApi(
   ledger: LedgerReader,
   settings: ApiSettings,
@@ -154,11 +154,11 @@ function limitedServer(settings: ApiSettings): Server {
     // The reference's server does not ask for a Host header.
     requireHostHeader: false,
   });
-  // Set here: as options they would have to be in a certain order.
+  // Set here: as an option, Node would reject a headersTimeout above requestTimeout.
   server.headersTimeout = headersTimeoutMs;
   server.requestTimeout = requestTimeoutMs;
   server.keepAliveTimeout = settings.keepAliveTimeoutMs;
-  // Not `setTimeout`, which costs every request a timer: `handle` sets one where an answer waits.
+  // No `setTimeout`, which costs every request a timer: the handler sets one while an answer waits.
   return server;
 }
 
@@ -170,12 +170,12 @@ function handleProtocolEvents(
   context: ApiContext,
 ): void {
   const refused = new WeakSet<Duplex>();
-  /** @param begin comes before the refusal is written, behind the answers */
+  /** @param begin runs after the answers and before the refusal is written */
   const refuse = (socket: Duplex, error: ApiError, reason: string, begin = () => {}): void => {
-    // While the refusal waits, each further byte would be refused too.
+    // While the refusal waits, each further byte would cause another one.
     if (refused.has(socket)) return;
     refused.add(socket);
-    // A stream would not end, and nothing behind it is read any more.
+    // A stream would not end by itself, and nothing after it is read any more.
     hub.refuse(socket, error);
     handler.afterAnswers(socket, () => {
       begin();
@@ -188,22 +188,22 @@ function handleProtocolEvents(
   };
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     if (request.method !== 'POST') {
-      // Nobody reads a body, so none is asked for; whether one comes all the same cannot be told from the next request.
+      // Nobody reads this body, so `100 Continue` is not sent. A body sent anyway would be read as the next request.
       if (declaredBodyBytes(request) > 0) response.shouldKeepAlive = false;
-      // Node would close the connection of an answer without a `100 Continue`, also where no body can come.
+      // Node would close the connection after an answer without `100 Continue`, even if no body can follow.
       else (response as unknown as { _expect_continue: boolean })._expect_continue = false;
       asUsual(request, response);
       return;
     }
-    // An answer of this turn is over in the next tick, if the system takes it.
+    // Flush the answer before this one: it is finished by the next tick, if the system takes it.
     if (response.socket === null) context.responder.flush();
     process.nextTick(() => {
-      // A body that is refused anyway need not be sent; then the connection cannot be used again.
+      // The client need not send a body that is refused anyway; the connection cannot be reused then.
       if (declaresTooMuch(request, contentLengthLimitBytes)) response.shouldKeepAlive = false;
-      // Behind an answer that is not over, Node would write it between the head and the body.
+      // Behind an unfinished answer, Node would write `100 Continue` between this answer's head and body.
       else if (response.socket !== null) response.writeContinue();
     });
-    // The answer is made in a tick after that one. What the parser refuses behind the request waits for it.
+    // The answer is computed in a later tick. A parser error after the request waits for it.
     asUsual(request, response);
   });
   // An unknown expectation is ignored, as the reference's server does.

@@ -1,7 +1,7 @@
 /**
- * Waiting reads, an extension (docs/extensions.md): a request names the version it must see, and waits a bounded time
+ * Waiting reads, an extension (docs/extensions.md). A request names the version it must see, and waits a bounded time
  * for a node that is behind. It waits after its route is known, before its body is received and before a view is
- * opened, so that a waiting request costs a connection and little else; how many may wait is bounded.
+ * opened, so a waiting request costs a connection and little else. The number of waiting requests is bounded.
  */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { LedgerReader } from '../../ledger/open.ts';
@@ -12,7 +12,7 @@ import type { HeadWatch } from '../push/head-watch.ts';
 import type { ApiSettings } from '../settings.ts';
 
 export const MIN_VERSION_SUFFIX = 'MIN-LEDGER-VERSION';
-/** After how many seconds a client may ask again. */
+/** When a client may retry, in seconds. */
 const RETRY_AFTER_SECS = 1;
 
 export class VersionWaiting {
@@ -29,15 +29,15 @@ export class VersionWaiting {
     this.#headerName = `${settings.headerPrefix}-${MIN_VERSION_SUFFIX}`.toLowerCase();
   }
 
-  /** The version that a request must see, as it is written; `undefined` for most requests. */
+  /** The version that a request must see, as sent; `undefined` for most requests. */
   minVersionOf(headers: IncomingHttpHeaders): string | undefined {
     return headers[this.#headerName] as string | undefined;
   }
 
   /**
-   * Resolves when the ledger shows a version, or when the client has gone.
-   * @throws ApiError 400 for a text that is not a version; 503 `version_not_found` when it has not come in time, or
-   *   when too many wait already; what the ledger throws
+   * Resolves when the ledger has reached a version, or when the client has gone.
+   * @throws ApiError 400 for a text that is not a version; 503 `version_not_found` if it is not reached in time, or
+   *   if too many requests wait already; what the ledger throws
    */
   async waitFor(text: string, response: ServerResponse): Promise<void> {
     const version = parseHeader(this.#headerName, U64, text);

@@ -4,16 +4,16 @@
  *
  * Requests queue where the program does not see them: on connections that are ready to be read. One turn of the event
  * loop answers all that were ready when it began, so a request waits for the work of its turn. The limit is therefore
- * a time: in overload a turn works for so many milliseconds and refuses the rest. An overload begins when turns have
- * exceeded this time repeatedly for a while: neither one heavy request nor a short burst is one.
+ * a time: in overload a turn works for that many milliseconds and refuses the rest. An overload begins when turns have
+ * exceeded this time repeatedly for a while. One heavy request or a short burst is not an overload.
  *
- * While an overload lasts, a client may have as much of a turn as is left to all others: alone half of it. So a client
- * with many connections is refused rather than one with a few. The same rule holds for bytes (held-bytes.ts).
+ * During an overload, a client may use as much of a turn as is left for all others, so one client alone gets half. A
+ * client with many connections is refused before one with a few. The same rule applies to bytes (held-bytes.ts).
  *
- * A store in another process has a queue too, of reads that it has not answered. More of them than MAX_WAITING_READS
- * for as long are an overload as well, whatever the requests are.
+ * A store in another process also has a queue, of reads that it has not answered. More than MAX_WAITING_READS of them
+ * for the same time are an overload too, for all kinds of requests.
  *
- * Costs one look at the clock for each request, and one immediate for each turn; figures in docs/metrics.md.
+ * The cost is one clock read per request and one immediate per turn; figures in docs/metrics.md.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Waiter } from '../../yield-budget.ts';
@@ -23,13 +23,13 @@ import { type Held, HeldBytes } from './held-bytes.ts';
 import { Clients, hasLeft } from './request-client.ts';
 
 /**
- * Kinds of work, for refusals and metrics: `read`, one thing looked up; `listing`, many rows read and rendered; `body`,
- * a request body received, parsed and answered.
+ * Kinds of work, for refusals and metrics: `read` looks up one thing; `listing` reads and renders many rows; `body`
+ * receives, parses and answers a request body.
  */
 export const WORK_KINDS = ['read', 'listing', 'body'] as const;
 export type WorkKind = (typeof WORK_KINDS)[number];
 
-/** A page being made, a run of code, or a body being received. */
+/** A page being computed, a run of code, or a body being received. */
 type PendingWork = 'listing' | 'run' | 'body';
 
 export type OverloadSettings = Pick<
@@ -37,19 +37,19 @@ export type OverloadSettings = Pick<
   'maxBacklogMs' | 'maxUnsentBytes' | 'trustedProxies'
 >;
 
-/** After how many seconds a client may try again, perhaps at another node: the value of `Retry-After`. */
+/** The value of `Retry-After`, in seconds: when a client may retry, perhaps at another node. */
 const RETRY_AFTER_SECS = 1;
 /** How long turns must have exceeded their time before a request is refused, in milliseconds. */
 export const LASTING_OVERLOAD_MS = 500;
-/** An overload ends after so many milliseconds without a turn that exceeds its time. */
+/** An overload ends when no turn has exceeded its time for this long, in milliseconds. */
 export const CALM_MS = 100;
-/** Reads of the store that may wait; more are an overload if that lasts. */
+/** Maximum waiting reads of the store; more are an overload if that lasts. */
 export const MAX_WAITING_READS = 500;
-/** Clients told apart in one turn; further ones share one part. */
+/** Maximum clients that are counted separately in one turn; further ones share one count. */
 export const MAX_CLIENTS_IN_A_TURN = 10_000;
 const FURTHER_CLIENTS = '';
 
-/** Memory of a request that waits, besides its head, in bytes. */
+/** Memory of a waiting request without its head, in bytes. */
 export const WAITING_REQUEST_BYTES = 4 * 1024;
 
 const REFUSALS: Readonly<Record<WorkKind | 'run', ApiError>> = {
@@ -69,12 +69,12 @@ export function overloadError(kind: WorkKind): ApiError {
   return REFUSALS[kind];
 }
 
-/** Whether a request was refused unread, because there are too many. */
+/** Whether a failure is one of the overload errors in WORK_KINDS. */
 export function isOverload(failure: unknown): boolean {
   return WORK_KINDS.some((kind) => REFUSALS[kind] === failure);
 }
 
-/** Ends the work; no client gets this error. */
+/** Stops the work of a client that has left; no client gets this error. */
 const LEFT = new ApiError(499, 'internal_error', 'The client has left');
 const STOPPED = new ApiError(503, 'internal_error', 'The node is stopping', {
   retryAfterSecs: RETRY_AFTER_SECS,
@@ -87,28 +87,28 @@ export class Admission {
   readonly #clock: () => number;
   readonly #waitingReads: () => number;
   readonly #refused: Record<WorkKind, number> = { read: 0, listing: 0, body: 0 };
-  /** Since when too many reads of the store wait. */
+  /** When too many reads of the store began to wait. */
   #tooManySinceMs = Number.POSITIVE_INFINITY;
-  /** When the first of the turns began that exceeded their time, one soon after the other, and when the last ended. */
+  /** When the latest series of turns that exceeded their time began, and when its last turn ended. */
   #overSinceMs = Number.NEGATIVE_INFINITY;
   #overUntilMs = Number.NEGATIVE_INFINITY;
   readonly #endTurn = (): void => this.#finishTurn();
   #isInTurn = false;
   #turnBeganMs = 0;
   #spentMs = 0;
-  /** Work that counts against all: of each client at most its part. Counted while an overload lasts, as the next. */
+  /** Work that counts against all clients: at most half a turn of each. Counted only in overload, like the next. */
   #sharedMs = 0;
   readonly #msByClient = new Map<string, number>();
   #hasRefused = false;
   #lastOfTurn: (() => void) | undefined;
-  /** Whose work the time since `#countedMs` was, if any. */
+  /** Whether the time since `#countedMs` was spent on work, and for which client. */
   #isWorking = false;
   #client: string | undefined;
   #countedMs = 0;
 
   /**
-   * @param waitingReads reads that the store has not answered
-   * @param clock milliseconds that only grow
+   * @param waitingReads number of reads that the store has not answered
+   * @param clock monotonic, in milliseconds
    */
   constructor(
     settings: OverloadSettings,
@@ -122,7 +122,7 @@ export class Admission {
     this.#waitingReads = waitingReads;
   }
 
-  /** Whether a request is to be worked on, now; call it once for each. A client that has left reads no answer. */
+  /** Whether to work on a request now; call it once for each. A client that has left is not admitted. */
   admits(kind: WorkKind, request: IncomingMessage): boolean {
     if (hasLeft(request)) return false;
     const nowMs = this.#countedNow();
@@ -146,9 +146,9 @@ export class Admission {
   }
 
   /**
-   * Counts a request for a page that waits behind another one of its connection.
-   * @returns call it when its turn has come
-   * @throws ApiError 503 when too much is held already
+   * Counts the memory of a page request that waits behind another one of its connection.
+   * @returns a function to call when the request's turn has come
+   * @throws ApiError 503 if too much is held already
    */
   holdWaiting(request: IncomingMessage): () => void {
     if (this.held.refuses(true, request)) throw this.refuse('listing');
@@ -158,26 +158,26 @@ export class Admission {
     return () => this.held.release(held);
   }
 
-  /** An answer that is about to be made, or a body that is being received. */
+  /** Tracks an answer that is about to be computed, or a body that is being received. */
   pending(request: IncomingMessage, work: PendingWork): PendingAnswer {
     return new PendingAnswer(request, work, this);
   }
 
-  /** Counts that work is not completed. @returns the error for it */
+  /** Counts work that is refused before it is complete. @returns the error for it */
   refuse(work: PendingWork): ApiError {
     this.#refused[work === 'run' ? 'body' : work] += 1;
     return REFUSALS[work];
   }
 
-  /** From here on this turn is work of a run of code. */
+  /** From here on, this turn counts as a run of code for this request. */
   beginRunTurn(request: IncomingMessage): void {
     this.#client = this.#clientOf(request, this.#countedNow());
     this.#isWorking = true;
   }
 
   /**
-   * Calls back at the end of the turn of the last request. The turn lasts until the callback returns: the time must not
-   * pass for calm. A turn has one callback.
+   * Calls back at the end of the current turn, or now if no request came in this turn. The turn lasts until the
+   * callback returns, so that its time is not taken for calm. A turn has one callback.
    */
   beforeTurnEnds(callback: () => void): void {
     if (this.#isInTurn) this.#lastOfTurn = callback;
@@ -188,21 +188,21 @@ export class Admission {
     return this.#refused[kind];
   }
 
-  /** Counts the work of this turn until now. @returns the time */
+  /** Counts the work of this turn until now. @returns the current time */
   #countedNow(): number {
     const nowMs = this.#clock();
     if (this.#isInTurn) this.#count(nowMs);
     else {
       this.#isInTurn = true;
       this.#turnBeganMs = nowMs;
-      // The immediate comes when the turn has answered all requests that were ready.
+      // The immediate runs when the turn has answered all requests that were ready.
       setImmediate(this.#endTurn);
     }
     this.#countedMs = nowMs;
     return nowMs;
   }
 
-  /** Clients are told apart only while an overload lasts. */
+  /** Clients are distinguished only while an overload lasts. */
   #clientOf(request: IncomingMessage, nowMs: number): string | undefined {
     const isLasting = this.#isRecent() && nowMs - this.#overSinceMs >= LASTING_OVERLOAD_MS;
     if (!isLasting) return undefined;
@@ -211,7 +211,7 @@ export class Admission {
     return isKnown || this.#msByClient.size < MAX_CLIENTS_IN_A_TURN - 1 ? client : FURTHER_CLIENTS;
   }
 
-  /** The time since the last request was that request's. One that takes long costs others no more than a part. */
+  /** Counts the time since the last request for that request. At most half a turn of a client counts against others. */
   #count(nowMs: number): void {
     if (!this.#isWorking) return;
     const passedMs = nowMs - this.#countedMs;
@@ -257,8 +257,8 @@ export class Admission {
 }
 
 /**
- * Work while it is done: whether its client is still there, and how much memory it holds. A run of code counts as work
- * of its client in each turn, and ends when the node stops (docs/metrics.md, Overload).
+ * Work in progress: checks that its client is still connected, and counts the memory it holds. A run of code counts as
+ * work of its client in each turn, and ends when the node stops (docs/metrics.md, Overload).
  */
 class PendingAnswer implements Waiter {
   readonly #request: IncomingMessage;
@@ -290,7 +290,7 @@ class PendingAnswer implements Waiter {
     this.#require();
   }
 
-  /** The answer is written, or has failed. The bytes that the operating system did not take are counted elsewhere. */
+  /** Call it when the answer is written or has failed. `holdUnsent` counts what the operating system has not taken. */
   end(): void {
     if (this.#held !== undefined) this.#admission.held.release(this.#held);
   }

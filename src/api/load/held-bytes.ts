@@ -1,8 +1,8 @@
 /**
- * Memory that requests hold until the operating system has taken their answers: pages and runs of code while they are
- * made, bodies while they are received, requests that wait behind them, and answers that clients do not read. A client
- * may hold as much as is free: alone half of the limit. However much others hold, something is left for a client that
- * holds nothing.
+ * Memory that requests hold until the operating system has taken their answers: pages and runs of code in progress,
+ * bodies being received, requests that wait behind them, and answers that clients do not read. A client may hold as
+ * much as is free, so one client alone may hold half of the limit. However much others hold, something is left for a
+ * client that holds nothing.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -11,19 +11,19 @@ import type { Clients } from './request-client.ts';
 export interface Held {
   bytes: number;
   readonly client: string;
-  /** All that its connection holds; this one is among them until it is released. */
+  /** Everything that its connection holds, including this until it is released. */
   readonly ofSocket: Set<Held>;
   readonly onRelease: (() => void) | undefined;
 }
 
-/** How many times the limit may be held before single items are refused too, not only listings. */
+/** Single items are refused only above this multiple of the limit, listings above the limit. */
 const ITEM_EXCESS = 2;
 
 export class HeldBytes {
   readonly #maxBytes: number;
   readonly #clients: Clients;
   readonly #bySocket = new WeakMap<Socket, Set<Held>>();
-  /** Work that grows, the oldest first. */
+  /** Work in progress, oldest first. */
   readonly #growing = new Set<Held>();
   readonly #bytesByClient = new Map<string, number>();
   #bytes = 0;
@@ -44,13 +44,13 @@ export class HeldBytes {
   }
 
   /**
-   * Whether a request is refused because so much is held. A client that asks on without reading its answers would not
-   * read the refusal: it loses its connection. It has not read what the operating system did not take; answers that
-   * wait behind one that is being made do not count.
+   * Whether a request is refused because too much is held. A client that keeps sending requests without reading its
+   * answers would not read the refusal, so its connection is closed. Unread means not taken by the operating system;
+   * answers that wait behind an unfinished one do not count.
    */
   refuses(isListing: boolean, request: IncomingMessage): boolean {
     const maxBytes = isListing ? this.#maxBytes : this.#maxBytes * ITEM_EXCESS;
-    // No client holds more than all.
+    // Shortcut: no client holds more than the total.
     if (this.#bytes * 2 < maxBytes) return false;
     const own = this.#bytesByClient.get(this.#clients.of(request)) ?? 0;
     if (own < maxBytes - this.#bytes) return false;
@@ -58,7 +58,7 @@ export class HeldBytes {
     return true;
   }
 
-  /** Counts bytes until they are released or their connection is closed; none for a connection that is closed. */
+  /** Counts bytes until they are released or their connection is closed. Counts none if it is closed already. */
   hold(request: IncomingMessage, bytes: number, onRelease?: () => void): Held {
     const { socket } = request;
     const ofSocket = this.#heldOf(socket);
@@ -79,7 +79,7 @@ export class HeldBytes {
     return held.ofSocket.has(held);
   }
 
-  /** Counts more of what is still held; a negative number gives bytes back. */
+  /** Adds bytes to work that is still held; a negative number gives bytes back. */
   grow(held: Held, bytes: number): void {
     if (!this.isHeld(held)) return;
     held.bytes += bytes;
@@ -87,8 +87,8 @@ export class HeldBytes {
   }
 
   /**
-   * Whether work may grow any further. Older work goes first: if all of it ended at the limit, none would be completed.
-   * Alone it may have any size, so that every page can be made.
+   * Whether work may grow further. Older work takes precedence: if all work ended at the limit, none would complete.
+   * Work that is alone may have any size, so that every page can be computed.
    */
   hasRoom(work: Held): boolean {
     let bytes = this.#bytes;
@@ -111,13 +111,13 @@ export class HeldBytes {
     held.onRelease?.();
   }
 
-  /** Ends what can be ended, and lets none of it begin: the node stops. */
+  /** Ends all work that can be ended and lets no more begin, because the node stops. */
   stop(): void {
     this.#isStopping = true;
     for (const held of this.#growing) if (held.onRelease !== undefined) this.release(held);
   }
 
-  /** The socket tells when a connection ends: a response that waits behind others gets no event then. */
+  /** Listens to the socket: a response that waits behind others gets no event when the connection ends. */
   #heldOf(socket: Socket): Set<Held> {
     const known = this.#bySocket.get(socket);
     if (known !== undefined) return known;

@@ -1,8 +1,8 @@
-/** Whose request it is, as far as a node can tell: the network address that it came from. */
+/** Identifies the client of a request by the network address that it came from. */
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 
-/** Groups of an IPv6 address that one customer of a network has to himself: 64 bits. */
+/** The leading groups of an IPv6 address that belong to one customer of a network: 64 bits. */
 const IPV6_NETWORK_GROUPS = 4;
 const IPV6_GROUPS = 8;
 const MAPPED_IPV4 = '::ffff:';
@@ -10,10 +10,10 @@ const MAPPED_IPV4 = '::ffff:';
 const FORWARDED_FOR =
   /(?:^|;)\s*for=(?:"?([\d.]+)(?::\d+)?|"\[([\da-f:.]+)\](?::\d+)?)"?\s*(?:;|$)/i;
 
-/** Trusted proxies behind one another that are looked behind: a header has room for thousands of them. */
+/** Maximum chained proxies that are resolved: a header has room for thousands of them. */
 export const MAX_PROXIES = 16;
 
-/** Whether the client of a request gets no answer any more: its connection is closed, or its sending half is. */
+/** Whether a request can no longer be answered: its connection is closed, or our sending half is. */
 export function hasLeft({ socket }: Pick<IncomingMessage, 'socket'>): boolean {
   return socket.destroyed || socket.writableEnded;
 }
@@ -24,7 +24,7 @@ export class Clients {
 
   /**
    * @param trustedProxies addresses and networks, separated by commas: their header `Forwarded` is believed
-   * @throws TypeError for what is neither
+   * @throws TypeError for any other text
    */
   constructor(trustedProxies: string) {
     const listed = trustedProxies.split(',').map((text) => text.trim());
@@ -33,12 +33,12 @@ export class Clients {
     for (const text of listed) addNetwork(this.#proxies, text);
   }
 
-  /** An IPv4 address, or the first half of an IPv6 address; empty for a connection that has gone. */
+  /** An IPv4 address, or the first half of an IPv6 address; empty for a closed connection. */
   of(request: IncomingMessage): string {
     let address = plain(request.socket.remoteAddress ?? '');
     if (!this.#hasProxies) return networkOf(address);
     let rest = request.headers.forwarded ?? '';
-    // Each proxy adds an element: the last is of the nearest, and what its client says comes before it.
+    // Each proxy appends an element, so the last is the nearest proxy's. The elements before it come from its client.
     for (let behind = 0; behind < MAX_PROXIES; behind += 1) {
       if (rest === '' || !this.#isProxy(address)) break;
       const comma = rest.lastIndexOf(',');
@@ -71,7 +71,7 @@ function addNetwork(list: BlockList, text: string): void {
   list.addSubnet(address, prefix, version === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** An IPv4 client of a socket for both versions has an address of version 6. */
+/** A dual-stack socket shows an IPv4 client with an IPv6 address. */
 function plain(address: string): string {
   return address.startsWith(MAPPED_IPV4) && address.includes('.')
     ? address.slice(MAPPED_IPV4.length)

@@ -1,9 +1,9 @@
-/** Looking for newer heads: one look at a time for all who wait for one. */
+/** Polls for newer heads: one poll at a time serves everything that waits for one. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LedgerView } from '../../ledger/ledger-view.ts';
 import type { LedgerReader } from '../../ledger/open.ts';
 
-/** How often the ledger is looked at while somebody waits, in milliseconds. */
+/** How often the ledger is polled while something waits, in milliseconds. */
 const LOOK_INTERVAL_MS = 10;
 
 export class HeadWatch {
@@ -14,7 +14,7 @@ export class HeadWatch {
     this.#ledger = ledger;
   }
 
-  /** The view at the next look. Rejects as `LedgerReader.view` throws. */
+  /** The view at the next poll. Rejects with what `LedgerReader.view` throws. */
   next(): Promise<LedgerView> {
     this.#nextLook ??= delay(LOOK_INTERVAL_MS).then(() => {
       this.#nextLook = undefined;

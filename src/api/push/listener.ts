@@ -1,26 +1,26 @@
 /**
  * One client of an event stream, and the text that it gets (HTML Standard §9.2). Frames are written to the socket
- * itself: `response.write` makes four pieces of each and takes three times as long, which is most of the work for ten
- * thousand listeners.
+ * itself: `response.write` splits each into four pieces and takes three times as long, which is most of the work for
+ * ten thousand listeners.
  */
 import type { ServerResponse } from 'node:http';
 import { copiedBytes } from '../../cache.ts';
 import { ApiError, errorBody } from '../error-table.ts';
 import type { PushedRecord, RecordBatch } from './sources.ts';
 
-/** Bytes that may wait for a client that does not read, besides what its connection holds. */
+/** Bytes that may be queued for a client that does not read, in addition to the system's buffers. */
 export const MAX_UNREAD_BYTES = 64 * 1024;
 
 /**
- * Why a stream ended: the client closed it; the client did not read in time; pruning has overtaken it; the node could
- * not read on; the node stopped.
+ * Why a stream ended: the client closed it; the client did not read in time; pruning overtook it; the node could not
+ * continue reading; the node stopped.
  */
 export const END_REASONS = ['closed', 'slow', 'pruned', 'failed', 'shutdown'] as const;
 type EndReason = (typeof END_REASONS)[number];
 
 /** The event streams of a process, for metrics. */
 export class ListenerTally {
-  /** Streams that are open now, or being opened. */
+  /** Streams that are open or being opened. */
   open = 0;
   /** Records sent, counted for each listener. */
   sent = 0;
@@ -64,7 +64,7 @@ export function recordsFrame(records: readonly PushedRecord[]): Frame {
   return new Frame(records.flatMap(({ id, json }) => [`id: ${id}\ndata: `, json, END]));
 }
 
-/** Tells the client after how long it may connect again. @param comment for people */
+/** Tells the client after how long to reconnect. @param comment for people */
 export function retryFrame(retryMs: number, comment?: string): Frame {
   const line = comment === undefined ? '' : `: ${comment}\n`;
   return new Frame([`${line}retry: ${retryMs}${END}`]);
@@ -80,16 +80,16 @@ const TOO_SLOW = errorFrame(
 );
 
 export class Listener {
-  /** The client has got everything below this position that it asked for. */
+  /** The client has received every requested record below this position. */
   next: bigint;
-  /** When something was sent last, as `performance.now()` gives it. */
+  /** When something was last sent, in the time of `performance.now()`. */
   sentMs = performance.now();
   readonly #from: bigint;
   readonly #response: ServerResponse;
   readonly #tally: ListenerTally;
   #isOver = false;
 
-  /** @param response whose head was sent */
+  /** @param response its head was sent */
   constructor(response: ServerResponse, from: bigint, tally: ListenerTally) {
     this.#response = response;
     this.#from = from;
@@ -111,8 +111,8 @@ export class Listener {
   }
 
   /**
-   * Sends the records of a batch that the client does not have. A client with too much to read already is ended.
-   * @param maxUnreadBytes does not matter for a client that has read everything: it can take a batch of any size
+   * Sends the records of a batch that the client does not have. Ends the stream of a client with too much unread.
+   * @param maxUnreadBytes ignored for a client that has read everything, which can take a batch of any size
    */
   take(batch: RenderedBatch, maxUnreadBytes: number): void {
     const { records } = batch;
@@ -146,7 +146,7 @@ export class Listener {
     await new Promise((resolve) => socket.write('', resolve));
   }
 
-  /** @param last is the last that the client gets */
+  /** @param last the last frame that the client gets */
   end(reason: EndReason, last: Frame): void {
     if (this.isOver) return;
     this.send(last);

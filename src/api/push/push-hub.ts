@@ -1,12 +1,12 @@
 /**
  * The event streams of a process. Each listener first gets history, batch by batch, as fast as it reads. Once it has
- * all records of the newest view, it joins the channel of its stream. The hub learns of a new head once, and finds out
- * which channels have records of the new versions. It reads and renders these once for each channel, and sends the same
+ * all records of the newest view, it joins the channel of its stream. For each new head, the hub finds out which
+ * channels have records of the new versions. It reads and renders these once for each channel, and sends the same
  * bytes to all its listeners.
  *
  * Nothing is lost in between: a channel sends everything from its `next` on, and a listener has everything below its
- * own `next`. It joins only if its `next` is not below the channel's, and if its view is not older than the view that
- * channels are read at. It skips records that it has already.
+ * own `next`. A listener joins only if its `next` is not below the channel's, and if its view is not older than the
+ * view that channels are read at. It skips records that it already has.
  */
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -33,21 +33,21 @@ import {
 import { type RecordBatch, type RecordSource, type StreamStart, touchedKeys } from './sources.ts';
 import { SLICE_MS, TimeShare } from './time-share.ts';
 
-/** After how long without an event a listener is told that the connection is alive, in milliseconds. */
+/** A listener gets a heartbeat after this long without an event, in milliseconds. */
 const HEARTBEAT_MS = 15_000;
-/** A connection without any traffic is closed after `requestTimeoutMs`: so many heartbeats come within it. */
+/** Heartbeats within `requestTimeoutMs`, after which a connection without any traffic is closed. */
 const HEARTBEATS_PER_TIMEOUT = 4;
-/** How often the hub looks at all listeners, in milliseconds. */
+/** How often the hub checks all listeners, in milliseconds. */
 const SWEEP_INTERVAL_MS = 1_000;
-/** Pause before the ledger is read again after it could not be, in milliseconds. */
+/** Pause before a failed read of the ledger is repeated, in milliseconds. */
 const RETRY_READ_MS = 1_000;
-/** After how long a client connects again, in milliseconds. */
+/** After how long a client reconnects, in milliseconds. */
 const RETRY_MS = 1_000;
-/** A node that stops tells its clients different times, up to this, so that they do not all come at once. */
+/** A stopping node gives its clients different retry times, up to this one, so that they do not all return at once. */
 const MAX_RETRY_MS = 5_000;
 const RETRY_AFTER_SECS = 5;
 
-/** Memory of a record besides its JSON, in bytes, estimated. */
+/** Estimated memory of a record without its JSON, in bytes. */
 const RECORD_OVERHEAD_BYTES = 300;
 
 const BEGINNING = retryFrame(RETRY_MS);
@@ -56,7 +56,7 @@ const UNEXPECTED = 'an event stream failed unexpectedly';
 
 interface Channel {
   readonly source: RecordSource;
-  /** All records below it were sent. */
+  /** All records below this position were sent. */
   next: bigint;
   readonly live: Set<Listener>;
 }
@@ -76,12 +76,12 @@ export class PushHub {
   readonly #share = new TimeShare();
   readonly #listeners = new Map<Listener, Channel | undefined>();
   readonly #channels = new Map<string, Channel>();
-  /** The view that channels are read at; absent while no channel is watched. */
+  /** The view that channels are read at; undefined while no channel is watched. */
   #view: LedgerView | undefined;
   /** History is read for one listener at a time. */
   #reading: Promise<unknown> = Promise.resolve();
   readonly #streams = new WeakMap<Duplex, Listener>();
-  /** Connections on which no stream goes on. */
+  /** Connections whose streams end with this error. */
   readonly #refused = new WeakMap<Duplex, ApiError>();
   readonly #batches = new Cache<RenderedBatch>('event_batches');
   #sweeping: ReturnType<typeof setInterval> | undefined;
@@ -117,11 +117,11 @@ export class PushHub {
     });
     const { source, from } = start;
     const first = await this.#read(source, view, from);
-    // The client waits for a start above the end; until then the stream goes on from its end.
+    // The start may be above the end. The stream is then read from its end, and records below the start are skipped.
     const isAbove = first.records.length === 0 && first.isEnd;
     const next = isAbove ? await source.end(view) : first.next;
     if (response.destroyed) return;
-    // It would not be among those that `close` has ended.
+    // `close` has not seen this listener and would not end it.
     if (this.#isClosed) throw refusal(NODE_STOPS);
     begin();
     if (response.req.method === 'HEAD') {
@@ -139,14 +139,14 @@ export class PushHub {
     if (!isLive) this.#inBackground(() => this.#follow(listener, source));
   }
 
-  /** Ends the stream of a connection, and those that wait behind it, because the bytes behind them are refused. */
+  /** Ends the streams of a connection, open and waiting, because bytes after their requests are refused. */
   refuse(connection: Duplex, error: ApiError): void {
     this.#refused.set(connection, error);
     const listener = this.#streams.get(connection);
     if (listener !== undefined) this.#fail([listener], error);
   }
 
-  /** Ends all streams, and refuses new ones. @param lastText absent: tells clients to come again, at different times */
+  /** Ends all streams, and refuses new ones. @param lastText absent: tells clients to retry, at different times */
   async close(lastText?: string): Promise<void> {
     this.#isClosed = true;
     let startedMs = performance.now();
@@ -201,7 +201,7 @@ export class PushHub {
     this.#sweeping = setInterval(() => this.#inBackground(sweep), intervalMs).unref();
   }
 
-  /** Does work that nobody waits for. Its failure is a fault of this program. */
+  /** Runs work that nothing awaits. Its failure is a bug in this program. */
   #inBackground(work: () => Promise<void>): void {
     work().catch((err: unknown) => this.#parts.logger.error({ err }, UNEXPECTED));
   }
@@ -211,7 +211,7 @@ export class PushHub {
     if (this.#channels.get(source.key)?.live === live) this.#channels.delete(source.key);
   }
 
-  /** Sends heartbeats, and sums up what clients have not read. */
+  /** Sends heartbeats, and adds up the bytes that clients have not read. */
   async #sweep(): Promise<void> {
     let unreadBytes = 0;
     let startedMs = performance.now();
@@ -244,7 +244,7 @@ export class PushHub {
     }
   }
 
-  /** Sends the next batch of history. @returns whether the listener has all records and is live now */
+  /** Sends the next batch of history. @returns whether the listener now has all records and is live */
   async #readOn(listener: Listener, source: RecordSource): Promise<boolean> {
     const startedMs = performance.now();
     const view = await this.#parts.ledger.view();
@@ -255,7 +255,7 @@ export class PushHub {
     return isLive;
   }
 
-  /** Reads history. It is cached, because clients that were all interrupted at once go on at the same place. */
+  /** Reads history. It is cached, because clients that were interrupted together resume at the same position. */
   #read(source: RecordSource, view: LedgerView, from: bigint): MaybePromise<RenderedBatch> {
     const read = () => source.read(view, from);
     if (view.overrides !== undefined) return andThen(read(), rendered);
@@ -265,9 +265,9 @@ export class PushHub {
     return this.#batches.getOrMake(key, make, bytesOf);
   }
 
-  /** @param view the listener has its records @returns false if newer records may have been sent */
+  /** @param view the listener has all its records @returns false if the channel may have sent newer records */
   #join(listener: Listener, source: RecordSource, view: LedgerView): boolean {
-    // A fork never moves.
+    // A frozen ledger, such as a fork, never grows.
     if (listener.isOver || view.isFrozen) return true;
     if (this.#view !== undefined && view.state.version < this.#view.state.version) return false;
     let channel = this.#channels.get(source.key);
@@ -286,7 +286,7 @@ export class PushHub {
     return true;
   }
 
-  /** Reads the channels at each new head, as long as there are any. @param first all its records were sent */
+  /** Reads the channels at each new head, as long as there are any. @param first all records up to it were sent */
   async #watch(first: bigint): Promise<void> {
     let sent = first;
     try {
@@ -305,7 +305,7 @@ export class PushHub {
     }
   }
 
-  /** Sends all channels what a view shows beyond what was sent. Throws failures that may pass. */
+  /** Sends all channels the records of a view above version `sent`. Throws only transient failures. */
   async #pass(view: LedgerView, sent: bigint): Promise<void> {
     this.#view = view;
     const touched = await this.#touched(view, sent);
@@ -315,7 +315,7 @@ export class PushHub {
     }
   }
 
-  /** Keys of the channels that have new records; `undefined` if any may have some. Throws failures that may pass. */
+  /** Keys of the channels with new records; `undefined` if any may have some. Throws only transient failures. */
   async #touched(view: LedgerView, sent: bigint): Promise<ReadonlySet<string> | undefined> {
     // Reading what a version emitted takes about as long as reading a channel.
     if (view.state.version - sent >= this.#channels.size) return undefined;
@@ -323,12 +323,12 @@ export class PushHub {
       return await touchedKeys(view, sent, this.#share);
     } catch (failure) {
       if (mayPass(failure)) throw failure;
-      // It may be damage: then the listeners of the damaged streams are told.
+      // It may be damage. Reading each channel then tells the listeners of the damaged streams.
       return undefined;
     }
   }
 
-  /** Sends a channel what a view shows beyond what was sent. Throws failures that may pass. */
+  /** Sends a channel the records of a view above version `sent`. Throws only transient failures. */
   async #advance(channel: Channel, view: LedgerView, sent: bigint): Promise<void> {
     channel.next = channel.source.skip(channel.next, sent);
     for (;;) {
@@ -368,9 +368,9 @@ export class PushHub {
     this.#fail(listeners, failure);
   }
 
-  /** Whether a failure may pass; waits a while if so. */
+  /** Whether a failure is transient; if so, waits a while first. */
   async #passes(failure: unknown): Promise<boolean> {
-    // The ledger may be closed by now; all listeners are told.
+    // The ledger may be closed by now. `close` tells all listeners.
     if (this.#isClosed) return true;
     if (!mayPass(failure)) return false;
     this.#parts.outage.warn({ err: failure });
@@ -397,7 +397,7 @@ function renderedForCache(batch: RecordBatch): RenderedBatch {
   return rendered({ ...batch, records });
 }
 
-/** Memory of a batch, estimated: its records are as large as its frame. */
+/** Estimated memory of a batch: its records are as large as its frame. */
 function bytesOf({ records, frame }: RenderedBatch): number {
   return 2 * frame.chunk.length + records.length * RECORD_OVERHEAD_BYTES;
 }

@@ -1,4 +1,4 @@
-/** What a stream of server-sent events sends: events of a stream, module events of a type, or heads of the ledger. */
+/** Sources of server-sent events: events of a stream, module events of a type, or heads of the ledger. */
 import type { EventStream } from '../../ledger/events/stream-pages.ts';
 import type { LedgerView } from '../../ledger/ledger-view.ts';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
@@ -9,13 +9,13 @@ import type { TimeShare } from './time-share.ts';
 const MAX_BATCH_RECORDS = 100;
 /** A batch ends with the record that reaches this many bytes of JSON. */
 export const MAX_BATCH_BYTES = 16 * 1024;
-/** Most versions that `touchedKeys` reads, which takes tens of milliseconds, in slices. */
+/** Maximum versions that `touchedKeys` reads, which takes tens of milliseconds, in slices. */
 export const MAX_TOUCHED_VERSIONS = 1_000n;
 
 export interface PushedRecord {
   /** Positions ascend within a stream. */
   readonly position: bigint;
-  /** The event's `id`, from which the position can be read back. */
+  /** The event's `id`, from which the position can be parsed. */
   readonly id: string;
   /** UTF-8 without line breaks, as on a page. */
   readonly json: Uint8Array;
@@ -39,14 +39,14 @@ export interface RecordSource {
    */
   read(view: LedgerView, from: bigint): MaybePromise<RecordBatch>;
   /**
-   * Where reading goes on that has come to `from`, if no version up to `version` has records from there on. What it
-   * skips may have been pruned.
+   * Where to resume reading after `from`, if no version up to `version` has records from there on. The skipped range
+   * may have been pruned.
    */
   skip(from: bigint, version: bigint): bigint;
   end(view: LedgerView): MaybePromise<bigint>;
 }
 
-/** What a request listens to, and from which position on. A position above the end is waited for. */
+/** The source that a request listens to, and the first position. A position above the end is not reached yet. */
 export interface StreamStart {
   readonly source: RecordSource;
   readonly from: bigint;
@@ -74,7 +74,7 @@ export class EventSource implements RecordSource {
     }));
   }
 
-  /** A version does not tell a sequence number. */
+  /** A version does not determine a sequence number. */
   skip(from: bigint): bigint {
     return from;
   }
@@ -174,9 +174,9 @@ export class HeadSource implements RecordSource {
 }
 
 /**
- * Keys of the sources that have records of the versions above one, up to a view's; others may be among them. They are
- * read once, so that the other sources need not be read.
- * @returns undefined if it is not known; then any source may have some
+ * Keys of the sources with records of the versions after `above`, up to the view's; other keys may be among them. These
+ * versions are read once, so that the other sources need not be read.
+ * @returns undefined if the keys are not known; then any source may have new records
  */
 export async function touchedKeys(
   view: LedgerView,

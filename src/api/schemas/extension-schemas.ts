@@ -1,4 +1,4 @@
-/** Schemas of extensions (docs/extensions.md), as schemas.ts has those of the reference's API. */
+/** Schemas of extensions (docs/extensions.md); schemas.ts has those of the reference's API. */
 import { Type } from './json-schema.ts';
 import {
   AddressSchema,

@@ -1,7 +1,7 @@
 /**
  * Builders of JSON Schema 2020-12, which OpenAPI 3.1 documents use: only what this node's schemas need. Tests check
- * answers against the document with a full validator (typebox). Not a library, because loading one took longer than
- * the rest of the start: 285 of 560 ms of CPU time.
+ * answers against the document with a full validator (typebox). The node uses no library for this, because loading one
+ * took longer than the rest of the start: 285 of 560 ms of CPU time.
  */
 
 export type Schema = Readonly<Record<string, unknown>>;
@@ -11,7 +11,7 @@ export type Properties = Readonly<Record<string, Schema>>;
 /** Optional members, which an object does not list as required. */
 const optionalSchemas = new WeakSet<Schema>();
 
-/** Where a document has a schema with a name. */
+/** The reference to a named schema in a document. */
 export function referenceTo({ $id }: Schema): string {
   return `#/components/schemas/${$id}`;
 }

@@ -1,5 +1,5 @@
 /**
- * Schemas of what goes over the wire (docs/spec/http.md §4, §6–8; docs/spec/encode.md §A1, A2). The OpenAPI
+ * Schemas of requests and responses (docs/spec/http.md §4, §6–8; docs/spec/encode.md §A1, A2). The OpenAPI
  * document is generated from them, and tests check responses against them. A schema with `$id` becomes a
  * component of that name.
  */
@@ -17,7 +17,7 @@ export const AddressSchema = Type.String({
   examples: ['0x1'],
 });
 
-/** A pattern of the decimal numbers up to a maximum, which has many digits. */
+/** A pattern that matches decimal numbers up to a maximum, which has many digits. */
 function decimalsUpTo(maximum: bigint): string {
   const digits = String(maximum);
   const shorter = `[0-9]{1,${digits.length - 1}}`;
@@ -44,7 +44,7 @@ const TIME_PATTERN =
   '[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,6})?' +
   '([Zz]|[+ -][0-9]{2}:[0-9]{2})';
 
-/** A version of the ledger in a query; by time, it is an extension. */
+/** A version of the ledger in a query. Naming it by time is an extension. */
 export const VersionSchema = Type.String({
   $id: 'LedgerVersion',
   description:
@@ -55,7 +55,7 @@ export const VersionSchema = Type.String({
   examples: ['3'],
 });
 
-/** Where an event stands in the ledger; only extensions have it. */
+/** The position of an event in the ledger; only extensions use it. */
 export const EventPlaceSchema = Type.String({
   $id: 'EventPlace',
   description:
@@ -81,7 +81,7 @@ export const IdentifierSchema = Type.String({
 
 const INTEGER_WORDS = 'u8|u16|u32|u64|u128|u256|i8|i16|i32|i64|i128|i256';
 const NAME = '[A-Za-z_$][A-Za-z0-9_$]*';
-/** A struct. No pattern can say what stands in `<…>`. */
+/** A struct. No pattern can describe the contents of `<…>`. */
 const STRUCT_PATTERN = `0x[0-9a-fA-F]{1,64}::${NAME}::${NAME}(<.+>)?`;
 
 /** Any type, as ABIs and events print it. */
@@ -142,7 +142,7 @@ export function optional(schema: Schema, description: string): Schema {
   return Type.Optional(nullable(schema, description));
 }
 
-/** One of several objects, told apart by their member `type`. */
+/** One of several objects, distinguished by their member `type`. */
 export function union($id: string, description: string, variants: Properties): Schema {
   const mapping = Object.entries(variants).map(([name, variant]) => [name, referenceTo(variant)]);
   return Type.Unknown({
@@ -186,7 +186,7 @@ const MoveFunctionSchema = closedObject(
 
 const ScriptAbiSchema = request('ScriptAbi', 'The interface of a script.', {
   ...FUNCTION_MEMBERS,
-  // Not looked at.
+  // Ignored.
   name: Type.String(),
   return: Type.Array(Type.String()),
   generic_type_params: Type.Array(

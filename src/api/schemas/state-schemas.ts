@@ -1,4 +1,4 @@
-/** Schemas of reads of state by key, of gas prices, and of what is known of a node and of transactions. */
+/** Schemas of reads of state by key, of gas prices, of node facts and of auxiliary infos of transactions. */
 import { Type } from './json-schema.ts';
 import { AnyValueSchema, closedObject, MoveTypeSchema, nullable, request } from './schemas.ts';
 

@@ -30,7 +30,7 @@ const TraceValueSchema = closedObject('TraceValue', 'An argument or a result.', 
   value: MaybeValueSchema,
 });
 
-/** A schema that contains itself is named where it is used. */
+/** A recursive schema is referenced by its name. */
 const STEPS = Type.Array({ $ref: '#/components/schemas/TraceStep' } as Schema);
 
 const TraceStepSchema = closedObject(

@@ -1,5 +1,5 @@
 /**
- * Schemas of committed transactions, of blocks with them (docs/spec/transactions.md §2), and of what comes of
+ * Schemas of committed transactions, of blocks with them (docs/spec/transactions.md §2), and of the results of
  * submitting and simulating.
  */
 import { type Properties, type Schema, Type } from './json-schema.ts';
@@ -25,7 +25,7 @@ import { ByteSchema, TRANSACTION_SIGNATURES } from './submission-schemas.ts';
 
 const IndexSchema = Type.Integer({ minimum: 0 });
 
-/** An object with exactly these members, the last of which tells it apart. */
+/** An object with exactly these members and a member `type` that distinguishes it. */
 function variant($id: string, type: string, description: string, members: Properties): Schema {
   return closedObject($id, description, { ...members, type: Type.Literal(type) });
 }

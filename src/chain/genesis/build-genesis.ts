@@ -1,6 +1,6 @@
 /**
- * Makes the genesis of a network: runs the functions of a framework that initialize it, in the machine, on a state that
- * has only the framework's modules (docs/spec/genesis.md). The build does this (scripts/build-genesis.mjs).
+ * Creates the genesis of a network: runs a framework's functions that initialize it in the VM, on a state that has only
+ * the framework's modules (docs/spec/genesis.md). The build does this (scripts/build-genesis.mjs).
  */
 
 import { systemSession } from '../../execution/sessions.ts';
@@ -37,14 +37,14 @@ interface GenesisParts extends GenesisSettings {
 interface BuiltGenesis {
   /** BCS of the transaction, as in a genesis file. */
   readonly transaction: Buffer;
-  /** Steps that were left out, such as `jwks::initialize`. */
+  /** Steps that were left out because the framework lacks their function, such as `jwks::initialize`. */
   readonly skipped: readonly string[];
 }
 
-/** Two parts, so that tables that both make have different handles. */
+/** Ids of the two sessions; they differ so that tables created in both have different handles. */
 const SESSIONS = [0, 1].map((last) => Buffer.alloc(32).fill(last, 31));
 
-/** Rejects with VmError where a function of the framework fails. */
+/** Rejects with VmError if a function of the framework fails. */
 export async function buildGenesis({ modules, ...settings }: GenesisParts): Promise<BuiltGenesis> {
   const framework = readFramework(modules);
   const ids = framework.map(({ id }) => id);
@@ -68,7 +68,7 @@ function readFramework(modules: readonly Buffer[]): FrameworkModule[] {
   });
 }
 
-/** A state without anything but modules. */
+/** A state with only modules. */
 function worldOf(framework: readonly FrameworkModule[]): World {
   const byKey = new Map(framework.map(({ id, module }) => [moduleKey(id), module]));
   return {

@@ -1,4 +1,4 @@
-/** The genesis that the build has made of the default framework (scripts/build-genesis.mjs, docs/spec/genesis.md). */
+/** The genesis that the build creates from the default framework (scripts/build-genesis.mjs, docs/spec/genesis.md). */
 import { readFileSync } from 'node:fs';
 import { brotliDecompressSync } from 'node:zlib';
 import { builtFile } from '../../built.ts';
@@ -14,7 +14,7 @@ interface DefaultGenesis {
   readonly mintKey: Ed25519Key;
 }
 
-/** Takes some 10 ms. @throws the file system's error where the build has made none */
+/** Takes about 10 ms. @throws the file system's error if the build has not created it */
 export function readDefaultGenesis(): DefaultGenesis {
   return { transaction: brotliDecompressSync(readFileSync(FILE)), mintKey: mintKey() };
 }

@@ -1,10 +1,10 @@
 /**
- * The feature flags of the default genesis: those that the reference sets in a new network, and that the default
- * framework and this machine have the code for (docs/spec/genesis.md §5).
+ * The feature flags of the default genesis: those that the reference sets in a new network and that the default
+ * framework and this VM support (docs/spec/genesis.md §5).
  *
- * Left out are flags that the framework is too old for: 110 MULTISIG_SCRIPT, 111 TRANSACTION_LIMITS,
- * 112 VERSIONED_TRANSACTION_VALIDATION, 113 STORAGE_SLOT_NATIVES. So is 105 ENABLE_FUNCTION_REFLECTION, whose native
- * the machine lacks, and 116 HOTNESS_IN_EPILOGUE, which has blocks record what they make hot.
+ * The framework is too old for 110 MULTISIG_SCRIPT, 111 TRANSACTION_LIMITS, 112 VERSIONED_TRANSACTION_VALIDATION and
+ * 113 STORAGE_SLOT_NATIVES. Also left out are 105 ENABLE_FUNCTION_REFLECTION, whose native the VM lacks, and
+ * 116 HOTNESS_IN_EPILOGUE, which makes block epilogues record what a block makes hot.
  */
 export const DEFAULT_FEATURES: ReadonlyMap<number, string> = new Map([
   [1, 'CODE_DEPENDENCY_CHECK'],

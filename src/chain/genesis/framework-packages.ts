@@ -1,6 +1,6 @@
 /**
- * The packages that the framework is published in. Bytecode does not say it, and the packages of users name those that
- * they depend on (docs/spec/genesis.md §7).
+ * The packages in which the framework is published. They are listed here because bytecode does not name its package,
+ * and packages of users name those that they depend on (docs/spec/genesis.md §7).
  */
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import type { Address } from '../../move/types/address.ts';
@@ -10,7 +10,7 @@ import type { ModuleId } from '../../move/types/module-id.ts';
 interface FrameworkPackage {
   readonly name: string;
   readonly address: Address;
-  /** Absent: all modules of the address that are in no package before. */
+  /** Absent for all modules of the address that no earlier package has. */
   readonly modules?: ReadonlySet<string>;
   readonly dependencies: readonly string[];
 }
@@ -35,7 +35,7 @@ const APTOS_STDLIB = names(`
 
 const [ONE, THREE, FOUR] = [padAddress('1'), padAddress('3'), padAddress('4')];
 
-/** In the order of their dependencies. */
+/** In dependency order. */
 const PACKAGES: readonly FrameworkPackage[] = [
   { name: 'MoveStdlib', address: ONE, modules: MOVE_STDLIB, dependencies: [] },
   { name: 'AptosStdlib', address: ONE, modules: APTOS_STDLIB, dependencies: ['MoveStdlib'] },
@@ -44,13 +44,13 @@ const PACKAGES: readonly FrameworkPackage[] = [
   { name: 'AptosTokenObjects', address: FOUR, dependencies: ['AptosFramework', 'MoveStdlib'] },
 ];
 
-/** Upgrades must be compatible. */
+/** Upgrade policy: upgrades must be compatible. */
 const COMPATIBLE = 1;
 
-/** What `0x1::code` says of a package. */
+/** Metadata of a package in `0x1::code`. */
 export interface PackageMetadata {
   readonly address: Address;
-  /** BCS of its PackageMetadata: without sources, because nobody has them. */
+  /** BCS of PackageMetadata, without sources, which are not available. */
   readonly bytes: Buffer;
 }
 
@@ -75,9 +75,9 @@ function metadataOf(
 ): Buffer {
   const moduleNames = modules.map((id) => id.name).sort();
   return encodeBcs((writer) => {
-    // The name, the policy, the number of upgrades; without a digest of sources and a manifest.
+    // Name, policy, number of upgrades; empty digest of sources and empty manifest.
     writer.string(name).u8(COMPATIBLE).u64(0).string('').bytes(Buffer.alloc(0));
-    // Modules without source, source map and extension.
+    // Modules without source, source map or extension.
     writer.vector(moduleNames, (to, one) =>
       to.string(one).bytes(Buffer.alloc(0)).bytes(Buffer.alloc(0)).u8(0),
     );

@@ -1,6 +1,6 @@
 /**
- * The keys of the default genesis. They follow from fixed texts, and everybody knows them: they are worth nothing on
- * any other network.
+ * The keys of the default genesis. They are derived from fixed texts, so everybody knows them, and they are worth
+ * nothing on any other network.
  */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { sha3 } from '../../move/crypto/hash.ts';
@@ -18,7 +18,7 @@ export interface Ed25519Key {
 
 export const DEFAULT_SEED = 'daybook local network';
 
-/** @param purpose keys of different purposes are different */
+/** @param purpose different purposes give different keys */
 export function secretOf(seed: string, purpose: string): Buffer {
   return sha3(Buffer.from(`${seed}: ${purpose}`));
 }
@@ -28,9 +28,9 @@ export function ed25519Key(privateKey: Buffer): Ed25519Key {
   return { privateKey, publicKey: Buffer.from(x!, 'base64url') };
 }
 
-/** As node:crypto signs with it. */
+/** The key in the form that node:crypto needs for signing. */
 export function signingKey({ privateKey }: Pick<Ed25519Key, 'privateKey'>): KeyObject {
-  // A JWK must have `x`, which is not used.
+  // A JWK must have `x`, but it is not used.
   const x = Buffer.alloc(32).toString('base64url');
   const key = { kty: 'OKP', crv: 'Ed25519', d: privateKey.toString('base64url'), x };
   return createPrivateKey({ key, format: 'jwk' });

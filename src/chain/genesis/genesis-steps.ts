@@ -1,5 +1,5 @@
 /**
- * The functions that make a new network of a framework, in the order of the reference (docs/spec/genesis.md §3).
+ * The functions of a framework that initialize a new network, in the order of the reference (docs/spec/genesis.md §3).
  */
 
 import { U64_MAX } from '../../move/bcs/bcs-reader.ts';
@@ -31,7 +31,7 @@ export interface GenesisStep {
   readonly module: string;
   readonly name: string;
   readonly signers: readonly Address[];
-  /** The BCS of each of the others. */
+  /** BCS of each argument after the signers. */
   readonly args: readonly Buffer[];
 }
 
@@ -40,20 +40,20 @@ export interface GenesisSettings {
   readonly chainId: number;
   /** Ed25519, 32 bytes: it signs for the core resources account. */
   readonly mintPublicKey: Buffer;
-  /** What the validator's keys are derived from. */
+  /** The validator's keys are derived from it. */
   readonly seed: string;
   /** Lines of a name and a figure. */
   readonly gasSchedule: string;
 }
 
-/** The gas schedule's features, which decide how the figures are used. */
+/** Feature version of the gas schedule, which decides how the figures are used. */
 const GAS_FEATURE_VERSION = 52;
 const MICROSECONDS = 1_000_000;
 
-/** The modules of derivable accounts that a new network registers, all of which have `authenticate`. */
+/** Kinds of derivable accounts that a new network registers. The module of each has a function `authenticate`. */
 const DERIVABLE_ACCOUNTS = ['solana', 'ethereum', 'sui'];
 
-/** What is called before the packages are there. */
+/** The steps before the packages are registered. */
 export function initialSteps(settings: GenesisSettings): GenesisStep[] {
   return [
     ofNobody('genesis', 'initialize', ...initializeArgs(settings)),
@@ -66,7 +66,7 @@ export function initialSteps(settings: GenesisSettings): GenesisStep[] {
     ofFramework('config_buffer', 'initialize'),
     ofFramework('dkg', 'initialize'),
     ofFramework('reconfiguration_state', 'initialize'),
-    // Code that asks for randomness deposits no gas, and cannot set its own limit of it.
+    // Code that uses randomness deposits no gas and cannot set its own gas limit.
     ofFramework('randomness_api_v0_config', 'initialize', Buffer.of(0), Buffer.of(0)),
     ofFramework('randomness_config_seqnum', 'initialize'),
     ofFramework('randomness_config', 'initialize', RANDOMNESS_CONFIG),
@@ -130,7 +130,7 @@ function initializeArgs({ chainId, gasSchedule }: GenesisSettings): Buffer[] {
     bytes(CONSENSUS_CONFIG),
     bytes(EXECUTION_CONFIG),
     u64(EPOCH_SECS * MICROSECONDS),
-    // The least and the largest stake.
+    // Minimum and maximum stake.
     u64(0),
     u64(U64_MAX),
     u64(LOCKUP_SECS),
@@ -163,7 +163,7 @@ function mintAuthenticationKey(publicKey: Buffer): Buffer {
   return authenticationKey({ kind: 'ed25519', publicKey, signature: Buffer.alloc(64) })!;
 }
 
-/** Votes that a proposal needs, stake of who proposes, seconds of a vote. */
+/** Votes that a proposal needs, stake that a proposer needs, duration of a vote in seconds. */
 function governanceArgs(): Buffer[] {
   return [bcs((writer) => writer.u128(0n)), u64(0), u64(VOTING_SECS)];
 }

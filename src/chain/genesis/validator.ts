@@ -1,4 +1,4 @@
-/** The one validator of the default genesis. Its keys sign nothing: blocks of a local network have no votes. */
+/** The only validator of the default genesis. Its keys sign nothing: blocks of a local network have no signed votes. */
 import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { authenticationKey } from '../../move/crypto/authentication-key.ts';
@@ -19,15 +19,15 @@ export function validatorOf(seed: string): Validator {
   const address = addressFromBytes(authenticationKey({ kind: 'ed25519', publicKey, signature })!);
   const { longSignatures } = bls12_381;
   const consensusSecret = secretOf(seed, 'consensus key');
-  // Below the order of the curve.
+  // Keeps the secret below the order of the curve.
   consensusSecret[0]! &= 0x3f;
   const keyBytes = longSignatures.getPublicKey(consensusSecret).toBytes();
   const message = longSignatures.hash(keyBytes, POSSESSION_DOMAIN);
   const possession = longSignatures.sign(message, consensusSecret).toBytes();
   const bytes = encodeBcs((writer) => {
-    // The owner is operator and voter as well.
+    // The owner is also operator and voter.
     writer.address(address).address(address).address(address).u64(VALIDATOR_STAKE);
-    // Without addresses in a network.
+    // No network addresses.
     writer.bytes(keyBytes).bytes(possession).bytes(Buffer.alloc(0)).bytes(Buffer.alloc(0));
   });
   return { address, bytes };

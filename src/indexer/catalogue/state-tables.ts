@@ -42,7 +42,7 @@ export const STATE_TABLES = [
   defineTable('table_metadatas', {
     key: ['handle'],
     columns: { handle: 'text', key_type: 'text', value_type: 'text' },
-    // The account with the resource that has the table.
+    // The account whose resource contains the table.
     hidden: { owner_address: 'text' },
   }),
 ];

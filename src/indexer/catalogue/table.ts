@@ -1,10 +1,10 @@
 /**
- * The shape of a table of the indexer. The catalogue (`index.ts`) is the only place that says which
- * tables and columns exist: the tables in PostgreSQL and the GraphQL schema both follow from it.
+ * The shape of a table of the indexer. The catalogue (`index.ts`) alone defines which tables and columns exist: the
+ * tables in PostgreSQL and the GraphQL schema both follow from it.
  *
- * Names, nullability, keys and relations are those of the public indexer, as its GraphQL schema and
- * the metadata of its GraphQL server state them (facts from aptos-core up to commit 4f44a3dd8e, from
- * the processors' table definitions and from the TypeScript SDK's schema, all Apache-2.0).
+ * Names, nullability, keys and relations are those of the public indexer, as its GraphQL schema and the metadata of its
+ * GraphQL server state them (facts from aptos-core up to commit 4f44a3dd8e, from the processors' table definitions and
+ * from the TypeScript SDK's schema, all Apache-2.0).
  */
 
 /** Types of columns, as PostgreSQL names them. A text is compared byte by byte (`COLLATE "C"`). */
@@ -16,7 +16,7 @@ export interface Column {
   readonly nullable: boolean;
   /** The expression over columns of the same row that PostgreSQL stores in this column. */
   readonly generated: string | undefined;
-  /** A hidden column is in the table, but GraphQL does not show it. */
+  /** Hidden columns are in the table, but not in GraphQL. */
   readonly hidden: boolean;
 }
 
@@ -42,7 +42,7 @@ export interface Table {
   readonly view: string | undefined;
   /** Columns of each index besides that of the key. */
   readonly indexes: readonly (readonly string[])[];
-  /** Whether a key never comes twice, and no row changes. No column is generated then. */
+  /** Whether keys never repeat and rows never change. Such a table has no generated columns. */
   readonly hasNewRowsOnly: boolean;
 }
 

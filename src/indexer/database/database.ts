@@ -1,4 +1,4 @@
-/** The PostgreSQL that holds the tables of the indexer: one in this process, or that of a server. */
+/** The PostgreSQL with the tables of the indexer: an embedded one in this process, or a server. */
 import { IS_BUILT } from '../../built.ts';
 import { isPostgresUrl } from '../../store/postgres/location.ts';
 import { RequestThread } from '../../thread.ts';
@@ -29,9 +29,9 @@ export async function openDatabase(location: string | undefined): Promise<Databa
   return new EmbeddedDatabase(await openEmbedded(location));
 }
 
-/** A database that answers requests one after another. */
+/** A database that executes requests one after another. */
 abstract class OneByOne implements Database {
-  /** PGlite has no timer. */
+  /** PGlite has no timeouts. */
   readonly stopsSlowQueries = false;
   readonly hasOtherWriters = false;
   readonly schema = EMBEDDED_SCHEMA;
@@ -78,7 +78,7 @@ class EmbeddedDatabase extends OneByOne {
   }
 }
 
-/** PGlite in a thread of its own: its start takes a second or more, in which nothing else would have a turn. */
+/** PGlite in a thread of its own. Starting it takes a second or more, which would block everything else. */
 class ThreadDatabase extends OneByOne {
   readonly #thread: RequestThread<EmbeddedRequest, EmbeddedAnswer>;
 

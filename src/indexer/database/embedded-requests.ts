@@ -1,4 +1,4 @@
-/** One embedded session, asked in turn: from its own thread or from another. */
+/** Requests to an embedded session, one after another, from its own thread or from another. */
 import {
   type CopiedRows,
   type Row,
@@ -13,7 +13,7 @@ export type EmbeddedRequest =
   | { readonly kind: 'transaction'; readonly statements: readonly (Statement | CopiedRows)[] }
   | { readonly kind: 'close' };
 
-/** An error as a thread can send it: of an Error the message arrives, PostgreSQL's code does not. */
+/** An error in a form that passes between threads. An Error itself would lose PostgreSQL's code. */
 interface Failure {
   readonly message: string;
   readonly code: string | undefined;

@@ -11,7 +11,7 @@ import {
   type SqlText,
 } from './session.ts';
 
-/** Numbers of the types whose values PGlite would make JavaScript of, and of their arrays. */
+/** OIDs of the types whose values PGlite would convert to JavaScript values, and of their arrays. */
 const TYPES = [
   ...[16, 17, 20, 21, 23, 26, 114, 700, 701, 1082, 1114, 1184, 1700, 3802],
   ...[1000, 1005, 1007, 1009, 1015, 1016, 1115, 1231, 3807],
@@ -19,20 +19,20 @@ const TYPES = [
 const asText = (value: unknown): string => String(value);
 const AS_TEXT = Object.fromEntries(TYPES.map((type) => [type, asText]));
 
-/** The files of an empty database, which the build makes: that takes four times as long as to unpack them. */
+/** The files of an empty database, created by the build. Creating them takes four times as long as unpacking them. */
 const PREBUILT = builtFile('empty-database.tgz');
-/** A file of every database. */
+/** A file that every database has. */
 const MARK = 'PG_VERSION';
 /**
- * By default PostgreSQL has 128 MB of pages in memory, and a log of 1 GB, which is in memory, too, where there is no
+ * By default PostgreSQL has 128 MB of pages in memory, and a log of 1 GB, which is also in memory if there is no
  * folder.
  */
 const CONFIGURATION = ['shared_buffers=8MB', 'min_wal_size=32MB', 'wal_init_zero=off'];
 const IN_FOLDER = ['max_wal_size=128MB'];
-/** Nothing is left of it after a crash. */
+/** A database in memory is lost in a crash anyway. */
 const IN_MEMORY = ['max_wal_size=32MB', 'full_page_writes=off'];
 
-/** @param folder of its files; absent: in memory */
+/** @param folder of its files. If absent, the database is in memory */
 export async function openEmbedded(folder: string | undefined): Promise<Session> {
   if (folder !== undefined) mkdirSync(dirname(folder), { recursive: true });
   const isNew = folder === undefined || !existsSync(join(folder, MARK));
@@ -45,7 +45,7 @@ export async function openEmbedded(folder: string | undefined): Promise<Session>
     serializers: AS_TEXT,
   });
   await database.exec(`SET search_path TO ${EMBEDDED_SCHEMA}`);
-  // Pages are in memory: a row that an index names costs no more than the next one.
+  // Pages are in memory: random access costs hardly more than sequential access.
   await database.exec('SET random_page_cost TO 1.1');
   return new EmbeddedSession(database);
 }
@@ -53,7 +53,7 @@ export async function openEmbedded(folder: string | undefined): Promise<Session>
 /** The files of an empty database, for the build. */
 export async function emptyDatabase(): Promise<Buffer> {
   const database = await PGlite.create('memory://');
-  // Databases that others would be made of are two thirds of the files.
+  // The template databases are two thirds of the files.
   await database.exec('UPDATE pg_database SET datistemplate = false, datallowconn = true');
   for (const name of ['template0', 'template1']) await database.exec(`DROP DATABASE ${name}`);
   await database.exec('CHECKPOINT');

@@ -5,7 +5,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { answerRequest, type EmbeddedRequest } from './embedded-requests.ts';
 import { openEmbedded } from './embedded-session.ts';
 
-/** After so long without a request that writes, garbage is collected, in milliseconds. */
+/** Garbage is collected after this time without a request that writes, in milliseconds. */
 const IDLE_MS = 1_000;
 
 const opened = openEmbedded(workerData as string | undefined);
@@ -22,7 +22,10 @@ parentPort!.on('message', (request: EmbeddedRequest) => {
   });
 });
 
-/** Garbage here is buffers, 90 MB after the start. They press on no heap, so an idle thread would not free them. */
+/**
+ * The garbage is buffers, 90 MB after the start. They put no pressure on the heap, so an idle thread would not free
+ * them.
+ */
 function collectSoon(): void {
   clearTimeout(timer);
   timer = setTimeout(collectGarbage, IDLE_MS).unref();

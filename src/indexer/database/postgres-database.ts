@@ -12,19 +12,19 @@ import {
 } from './session.ts';
 
 const MAX_READERS = 8;
-/** After this time a query is given up, in milliseconds. */
+/** Timeout of a query, in milliseconds. */
 const QUERY_TIMEOUT_MS = 10_000;
-/** How much later than the server a connection gives up a statement, in milliseconds. */
+/** How much longer than the server a connection waits for a statement, in milliseconds. */
 const TIMEOUT_SLACK_MS = 2_000;
-/** After this time a statement that writes is given up, in milliseconds. */
+/** Timeout of a statement that writes, in milliseconds. */
 const WRITE_TIMEOUT_MS = 60_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 const KEEPALIVE_DELAY_MS = 10_000;
-/** Added to the schema of a ledger. */
+/** Suffix that is added to the schema of a ledger. */
 const SCHEMA_ENDING = '_indexer';
 const AS_TEXT = { getTypeParser: () => (value: string) => value };
 
-/** As an option of a pool the limit would also be of the wait for a connection that others use. */
+/** As an option of a pool, the timeout would also apply to the wait for a busy connection. */
 class Connection extends pg.Client {
   constructor(config?: pg.ClientConfig) {
     super({ ...config, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
@@ -34,7 +34,7 @@ class Connection extends pg.Client {
 export class PostgresDatabase implements Database {
   readonly stopsSlowQueries = true;
   readonly hasOtherWriters = true;
-  /** Connections are replaced. */
+  /** Broken connections are replaced. */
   readonly hasEnded = false;
   readonly schema: string;
   readonly #writer: pg.Pool;
@@ -115,7 +115,7 @@ export class PostgresDatabase implements Database {
   }
 }
 
-/** A statement that takes rows: those of `pg` take none. */
+/** A COPY statement that sends rows. The statements of `pg` cannot. */
 class Copy extends pg.Query {
   readonly #lines: string;
 
@@ -142,7 +142,7 @@ function copyIn(client: pg.ClientBase, rows: CopiedRows): Promise<void> {
   });
 }
 
-/** The schema of the tables of a ledger: ledgers that share a database have one each. */
+/** The schema of the tables of a ledger. Ledgers that share a database have one each. */
 function schemaBeside(ledgerSchema: string): string {
   const schema = ledgerSchema + SCHEMA_ENDING;
   if (schema.length <= MAX_SCHEMA_CHARACTERS) return schema;
@@ -153,12 +153,12 @@ function schemaBeside(ledgerSchema: string): string {
   );
 }
 
-/** A URL with settings that replace its own: `pg` prefers what a URL says, and the last option counts. */
+/** A URL with its settings replaced: `pg` prefers the settings in a URL, and the last value of `options` counts. */
 function withOptions(url: string, options: string, settings: Record<string, string>): string {
   const [place, query] = url.split('?', 2);
   const parameters = new URLSearchParams(query);
   parameters.set('options', `${parameters.get('options') ?? ''} ${options}`.trim());
   for (const [name, value] of Object.entries(settings)) parameters.set(name, value);
-  // To PostgreSQL a plus is no space.
+  // PostgreSQL does not decode a plus as a space.
   return `${place}?${String(parameters).replaceAll('+', '%20')}`;
 }

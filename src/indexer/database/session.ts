@@ -1,44 +1,44 @@
-/** Requests to the indexer's database and its answers: text, as PostgreSQL reads and writes it. */
+/** Requests to the indexer's database and its results, as text in PostgreSQL's format. */
 
-/** A value as PostgreSQL writes it as text. */
+/** A value in PostgreSQL's text format. */
 export type SqlText = string | null;
 export type Row = Readonly<Record<string, SqlText>>;
 
 export interface Statement {
   readonly text: string;
-  /** Without any, the text may be several statements. */
+  /** If empty, the text may contain several statements. */
   readonly parameters: readonly SqlText[];
-  /** Whether another process has moved the tables on if no row comes. */
+  /** If set, no returned row means that another process has advanced the tables. */
   readonly isGuard?: true;
 }
 
-/** Rows that are added to a table, in all of its columns. */
+/** Rows that are added to a table, with all of its columns. */
 export interface CopiedRows {
   readonly table: string;
-  /** As PostgreSQL's COPY reads text. */
+  /** In the text format of PostgreSQL's COPY. */
   readonly lines: string;
 }
 
-/** Whether a transaction was given up because another process writes the same tables, and has moved them on. */
+/** Whether a transaction was rolled back because another process has advanced the same tables. */
 export function hasMovedOn(error: unknown): boolean {
   return (error as { readonly code?: unknown }).code === MOVED_ON;
 }
 
-/** Arrives from other threads, too. */
+/** Also passes between threads. */
 const MOVED_ON = 'moved_on';
 
-/** Names of tables without a schema are those of the indexer. Rejects with what PostgreSQL says. */
+/** Table names without a schema are those of the indexer. Rejects with errors of PostgreSQL. */
 export interface Database {
-  /** Whether a query that takes too long is given up. */
+  /** Whether a query that takes too long is stopped. */
   readonly stopsSlowQueries: boolean;
-  /** The schema of PostgreSQL that has the tables of the indexer, and nothing else. */
+  /** The PostgreSQL schema that contains the tables of the indexer, and nothing else. */
   readonly schema: string;
   /** Whether other processes may write the tables, too. */
   readonly hasOtherWriters: boolean;
-  /** Whether it can answer nothing any more, and has to be opened again. */
+  /** Whether it no longer works and must be opened again. */
   readonly hasEnded: boolean;
   query(text: string, parameters?: readonly unknown[]): Promise<{ rows: Row[] }>;
-  /** All statements or none. */
+  /** Runs all statements or none. */
   transaction(statements: readonly (Statement | CopiedRows)[]): Promise<void>;
   close(): Promise<void>;
 }
@@ -46,16 +46,16 @@ export interface Database {
 /** The schema in an embedded PostgreSQL, which nothing else uses. */
 export const EMBEDDED_SCHEMA = 'indexer';
 
-/** What one session can do. */
+/** The operations of one session. */
 export interface Session {
   query(text: string, parameters: readonly SqlText[]): Promise<Row[]>;
-  /** Any number of statements. */
+  /** Runs any number of statements. */
   execute(text: string): Promise<void>;
   copy(rows: CopiedRows): Promise<void>;
   close(): Promise<void>;
 }
 
-/** All statements or none. */
+/** Runs all statements or none. */
 export async function runTransaction(
   session: Omit<Session, 'close'>,
   statements: readonly (Statement | CopiedRows)[],

@@ -1,4 +1,4 @@
-/** The answer to a GraphQL request: one statement of SQL, whose text is the answer. */
+/** Answers a GraphQL request with one SQL statement, which returns the text of the response. */
 import {
   type JsonObject,
   JsonSyntaxError,
@@ -19,15 +19,15 @@ interface Statement {
   readonly parameters: readonly string[];
 }
 
-/** A request that is valid: its answer is made of texts and of columns of the statement's only row. */
+/** A valid request. Its response consists of texts and of columns of the statement's only row. */
 interface CompiledQuery {
   readonly statement: Statement | undefined;
   readonly members: readonly (readonly [key: string, value: string | number])[];
 }
 
 /**
- * The body of the answer to that of a request.
- * @param database waits until the tables show the newest version
+ * The response body for a request body.
+ * @param database waits until the tables have the newest version
  */
 export async function answerBody(
   bytes: Buffer,
@@ -45,7 +45,7 @@ export async function answerBody(
 
 /**
  * @param body with the members `query`, `variables` and `operationName`
- * @returns the text of the JSON answer; also of errors that the request or PostgreSQL has
+ * @returns the text of the JSON response, including errors that the request causes here or in PostgreSQL
  */
 export async function answerQuery(
   body: JsonValue,
@@ -121,7 +121,7 @@ async function runStatement(
   }
 }
 
-/** Nothing can end a statement in an embedded PostgreSQL, so one that would take long is not begun. */
+/** An embedded PostgreSQL cannot stop a statement, so one that would take long is not started. */
 async function checkCost(
   { text, parameters }: Statement,
   database: Database,
@@ -132,7 +132,7 @@ async function checkCost(
   checkLimit(costOf(Plan), limits.cost, 'units of estimated cost');
 }
 
-/** PostgreSQL's EXPLAIN output for a step and the steps below. */
+/** PostgreSQL's EXPLAIN output for a step and the steps below it. */
 interface PlanNode {
   readonly 'Total Cost': number;
   readonly Plans?: readonly PlanNode[];
@@ -143,7 +143,9 @@ function costOf({ 'Total Cost': cost, Plans }: PlanNode): number {
   return Math.max(cost, ...(Plans ?? []).map(costOf));
 }
 
-/** Errors of PostgreSQL by their class (SQLSTATE). Other causes than the request are hidden. */
+/**
+ * Converts errors of PostgreSQL by their class (SQLSTATE). Clients do not see errors that the request did not cause.
+ */
 function failureOf(error: unknown): unknown {
   const { code, message } = error as { code?: unknown; message?: unknown };
   if (error instanceof GraphqlFailure || typeof code !== 'string') return error;

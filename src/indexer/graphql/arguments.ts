@@ -1,4 +1,4 @@
-/** Types of arguments, named as the public indexer names them: documents declare variables of these. */
+/** Types of arguments, with the names of the public indexer, because documents declare variables of these types. */
 import {
   GraphQLBoolean,
   GraphQLEnumType,

@@ -1,4 +1,4 @@
-/** An operation to one statement of SQL, which answers one row: the JSON text of each field of the root. */
+/** Compiles an operation to one SQL statement that returns one row: the JSON text of each root field. */
 import type { GraphQLObjectType } from 'graphql';
 import { tableOf } from '../catalogue/index.ts';
 import type { Relation, Table } from '../catalogue/table.ts';
@@ -21,28 +21,28 @@ import {
   tableName,
 } from './sql.ts';
 
-/** Where a selection stands. */
+/** The position of a selection. */
 interface Place {
   readonly depth: number;
-  /** The most rows that the selection can be evaluated for. */
+  /** Maximum number of rows that the selection is evaluated for. */
   readonly rows: number;
 }
 
-/** Rows of a table that a field asks for. */
+/** Rows of a table that a field selects. */
 interface RowsQuery {
   readonly alias: string;
   /** A statement that selects all columns. */
   readonly sql: string;
-  /** The most rows that it has, undefined without a `limit`. */
+  /** Maximum number of rows; undefined if there is no limit. */
   readonly limit: number | undefined;
 }
 
-/** A value of JSON may be long, so it counts as this many. */
+/** A JSON value may be long, so it counts as this many values. */
 const CELLS_OF_JSON = 25;
-/** A key that is longer counts as several values. */
+/** A longer key counts as several values. */
 const CELL_KEY_LENGTH = 64;
 
-/** The number of a row in a query, beside the columns of the table. */
+/** Column with the number of a row in a query, besides the columns of the table. */
 const ROW_NUMBER = 'row_number_';
 
 export class OperationCompiler {
@@ -65,7 +65,7 @@ export class OperationCompiler {
     this.#rows = new Allowance(limits.totalRows, 'rows, at the limits of all its fields');
   }
 
-  /** @returns the place of the field's JSON text in the row that the statement answers */
+  /** @returns the index of the column with the field's JSON text in the row that the statement returns */
   addRootField(field: SelectedField): number {
     this.#values.push(this.#rootValue(ROOT_FIELDS.get(field.name)!, field));
     return this.#values.length - 1;
@@ -103,7 +103,7 @@ export class OperationCompiler {
     return readArguments(node.arguments, args, this.#selector.variables, path);
   }
 
-  /** One row, or null. */
+  /** The JSON text of one row, or null. */
   #one(table: Table, alias: string, condition: string, field: SelectedField, place: Place): string {
     const row = this.#row(table, alias, field, this.#inner(field, place, 1));
     return `coalesce((SELECT ${row} FROM ${tableName(table)} AS ${alias} WHERE ${condition} LIMIT 1), 'null')`;
@@ -115,14 +115,14 @@ export class OperationCompiler {
     return `(SELECT concat('[', string_agg(${row}, ','), ']') FROM (${sql}) AS ${alias})`;
   }
 
-  /** The place of what a field selects. */
+  /** The position of a field's selections. @throws GraphqlFailure if depth or rows exceed their limits */
   #inner({ path }: SelectedField, { depth, rows }: Place, limit: number): Place {
     checkLimit(depth + 1, this.#limits.depth, 'fields within each other', path);
     this.#rows.add(rows * limit, path);
     return { depth: depth + 1, rows: rows * limit };
   }
 
-  /** @param maxRows that it has at most, or undefined */
+  /** @param maxRows maximum number of rows; undefined for no limit */
   #query(
     table: Table,
     field: SelectedField,
@@ -157,12 +157,12 @@ export class OperationCompiler {
     return { alias, sql, limit };
   }
 
-  /** The JSON text of what a field selects of a row. */
+  /** The JSON text of a field's selections from a row. */
   #row(table: Table, alias: string, field: SelectedField, place: Place): string {
     return this.#object(field, place, (selected) => this.#member(table, alias, selected, place));
   }
 
-  /** The JSON text of what a field selects. */
+  /** The JSON text of a field's selections. */
   #object(
     { selections, path }: SelectedField,
     { rows }: Place,
@@ -196,7 +196,7 @@ export class OperationCompiler {
     return this.#one(other, row, joinCondition(relation, alias, row), field, place);
   }
 
-  /** `aggregate` is of all rows of the query; `nodes` shows as many as a list would. */
+  /** `aggregate` covers all rows of the query; `nodes` shows as many as a list would. */
   #aggregated(
     table: Table,
     field: SelectedField,

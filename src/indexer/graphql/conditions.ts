@@ -1,4 +1,4 @@
-/** `where` to a condition of SQL. */
+/** Compiles `where` to an SQL condition. */
 import { tableOf } from '../catalogue/index.ts';
 import type { Column, Relation, SqlType, Table } from '../catalogue/table.ts';
 import { GraphqlFailure } from './failure.ts';
@@ -50,7 +50,7 @@ export class ConditionCompiler {
     this.#regularExpressions = new Allowance(regularExpressions, 'regular expressions');
   }
 
-  /** @param alias of a row of the table */
+  /** @param alias alias of the table's row */
   condition(table: Table, alias: string, where: InputObject, path: string): string {
     const all: string[] = [];
     for (const [name, value] of where) {
@@ -89,7 +89,7 @@ export class ConditionCompiler {
     return `EXISTS (SELECT 1 FROM ${this.#related(alias, relation, where, path).rows})`;
   }
 
-  /** The rows of a relation that meet a condition, as what stands after FROM. */
+  /** The rows of a relation that meet a condition, as the text after FROM. */
   #related(alias: string, relation: Relation, where: InputObject, path: string) {
     const table = tableOf(relation.table);
     const other = this.#parts.newAlias();
@@ -173,7 +173,7 @@ export class ConditionCompiler {
     }
   }
 
-  /** PostgreSQL matches a regular expression in a time that grows slowly, unless it has back references. */
+  /** Rejects back references: without them, PostgreSQL's time for matching a regular expression grows slowly. */
   #checkPattern(pattern: string, isRegular: boolean, path: string): void {
     checkLimit(pattern.length, this.#limits.patternLength, 'characters of a pattern', path);
     if (isRegular) this.#regularExpressions.add(1, path);
@@ -183,7 +183,7 @@ export class ConditionCompiler {
   }
 }
 
-/** @param names of columns; absent: rows are counted */
+/** @param names of columns. If absent, rows are counted */
 export function countOf(
   alias: string,
   names: readonly string[] | undefined,

@@ -1,4 +1,4 @@
-/** From the text of a document to an operation that is valid for the schema. */
+/** Parses the text of a document to an operation that is valid for the schema. */
 import {
   type ASTNode,
   type ASTVisitor,
@@ -75,7 +75,7 @@ export function readOperation(
 }
 
 function failureOf({ message, nodes }: GraphQLError, document: DocumentNode): GraphqlFailure {
-  // The one error that no node has: a rule has compared so many fields that it gave up.
+  // Only one error has no node: a rule gave up because it had compared too many fields.
   if (nodes === undefined) {
     return new GraphqlFailure(
       'limit-exceeded',
@@ -95,7 +95,7 @@ function parseDocument(text: string, limits: QueryLimits): DocumentNode {
   }
 }
 
-/** The parser calls itself for each bracket, and validation takes time for each token, so both are counted before. */
+/** The parser recurses for each bracket, and validation takes time for each token, so both are counted first. */
 function checkTokens(text: string, limits: QueryLimits): void {
   const lexer = new Lexer(new Source(text));
   const tokens = new Allowance(limits.tokens, 'tokens');

@@ -11,7 +11,7 @@ type GraphqlFailureCode =
 
 export class GraphqlFailure extends Error {
   readonly code: GraphqlFailureCode;
-  /** Where in the document, such as `$.selectionSet.events.args.where`. */
+  /** Position in the document, such as `$.selectionSet.events.args.where`. */
   readonly path: string;
 
   constructor(code: GraphqlFailureCode, message: string, path = '$') {
@@ -21,7 +21,7 @@ export class GraphqlFailure extends Error {
     this.path = path;
   }
 
-  /** The body of the answer. Its status is 200. */
+  /** The response body. The status is 200. */
   toText(): string {
     const { message, path, code } = this;
     return JSON.stringify({ errors: [{ message, extensions: { path, code } }] });

@@ -1,4 +1,4 @@
-/** What the names of GraphQL fields mean: columns and relations of a table of the catalogue. */
+/** Maps names of GraphQL fields to columns and relations of the catalogue's tables. */
 import { CATALOGUE, tableOf } from '../catalogue/index.ts';
 import type { Column, Relation, Table } from '../catalogue/table.ts';
 
@@ -32,7 +32,7 @@ function fieldsOf(table: Table): Map<string, TableField> {
   for (const column of shownColumns(table)) fields.set(column.name, { kind: 'column', column });
   for (const relation of table.relations) {
     fields.set(relation.name, { kind: 'relation', relation });
-    // In an order, aggregates of every array relation have a name.
+    // `order_by` has a field for the aggregates of every array relation.
     if (relation.kind === 'array') {
       fields.set(relation.name + AGGREGATE_SUFFIX, { kind: 'aggregate', relation });
     }

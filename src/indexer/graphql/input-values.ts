@@ -1,4 +1,7 @@
-/** Values of arguments: from literals of a document and JSON of variables to what the compiler needs. */
+/**
+ * Converts values of arguments, from literals of a document and JSON of variables, to the values that the compiler
+ * needs.
+ */
 import {
   type ArgumentNode,
   GraphQLBoolean,
@@ -19,7 +22,7 @@ import { formatJson } from '../../move/json/json-text-print.ts';
 import { GraphqlFailure } from './failure.ts';
 import { SCALARS } from './scalars.ts';
 
-/** A name of an enum that is written in a document, where a text has quotes. */
+/** An enum name in a document. Unlike a text, it has no quotes. */
 class EnumName {
   readonly name: string;
 
@@ -28,7 +31,7 @@ class EnumName {
   }
 }
 
-/** What a client gives. Members of objects have their order, which an `order_by` needs. */
+/** A value as the client gives it. Objects keep the order of their members, which `order_by` needs. */
 type Given =
   | null
   | boolean
@@ -38,7 +41,7 @@ type Given =
   | readonly Given[]
   | ReadonlyMap<string, Given>;
 
-/** A value that has its type. Scalars that PostgreSQL reads are texts. */
+/** A value checked against its type. Scalars that PostgreSQL parses are texts. */
 export type InputValue = boolean | string | number | readonly InputValue[] | InputObject;
 export type InputObject = ReadonlyMap<string, InputValue>;
 
@@ -101,7 +104,7 @@ function givenBy(node: ValueNode, variables: Variables): Given | undefined {
   }
 }
 
-/** The value of a variable that the request does not have. */
+/** The default value of a variable. */
 export function readDefault(node: ValueNode): JsonValue {
   return withoutEnums(givenBy(node, new Map()) ?? null);
 }
@@ -114,7 +117,7 @@ function withoutEnums(given: Given): JsonValue {
   return Array.isArray(given) ? given.map(withoutEnums) : (given as JsonValue);
 }
 
-/** @returns undefined for nothing, and for null where null means nothing */
+/** @returns undefined if there is no value, and for null if the type allows it */
 function readGiven(
   type: GraphQLInputType,
   given: Given | undefined,
@@ -143,7 +146,7 @@ function readObject(type: GraphQLInputObjectType, given: Given, path: string): I
     if (field === undefined) {
       return fail(`field '${name}' not found in type: '${type.name}'`, `${path}.${name}`);
     }
-    // A comparison with null would be true for every row or for none: Hasura refuses it.
+    // A comparison with null would be true for every row or for none, so Hasura rejects it.
     if (member === null && isStrict(type)) return unexpected(field.type, null, `${path}.${name}`);
     const value = readGiven(field.type, member, `${path}.${name}`);
     if (value !== undefined) values.set(name, value);

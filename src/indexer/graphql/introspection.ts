@@ -1,4 +1,4 @@
-/** `__schema` and `__type`, answered from the schema. */
+/** Answers `__schema` and `__type` from the schema. */
 import {
   type GraphQLField,
   type GraphQLObjectType,
@@ -21,8 +21,8 @@ export function isIntrospection({ name }: SelectedField): boolean {
 }
 
 /**
- * Types refer to each other, so a short document can ask for an answer without end: the selector counts its
- * fields, which the executor of `graphql` does not do.
+ * Types refer to each other, so a short document can request a response without end. The selector counts the response's
+ * fields; the executor of `graphql` does not.
  */
 export class Introspection {
   readonly #selector: Selector;

@@ -1,32 +1,35 @@
 import { GraphqlFailure } from './failure.ts';
 
-/** What one request may ask for (docs/indexer.md, Limits). All are checked before a database is asked. */
+/** Limits of one request (docs/indexer.md, Limits). All are checked before its statement is run. */
 export interface QueryLimits {
   /** Length of the text of a document, in UTF-16 code units. */
   readonly documentLength: number;
   /** Tokens of a document: names, numbers, strings, punctuation. */
   readonly tokens: number;
-  /** Brackets within brackets in a document, and lists and objects within a variable. */
+  /** Nested brackets in a document, and nested lists and objects in a variable. */
   readonly nesting: number;
-  /** Fields within fields that have a selection; the public indexer has the same limit. */
+  /** Nested fields that have a selection. The public indexer has the same limit. */
   readonly depth: number;
-  /** Fields of an operation, fragments spread; `__schema` and `__type` have a limit of their own. */
+  /** Fields of an operation with its fragments spread. `__schema` and `__type` have a limit of their own. */
   readonly fields: number;
-  /** Comparisons, relations and places in an order, of all fields. */
+  /** Comparisons, relations and items of `order_by`, of all fields. */
   readonly conditions: number;
-  /** Rows that one field shows; the public indexer has the same limit. A greater `limit` means this one. */
+  /** Rows that one field shows. The public indexer has the same limit. A greater `limit` is reduced to it. */
   readonly rows: number;
   /** Rows of all fields, if every field had as many as its limit allows. */
   readonly totalRows: number;
-  /** Values of all fields, if every field had as many rows as its limit allows; one of JSON counts as several. */
+  /** Values of all fields, if every field had as many rows as its limit allows. A JSON value counts as several. */
   readonly cells: number;
   /** Characters of a pattern. */
   readonly patternLength: number;
   /** Patterns of `_regex`, `_similar` and the like: PostgreSQL compiles each again for nearly every row. */
   readonly regularExpressions: number;
-  /** Fields in the answer to `__schema` and `__type`. */
+  /** Fields in the response to `__schema` and `__type`. */
   readonly introspectedFields: number;
-  /** What PostgreSQL estimates that the statement costs, in its unit: reading one page in sequence. */
+  /**
+   * PostgreSQL's estimate of the statement's cost, in units of one sequential page read. It is only checked if the
+   * database cannot stop slow queries.
+   */
   readonly cost: number;
 }
 
@@ -46,13 +49,13 @@ export const QUERY_LIMITS: QueryLimits = {
   cost: 1_000_000,
 };
 
-/** What is used of one limit; `add` throws a GraphqlFailure when it is exceeded. */
+/** The used part of one limit. `add` throws a GraphqlFailure if the limit is exceeded. */
 export class Allowance {
   readonly #limit: number;
   readonly #what: string;
   #used = 0;
 
-  /** @param what the plural of what is counted */
+  /** @param what name of the counted items, in the plural */
   constructor(limit: number, what: string) {
     this.#limit = limit;
     this.#what = what;

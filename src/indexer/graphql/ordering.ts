@@ -1,4 +1,4 @@
-/** `order_by` and `distinct_on` to SQL. */
+/** Compiles `order_by` and `distinct_on` to SQL. */
 import { tableOf } from '../catalogue/index.ts';
 import type { Relation, Table } from '../catalogue/table.ts';
 import { countOf } from './conditions.ts';
@@ -17,7 +17,7 @@ const DIRECTIONS: Readonly<Record<string, string>> = {
   desc_nulls_last: 'DESC NULLS LAST',
 };
 
-/** One place of an order. */
+/** One item of an order. */
 interface OrderedBy {
   readonly value: string;
   readonly direction: string;
@@ -33,8 +33,8 @@ export class OrderCompiler {
   }
 
   /**
-   * What stands after SELECT and at the end of a statement over rows of a table.
-   * @throws GraphqlFailure if the order does not begin with the distinct columns, which PostgreSQL needs
+   * The text after SELECT, and the text at the end of a statement over rows of a table.
+   * @throws GraphqlFailure if the order does not begin with the distinct columns, which PostgreSQL requires
    */
   order(
     table: Table,

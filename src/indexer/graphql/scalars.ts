@@ -1,4 +1,4 @@
-/** Types of values in the GraphQL schema. Their values are read by input-values.ts, and PostgreSQL writes them. */
+/** Types of values in the GraphQL schema. input-values.ts reads their values, and PostgreSQL writes them. */
 import {
   GraphQLBoolean,
   GraphQLEnumType,
@@ -101,7 +101,7 @@ const JSONB_CAST = new GraphQLInputObjectType({
   fields: { String: { type: COMPARISONS.text } },
 });
 
-/** Aggregate functions of columns: on which types, and of what type their values are. */
+/** An aggregate function: the types of columns that it takes, and the type of its result. */
 interface AggregateFunction {
   readonly name: string;
   readonly of: (type: SqlType) => boolean;

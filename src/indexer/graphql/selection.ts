@@ -1,4 +1,4 @@
-/** Fields of a selection set: fragments spread, `@include` and `@skip` decided, equal keys merged. */
+/** Collects the fields of a selection set: spreads fragments, applies `@include` and `@skip`, and merges equal keys. */
 import {
   type FieldNode,
   GraphQLIncludeDirective,
@@ -11,7 +11,7 @@ import type { Operation } from './document.ts';
 import { readArguments, type Variables } from './input-values.ts';
 import type { Allowance } from './limits.ts';
 
-/** A field of the answer. Nodes of the same key are one field with the selections of all. */
+/** A field of the response. Nodes with the same key are one field with the selections of all. */
 export interface SelectedField {
   readonly key: string;
   readonly name: string;
@@ -23,7 +23,7 @@ export interface SelectedField {
 export class Selector {
   readonly #operation: Operation;
   readonly #variables: Variables;
-  /** Every node counts, so that fragments that spread each other many times end. */
+  /** Every node counts, which bounds fragments that spread each other many times. */
   readonly #nodes: Allowance;
 
   constructor(operation: Operation, variables: Variables, nodes: Allowance) {

@@ -1,4 +1,4 @@
-/** Pieces of SQL. Values of clients are parameters; all other text is from the catalogue or is a name of GraphQL. */
+/** Pieces of SQL. Values of clients are parameters. All other text comes from the catalogue or is a GraphQL name. */
 import type { Column, Relation, SqlType, Table } from '../catalogue/table.ts';
 
 /** PostgreSQL passes at most 100 arguments to a function. */
@@ -38,7 +38,7 @@ export function columnOf(alias: string, column: string): string {
   return `${alias}.${identifier(column)}`;
 }
 
-/** @throws RangeError for anything but a GraphQL name, so it needs no escapes */
+/** A quoted name. @throws RangeError for anything but a GraphQL name, so it needs no escapes */
 function identifier(name: string): string {
   return `"${checkedName(name)}"`;
 }

@@ -4,7 +4,7 @@ import { GraphqlFailure } from './failure.ts';
 import { readDefault, type Variables } from './input-values.ts';
 import { checkLimit } from './limits.ts';
 
-/** The variables of an operation that have a value. What they contain is checked where they are used. */
+/** The variables of an operation that have a value. Their values are checked where they are used. */
 export function readVariables(
   { definition }: Operation,
   given: JsonObject,

@@ -1,4 +1,4 @@
-/** Which keys accounts have, as far as they are not those that their addresses follow from. */
+/** The keys of accounts that have several, or other keys than the one that their address was derived from. */
 import { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { setBits } from '../../move/bcs/bits.ts';
@@ -11,7 +11,7 @@ import { type Signer, signersOf, type UsedKey } from './signers.ts';
 import { type Fields, fullAddress, type TransactionFacts } from './transaction-facts.ts';
 
 const ACCOUNT = '0x1::account::Account';
-/** Both keys have signed for it. */
+/** The event of a rotation that both keys have signed. */
 const ROTATION = '0x1::account::KeyRotation';
 const ROTATION_TO_KEY = '0x1::account::KeyRotationToPublicKey';
 
@@ -23,7 +23,7 @@ const SCHEMES: Readonly<Record<string, number>> = {
   multi_key_signature: 3,
 };
 const TYPES = Object.keys(SCHEMES);
-/** The kinds of keys, by their variants in BCS. Those of the first three have their length before them. */
+/** The kinds of keys, in the order of their BCS variants. The bytes of the first three are preceded by their length. */
 const KEY_TYPES = ['ed25519', 'secp256k1_ecdsa', 'secp256r1_ecdsa', 'keyless', 'federated_keyless'];
 const SIZED_KEYS = 3;
 const ED25519_BYTES = 32;
@@ -40,7 +40,7 @@ export function accountKeys(facts: TransactionFacts, rows: RowSink): void {
   }
 }
 
-/** The keys of a sender who has several, or others than at first. */
+/** Puts the keys of a sender that has several, or other keys than at first. */
 function putUsed(
   facts: TransactionFacts,
   { address, type, keys }: Signer,
@@ -58,7 +58,7 @@ function putUsed(
   putKeys(facts, key, type, keys, rows);
 }
 
-/** A sender has other keys after the transaction than it was signed with. */
+/** Puts the key of a sender if it is no longer the one that signed the transaction. */
 function putChanged(
   facts: TransactionFacts,
   address: string,
@@ -81,7 +81,7 @@ function putChanged(
 
 interface AccountKey {
   readonly authKey: string;
-  /** What it is the hash of, without the scheme. */
+  /** The hashed bytes, without the scheme. */
   readonly publicKey: string;
 }
 
@@ -95,11 +95,11 @@ function putKeys(
   for (const { publicKey: one, keyType, signature } of keys) {
     rows.put('public_key_auth_keys', {
       ...{ public_key: one, public_key_type: keyType, auth_key: authKey },
-      // What can be made of the key itself is not there: clients take each for one of several keys.
+      // Null if the key alone gives it: clients take any value to mean one of several keys.
       account_public_key: type.startsWith('multi_') ? publicKey : null,
       signature_type: type,
       last_transaction_version: version,
-      // Once used it stays so.
+      // The flag is only set: a key that was used once stays used.
       ...(signature !== undefined && { is_public_key_used: true }),
     });
   }
@@ -131,7 +131,7 @@ function anyKeyBytes(keyType: string, bytes: Buffer): Buffer {
   });
 }
 
-/** An account has taken other keys, of which some have signed for it. */
+/** Puts the new keys of an account. The event states which of them have signed the rotation. */
 function putRotated(facts: TransactionFacts, data: Fields, rows: RowSink): void {
   const authKey = fullAddress(data.new_auth_key);
   const proven = new Set(setBits(bytesOf(data.verified_public_key_bit_map)));
@@ -152,7 +152,7 @@ function bytesOf(hex: string): Buffer {
   return Buffer.from(hex.slice(2), 'hex');
 }
 
-/** The keys in what an account has as its key. @throws BcsError */
+/** The keys in the public key of an account. @throws BcsError */
 function keysIn(scheme: number, bytes: Buffer): Omit<UsedKey, 'signature'>[] {
   if (scheme <= 1) {
     const count = Math.floor(bytes.length / ED25519_BYTES);

@@ -1,4 +1,4 @@
-/** Which transactions concern an account: it signed, owns an event, or its state was written. */
+/** The transactions of an account: those that it signed, that emitted an event of it, or that wrote its state. */
 import type { RowSink } from '../rows/row-buffer.ts';
 import { signersOf } from './signers.ts';
 import { fullAddress, OBJECT_CORE, type TransactionFacts } from './transaction-facts.ts';
@@ -6,7 +6,7 @@ import { fullAddress, OBJECT_CORE, type TransactionFacts } from './transaction-f
 export function accountTransactions(facts: TransactionFacts, rows: RowSink): void {
   const accounts = new Set<string>();
   for (const { address } of signersOf(facts)) accounts.add(address);
-  // Module events are of the account 0x0.
+  // Module events belong to the account 0x0.
   for (const { guid } of facts.events) accounts.add(fullAddress(guid.account_address));
   for (const { address, type, data } of facts.writes) {
     accounts.add(address);

@@ -12,7 +12,7 @@ import {
 } from './transaction-facts.ts';
 
 const FUNGIBLE = '0x1::fungible_asset::';
-/** The events of the module itself name the store, the older ones are in the store's own stream. */
+/** The events of the module itself name the store. The older ones are in the store's own stream. */
 const FUNGIBLE_EVENTS = new Set(
   ['Withdraw', 'Deposit', 'Frozen'].flatMap((name) => [
     `${FUNGIBLE}${name}`,
@@ -29,11 +29,11 @@ const COIN_STREAM_EVENTS: Readonly<Record<string, string>> = {
 };
 const FEE_STATEMENT = '0x1::transaction_fee::FeeStatement';
 const GAS_FEE_EVENT = '0x1::aptos_coin::GasFeeEvent';
-/** Gas is in no event. */
+/** Index of gas fees, which are in no event. */
 const GAS_INDEX = -1;
 const MAX_FUNCTION_CHARACTERS = 1_000;
 
-/** What differs between activities. */
+/** The values that differ between activities. */
 interface Activity {
   readonly storage: string;
   readonly owner: string | null;
@@ -110,7 +110,7 @@ function movedCoin(
   const stream = COIN_STREAM_EVENTS[type];
   if (stream === undefined) return undefined;
   const owner = fullAddress(guid.account_address);
-  // The store that has the stream says which coin it is.
+  // The type of the store with the stream names the coin.
   for (const { address, type: resource, data: store } of facts.writes) {
     const coin = address === owner ? typeArgument(resource, COIN_STORE) : undefined;
     if (coin === undefined) continue;

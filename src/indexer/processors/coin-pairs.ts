@@ -1,4 +1,4 @@
-/** Which coin a fungible asset is paired with, as the state says. */
+/** Finds the coin that a fungible asset is paired with, in the state. */
 import { Cache } from '../../cache.ts';
 import type { LedgerView } from '../../ledger/ledger-view.ts';
 import { tryParse } from '../../move/errors.ts';
@@ -14,9 +14,9 @@ import {
 } from './transaction-facts.ts';
 
 export const APT_COIN = '0x1::aptos_coin::AptosCoin';
-/** A part of the metadata of a paired asset. */
+/** A resource that the metadata object of a paired asset has. */
 const PAIRED_COIN = parseStructTag('0x1::coin::PairedCoinType');
-/** Codes of a metadata without that part, and of one that a fork without its node has never read. */
+/** Error codes for metadata without that resource, and for metadata that a fork without its node has not recorded. */
 const ABSENT: ReadonlySet<unknown> = new Set(['resource_not_found', 'fork_not_recorded']);
 /** Stands for an asset without a coin. */
 const NO_COIN = '';
@@ -28,7 +28,10 @@ export class CoinPairs {
   readonly #metadata = new Cache<string>('indexed_coins');
   readonly #coins = new Cache<string>('indexed_coins');
 
-  /** Looks up the coins of the assets whose stores a transaction has written. An asset never gets another coin. */
+  /**
+   * Looks up the coins of the assets whose stores a transaction has written or deleted. The coin of an asset never
+   * changes.
+   */
   async lookUp(view: LedgerView, { writes, events }: TransactionFacts): Promise<void> {
     for (const { type, data } of writes) {
       if (type === FUNGIBLE_STORE) await this.#lookUp(view, fullAddress(data.metadata.inner));
@@ -44,7 +47,7 @@ export class CoinPairs {
     this.#coins.set(metadata, coin, coin.length * BYTES_PER_CHARACTER);
   }
 
-  /** The coin of a fungible asset that was looked up. @param metadata 64 digits behind `0x` */
+  /** The coin of a fungible asset that was looked up. @param metadata `0x` and 64 digits */
   coinOf(metadata: string): string | undefined {
     const coin = this.#coins.get(metadata);
     return coin === NO_COIN ? undefined : coin;

@@ -1,8 +1,8 @@
-/** All events. */
+/** Puts all events of a transaction. */
 import type { RowSink } from '../rows/row-buffer.ts';
 import { fullAddress, type TransactionFacts } from './transaction-facts.ts';
 
-/** What an index can hold of a type, in characters. */
+/** Maximum number of characters of a type in the index. */
 const INDEXED_CHARACTERS = 300;
 
 export function events(facts: TransactionFacts, rows: RowSink): void {

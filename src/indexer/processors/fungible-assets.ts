@@ -38,7 +38,7 @@ export function fungibleAssets(facts: TransactionFacts, rows: RowSink, pairs: Co
   }
   for (const { address, type } of facts.deletions) {
     if (type === OBJECT_GROUP) endStore(facts, address, rows, pairs);
-    // A coin store that has become a store of the asset that its coin is paired with.
+    // A coin store was migrated to a store of the asset that its coin is paired with.
     else putCoinStore(facts, address, type, undefined, rows, pairs);
   }
 }
@@ -67,7 +67,7 @@ function putMetadata(
   });
 }
 
-/** For an asset without a supply nothing is known. */
+/** The columns of the supply; null for an asset without a supply. */
 function supplyOf(facts: TransactionFacts, address: string): Fields {
   const concurrent = facts.resource(address, CONCURRENT_SUPPLY);
   if (concurrent !== undefined) {
@@ -135,7 +135,7 @@ function amountV2({ version, timestamp }: TransactionFacts, metadata: string, am
   };
 }
 
-/** An object was deleted: an event names the asset of its store. */
+/** Ends the store of a deleted object. An event names the asset of the store. */
 function endStore(facts: TransactionFacts, address: string, rows: RowSink, pairs: CoinPairs): void {
   const deletion = deletedStore(facts, address);
   if (deletion === undefined) return;
@@ -162,7 +162,7 @@ function deletedStore(
   return undefined;
 }
 
-/** @param data absent: the store is deleted */
+/** @param data absent if the store is deleted */
 function putCoinStore(
   { version, timestamp }: TransactionFacts,
   owner: string,
@@ -185,7 +185,7 @@ function putCoinStore(
   });
 }
 
-/** The resource of an object that is a store, with its owner, as far as the transaction tells. */
+/** The asset and the owner of a store, as far as the transaction contains them. */
 export function storeFacts(facts: TransactionFacts, address: string) {
   const store = facts.resource(address, FUNGIBLE_STORE);
   if (store === undefined) return deletedStore(facts, address);

@@ -1,4 +1,7 @@
-/** The processors: each makes the rows of one subject from a transaction and what it changed, from nothing else. */
+/**
+ * The processors. Each creates the rows of one subject from a transaction, its changes and known coins, and nothing
+ * else.
+ */
 import type { RowSink } from '../rows/row-buffer.ts';
 import { accountKeys } from './account-keys.ts';
 import { accountTransactions } from './account-transactions.ts';
@@ -16,10 +19,10 @@ import { tokens } from './tokens.ts';
 import type { TransactionFacts } from './transaction-facts.ts';
 import { userTransactions } from './user-transactions.ts';
 
-/** @param pairs what earlier transactions revealed of coins; a processor adds to it */
+/** @param pairs coins of the assets in the transaction, looked up before the processors run */
 type Processor = (facts: TransactionFacts, rows: RowSink, pairs: CoinPairs) => void;
 
-/** By the names that `processor_status` has, which clients ask for. */
+/** Keyed by the names in `processor_status`, which clients query. */
 const PROCESSORS: Readonly<Record<string, readonly Processor[]>> = {
   account_restoration_processor: [accountKeys],
   account_transactions_processor: [accountTransactions],

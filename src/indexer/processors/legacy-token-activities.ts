@@ -1,4 +1,4 @@
-/** What has happened to tokens of the older standard (`0x3`), as their events say. */
+/** Activities of tokens of the older standard (`0x3`), from their events. */
 import type { RowSink } from '../rows/row-buffer.ts';
 import { tokenDataId, tokenName } from './legacy-tokens.ts';
 import {
@@ -31,7 +31,7 @@ const changed: Read = ({ old_id: id }, account) => ({
   ...{ amount: '0', from: account, to: account },
 });
 
-/** By type: the events of streams, and those of the modules that follow them. */
+/** Keyed by type: the events of streams, and the module events that replaced them. */
 const EVENTS: Readonly<Record<string, Read>> = {
   '0x3::token::WithdrawEvent': withdrawn,
   '0x3::token::TokenWithdraw': withdrawn,
@@ -75,7 +75,7 @@ export function legacyTokenActivities(facts: TransactionFacts, rows: RowSink): v
   });
 }
 
-/** Whom an event is of: it says so, or its stream does. */
+/** The account of an event: from its data, or else from its stream. */
 function accountOf({ data, guid }: ChainEvent): string {
   const { account, creator } = data;
   return fullAddress(account ?? creator ?? guid.account_address);

@@ -1,4 +1,4 @@
-/** Tokens of the older standard (`0x3`), which are items of tables. */
+/** Tokens of the older standard (`0x3`), which are stored as items of tables. */
 import { createHash } from 'node:crypto';
 import type { RowSink } from '../rows/row-buffer.ts';
 import { propertiesOf } from './property-map.ts';
@@ -20,7 +20,7 @@ interface TokenName {
   readonly name: string;
 }
 
-/** By the types of a table's values. */
+/** Keyed by the type of a table's values. */
 const ITEMS: Readonly<Record<string, (item: ItemWrite) => void>> = {
   '0x3::token::CollectionData': putCollection,
   '0x3::token::TokenData': putToken,
@@ -32,7 +32,7 @@ interface ItemWrite {
   readonly write: TableWrite;
   readonly item: DecodedItem;
   readonly rows: RowSink;
-  /** Columns of all rows. */
+  /** Columns that all rows have. */
   readonly shared: Fields;
 }
 
@@ -104,7 +104,7 @@ function putToken({ item, rows, shared }: ItemWrite): void {
   });
 }
 
-/** A token in the store of an account, or in an offer of one to another. */
+/** Puts a token that is in the store of an account, or in an offer to another account. */
 function putHeld(written: ItemWrite): void {
   const { item } = written;
   if (item.keyType === '0x3::token::TokenId') putOwned(written);
@@ -174,7 +174,7 @@ function cut(name: string): string {
   return name.slice(0, MAX_NAME_CHARACTERS);
 }
 
-/** The names of the types that values have. */
+/** Numbers of the types of values, by name (see property-map.ts). */
 const TYPES: Readonly<Record<string, number>> = {
   ...{ bool: 0, u8: 1, u64: 4, u128: 5, address: 7, 'vector<u8>': 8, '0x1::string::String': 9 },
 };

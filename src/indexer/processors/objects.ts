@@ -1,4 +1,4 @@
-/** Objects and who owns them. */
+/** Objects and their owners. */
 import type { RowSink } from '../rows/row-buffer.ts';
 import {
   fullAddress,
@@ -22,7 +22,7 @@ export function objects({ version, writes, deletions }: TransactionFacts, rows: 
   }
   for (const { address, type } of deletions) {
     if (type !== OBJECT_GROUP) continue;
-    // Its last owner stays.
+    // The row keeps the last owner.
     rows.change(
       'current_objects',
       { object_address: address },

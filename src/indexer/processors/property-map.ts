@@ -6,7 +6,7 @@ import { type Fields, fullAddress } from './transaction-facts.ts';
 
 type Read = (reader: BcsReader) => string;
 
-/** By the numbers of the types in `0x4::property_map`. */
+/** Indexed by the numbers of the types in `0x4::property_map`. */
 const READS: readonly Read[] = [
   (reader) => String(reader.bool()),
   (reader) => String(reader.u8()),
@@ -20,7 +20,7 @@ const READS: readonly Read[] = [
   (reader) => reader.string(),
 ];
 
-/** Text by name; a value that is not of its type is shown as its bytes. */
+/** Texts by name. A value that does not match its type is shown as its bytes. */
 export function propertiesOf({ inner }: Fields): Record<string, string> {
   const found: Record<string, string> = {};
   for (const { key, value } of inner.data as readonly Fields[]) {

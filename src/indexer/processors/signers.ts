@@ -3,7 +3,7 @@ import { type Fields, fullAddress, type TransactionFacts } from './transaction-f
 
 export interface UsedKey {
   readonly publicKey: string;
-  /** Absent: this key of several has not signed. */
+  /** Absent if this key has not signed. */
   readonly signature: string | undefined;
   /** Such as `ed25519`. */
   readonly keyType: string;
@@ -12,7 +12,7 @@ export interface UsedKey {
 
 export interface Signer {
   readonly address: string;
-  /** Sender 0, then the secondary signers, then who pays the fee. */
+  /** 0 for the sender, then the secondary signers, then the fee payer. */
   readonly index: number;
   readonly isSender: boolean;
   /** Such as `ed25519_signature`. */
@@ -23,7 +23,7 @@ export interface Signer {
 
 export function signersOf({ sender, transaction: { signature } }: TransactionFacts): Signer[] {
   if (sender === undefined) return [];
-  // No committed transaction is without one, but edits of a local network are.
+  // Every committed transaction has a signature, except edits of a local network.
   if (signature === undefined || signature === null) return [signer(sender, {}, 0)];
   if (signature.sender === undefined) return [signer(sender, signature, 0)];
   const { secondary_signer_addresses: addresses, secondary_signers: secondary } = signature;
@@ -42,12 +42,12 @@ export function feePayerOf({ transaction: { signature } }: TransactionFacts): st
   return payer && fullAddress(payer);
 }
 
-/** The type of a signature as a whole; that of its account where there is one account. */
+/** The type of a whole signature; for a single sender, the type of the account's signature. */
 export function signatureTypeOf({ transaction: { signature } }: TransactionFacts): string {
   return signature === undefined || signature === null ? '' : accountTypeOf(signature);
 }
 
-/** What a single sender signs with is to be seen from its members alone. */
+/** The type of a single sender's signature only follows from its members. */
 function accountTypeOf(signature: Fields): string {
   if (signature.type !== 'single_sender') return signature.type;
   if (signature.signatures_required !== undefined) return 'multi_key_signature';
@@ -88,7 +88,7 @@ function anyKey({ public_key: key, signature }: Fields): UsedKey {
   return { publicKey: key.value, signature: signature.value, keyType: key.type, index: 0 };
 }
 
-/** The bitmap has a bit for each key that signed, the highest of a byte first. */
+/** The bitmap has one bit per key, the highest bit of a byte first. It is set if the key signed. */
 function multiEd25519Keys({ public_keys: keys, signatures, bitmap }: Fields): UsedKey[] {
   const bytes = Buffer.from(bitmap.slice(2), 'hex');
   let used = 0;

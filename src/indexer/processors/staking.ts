@@ -1,4 +1,4 @@
-/** Stake, and what others have put into pools. */
+/** Staking pools, delegated stake, and votes. */
 import type { RowSink } from '../rows/row-buffer.ts';
 import {
   type ChainEvent,
@@ -16,7 +16,7 @@ const DELEGATIONS =
   'vector<0x1::smart_table::Entry<address, 0x1::delegation_pool::VoteDelegation>>';
 const VOTES = new Set(['0x1::aptos_governance::Vote', '0x1::aptos_governance::VoteEvent']);
 
-/** Members with the amount, by what has happened. */
+/** Members with the amount, by name of the event. */
 const AMOUNTS: Readonly<Record<string, string>> = {
   AddStake: 'amount_added',
   UnlockStake: 'amount_unlocked',
@@ -35,7 +35,7 @@ export function staking(facts: TransactionFacts, rows: RowSink): void {
     if (type === STAKE_POOL) putVoter(facts, address, data, rows);
     if (type === POOL) putPool(facts, address, data, rows);
     if (type === OWNERSHIP) {
-      // It is written once.
+      // The resource is written only once.
       rows.put('delegated_staking_pools', {
         staking_pool_address: fullAddress(data.pool_address),
         first_transaction_version: facts.version,
@@ -65,7 +65,7 @@ function putActivity(
     event_index: index,
     delegator_address: fullAddress(data.delegator_address),
     pool_address: fullAddress(data.pool_address),
-    // The name of the older event.
+    // Module events are shown with the name of the older event.
     event_type: `0x1::delegation_pool::${name}Event`,
     amount: data[AMOUNTS[name]!],
   });
@@ -117,7 +117,7 @@ function activeHandle({ active_shares: active }: Fields): string {
   return fullAddress(active.shares.inner.handle);
 }
 
-/** The pool itself is written with each change of its shares. */
+/** Puts a delegator's shares. The pool itself is written with each change of its shares. */
 function putShares(
   facts: TransactionFacts,
   { handle }: TableWrite,
@@ -158,10 +158,10 @@ function putDelegations(
   }
 }
 
-/** Digits behind the point: as many as the scaling factor of a pool, 10^16, has zeros. */
+/** Decimal places: as many as the scaling factor of a pool, 10^16, has zeros. */
 const DIGITS = 16n;
 
-/** A quotient as a decimal, exact where the divisor is a power of ten up to 10^16. */
+/** A quotient as a decimal, exact if the divisor is a power of ten up to 10^16. */
 function quotient(dividend: string, divisor: string): string {
   const scaled = (BigInt(dividend) * 10n ** DIGITS) / BigInt(divisor);
   const whole = scaled / 10n ** DIGITS;

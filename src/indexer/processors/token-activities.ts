@@ -1,4 +1,4 @@
-/** What has happened to digital assets: minted, burned, changed, given on. */
+/** Activities of digital assets: mints, burns, changes and transfers. */
 import type { RowSink } from '../rows/row-buffer.ts';
 import { burnedFrom, ownersBefore, TOKEN } from './tokens.ts';
 import {
@@ -9,13 +9,13 @@ import {
 } from './transaction-facts.ts';
 
 interface Happening {
-  /** The name that rows have, that of the older event. */
+  /** The type in the row, which is the name of the older event. */
   readonly type: string;
   readonly token: string;
   readonly row: Fields;
 }
 
-/** Events of the module, and the older ones in streams, by their names. */
+/** Keyed by type: events of the module, and the older ones in streams. */
 const HAPPENINGS: Readonly<
   Record<string, (facts: TransactionFacts, event: ChainEvent) => Happening>
 > = {

@@ -1,4 +1,4 @@
-/** Digital assets (`0x4`): tokens, their collections, who owns them. What has happened is in token-activities.ts. */
+/** Digital assets (`0x4`): tokens, their collections and their owners. Their activities are in token-activities.ts. */
 import type { RowSink } from '../rows/row-buffer.ts';
 import { METADATA } from './fungible-assets.ts';
 import { propertiesOf } from './property-map.ts';
@@ -24,7 +24,7 @@ const TRANSFERS = new Set(['0x1::object::Transfer', '0x1::object::TransferEvent'
 const BURN = '0x4::collection::Burn';
 /** The maximum of an unlimited collection. */
 const NO_MAXIMUM = '18446744073709551615';
-/** Only tokens of the older standard have others. */
+/** Only tokens of the older standard have other versions. */
 const PROPERTY_VERSION = '0';
 
 export function tokens(facts: TransactionFacts, rows: RowSink): void {
@@ -108,7 +108,7 @@ function isFungibleToken(facts: TransactionFacts, token: string): boolean {
   return facts.resource(token, METADATA) !== undefined;
 }
 
-/** One row for the owner, and one for each that it was taken from. Balances are of fungible tokens. */
+/** Puts one row for the owner, and one for each previous owner. Fungible tokens have balances instead. */
 function putOwners(facts: TransactionFacts, token: string, rows: RowSink): void {
   const core = facts.resource(token, OBJECT_CORE);
   if (core === undefined || isFungibleToken(facts, token)) return;
@@ -139,7 +139,7 @@ function ownership({ version, timestamp }: TransactionFacts, token: string): Fie
   };
 }
 
-/** Those who have given an object away in this transaction. */
+/** The accounts that have transferred an object in this transaction. */
 export function ownersBefore({ events }: TransactionFacts, object: string): Set<string> {
   const found = new Set<string>();
   for (const { type, data } of events) {
@@ -150,20 +150,20 @@ export function ownersBefore({ events }: TransactionFacts, object: string): Set<
   return found;
 }
 
-/** An object was deleted: if it was a token, it has no owner any more. */
+/** Ends the ownership of a deleted object, if it was a token. */
 function endToken(facts: TransactionFacts, address: string, rows: RowSink): void {
   const { version, timestamp } = facts;
   const at = { last_transaction_version: version, last_transaction_timestamp: timestamp };
   rows.change('current_token_datas_v2', { token_data_id: address }, { is_deleted_v2: true, ...at });
   rows.change(OWNERSHIPS, { token_data_id: address }, { amount: '0', ...at });
-  // One that was transferred before it was burned in the same transaction has a row for its last owner, too.
+  // A token that was transferred and burned in the same transaction also needs a row for its last owner.
   const owner = burnedFrom(facts, address);
   if (owner === undefined) return;
   const row = { ...ownership(facts, address), amount: '0' };
   rows.put(OWNERSHIPS, { ...row, owner_address: owner });
 }
 
-/** Who owned a token that was burned, as far as its event says so. */
+/** The owner of a burned token, if its event names the owner. */
 export function burnedFrom({ events }: TransactionFacts, token: string): string | undefined {
   const burn = events.find(({ type, data }) => type === BURN && fullAddress(data.token) === token);
   return burn && fullAddress(burn.data.previous_owner);

@@ -1,9 +1,9 @@
-/** A transaction as the REST interface shows it, with what processors ask of it most. */
+/** A transaction as the REST interface shows it, with the facts that processors use most. */
 import { formatHex } from '../../move/bcs/hex.ts';
 import { addressBytes, padAddress } from '../../move/types/address.ts';
 import { primaryStoreOf } from '../../move/types/derived-address.ts';
 
-/** Any JSON object: its members are what the type on chain says. */
+/** Any JSON object. Its members depend on the type on chain. */
 // biome-ignore lint/suspicious/noExplicitAny: the layout of a value is known by its type's name only
 export type Fields = Readonly<Record<string, any>>;
 
@@ -53,7 +53,7 @@ export interface ChainTransaction {
 }
 
 export interface ResourceWrite {
-  /** 64 digits behind `0x`, as every address in a table. */
+  /** `0x` and 64 digits, like every address in a table. */
   readonly address: string;
   readonly type: string;
   readonly data: Fields;
@@ -67,11 +67,11 @@ interface ResourceDeletion {
 
 export interface TableWrite {
   readonly handle: string;
-  /** Hexadecimal BCS, as the value, which a deletion has not. */
+  /** Key and value are hexadecimal BCS. A deletion has no value. */
   readonly key: string;
   readonly value: string | undefined;
   readonly stateKeyHash: string;
-  /** Its place among all changes. */
+  /** Its index among all changes. */
   readonly index: number;
   /** Absent if the table's types are unknown, or the bytes do not match them. */
   readonly decoded?: DecodedItem | undefined;
@@ -82,18 +82,18 @@ export interface DecodedItem {
   readonly keyType: string;
   readonly valueType: string;
   readonly key: unknown;
-  /** Absent: deleted. */
+  /** Absent if the item was deleted. */
   readonly value: unknown;
   readonly owner: string;
 }
 
 /** A table that this transaction has revealed. */
 export interface TableFacts {
-  /** 64 digits behind `0x`. */
+  /** `0x` and 64 digits. */
   readonly handle: string;
   readonly keyType: string;
   readonly valueType: string;
-  /** The account with the resource that has it. */
+  /** The account whose resource contains the table. */
   readonly owner: string;
 }
 
@@ -101,7 +101,7 @@ export const OBJECT_CORE = '0x1::object::ObjectCore';
 export const OBJECT_GROUP = '0x1::object::ObjectGroup';
 export const FUNGIBLE_STORE = '0x1::fungible_asset::FungibleStore';
 export const STORE_DELETION = '0x1::fungible_asset::FungibleStoreDeletion';
-/** The orderless transactions of an account have it in place of a sequence number. */
+/** Orderless transactions have this in place of a sequence number. */
 const NO_SEQUENCE_NUMBER = '18446744073709551615';
 
 interface BlockPlace {
@@ -120,7 +120,7 @@ export class TransactionFacts {
   readonly events: readonly ChainEvent[];
   readonly writes: readonly ResourceWrite[];
   readonly deletions: readonly ResourceDeletion[];
-  /** They are decoded before any processor sees them. */
+  /** Their items are decoded before any processor runs. */
   tableWrites: readonly TableWrite[];
   newTables: readonly TableFacts[] = [];
   readonly writesModules: boolean;
@@ -223,7 +223,7 @@ export function primaryStore(owner: string, metadata: string): string {
 /** The end of the year 9999, in microseconds since 1970. */
 const MAX_USECS = 253_402_300_799_999_999n;
 
-/** A time as PostgreSQL reads it; later ones than it can show are the latest that Daybook shows. */
+/** A time as PostgreSQL reads it. Times after MAX_USECS are shown as MAX_USECS. */
 export function timeOfUsecs(asked: bigint): string {
   const usecs = asked > MAX_USECS ? MAX_USECS : asked;
   const seconds = new Date(Number(usecs / 1_000_000n) * 1_000).toISOString().slice(0, 19);
@@ -235,7 +235,7 @@ export function optional<T>(option: { readonly vec: readonly T[] } | undefined):
   return option?.vec[0];
 }
 
-/** The types between the angle brackets behind a name; `undefined` for another name. */
+/** The types between the angle brackets after a name; `undefined` if the type has a different name. */
 export function typeArgument(type: string, name: string): string | undefined {
   return type.startsWith(`${name}<`) && type.endsWith('>')
     ? type.slice(name.length + 1, -1)

@@ -1,11 +1,11 @@
-/** Rows that a batch of transactions gives, gathered so that each row is written once. */
+/** Collects the rows of a batch of transactions, so that each row is written once. */
 
 import { tableOf } from '../catalogue/index.ts';
 import type { Table } from '../catalogue/table.ts';
 import type { CopiedRows, Statement } from '../database/session.ts';
 import { changeStatement, copiedLine, putStatement, type RowValues } from './row-text.ts';
 
-/** What processors do to tables, in the order of the chain. */
+/** Receives the rows and changes of processors, in the order of the chain. */
 export interface RowSink {
   /** Adds a row, or sets these columns of the row with this key. */
   put(table: string, row: RowValues): void;
@@ -20,9 +20,9 @@ interface Change {
 
 interface Waiting {
   readonly rows: Map<string, Record<string, unknown>>;
-  /** Changes to rows that were written before, by what they match, as text. */
+  /** Changes to rows that were written before, keyed by their `match` as JSON. */
   readonly changes: Map<string, Change>;
-  /** Rows of a table that only gets new rows. */
+  /** Lines for COPY, for a table that only gets new rows. */
   readonly lines: string[];
 }
 
@@ -30,7 +30,7 @@ export class RowBuffer implements RowSink {
   readonly #tables = new Map<string, Waiting>();
   #count = 0;
 
-  /** Rows and changes that wait. */
+  /** Number of buffered rows and changes. */
   get size(): number {
     return this.#count;
   }
@@ -79,12 +79,12 @@ export class RowBuffer implements RowSink {
     return waiting;
   }
 
-  /** What writes what waits, which then waits no more. */
+  /** The statements that write all buffered rows and changes. The buffer is empty afterwards. */
   take(): (Statement | CopiedRows)[] {
     const writes: (Statement | CopiedRows)[] = [];
     for (const [name, { rows, changes, lines }] of this.#tables) {
       const table = tableOf(name);
-      // Rows that wait are changed already.
+      // Buffered rows already contain the changes.
       const columnsOf = ({ match, set }: Change): RowValues => ({ ...match, ...set });
       for (const group of groupsOf(changes.values(), columnsOf)) {
         writes.push(changeStatement(table, group));
@@ -109,7 +109,7 @@ function keyOf({ name, key }: Table, row: RowValues): string {
   return parts.join('\n');
 }
 
-/** Those with the same columns. */
+/** Groups items with the same columns. */
 function groupsOf<T>(items: Iterable<T>, columnsOf: (item: T) => RowValues): Iterable<T[]> {
   const groups = new Map<string, T[]>();
   for (const item of items) {

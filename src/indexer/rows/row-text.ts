@@ -2,18 +2,18 @@
 import type { Column, Table } from '../catalogue/table.ts';
 import type { Statement } from '../database/session.ts';
 
-/** By column. Numbers of the chain are text, since they may be larger than a number is exact. */
+/** Values by column. Numbers of the chain are text, because they may exceed the range in which a number is exact. */
 export type RowValues = Readonly<Record<string, unknown>>;
 
 const NULL = '\\N';
 const ESCAPES: Readonly<Record<string, string>> = {
   ...{ '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' },
-  // PostgreSQL has no text with this character.
+  // PostgreSQL does not allow this character in text.
   '\0': '',
 };
 const ESCAPED = /[\\\n\r\t\0]/g;
 
-/** A row of a table that has no generated columns, with its end. */
+/** The line of a row for COPY, including its end. The table has no generated columns. */
 export function copiedLine({ name, columns }: Table, row: RowValues): string {
   let line = '';
   let used = 0;
@@ -29,7 +29,7 @@ export function copiedLine({ name, columns }: Table, row: RowValues): string {
 
 function copiedText({ type }: Column, value: unknown): string {
   const text = type === 'jsonb' ? jsonOf(value) : String(value);
-  // Most have nothing to escape.
+  // Most texts have nothing to escape.
   return text.search(ESCAPED) < 0 ? text : text.replace(ESCAPED, (found) => ESCAPES[found]!);
 }
 
@@ -53,7 +53,7 @@ interface Change {
   readonly set: RowValues;
 }
 
-/** Sets columns of rows. All changes have the same columns, and none matches what another one does. */
+/** Sets columns of rows. All changes have the same columns, and no two changes match the same row. */
 export function changeStatement(table: Table, changes: readonly Change[]): Statement {
   const { match, set } = changes[0]!;
   const matched = columnsOf(table, match).map(({ name }) => `${table.name}.${name} = new.${name}`);
@@ -73,7 +73,7 @@ function recordset(columns: readonly Column[]): string {
   return `json_to_recordset($1) AS new(${definitions.join(', ')})`;
 }
 
-/** @throws RangeError where the table has not all of the columns */
+/** @throws RangeError if the table does not have all of the columns */
 function columnsOf({ name, columns }: Table, values: RowValues): readonly Column[] {
   const used = columns.filter((column) => column.name in values);
   checkColumns(name, used.length, values);
@@ -86,14 +86,14 @@ function checkColumns(table: string, used: number, values: RowValues): void {
     throw new RangeError(`${table} has not all columns of ${names.join()}`);
 }
 
-/** PostgreSQL has no text with a character of number 0: it is left out. */
+/** PostgreSQL does not allow the character U+0000 in text, so it is removed. */
 function jsonOf(values: unknown): string {
   const text = JSON.stringify(values);
   if (!text.includes('\\u0000')) return text;
   return JSON.stringify(values, (_, value: unknown) => {
     if (typeof value === 'string') return value.replaceAll('\0', '');
     if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
-    // Names of members that are text of the chain, too.
+    // Names of members are also text from the chain.
     return Object.fromEntries(
       Object.entries(value).map(([name, member]) => [name.replaceAll('\0', ''), member]),
     );

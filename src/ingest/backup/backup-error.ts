@@ -1,9 +1,9 @@
-/** Why a backup of the reference cannot be restored. */
+/** Errors of backups that cannot be restored. */
 
 /**
- * - `backup_unreachable`: the storage does not answer, or refuses;
- * - `backup_incomplete`: files or ranges that are needed are not there;
- * - `backup_malformed`: a file is not of the format, or contradicts the one that names it;
+ * - `backup_unreachable`: the storage does not respond, or refuses;
+ * - `backup_incomplete`: files or ranges that are needed do not exist;
+ * - `backup_malformed`: a file does not have the format, or contradicts the file that names it;
  * - `backup_unproved`: content that the signatures and hashes do not cover;
  * - `waypoint_mismatch`: the backup is not of the waypoint's ledger.
  */
@@ -14,7 +14,7 @@ type BackupErrorCode =
   | 'backup_unproved'
   | 'waypoint_mismatch';
 
-/** A backup that cannot be restored: nothing of it is used. The message is one line and names the file. */
+/** A backup that cannot be restored. None of it is used. The message is one line and names the file. */
 export class BackupError extends Error {
   readonly code: BackupErrorCode;
   readonly file: string | undefined;

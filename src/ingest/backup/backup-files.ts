@@ -7,7 +7,7 @@ import { BackupError, malformed } from './backup-error.ts';
 import { type BackupSource, isGzip, MAX_FILE_BYTES, unzip } from './backup-source.ts';
 
 const DAMAGE: readonly string[] = ['backup_malformed', 'backup_unproved'];
-/** Bytes of the length before a record, big endian. */
+/** Bytes of the big-endian length before each record. */
 const LENGTH_BYTES = 4;
 
 /** Reads a manifest, a chunk or metadata, whose first bytes show whether they are compressed. */
@@ -20,7 +20,7 @@ export async function readUnpacked(
   return await unpacked(await source.read(handle, signal, maxBytes), handle, maxBytes);
 }
 
-/** The content of such a file. @throws BackupError */
+/** Unpacks such a file if it is compressed. @throws BackupError */
 export async function unpacked(
   stored: Buffer,
   handle: string,
@@ -29,13 +29,13 @@ export async function unpacked(
   return isGzip(stored) ? await unzip(stored, handle, maxBytes) : stored;
 }
 
-/** Something of a data file and of its proof. */
+/** A value for a data file and one for its proof. */
 interface Pair<T> {
   readonly data: T;
   readonly proof: T;
 }
 
-/** As they are stored. */
+/** The bytes of both files as they are stored. */
 export type StoredPair = Pair<Buffer>;
 type PairNames = Pair<string>;
 
@@ -59,7 +59,7 @@ export async function unpackPair(stored: StoredPair, names: PairNames): Promise<
 }
 
 /**
- * Reads files ahead, and checks them in their order. Damaged ones are read again.
+ * Reads files ahead and checks them in order. Damaged files are read again.
  * @throws BackupError for a file that stays damaged; what `check` throws
  */
 export async function* readChecked<T, Stored, Checked>(
@@ -108,11 +108,11 @@ export function* recordsOf(
   throw malformed(file, `the chunk has ${found} records, the manifest says ${count}`);
 }
 
-/** Most items of a portion, and about their bytes. */
+/** Maximum number of items of a portion, and its approximate maximum size in bytes. */
 export const PORTION_ITEMS = 2_000;
 const PORTION_BYTES = 4 * 1024 * 1024;
 
-/** Splits items into portions, so that the memory they take is bounded. */
+/** Splits items into portions, to bound the memory that they take. */
 export function* inPortions<T>(items: Iterable<T>, bytesOf: (item: T) => number): Generator<T[]> {
   let portion: T[] = [];
   let byteLength = 0;
@@ -155,7 +155,7 @@ export class ChunkContent {
   }
 }
 
-/** The value whose BCS is exactly `bytes`. @throws BackupError naming file and place */
+/** The value whose BCS is exactly `bytes`. @throws BackupError that names file and position */
 export function decodeIn<T>(
   file: string,
   what: string,

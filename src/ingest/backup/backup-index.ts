@@ -11,12 +11,12 @@ import {
 } from './backup-source.ts';
 import { JsonFields } from './json-fields.ts';
 
-/** Metadata files read at once: they are small. */
+/** Number of metadata files that are read at once. They are small. */
 const FILES_AT_ONCE = 16;
-/** How often the list is read again when a listed file is gone: files are replaced while they are read. */
+/** How often the list is read if a listed file is gone: files may be replaced while they are read. */
 const LIST_ATTEMPTS = 3;
 
-/** Backups of a kind that covers a range, ends included. */
+/** A backup that covers a range, both ends included. */
 export interface RangeBackup {
   readonly first: bigint;
   readonly last: bigint;
@@ -44,7 +44,7 @@ export interface BackupIndex {
 
 interface IndexLimits {
   readonly maxFiles: number;
-  /** Lines of all files together. */
+  /** Total number of lines of all files. */
   readonly maxLines: number;
   /** Size of one file, as stored and unpacked. */
   readonly maxFileBytes: number;
@@ -109,7 +109,7 @@ async function readFiles(
   return { epochs, snapshots, transactions };
 }
 
-/** The lines of a metadata file: a kind, of which only those of backups matter here, and its fields. */
+/** The lines of a metadata file: a kind and its fields. Only the kinds of backups matter here. */
 function* linesOf(bytes: Buffer, file: string): Generator<readonly [string, JsonFields]> {
   for (let start = 0; start < bytes.length; ) {
     const end = bytes.indexOf(0x0a, start);
@@ -131,9 +131,9 @@ function rangeOf(fields: JsonFields, unit: 'epoch' | 'version', file: string): R
 }
 
 /**
- * The fewest backups that cover a range from `first` on without a gap, in order; ranges may overlap.
- * @param what the ranges count
- * @throws BackupError `backup_incomplete` when they do not reach `last`, or there are later ones behind a gap
+ * The smallest list of backups that covers a range from `first` on without a gap, in order. Ranges may overlap.
+ * @param what name of the unit of the ranges
+ * @throws BackupError `backup_incomplete` if there are later backups after a gap
  */
 export function covering<B extends RangeBackup>(
   backups: readonly B[],
@@ -162,7 +162,9 @@ export function covering<B extends RangeBackup>(
   );
 }
 
-/** The newest snapshot of some epochs, both included. @throws BackupError `backup_incomplete` */
+/**
+ * The newest snapshot of the epochs `firstEpoch` to `lastEpoch`, both included. @throws BackupError `backup_incomplete`
+ */
 export function newestSnapshot(
   { snapshots }: BackupIndex,
   firstEpoch = 0n,

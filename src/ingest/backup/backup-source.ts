@@ -6,29 +6,32 @@ import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import { BackupError, malformed } from './backup-error.ts';
 
-/** The folder of the metadata files, and how their names end. */
+/** The folder of the metadata files, and the ending of their names. */
 export const METADATA_FOLDER = 'metadata';
 const METADATA_END = '.meta';
 
-/** Most metadata files: ten times those of mainnet if none were ever compacted. */
+/** Maximum number of metadata files: ten times as many as mainnet would have without any compaction. */
 export const MAX_METADATA_FILES = 500_000;
-/** Most lines of all metadata files: each backup may be in its own file and in a compacted one. */
+/** Maximum number of lines of all metadata files. Each backup may be in its own file and in a compacted one. */
 export const MAX_METADATA_LINES = 2 * MAX_METADATA_FILES;
-/** Most bytes of a metadata file, as stored and unpacked: of about 80,000 lines. */
+/** Maximum size of a metadata file in bytes, as stored and unpacked: about 80,000 lines. */
 export const MAX_METADATA_BYTES = 16 * 1024 * 1024;
 /**
- * Most bytes of a manifest, as stored and unpacked: of 24,000 chunks, which is a state of 2.9 TiB in chunks as the
- * reference's tool makes them. Nested JSON takes up to 50 times its bytes when it is parsed.
+ * Maximum size of a manifest in bytes, as stored and unpacked: 24,000 chunks. That is a state of 2.9 TiB with the chunk
+ * size of the reference's tool. Parsing nested JSON takes up to 50 times its bytes.
  */
 export const MAX_MANIFEST_BYTES = 8 * 1024 * 1024;
-/** Most bytes of any other file, as stored and unpacked: four times what the reference’s tool writes by default. */
+/**
+ * Maximum size of any other file in bytes, as stored and unpacked: four times what the reference’s tool writes by
+ * default.
+ */
 export const MAX_FILE_BYTES = Math.min(512 * 1024 * 1024, constants.MAX_LENGTH);
 
-/** A part of a file handle (docs/spec/backup.md §3.1): nothing that leads out of the backup. */
+/** A part of a file handle (docs/spec/backup.md §3.1). It cannot lead out of the backup. */
 const NAME = /^[a-zA-Z0-9][a-zA-Z0-9._-]{2,126}$/;
 
 export interface BackupSource {
-  /** How often a damaged file is read: the transport may have damaged it. */
+  /** How often a damaged file is read in total. The transport may have damaged it. */
   readonly attempts: number;
   /** Handles of all metadata files. @throws BackupError */
   metadataFiles(signal: AbortSignal): Promise<readonly string[]>;
@@ -96,7 +99,7 @@ const gunzipped = promisify(gunzip);
 const gzipped = promisify(gzip);
 const GZIP_MAGIC = Buffer.of(0x1f, 0x8b);
 
-/** Whether a manifest, a chunk or a metadata file is compressed. The first bytes of proofs do not tell. */
+/** Whether a manifest, a chunk or a metadata file is compressed. For proofs the first bytes do not show this. */
 export function isGzip(bytes: Buffer): boolean {
   return bytes.subarray(0, GZIP_MAGIC.length).equals(GZIP_MAGIC);
 }
@@ -114,7 +117,7 @@ export async function unzip(
   }
 }
 
-/** The bytes as files of public backups are stored. */
+/** Compresses bytes like the files of public backups. */
 export async function zip(bytes: Buffer): Promise<Buffer> {
   return await gzipped(bytes);
 }

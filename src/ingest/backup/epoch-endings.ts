@@ -26,7 +26,7 @@ import type { BackupSource } from './backup-source.ts';
 import type { FileRange } from './json-fields.ts';
 import { readEpochManifest } from './manifests.ts';
 
-/** Ledger infos that end epochs, from the epoch on that a waypoint ends. */
+/** The ledger infos that end epochs, beginning with the epoch that a waypoint ends. */
 interface EpochEndings {
   readonly anchor: Waypoint;
   readonly firstEpoch: bigint;
@@ -35,8 +35,8 @@ interface EpochEndings {
 }
 
 /**
- * Finds the backups of the epochs from the waypoint's on.
- * @throws BackupError `backup_incomplete` for gaps; `waypoint_mismatch` when no epoch ends with the waypoint
+ * Finds the backups of the epochs, beginning with the epoch that the waypoint ends.
+ * @throws BackupError `backup_incomplete` for gaps; `waypoint_mismatch` if no epoch ends with the waypoint
  */
 export async function findEpochEndings(
   source: BackupSource,
@@ -73,7 +73,7 @@ async function epochEndingWith(
 
 /**
  * Verifies the whole chain.
- * @param retainFrom the first epoch whose ledger infos the chain takes afterwards
+ * @param retainFrom the first epoch whose ledger infos the chain can check afterwards
  * @param onEpoch called after each epoch
  * @throws BackupError
  */
@@ -93,7 +93,7 @@ export async function verifyEpochEndings(
       const stated = waypoints.slice(Number(chunk.first - backup.first));
       for (const _ of addChunk(chain, chunk, bytes, stated)) {
         onEpoch(chain.nextEpoch - 1n);
-        // Checking a signature takes longer than anything else may wait.
+        // Checking a signature takes so long that other work must get a turn after each one.
         await nextTurn(undefined, { signal });
       }
     }
@@ -130,8 +130,8 @@ interface KnownEpoch {
 }
 
 /**
- * Verifies ledger infos from a trusted waypoint on. It retains only the epochs that `check` is asked about later: some
- * 14 kB each on a chain of 140 validators.
+ * Verifies ledger infos from a trusted waypoint on. It retains only the epochs that `check` needs later: about 14 kB
+ * each on a chain of 140 validators.
  */
 class EpochChain {
   readonly #anchor: Waypoint;
@@ -141,8 +141,8 @@ class EpochChain {
   #next: bigint;
 
   /**
-   * @param anchor of the ledger info that ends `firstEpoch`
-   * @param retainFrom the first epoch whose ledger infos `check` takes
+   * @param anchor the waypoint of the ledger info that ends `firstEpoch`
+   * @param retainFrom the first epoch whose ledger infos `check` accepts
    */
   constructor(anchor: Waypoint, firstEpoch: bigint, retainFrom: bigint) {
     this.#anchor = anchor;
@@ -186,7 +186,7 @@ class EpochChain {
   }
 
   /**
-   * Checks a ledger info of a retained epoch, also one that does not end it.
+   * Checks a ledger info of a retained epoch, including one that does not end the epoch.
    * @throws BackupError `backup_unproved`, `waypoint_mismatch`
    */
   check(signed: SignedLedgerInfo, file: string): void {

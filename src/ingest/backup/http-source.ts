@@ -14,14 +14,14 @@ import {
   METADATA_FOLDER,
 } from './backup-source.ts';
 
-/** Files that are downloaded at once, at most. */
+/** Maximum number of files that are downloaded at once. */
 const MAX_CONNECTIONS = 16;
 export const MAX_DAMAGED_DOWNLOADS = 3;
-/** Time limits of one attempt. The next attempt continues it. */
+/** Time limits of one attempt. The next attempt resumes the download. */
 const TIMEOUTS = { silenceTimeoutMs: 60_000, totalTimeoutMs: 600_000 };
-/** Statuses for a file that does not exist. A bucket that must not be listed answers 403. */
+/** Statuses for a file that does not exist. A bucket that does not permit listing returns 403. */
 const MISSING = [403, 404, 410];
-/** Most bytes of a list of files. A bucket lists a thousand at once. */
+/** Maximum size of a list of files in bytes. A bucket lists a thousand files at once. */
 const MAX_LIST_BYTES = 64 * 1024 * 1024;
 const MAX_SNAPSHOT_LIST_BYTES = 64 * 1024;
 
@@ -38,7 +38,7 @@ export class HttpSource implements BackupSource {
     this.#timeouts = timeouts;
   }
 
-  /** Takes the names from the server's list of the folder, or from that of the bucket. */
+  /** Takes the names from the server's list of the folder, or else from the bucket's list. */
   async metadataFiles(signal: AbortSignal): Promise<readonly string[]> {
     const folder = new URL(`${METADATA_FOLDER}/`, this.#server.base);
     const page = await this.#get(folder, MAX_LIST_BYTES, signal);
@@ -67,7 +67,7 @@ export class HttpSource implements BackupSource {
     this.#server.close();
   }
 
-  /** The bucket is the host, or the first part of the path. */
+  /** Lists the bucket, which is the host or the first part of the path. */
   async #bucketNames(folder: URL, signal: AbortSignal): Promise<string[]> {
     const [, first = '', ...rest] = folder.pathname.split('/');
     const buckets = [

@@ -10,7 +10,7 @@ import { checkHandle } from './backup-source.ts';
 
 const HASH_TEXT = new RegExp(`^[0-9a-f]{${2 * HASH_BYTES}}$`);
 
-/** Items in a file, ends included. */
+/** A range of items in a file, both ends included. */
 export interface FileRange {
   readonly first: bigint;
   readonly last: bigint;
@@ -47,7 +47,7 @@ export class JsonFields {
     return this.#fields[name];
   }
 
-  /** A whole number from 0 on that JSON holds exactly. */
+  /** An integer of 0 or more that a JavaScript number represents exactly. */
   number(name: string): bigint {
     const value = this.#fields[name];
     if (Number.isSafeInteger(value) && (value as number) >= 0) return BigInt(value as number);
@@ -88,7 +88,7 @@ export class JsonFields {
     return new JsonFields(this.#fields[name], this.#file);
   }
 
-  /** At least so many objects. */
+  /** A list of at least `fewest` objects. */
   objects(name: string, fewest = 1): JsonFields[] {
     return this.#list(name, fewest).map((item) => new JsonFields(item, this.#file));
   }

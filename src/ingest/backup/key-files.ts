@@ -15,11 +15,11 @@ import type { LiveValue } from '../../store/read/live-state.ts';
 import { type StoreReader, scanPages } from '../../store/store.ts';
 import { RowDamagedError } from '../../store/store-error.ts';
 
-/** Keys of one file, about: 15 MB in memory. */
+/** Approximate number of keys of one file: 15 MB in memory. */
 const KEYS_PER_FILE = 50_000;
-/** Most bits of a hash that choose its file: 4,096 files. */
+/** Maximum number of bits of a hash that select its file: 4,096 files. */
 const MAX_BITS = 12;
-/** Bytes of keys that wait in memory to be written, all files together. */
+/** Bytes of keys that are buffered in memory before they are written, for all files together. */
 const WAITING_BYTES = 32 * 1024 * 1024;
 const LENGTH_BYTES = 4;
 const ACCESS_PATH_TAG = Buffer.of(0);
@@ -72,7 +72,7 @@ export class KeyFiles {
     }
   }
 
-  /** The key of an account with a hash; `undefined` when no account has one. Fast for hashes in ascending order. */
+  /** The account key with this hash; `undefined` if no account has one. Fast for hashes in ascending order. */
   #keyOf(hash: Buffer): Buffer | undefined {
     const file = this.#fileOf(hash);
     if (file !== this.#loaded) {
@@ -143,7 +143,7 @@ async function* accountKeys(store: StoreReader): AsyncGenerator<readonly Buffer[
         keys.push(Buffer.concat([ACCESS_PATH_TAG, partition, order]));
         continue;
       }
-      // Rarely a key continues in account_key_tails. All such keys of the account are walked together.
+      // Few keys continue in account_key_tails. All such keys of the account are walked together.
       if (withTails?.equals(partition)) continue;
       withTails = Buffer.from(partition);
       for await (const { key } of walkAccountKeys(store, addressFromBytes(partition))) {

@@ -1,6 +1,6 @@
 /**
- * What a new ledger needs beside the state, in a file that the manifest of a snapshot names: only Daybook's snapshots
- * have it (docs/snapshots.md, Format). Nobody can prove it, so its digest only shows that it is whole.
+ * The data that a new ledger needs besides the state, in a file that the manifest of a snapshot names. Only Daybook's
+ * snapshots have it (docs/snapshots.md, Format). It cannot be proved: its digest only shows that the file is intact.
  */
 import { createHash } from 'node:crypto';
 import { formatWaypoint, type Waypoint } from '../../move/transactions/waypoint.ts';
@@ -17,7 +17,7 @@ import { checkChunks, type DigestedFile } from './manifests.ts';
 
 export const LEDGER_FILE = 'ledger.json';
 
-/** The newest events of streams, ascending by stream. */
+/** A chunk of the newest events of streams, in ascending order of the streams. */
 interface StreamChunk extends FileRange {
   /** SHA-256 of the records. */
   readonly sha256: Buffer;
@@ -36,7 +36,7 @@ export function sha256(bytes: Uint8Array): Buffer {
   return createHash('sha256').update(bytes).digest();
 }
 
-/** @param streams their fields in the file */
+/** @param streams fields of the stream chunks as they are written to the file */
 export function encodeLedgerFacts(
   { chainId, genesis, timestampUsecs, newestVersion }: Omit<LedgerFacts, 'streams'>,
   streams: readonly object[],
@@ -79,7 +79,7 @@ export async function readLedgerFacts(
   return parseLedgerFacts(bytes, file);
 }
 
-/** Stores the ends of the streams at the version of the state. @throws BackupError; StoreError */
+/** Stores the newest event of each stream at the version of the state. @throws BackupError; StoreError */
 export async function restoreStreams(
   source: BackupSource,
   { streams }: LedgerFacts,

@@ -19,10 +19,10 @@ import { unproved } from './backup-error.ts';
 import { decodeIn } from './backup-files.ts';
 
 const TRANSACTION_ACCUMULATOR = 'TransactionAccumulator';
-/** Levels of the largest accumulator. */
+/** Depth of the largest accumulator. */
 const MAX_DEPTH = 63;
 
-/** The proof of a snapshot, which is that of one transaction info. */
+/** The proof of a snapshot: the proof of one transaction info. */
 export interface InfoProof {
   readonly siblings: readonly Buffer[];
   readonly info: TransactionInfo;
@@ -30,15 +30,15 @@ export interface InfoProof {
   readonly signed: SignedLedgerInfo;
 }
 
-/** Decides which ledger infos count. */
+/** Decides which ledger infos are accepted. */
 export interface LedgerInfoCheck {
   /** The last epoch whose ledger infos it can check. */
   readonly nextEpoch: bigint;
-  /** @throws BackupError for a ledger info that does not count */
+  /** @throws BackupError for a ledger info that is not accepted */
   check(signed: SignedLedgerInfo, file: string): void;
 }
 
-/** Accepts all ledger infos: their roots are compared with trusted ones, or reported. */
+/** Accepts all ledger infos. Callers compare the roots with trusted ones, or report them. */
 export const UNCHECKED: LedgerInfoCheck = { nextEpoch: U64_MAX, check: () => undefined };
 
 interface RangeProof {
@@ -74,13 +74,15 @@ function readSiblings(reader: BcsReader): Buffer[] {
   throw reader.error('bad_value', `${siblings.length} siblings, at most ${MAX_DEPTH}`, start);
 }
 
-/** The accumulator up to the info of a version, which the ledger info covers. @throws BackupError `backup_unproved` */
+/**
+ * The accumulator up to the info of a version, checked against the ledger info. @throws BackupError `backup_unproved`
+ */
 export function provedInfo(
   { siblings, infoBytes, signed: { info } }: InfoProof,
   version: bigint,
   file: string,
 ): MerkleAccumulator {
-  // Level by level from the leaves. Where the version's bit is set, the sibling is a full subtree before it.
+  // Siblings go level by level from the leaves. Those where the version's bit is set are full subtrees before it.
   const isLeft = (level: number): boolean => ((version >> BigInt(level)) & 1n) === 1n;
   const left = siblings.filter((_, level) => isLeft(level));
   const right = siblings.filter((_, level) => !isLeft(level));
@@ -91,9 +93,9 @@ export function provedInfo(
 }
 
 /**
- * The accumulator before a first version, as the left siblings of a proof say: whether they are true shows when the
- * infos from there on are covered.
- * @throws BackupError `backup_unproved` for another number of siblings than there are full subtrees
+ * The accumulator before a version, built from the left siblings of a proof. They are only verified when the infos from
+ * that version on are found to be covered.
+ * @throws BackupError `backup_unproved` unless there is one sibling per full subtree
  */
 export function accumulatorOf(
   leafCount: bigint,
@@ -107,7 +109,10 @@ export function accumulatorOf(
   throw unproved(file, `${left.length} siblings to the left of version ${leafCount}, not ${ones}`);
 }
 
-/** Whether the ledger of a ledger info begins with an accumulator. @throws BackupError `backup_unproved` */
+/**
+ * Verifies that the ledger of a ledger info begins with the leaves of an accumulator.
+ * @throws BackupError `backup_unproved`
+ */
 export function checkCovered(
   accumulator: MerkleAccumulator,
   right: readonly Buffer[],
@@ -123,19 +128,19 @@ export function checkCovered(
   throw unproved(file, `the ledger info of version ${version} does not cover version ${last}`);
 }
 
-/** Levels above the leaves of the accumulator up to a version. */
+/** Number of levels above the leaves of the accumulator up to a version. */
 function depthOf(version: bigint): number {
   return version === 0n ? 0 : version.toString(2).length;
 }
 
-/** What an unsigned ledger info says beside version and root. */
+/** The fields of an unsigned ledger info besides version and root. */
 interface LedgerTime {
   readonly epoch: bigint;
   readonly timestampUsecs: bigint;
 }
 
 /**
- * The proof of a snapshot that nobody has signed: the info is the last one of its ledger.
+ * The proof of an unsigned snapshot, where the info is the last one of the ledger.
  * @param before the accumulator before the version
  */
 export function encodeInfoProof(
@@ -157,7 +162,7 @@ export function encodeInfoProof(
 }
 
 /**
- * The proof of a chunk of transactions that nobody has signed: they are the last ones of their ledger.
+ * The proof of an unsigned chunk of transactions, which are the last ones of the ledger.
  * @param before the accumulator before the first of them
  * @param after the accumulator after the last of them
  */

@@ -27,7 +27,7 @@ import { TransactionRecords } from './transaction-chunks.ts';
 /** Suffix of the folder in which a snapshot is created. */
 export const UNFINISHED_ENDING = '.unfinished';
 const ACCESS_PATH_TAG = 0;
-/** Bytes of content from which a chunk is closed: the largest manifest that is read names 375 GiB of them. */
+/** A chunk is closed when its content has this many bytes. The largest manifest that is accepted covers 375 GiB. */
 const CHUNK_BYTES = 16 * 1024 * 1024;
 const INFOS_AT_ONCE = 1_000;
 const TRANSACTIONS_AT_ONCE = 100;
@@ -43,9 +43,9 @@ export class SnapshotError extends Error {
 }
 
 export interface SnapshotRequest {
-  /** The version of the state; absent for the newest that states a root. */
+  /** The version of the state. If absent, the newest version that states a root. */
   readonly version?: bigint | undefined;
-  /** Whether the transactions after that version are in the snapshot too, with their events and infos. */
+  /** Whether the snapshot contains the transactions after that version too, with their events and infos. */
   readonly withTransactions: boolean;
 }
 
@@ -68,13 +68,13 @@ export interface MadeSnapshot {
 
 interface SnapshotPlace {
   readonly folder: string;
-  /** An empty folder for files that are not a part of it. */
+  /** An empty folder for temporary files. */
   readonly workFolder: string;
   readonly chunkBytes?: number;
 }
 
 /**
- * Makes the files of a snapshot, all of them on disk when this resolves.
+ * Makes the files of a snapshot. All of them are on disk when this resolves.
  * @throws SnapshotError; StoreError `ledger_empty` and others
  */
 export async function makeSnapshot(
@@ -102,7 +102,7 @@ interface SnapshotContext extends SnapshotPlace {
   readonly onProgress: (progress: SnapshotProgress) => void;
 }
 
-/** Records of one kind, and how their chunks are filed. */
+/** Records of one kind, and how their chunks are named and listed. */
 interface ChunkPlan<T> {
   readonly what: string;
   readonly first: number;
@@ -135,7 +135,7 @@ class SnapshotMaker {
   ): Promise<MadeSnapshot> {
     const { view } = this.#context;
     const { epoch, timestampUsecs } = await blockOf(view, version);
-    // Public backups end the names of their folders with four random digits; these are the same in every run.
+    // The folder names of public backups end with four random digits. Here they are the same in every run.
     const suffix = stateRoot.toString('hex', 0, 2);
     const folder = `state_epoch_${epoch}_ver_${version}.${suffix}`;
     const { keys, chunks } = await this.#makeState(folder, version, stateRoot);
@@ -167,7 +167,7 @@ class SnapshotMaker {
     return { version, newestVersion, keys, stateRoot, accumulatorRoot, ...this.#totals };
   }
 
-  /** Writes every value of the version, compares their root, and writes the proofs. */
+  /** Writes every value of the version, compares the root, and writes the proofs. */
   async #makeState(folder: string, version: bigint, stateRoot: Buffer) {
     const { store, workFolder, onProgress } = this.#context;
     const keyFiles = await KeyFiles.make(store, workFolder, (done) =>
@@ -315,7 +315,7 @@ class SnapshotMaker {
 
   /**
    * The accumulator before a version. At the head only the infos that share the version's last full subtree are read, a
-   * dozen on average; elsewhere all before it.
+   * dozen on average. For an older version all retained infos before it are read.
    */
   async #accumulatorBefore(version: bigint): Promise<MerkleAccumulator> {
     const { store, view, onProgress } = this.#context;
@@ -325,7 +325,7 @@ class SnapshotMaker {
       throw new SnapshotError('pruned', `what is before version ${version} was pruned meanwhile`);
     }
     const leaves = version + 1n;
-    // The last full subtree of a number of leaves has as many as its lowest bit says.
+    // The last full subtree has as many leaves as the lowest set bit of the number of leaves.
     const first = leaves - (leaves & -leaves);
     const isNear = version === head.version && first >= cleared.clearedBelow;
     const accumulator = isNear
@@ -367,7 +367,7 @@ async function blockOf(view: StoreView, version: bigint) {
   const { head } = view;
   if (version === head.version) return { ...head, height: head.blockHeight };
   const block = await view.blockOfVersion(version);
-  // Where it is not retained any more, an older one may be.
+  // If the block is no longer retained, this may be an older one.
   const last = block && (await view.lastVersionOfBlock(block));
   if (block !== undefined && last !== undefined && last >= version) return block;
   throw new SnapshotError('pruned', `the block of version ${version} was pruned meanwhile`);

@@ -24,9 +24,9 @@ export interface StateManifest {
   readonly rootHash: Buffer;
   readonly chunks: readonly StateChunk[];
   readonly proof: string;
-  /** Whether it may be signed: the manifest of a snapshot that Daybook made says that it is not. */
+  /** False for snapshots of Daybook, whose manifests state that they are unsigned. */
   readonly isSigned: boolean;
-  /** What Daybook's snapshots have beside the state (ledger-facts.ts). */
+  /** Present in Daybook's snapshots: the data besides the state (ledger-facts.ts). */
   readonly ledger: DigestedFile | undefined;
 }
 
@@ -105,7 +105,7 @@ export async function readTransactionManifest(
   return chunks;
 }
 
-/** @param stated numbers that the metadata of the backup have, too */
+/** @param stated numbers in the metadata of the backup, which the manifest must repeat */
 async function readManifest(
   source: BackupSource,
   file: string,
@@ -122,7 +122,7 @@ async function readManifest(
   return fields;
 }
 
-/** Chunks follow one another from the first item to the last. */
+/** Checks that the chunks cover the items from first to last without gaps. @throws BackupError */
 export function checkChunks(
   chunks: readonly FileRange[],
   first: bigint,

@@ -1,7 +1,7 @@
 /**
  * The root of a state and the range proofs of its chunks (docs/spec/backup.md §1.5), in one pass over the keys. The
- * siblings to the right of the path to a chunk's last key are subtrees of later keys, so the proofs are complete with
- * the last key of the state.
+ * siblings to the right of the path to a chunk's last key are subtrees of later keys, so the proofs are complete only
+ * after the last key of the state.
  */
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { isBitSet } from '../../move/bcs/bits.ts';
@@ -49,12 +49,12 @@ export class StateProofs {
     return { firstKey, lastKey };
   }
 
-  /** The root of all keys, once they have arrived: it completes the proofs. */
+  /** The root of all keys. Call it once, after the last key: it completes the proofs. */
   rootHash(): Buffer {
     return this.#root.rootHash();
   }
 
-  /** BCS of the SparseMerkleRangeProof of each chunk, in their order; after `rootHash`. */
+  /** BCS of the SparseMerkleRangeProof of each chunk, in order. Call `rootHash` first. */
   proofs(): Buffer[] {
     return this.#ends.map(({ key, sharedBits, siblings }) => {
       const path: Buffer[] = [];
@@ -69,7 +69,7 @@ export class StateProofs {
     for (let at = this.#ends.length - 1; at >= 0; at -= 1) {
       const { key, siblings } = this.#ends[at]!;
       const shared = sharedBitsOf(key, lastKey);
-      // Keys ascend, so the ends before it share no more bits.
+      // Keys ascend, so earlier ends share no more bits.
       if (shared < bit) return;
       if (shared === bit) siblings.set(bit, hash);
     }

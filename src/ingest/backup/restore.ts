@@ -43,17 +43,17 @@ import { readEpochManifest, readTransactionManifest, type TransactionChunk } fro
 import { type ProvedSnapshot, proveSnapshot, restoreState } from './state-snapshot.ts';
 import { verifyTransactions, withUnproved } from './transaction-chunks.ts';
 
-/** How far a stage is. The stages come in this order. */
+/** Progress of a stage. The stages run in this order. */
 export interface RestoreProgress {
   readonly stage: 'epochs' | 'keys' | 'transactions';
   readonly done: number;
   readonly total: number;
 }
 
-/** Who says that a backup is of the right ledger. */
+/** How a backup is known to be of the right ledger. */
 export type BackupTrust =
   | {
-      /** Validators, from the waypoint on: of genesis, or of the end of a later epoch. */
+      /** Signatures of validators, from the waypoint of genesis or of the end of a later epoch on. */
       readonly kind: 'signatures';
       readonly waypoint: Waypoint;
     }
@@ -61,7 +61,7 @@ export type BackupTrust =
       /** Roots of the transaction accumulator that the caller trusts; without one the root is only reported. */
       readonly kind: 'roots';
       readonly roots: readonly TrustedRoot[];
-      /** The genesis that the backup must state; absent: any. */
+      /** The genesis that the backup must state. If absent, any is accepted. */
       readonly genesis: Waypoint | undefined;
     };
 
@@ -81,7 +81,7 @@ export interface RestoredBackup {
   readonly keys: number;
   /** Epochs whose ends were verified by signatures. */
   readonly epochs: number;
-  /** What the genesis is said to be. Signatures cover it only if it is the waypoint that was given. */
+  /** The genesis that the backup states. Signatures cover it only if it is the given waypoint. */
   readonly genesisWaypoint: string;
   readonly isGenesisCovered: boolean;
   readonly isTrustCompared: boolean;
@@ -124,7 +124,7 @@ export async function verifyBackup(
 }
 
 /**
- * Makes the ledger of a backup in a store without one. Nothing of it may be used before this resolves.
+ * Creates the ledger of a backup in a store without a ledger. None of it may be used before this resolves.
  * @throws BackupError; StoreError
  */
 export async function restoreBackup(backup: VerifiedBackup, store: Store): Promise<RestoredBackup> {
@@ -132,7 +132,7 @@ export async function restoreBackup(backup: VerifiedBackup, store: Store): Promi
   const { manifest, proof, accumulator } = snapshot;
   const { version, rootHash: stateRoot } = manifest;
   const { onProgress, trust } = options;
-  // Identifies the state, so that only the same restore is continued.
+  // Identifies the state, so that only the same restore is resumed.
   const digest = domainHash('Backup', proof.infoBytes, Buffer.from(`${version}`));
   const target = await StateImport.open(store, digest, version);
   const total = Number(manifest.chunks[manifest.chunks.length - 1]!.last) + 1;
@@ -176,7 +176,7 @@ async function restoreTransactions(backup: VerifiedBackup, store: Store): Promis
   const { source, options, signal, infos, index, facts } = backup;
   const { trust, verifier, onProgress } = options;
   const trustedRoots = trust.kind === 'roots' ? trust.roots : [];
-  // An earlier attempt may have been given other roots, or none.
+  // An earlier attempt may have used other roots, or none.
   await withUnproved(undefined, () => checkStoredRoots(store, writer.head!, trustedRoots));
   const first = version + 1n;
   const committer = new Committer(writer);
@@ -195,7 +195,7 @@ async function restoreTransactions(backup: VerifiedBackup, store: Store): Promis
       return await verifyTransactions(chunk, await unpackPair(pair, chunk), checks);
     };
     for await (const [, verified] of readChecked(source, needed, readChunk, verify)) {
-      // It is newer than the ends of epochs in the backup, so its validators are unknown.
+      // An unverified chunk is newer than the epoch ends in the backup, so its validators are unknown.
       isKnown = verified !== undefined;
       if (verified === undefined) break;
       known = verified.accumulator;
@@ -238,7 +238,7 @@ async function verifiedEpochs(
   return { backup, infos, epochs: total };
 }
 
-/** The last version that the backup has. @throws BackupError when a snapshot should have another one */
+/** The last version that the backup has. @throws BackupError if a snapshot states a different one */
 function newestVersion(
   { transactions }: BackupIndex,
   { manifest: { version } }: ProvedSnapshot,
@@ -252,7 +252,8 @@ function newestVersion(
 }
 
 /**
- * Compares the genesis, and a root of the snapshot's version; roots of later versions are compared with transactions.
+ * Compares the genesis, and trusted roots of the snapshot's version. Roots of later versions are compared when the
+ * transactions are verified.
  * @throws BackupError `waypoint_mismatch`, `backup_unproved`
  */
 function checkRoots(
@@ -282,7 +283,7 @@ function checkRoots(
   }
 }
 
-/** The waypoint that the backup gives for genesis. @throws BackupError */
+/** The waypoint that the backup states for genesis. @throws BackupError */
 async function statedGenesis(
   source: BackupSource,
   { epochs }: BackupIndex,
@@ -295,7 +296,7 @@ async function statedGenesis(
   return (await readEpochManifest(source, backup, signal)).waypoints[0]!;
 }
 
-/** A resource at 0x1. The root of the state has been compared before. @throws BackupError */
+/** A resource at 0x1. The root of the state is already verified. @throws BackupError */
 async function resourceAt<T>(
   store: Store,
   version: bigint,

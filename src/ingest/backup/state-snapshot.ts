@@ -35,7 +35,7 @@ import {
 } from './ledger-proofs.ts';
 import { readStateManifest, type StateChunk, type StateManifest } from './manifests.ts';
 
-/** A snapshot whose root is in a ledger info that was checked. */
+/** A snapshot whose root is covered by a checked ledger info. */
 export interface ProvedSnapshot {
   readonly manifest: StateManifest;
   readonly proof: InfoProof;
@@ -71,7 +71,7 @@ export async function proveSnapshot(
 }
 
 /**
- * Stores the state of a snapshot; continues where the import has stopped.
+ * Stores the state of a snapshot. Resumes where an earlier import stopped.
  * @param onKeys gets the number of keys so far
  * @throws BackupError; StoreError
  */
@@ -104,7 +104,10 @@ export async function restoreState(
   }
 }
 
-/** The end of each stream that has had events. Its handle tells the number; the event is unknown and is never shown. */
+/**
+ * The end of each stream that has had events. The handle states their number; the last event itself is unknown and is
+ * never shown.
+ */
 function streamEndsIn(values: readonly ImportedValue[], version: bigint): ScannedRow[] {
   const none = Buffer.alloc(0);
   return values

@@ -20,11 +20,11 @@ import {
 } from './ledger-proofs.ts';
 import type { TransactionChunk } from './manifests.ts';
 
-/** Versions that are verified together, and their bytes, as in a page of a feed. */
+/** Maximum number of versions that are verified together, and of their bytes, as in a page of a feed. */
 const PAGE_TRANSACTIONS = 1_000;
 const PAGE_BYTES = 4 * 1024 * 1024;
 
-/** More than a block has, discarded transactions included. */
+/** More transactions than a block has, including discarded ones. */
 const MAX_BLOCK_TRANSACTIONS = 65_536;
 
 /** Versions as a feed sends them, so that the same verifier checks them. */
@@ -34,15 +34,15 @@ interface MadePage {
 }
 
 interface VerifiedChunk {
-  /** The versions after those that were known. */
+  /** Pages of the versions that were not known yet. */
   readonly pages: readonly VerifiedPage[];
   readonly accumulator: MerkleAccumulator;
 }
 
 interface TransactionChecks {
   /**
-   * The accumulator before the first version that is needed. The chunk has that version; what it has before it is
-   * verified and left out.
+   * The accumulator before the first version that is needed. The chunk contains that version. Earlier versions in it
+   * are verified and dropped.
    */
   readonly known: MerkleAccumulator;
   readonly infos: LedgerInfoCheck;
@@ -52,7 +52,7 @@ interface TransactionChecks {
 
 /**
  * Verifies a chunk as a whole.
- * @returns undefined when its epoch is later than those whose validators are known
+ * @returns undefined if its epoch is later than those whose validators are known
  * @throws BackupError
  */
 export async function verifyTransactions(
@@ -76,7 +76,7 @@ export async function verifyTransactions(
     last = await withUnproved(chunk.data, () => verifier.verify(bytes));
     if (firstVersion >= known.leafCount) pages.push(last);
   }
-  // The roots of the verified pages, not those of the records.
+  // Taken from the verified pages, not from the records.
   const roots = frozenRootsOf(last!.end);
   const accumulator = new MerkleAccumulator('TransactionAccumulator', chunk.last + 1n, roots);
   checkCovered(accumulator, right, signed.info, chunk.proof);
@@ -85,7 +85,7 @@ export async function verifyTransactions(
   return { pages, accumulator };
 }
 
-/** Runs a comparison that belongs to the feed. @throws BackupError `backup_unproved` in place of PageError */
+/** Runs a comparison of the feed. @throws BackupError `backup_unproved` in place of PageError */
 export async function withUnproved<T>(
   file: string | undefined,
   compare: () => Promise<T>,
@@ -198,7 +198,9 @@ export class TransactionRecords {
     this.accumulator.append(transactionInfoHash(bytes.info));
   }
 
-  /** Nodes do not serve it, but it is the index of the transaction in its block, and its hash is known. */
+  /**
+   * Nodes do not serve it. But it only contains the index of the transaction in its block, so its hash identifies it.
+   */
   #auxiliaryInfo(hash: Buffer | undefined): Buffer {
     if (hash === undefined) return Buffer.of(0);
     for (const index of indexesAfter(this.#index)) {
@@ -211,7 +213,7 @@ export class TransactionRecords {
   }
 }
 
-/** Indexes that a transaction may have in its block, the likely ones first. Discarded transactions leave gaps. */
+/** Possible indexes of a transaction in its block, likely ones first. Discarded transactions leave gaps. */
 function* indexesAfter(index: number): Generator<number> {
   yield index + 1;
   yield 0;

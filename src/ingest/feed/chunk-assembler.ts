@@ -1,6 +1,6 @@
 /**
- * From verified pages to chunks that end where blocks end: a ledger that only ever holds whole blocks answers requests
- * for its newest block as the upstream would.
+ * Turns verified pages into chunks that end where blocks end. A ledger that only ever holds whole blocks answers
+ * requests for its newest block as the upstream would.
  */
 import type { LedgerIdentity } from '../../store/columns/identity-column.ts';
 import type { Chunk } from '../../store/write/chunk.ts';
@@ -8,18 +8,18 @@ import { ChunkBuilder } from '../chunk-builder.ts';
 import type { VersionParts } from '../version-parts.ts';
 import { frozenRootsOf, type PageCut, type VerifiedPage, versionsOf } from './verified-page.ts';
 
-/** How much of an unfinished block may wait for its end; a longer block is committed in parts. */
+/** How much of an unfinished block may wait for its end. A longer block is committed in parts. */
 const WAITING_LIMITS = { maxTransactions: 20_000, maxBytes: 64 * 1024 * 1024 };
 
 export class ChunkAssembler {
   readonly #keepsTransactions: boolean;
   readonly #limits: typeof WAITING_LIMITS;
-  /** Whole blocks, ready to be a chunk. */
+  /** Whole blocks of the next chunk. */
   #builder: ChunkBuilder;
   #frozenRoots: readonly Buffer[] = [];
   #identity: LedgerIdentity | undefined;
   #completeBytes = 0;
-  /** Versions after the last place where a block is known to end. */
+  /** Versions after the last known end of a block. */
   #waiting: VersionParts[] = [];
   #waitingBytes = 0;
   #lastEnd: PageCut | undefined;
@@ -40,7 +40,7 @@ export class ChunkAssembler {
 
   /**
    * Adds the next page.
-   * @param isEnd whether nothing follows it for now, so that its last block need not wait
+   * @param isEnd whether no page follows for now. Then its last block does not wait
    * @throws ChunkDataError
    */
   add(page: VerifiedPage, isEnd: boolean): void {
@@ -67,7 +67,7 @@ export class ChunkAssembler {
     if (this.#lastEnd !== undefined) this.#complete(this.#lastEnd);
   }
 
-  /** The chunk of all whole blocks so far; `undefined` without any. */
+  /** The chunk of all whole blocks so far; `undefined` if there are none. */
   takeChunk(): Chunk | undefined {
     const builder = this.#builder;
     if (builder.length === 0) return undefined;

@@ -1,6 +1,6 @@
 /**
  * The feed of one node: pages of transactions in BCS, and the state of its ledger (docs/spec/ledger.md §3.1,
- * docs/spec/http.md §1.3, §3.1). Nothing of it is verified here.
+ * docs/spec/http.md §1.3, §3.1). Nothing is verified here.
  */
 import {
   type Answer,
@@ -14,7 +14,10 @@ import { RemoteError, type RemoteErrorCode } from '../../remote/remote-error.ts'
 import { RemoteServer, type Timeouts } from '../../remote/remote-server.ts';
 import { parseRetryAfter } from '../../remote/retry.ts';
 
-/** Maximum bytes of a page: a genesis with its writes twice has about 3 MB, the largest block less than this. */
+/**
+ * Maximum bytes of a page. A genesis, which contains its writes twice, has about 3 MB; the largest block has less than
+ * this limit.
+ */
 export const MAX_PAGE_BYTES = 64 * 1024 * 1024;
 const MAX_INFO_BYTES = 64 * 1024;
 const TIMEOUTS: Timeouts = { silenceTimeoutMs: 15_000, totalTimeoutMs: 120_000 };
@@ -43,7 +46,7 @@ export class FeedClient {
     maxBytes: number,
     signal?: AbortSignal,
   ): Promise<RawPage> {
-    // Other nodes than Daybook ignore `feed`, and give fewer transactions.
+    // Nodes other than Daybook ignore `feed` and return fewer transactions.
     const query = { start: String(start), limit: String(limit), feed: 'true' };
     const url = this.#server.url('/transactions', query);
     const headers = { accept: BCS_TYPE };
@@ -81,14 +84,14 @@ export class FeedClient {
 function pageRefusal(url: URL, answer: Answer, start: bigint): RemoteError {
   const { status } = answer;
   const { ledgerVersion, oldestVersion } = ledgerState(answer.headers);
-  // Below its oldest version the reference answers 500 where others answer 410 (docs/spec/ledger.md §3.1).
+  // Below its oldest version the reference returns 500 where others return 410 (docs/spec/ledger.md §3.1).
   if (status === 410 || (status >= 400 && oldestVersion !== undefined && start < oldestVersion)) {
     const first = oldestVersion === undefined ? '' : `, its first version is ${oldestVersion}`;
     const message = `${url.host} no longer has version ${start}${first}: follow a node that has pruned less`;
     return new RemoteError('upstream_pruned', message);
   }
   const refusal = refusalOf(url, answer);
-  // It was higher a moment ago: it was restarted, or several nodes answer behind one name.
+  // The version was higher a moment ago: the node was restarted, or several nodes share one name.
   const isBehind = status === 400 && ledgerVersion !== undefined && ledgerVersion < start;
   return isBehind ? new RemoteError('upstream_behind', refusal.message) : refusal;
 }

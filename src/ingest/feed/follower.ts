@@ -1,6 +1,6 @@
 /**
- * Follows a node: takes its transactions page by page, verifies each page, commits whole blocks, and continues after
- * the last committed version whatever happens to the upstream. What is verified: docs/follow.md.
+ * Follows a node: fetches its transactions page by page, verifies each page, commits whole blocks, and continues after
+ * the last committed version whatever happens to the upstream. docs/follow.md describes what is verified.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatWaypoint, type Waypoint } from '../../move/transactions/waypoint.ts';
@@ -23,17 +23,17 @@ import type { TrustedRoot } from './page-verifier.ts';
 import type { VerifiedPage } from './verified-page.ts';
 import type { Verifier } from './verifier.ts';
 
-/** Times in a row that the same page may turn out wrong before the upstream is given up. */
+/** The follower gives up after this many wrong pages in a row without a commit. */
 export const MAX_PAGE_ATTEMPTS = 3;
 /**
- * Versions from which a chunk is committed, when more are available. A commit of twice as many costs the disk less than
- * twice the time, and the memory for its changed pages twice as much: 100 MB in a large ledger.
+ * While more versions are available, a chunk is committed when it has this many. Twice as many would take less than
+ * twice the time on disk, but twice the memory for changed pages: 100 MB in a large ledger.
  */
 export const CHUNK_TRANSACTIONS = 2_500;
 const CHUNK_BYTES = 16 * 1024 * 1024;
-/** Longest time that whole blocks wait for more of them, in milliseconds. */
+/** Maximum time that whole blocks wait for more blocks, in milliseconds. */
 const MAX_COMMIT_DELAY_MS = 1_000;
-/** Pages handed to the verifier before the first of them is verified. */
+/** Maximum number of pages handed to the verifier before the first of them is verified. */
 const MAX_PAGES_VERIFYING = 4;
 
 /** Maximum wait for the store, in milliseconds: another server takes over soon. */
@@ -41,44 +41,46 @@ const MAX_STORE_BACKOFF_MS = 1_000;
 
 export interface FollowOptions {
   readonly upstream: URL;
-  /** The last version to replicate; absent: no end. */
+  /** The last version to replicate. If absent, there is no end. */
   readonly until: bigint | undefined;
   readonly trustedRoots: readonly TrustedRoot[];
-  /** The required genesis; absent: any. */
+  /** The required genesis. If absent, any is accepted. */
   readonly waypoint: Waypoint | undefined;
   /** For a new ledger: whether it stores whole transactions, so that other nodes can replicate it. */
   readonly keepsTransactions: boolean;
   readonly pageTransactions: number;
   readonly pollIntervalMs: number;
   readonly timeouts?: Timeouts;
-  /** Checks verified versions before they are committed; what it throws ends the follower. */
+  /** Checks verified versions before they are committed. Its errors end the follower. */
   readonly check?: ((chunk: Chunk) => Promise<void>) | undefined;
 }
 
 export interface FollowObserver {
-  /** After every commit, and whenever the upstream states its version. */
+  /** Called after every commit, and whenever the upstream states its version. */
   progress(head: Head | undefined, upstreamVersion: bigint | undefined): void;
   trouble(error: Error, delayMs: number): void;
-  /** A trusted root that was not compared: its version is stored, but not its transaction. */
+  /** Called for a trusted root that cannot be compared: its version is stored, but not its transaction. */
   incomparable(root: TrustedRoot): void;
 }
 
-/** Totals of a follower since its start, and where its time went. Times are in milliseconds, and overlap. */
+/** Totals of a follower since its start, and how it spent its time. Times are in milliseconds, and overlap. */
 export class FollowCounters {
   pages = 0;
   pageBytes = 0;
   transactions = 0;
   commits = 0;
-  /** Times that the upstream, the way to it or a full disk made the follower wait and try again. */
+  /** How often the upstream, the network or the store made the follower wait and try again. */
   faults = 0;
-  /** From requests to their last bytes, added up over pages that are in flight together. */
+  /** From request to last byte, summed over pages that are in flight at the same time. */
   networkMs = 0;
   decodeMs = 0;
   /** Recomputing and comparing hashes, in the verifying thread. */
   hashMs = 0;
   /** Making chunks from pages and translating events. */
   buildMs = 0;
-  /** From handing a chunk to the writer until it is on disk, added up over two that are in flight together. */
+  /**
+   * From handing a chunk to the writer until it is on disk, summed over the two that are in flight at the same time.
+   */
   commitMs = 0;
 }
 
@@ -91,9 +93,9 @@ export class Follower {
   readonly #client: FeedClient;
   #upstreamVersion: bigint | undefined;
   #faults = 0;
-  /** Wrong pages, or wrong comparisons with stored history, since the last commit. */
+  /** Wrong pages, or failed comparisons with stored history, since the last commit. */
   #pageFaults = 0;
-  /** Pages requested at once: fewer when the upstream is too busy, slowly more again. */
+  /** Number of pages requested at once. It is halved when the upstream is busy, and grows by one with each commit. */
   #pagesInFlight = MAX_PAGES_IN_FLIGHT;
   #hasAnswered = false;
 
@@ -113,7 +115,7 @@ export class Follower {
   }
 
   /**
-   * Follows until `until` is durable or the signal is aborted; then everything handed to the writer is on disk.
+   * Follows until `until` is durable or the signal is aborted. Then everything handed to the writer is on disk.
    * @throws RemoteError whose remedy is `stop`, or a page that stays wrong; ChunkDataError; StoreError; what `check`
    *   throws
    */
@@ -159,7 +161,7 @@ export class Follower {
     }
   }
 
-  /** Waits as long as a fault asks for, or until the signal. @throws the error when waiting cannot help */
+  /** Waits as long as a fault requires, or until the signal aborts. @throws the error if waiting cannot help */
   async #waitAfter(error: RemoteError | StoreError, signal: AbortSignal): Promise<void> {
     this.#faults += 1;
     this.counters.faults += 1;
@@ -185,7 +187,7 @@ export class Follower {
     if (this.#pageFaults >= MAX_PAGE_ATTEMPTS) throw error;
   }
 
-  /** From the head to the end or the first fault. Pages verified before a fault are committed. */
+  /** Follows from the head to the end or the first fault. Pages verified before a fault are committed. */
   async #session(signal: AbortSignal): Promise<void> {
     const head = await this.#writer.refresh();
     const { identity } = this.#writer;
@@ -201,7 +203,7 @@ export class Follower {
       ...{ start, until, pageTransactions, pollIntervalMs },
       pagesInFlight: () => this.#pagesInFlight,
       onState: (heard) => this.#hear(heard),
-      // It may lag behind, or have gone back to begin another history.
+      // The upstream may lag behind, or may have gone back and begun a different history.
       onBehind: (behind) => this.#checkHistory(behind, signal),
     });
     const keepsTransactions = identity?.keepsTransactions ?? this.#options.keepsTransactions;
@@ -222,19 +224,19 @@ export class Follower {
       await this.#commitAll(chunks, committer);
     } finally {
       signal.removeEventListener('abort', onAbort);
-      // What was begun ahead ends now.
+      // Ends the work that was started ahead.
       ended.abort();
       await chunks.return(undefined).catch(() => undefined);
       await committer.drain();
     }
   }
 
-  /** Commits chunks. The next one is put together while one waits for its turn. */
+  /** Commits chunks. The next one is built while one waits for its turn. */
   async #commitAll(chunks: AsyncGenerator<Chunk | 'idle'>, committer: Committer): Promise<void> {
     for (let next = chunks.next(); ; ) {
       const { done, value: chunk } = await next;
       if (done === true) return;
-      // Nothing arrives soon, and the source reads what is committed.
+      // No page is expected soon, and the source reads committed data.
       if (chunk === 'idle') await committer.drain();
       next = chunks.next();
       // Awaited in its turn; until then a failure is not "unhandled".
@@ -282,7 +284,7 @@ export class Follower {
     }
   }
 
-  /** Makes chunks of whole blocks from pages. After a fault it yields what came before, then throws. */
+  /** Builds chunks of whole blocks from pages. After a fault it yields what came before, then throws. */
   async *#chunks(
     pages: AsyncIterable<NextPage | 'idle'>,
     assembler: ChunkAssembler,
@@ -309,10 +311,10 @@ export class Follower {
         if (next === 'idle') yield next;
       }
     } catch (error) {
-      // It leaves the assembler with a part of a page.
+      // The error leaves a part of a page in the assembler.
       if (error instanceof ChunkDataError) throw error;
       fault = { error };
-      // An upstream that breaks off again and again would otherwise never let a long block through.
+      // Otherwise a long block would never be committed if the upstream breaks off again and again.
       const mayCutBlock = error instanceof RemoteError && error.remedy === 'retry';
       if (mayCutBlock && !hasTaken) assembler.completeAll();
     }
@@ -355,7 +357,7 @@ interface NextPage {
   readonly isNewest: boolean;
 }
 
-/** Gives a fault as the last event, so that it is not confused with one of a later stage. */
+/** Yields a fault as the last event, so that it is not confused with a fault of a later stage. */
 async function* endingWithFault(
   events: AsyncIterable<SourceEvent>,
 ): AsyncGenerator<SourceEvent | { readonly kind: 'fault'; readonly error: unknown }> {

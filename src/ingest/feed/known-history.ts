@@ -1,4 +1,4 @@
-/** Compares an upstream with what is already known: this ledger, and trusted roots (`--trust`). */
+/** Compares an upstream with known history: this ledger, and trusted roots (`--trust`). */
 import { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { MerkleAccumulator } from '../../move/crypto/accumulator.ts';
 import { readOnChainData } from '../../move/transactions/transaction.ts';
@@ -24,10 +24,10 @@ export function checkChain(identity: LedgerIdentity, { chainId }: LedgerState): 
 }
 
 /**
- * Compares the newest version that both have: its info, which covers its transaction, events and writes, and at our
- * head the root, which covers every version before it.
- * @throws RemoteError `upstream_pruned` when the upstream has pruned the next version;
- *   `history_contradicts`; PageError for an item that does not match its own hashes
+ * Compares the newest version that both have. Its info covers its transaction, events and writes. At our head the root
+ * is compared too, which covers every version before it.
+ * @throws RemoteError `upstream_pruned` if the upstream has pruned the next version; `history_contradicts`; PageError
+ *   for an item that does not match its own hashes
  */
 export async function checkHistory(
   client: FeedClient,
@@ -48,7 +48,7 @@ export async function checkHistory(
   const version = isBehind ? ledgerVersion : head.version;
   if (version < oldestVersion) return;
   const stored = await new StoreView(store, head).transactionInfo(version);
-  // Pruned here: the accumulator is compared with the first page.
+  // The info is pruned here. The first page will be checked against the accumulator.
   if (stored === undefined) return;
   const page = await client.page(version, 1, MAX_PAGE_BYTES, signal);
   const [item] = itemsOf(page.bytes, version);
@@ -65,13 +65,13 @@ export async function checkHistory(
   );
 }
 
-/** The texts of `--trust` contradict one another. */
+/** Two values of `--trust` contradict one another. */
 export class TrustTextError extends Error {
   readonly code = 'contradicting_roots';
 }
 
 /**
- * Reads `VERSION:ROOT` each, the root in 64 hex digits, with `0x` or without: the syntax of a waypoint.
+ * Parses texts of the form `VERSION:ROOT`, the root in 64 hex digits, with `0x` or without: the syntax of a waypoint.
  * @throws WaypointTextError; TrustTextError for two roots of one version
  */
 export function parseTrustedRoots(texts: readonly string[]): readonly TrustedRoot[] {
@@ -90,7 +90,7 @@ export function parseTrustedRoots(texts: readonly string[]): readonly TrustedRoo
 }
 
 /**
- * Compares trusted roots of versions that are in the store already.
+ * Compares trusted roots of versions that are already stored.
  * @returns those that cannot be compared, because their transactions are not stored
  * @throws PageError `trust_contradicts`
  */

@@ -1,4 +1,4 @@
-/** A page that does not match its hashes: nothing of it is stored. */
+/** Errors of pages that do not match their hashes. None of such a page is stored. */
 import { RemoteError } from '../../remote/remote-error.ts';
 
 export type PageField =

@@ -1,6 +1,6 @@
 /**
- * Pages of an upstream in order, some of them requested ahead. Requests in flight are bounded in number and in bytes:
- * the page that comes next may be large; a large page that was requested ahead is requested again in its turn.
+ * Pages of an upstream in order, some of them requested ahead. Requests in flight are bounded in number and in bytes.
+ * The next page may be large. A large page that was requested ahead is requested again in its turn.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BcsError, BcsReader } from '../../move/bcs/bcs-reader.ts';
@@ -9,7 +9,7 @@ import { RemoteError } from '../../remote/remote-error.ts';
 import { type FeedClient, MAX_PAGE_BYTES, type RawPage } from './feed-client.ts';
 import { PageError } from './page-error.ts';
 
-/** Transactions requested at once; a node gives fewer when its own limit is lower: 1,000 here, 100 in the reference. */
+/** Transactions per request. A node returns fewer if its own limit is lower: 1,000 here, 100 in the reference. */
 export const DEFAULT_PAGE_TRANSACTIONS = 1_000;
 export const MAX_PAGES_IN_FLIGHT = 8;
 /** Maximum size of the next page needed, and of prefetched ones. */
@@ -19,15 +19,15 @@ const TARGET_PAGE_BYTES = 4 * 1024 * 1024;
 
 export interface PageSourceOptions {
   readonly start: bigint;
-  /** The last version to replicate; absent: no end. */
+  /** The last version to replicate. If absent, there is no end. */
   readonly until: bigint | undefined;
   readonly pageTransactions: number;
   readonly pollIntervalMs: number;
-  /** Pages that may be requested but not yet used, 1 to MAX_PAGES_IN_FLIGHT. */
+  /** Maximum number of pages that are requested but not yet used, 1 to MAX_PAGES_IN_FLIGHT. */
   readonly pagesInFlight: () => number;
-  /** Called with the state in each answer; throws to end the source. */
+  /** Called with the state in each response; throws to end the source. */
   readonly onState: (state: LedgerState) => void;
-  /** Called, once all pages are used, with a state that lacks some of them; rejects to end the source. */
+  /** Called when all pages are used and the upstream's newest state lacks some of them; rejects to end the source. */
   readonly onBehind: (state: LedgerState) => Promise<void>;
 }
 
@@ -52,14 +52,14 @@ export class PageSource {
   readonly #client: FeedClient;
   readonly #options: PageSourceOptions;
   #mostAtOnce: number;
-  /** Transactions requested at once: fewer where they are large. */
+  /** Transactions per request: fewer if they are large. */
   #limit: number;
   readonly #limits: typeof PAGE_LIMITS;
   #available: bigint;
   #next: bigint;
   #inFlight: PageRequest[] = [];
   #abort = new AbortController();
-  /** Set until a page has shown how many transactions the upstream gives, and after one that was too large. */
+  /** Set until a page has shown how many transactions the upstream returns, and after a page that was too large. */
   #oneAtATime = true;
 
   constructor(
@@ -77,10 +77,10 @@ export class PageSource {
     this.#available = state.ledgerVersion ?? -1n;
   }
 
-  /** Pages from the start on, to `until` or until the signal. @throws RemoteError of the page whose turn it is */
+  /** Pages from the start up to `until`, or until the signal. @throws RemoteError of the page whose turn it is */
   async *events(signal: AbortSignal): AsyncGenerator<SourceEvent, void, undefined> {
     const { until } = this.#options;
-    // One listener for all: a signal that lives as long as the follower would accumulate one for each request.
+    // One listener for all requests. The signal lives as long as the follower and would accumulate one per request.
     const onAbort = (): void => this.#abort.abort(signal.reason);
     signal.addEventListener('abort', onAbort);
     try {
@@ -146,7 +146,7 @@ export class PageSource {
     return { kind: 'page', bytes: page.bytes, isNewest: end > this.#available, requestMs };
   }
 
-  /** After a page that is too large: requests half as many transactions, and alone. */
+  /** After a page that is too large: requests half as many transactions, one page at a time. */
   #shrink(request: PageRequest, error: RemoteError): void {
     const isHopeless = request.limit === 1 && request.maxBytes === this.#limits.maxBytes;
     if (isHopeless) throw error;
@@ -158,7 +158,7 @@ export class PageSource {
   #adapt(request: PageRequest, page: RawPage, count: number, end: bigint): void {
     this.#oneAtATime = false;
     if (count < request.limit) {
-      // The pages requested behind this one begin in the wrong place.
+      // The pages requested after this one start at the wrong version.
       this.#restart(end);
       if (end <= this.#available) this.#mostAtOnce = count;
     }

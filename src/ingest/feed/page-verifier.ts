@@ -1,6 +1,6 @@
 /**
  * Verifies a page: every hash in it is recomputed from its own bytes, and the transaction accumulator is extended from
- * its verified state (docs/spec/ledger.md §2.7, §3.3–3.5). What covers which bytes: docs/follow.md.
+ * its verified state (docs/spec/ledger.md §2.7, §3.3–3.5). docs/follow.md lists what covers which bytes.
  */
 import { BcsError, BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { readHash } from '../../move/bcs/fixed-bytes.ts';
@@ -33,7 +33,7 @@ import {
 import { PageError, type PageField } from './page-error.ts';
 import type { PageCut, VerifiedIdentity, VerifiedPage } from './verified-page.ts';
 
-/** Maximum number of items of a page, far more than any node sends: limits what a page of a few bytes can claim. */
+/** Maximum number of items of a page, far more than any node sends. It limits what a page of a few bytes can claim. */
 export const MAX_PAGE_ITEMS = 10_000;
 /**
  * Maximum number of values (events, writes, arguments, …) in a page or record that is not verified yet, twice what real
@@ -52,11 +52,11 @@ export interface VerifierStart {
   /** Full subtrees of the transaction accumulator of `nextVersion` leaves, largest first. */
   readonly frozenRoots: readonly Uint8Array[];
   readonly trustedRoots: readonly TrustedRoot[];
-  /** The required genesis; absent: any. */
+  /** The required genesis. If absent, any is accepted. */
   readonly waypoint: Waypoint | undefined;
 }
 
-/** An item, however its events and changes are read. */
+/** An item whose events and changes are read in any form. */
 type ReadItem = OnChainDataOf<unknown, unknown>;
 
 class FoundPlaces {
@@ -64,7 +64,7 @@ class FoundPlaces {
   #events: number[] = [];
   #writes: number[] = [];
 
-  /** @param pageOffset of the page in its buffer */
+  /** @param pageOffset offset of the page in its buffer */
   constructor(pageOffset: number) {
     this.#pageOffset = pageOffset;
   }
@@ -83,12 +83,12 @@ class FoundPlaces {
     const itemAt = whole.byteOffset - this.#pageOffset;
     const infoAt = info.byteOffset - this.#pageOffset;
     const spans = [itemAt, itemAt + whole.length, infoAt, infoAt + info.length] as const;
-    // Not as arguments of one call: a version may have more numbers than a call takes.
+    // Not as arguments of one call: a version may have more numbers than a call can take.
     for (const place of versionPlaces(spans, marks, this.#events, this.#writes)) places.push(place);
   }
 }
 
-/** Verifies pages one after the other; a page that fails changes nothing. */
+/** Verifies pages one after the other. A page that fails changes nothing. */
 export class PageVerifier {
   readonly #trusted: ReadonlyMap<bigint, Uint8Array>;
   readonly #waypoint: Waypoint | undefined;
@@ -97,7 +97,7 @@ export class PageVerifier {
   constructor(start: VerifierStart) {
     this.#trusted = new Map(start.trustedRoots.map(({ version, root }) => [version, root]));
     const { waypoint } = start;
-    // Buffers of another thread arrive as plain bytes.
+    // Buffers from another thread arrive as a Uint8Array.
     this.#waypoint = waypoint && { ...waypoint, hash: Buffer.from(waypoint.hash) };
     const roots = start.frozenRoots.map((root) => Buffer.from(root));
     this.#accumulator = new MerkleAccumulator('TransactionAccumulator', start.nextVersion, roots);
@@ -115,7 +115,7 @@ export class PageVerifier {
     let lastBlockStart: PageCut | undefined;
     let endsLastBlock = false;
     const found = new FoundPlaces(bytes.byteOffset);
-    // Each item is verified before the next is decoded: damage that moves the end of an item is named where it is.
+    // Each item is verified before the next is decoded, so that damage that moves the end of an item is reported there.
     for (const item of itemsReadBy(found.read, bytes, firstVersion)) {
       const decodedMs = performance.now();
       const version = accumulator.leafCount;
@@ -218,7 +218,7 @@ const FIELD_READERS: readonly (readonly [PageField, (reader: BcsReader) => unkno
   ['changes', WriteSet.read],
 ];
 
-/** The field of an item that does not decode; the page itself when it ends where the item should begin. */
+/** The field of an item that does not decode. It is `page` if the page ends where the item should begin. */
 function fieldThatFails(page: Uint8Array, itemStart: number): PageField {
   if (itemStart === page.length) return 'page';
   const reader = new BcsReader(page, itemStart, page.length, MAX_UNVERIFIED_VALUES);
@@ -271,7 +271,7 @@ function eventMismatch(events: readonly Buffer[]): string {
   );
 }
 
-/** Recomputes genesis from its own bytes, state and all (docs/spec/ledger.md §2.7). */
+/** Recomputes genesis, including the root of its state, from its own bytes (docs/spec/ledger.md §2.7). */
 function verifyGenesisItem(
   { bytes, data }: ReadItem,
   waypoint: Waypoint | undefined,

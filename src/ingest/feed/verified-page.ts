@@ -1,6 +1,6 @@
 /**
- * A verified page in the form that passes between threads: the bytes as they came, and where the parts of each version
- * are in them. Both sides are the same program.
+ * A verified page in the form that passes between threads: the bytes as received, and the places of each version's
+ * parts in them. Both threads run the same program.
  */
 import { HASH_BYTES } from '../../move/crypto/hash.ts';
 import type { LedgerIdentity } from '../../store/columns/identity-column.ts';
@@ -25,9 +25,9 @@ export interface VerifiedPage {
   /** Where the last block that begins in the page begins (and the previous one ends); absent if none begins here. */
   readonly lastBlockStart: PageCut | undefined;
   readonly end: PageCut;
-  /** Whether the last version is one that only ends a block. */
+  /** Whether a block ends with the last version. */
   readonly endsBlock: boolean;
-  /** With version 0. */
+  /** Present if the page contains version 0. */
   readonly identity: VerifiedIdentity | undefined;
   readonly decodeMs: number;
   readonly hashMs: number;

@@ -1,10 +1,10 @@
-/** Verifies pages in a separate thread, for verifier.ts. Pages change hands without being copied. */
+/** Verifies pages in a separate thread, for verifier.ts. Pages are transferred, not copied. */
 import { parentPort } from 'node:worker_threads';
 import { PageError, type PageFault } from './page-error.ts';
 import { PageVerifier, type VerifierStart } from './page-verifier.ts';
 import type { VerifiedPage } from './verified-page.ts';
 
-/** A request to the thread: where to continue from (not answered), or a page (answered in order). */
+/** A request to the thread: where to start (no response), or a page (responses in order). */
 export type VerifierRequest = VerifierStart | Uint8Array<ArrayBuffer>;
 
 export type VerifierAnswer = VerifiedPage | { readonly fault: PageFault };

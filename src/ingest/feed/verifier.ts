@@ -1,6 +1,6 @@
 /**
  * Verifies pages in a second thread, so that decoding and hashing cost nothing in the thread that commits and may be
- * serving requests. Measured: docs/follow.md.
+ * serving requests. docs/follow.md has measurements.
  */
 import { IS_BUILT } from '../../built.ts';
 import { RemoteError } from '../../remote/remote-error.ts';
@@ -11,17 +11,17 @@ import type { VerifiedPage } from './verified-page.ts';
 import type { VerifierAnswer, VerifierRequest } from './verifier-worker.ts';
 
 export interface Verifier {
-  /** Continues from here; pages handed in before must have been answered. */
+  /** Starts from a given state. All pages handed in before must have been verified. */
   start(start: VerifierStart): void;
   /**
-   * Verifies the next page; its buffer changes hands.
-   * @throws PageError; RemoteError `verifier_failed` when the thread has crashed: `start` begins a new one
+   * Verifies the next page, whose buffer is transferred.
+   * @throws PageError; RemoteError `verifier_failed` if the thread has crashed. `start` then begins a new one
    */
   verify(bytes: Uint8Array<ArrayBuffer>): Promise<VerifiedPage>;
   close(): Promise<void>;
 }
 
-/** A verifier in a separate thread, or from source (in tests) in this one. */
+/** A verifier in a separate thread; in this thread if it runs from source (in tests). */
 export function openVerifier(): Verifier {
   return IS_BUILT ? new ThreadVerifier() : localVerifier();
 }

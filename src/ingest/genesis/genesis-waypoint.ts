@@ -90,7 +90,7 @@ function stateRoot(genesis: Genesis): Buffer {
 
 /**
  * The hashes of a genesis, if it matches a waypoint.
- * @throws GenesisError `waypoint_mismatch`; `waypoint_of_other_version` when the waypoint is not for version 0
+ * @throws GenesisError `waypoint_mismatch`; `waypoint_of_other_version` if the waypoint is not for version 0
  */
 export function checkWaypoint(genesis: Genesis, expected: Waypoint): GenesisHashes {
   const hashes = computeGenesisHashes(genesis);
@@ -108,8 +108,8 @@ export function checkWaypoint(genesis: Genesis, expected: Waypoint): GenesisHash
 }
 
 /**
- * The chunk that begins a ledger. Its buffers are views on the genesis file.
- * @param keepsTransactions whether the ledger stores whole transactions, to feed others
+ * The chunk that begins a ledger. It contains copies of the bytes that it needs from the genesis file.
+ * @param keepsTransactions whether the ledger stores whole transactions, so that other nodes can replicate it
  */
 export function chunkOfGenesis(
   genesis: Genesis,
@@ -130,7 +130,7 @@ export function chunkOfGenesis(
   });
 }
 
-/** BCS of the TransactionOnChainData (docs/spec/ledger.md §3.1), put together from the file's own bytes. */
+/** BCS of the TransactionOnChainData (docs/spec/ledger.md §3.1), assembled from the file's own bytes. */
 function onChainData(genesis: Genesis, hashes: GenesisHashes): Buffer {
   return encodeBcs((writer) => {
     writer.u64(GENESIS_VERSION).fixed(genesis.bytes).fixed(hashes.infoBytes);

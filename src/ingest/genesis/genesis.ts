@@ -1,7 +1,7 @@
 /**
  * The genesis file: the BCS of one transaction, from which a ledger begins (docs/spec/ledger.md §1). Every byte is
- * decoded when it is read; its parts are decoded again one at a time when they are used, so that memory stays small
- * whatever the file contains. Modules and resources that this node does not understand stay bytes.
+ * decoded when the file is read. Its parts are decoded again one at a time when they are used, so that memory stays
+ * small whatever the file contains. Modules and resources that this node does not understand stay bytes.
  */
 import { BcsError, BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { MoveError } from '../../move/errors.ts';
@@ -17,7 +17,10 @@ import { chainIdCodec } from '../../move/values/framework-resource.ts';
 
 /** Largest genesis file in bytes: more than ten times the largest one known. */
 export const MAX_GENESIS_BYTES = 16 * 1024 * 1024;
-/** Maximum number of writes, events, hot keys or extensions of a genesis: more than forty times the largest known. */
+/**
+ * Maximum number of writes, events, hot keys or extensions of a genesis: more than forty times the largest number
+ * known.
+ */
 export const MAX_GENESIS_ITEMS = 65_536;
 
 export const GENESIS_VERSION = 0n;
@@ -56,7 +59,7 @@ interface GenesisWrite {
   readonly op: WriteOp;
 }
 
-/** What a genesis contains; deletions do not count. */
+/** Number of items of each kind in a genesis, without deletions. */
 export interface GenesisCounts {
   readonly modules: number;
   readonly resources: number;
@@ -106,7 +109,7 @@ export function readGenesis(blob: Uint8Array): Genesis {
 const CHAIN_ID_KEY = physicalStateKey(resourceStateKey(ADDRESS_ONE, CHAIN_ID_TAG));
 const VALIDATOR_SET_KEY = physicalStateKey(resourceStateKey(ADDRESS_ONE, VALIDATOR_SET_TAG));
 
-/** One pass over the file that decodes and counts everything, and remembers two resources only. */
+/** One pass over the file that decodes and counts everything, and retains only two resources. */
 class GenesisScan {
   part = 'transaction';
   readonly #reader: BcsReader;

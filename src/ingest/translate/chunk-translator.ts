@@ -1,7 +1,7 @@
 /**
  * Adds to chunks the events that continue old streams (docs/spec/ledger.md §5.8, docs/spec/http.md §7.6), as the
- * reference does it. It differs in two things, because rows of the store never change (docs/differences.md): a
- * handle's state is that after the event's own transaction, and a sequence number is assigned once.
+ * reference does. It differs in two ways, because rows of the store never change (docs/differences.md): it reads a
+ * handle's state after the event's own transaction, and it assigns each sequence number once.
  *
  * Translation needs the state and the streams at a version. It looks into chunks that are not committed yet, then into
  * the store, with two reads for a whole chunk: the state with the handles, then the ends of the streams.
@@ -56,7 +56,7 @@ interface StreamNumber {
  */
 class ChunkOverlay {
   readonly chunk: Chunk;
-  /** The newest transaction so far that wrote a key of a number: see `keyNumber`. */
+  /** The newest transaction so far that wrote a key with a number; see `keyNumber`. */
   readonly #writers = new Map<number, number>();
   readonly #streamNumbers: StreamNumber[] = [];
   readonly #lastSequenceNumbers = new Map<string, bigint>();
@@ -68,8 +68,8 @@ class ChunkOverlay {
   }
 
   /**
-   * The value under a physical key after a transaction: `null` when the chunk has not written it, `undefined` when it
-   * deleted it. Transactions come in order.
+   * The value under a physical key after a transaction: `null` if the chunk has not written it, `undefined` if it
+   * deleted it. Calls must be in the order of transactions.
    */
   value(key: Buffer, index = this.chunk.transactions.length - 1): Buffer | undefined | null {
     const own = this.#writeOf(key, index);
@@ -90,15 +90,15 @@ class ChunkOverlay {
     return this.chunk.transactions[index]!.writes.find((write) => write.key.equals(key));
   }
 
-  /** Notes an event of a stream. Transactions come in order. */
+  /** Records an event of a stream. Calls must be in the order of transactions. */
   addStreamEvent(index: number, event: ChunkStreamEvent): void {
     const { sequenceNumber } = event;
     this.#streamNumbers.push({ index, stream: streamName(event), sequenceNumber });
   }
 
   /**
-   * The newest sequence number of a stream after the events of a transaction; `undefined` when the chunk has none of
-   * it. Transactions come in order.
+   * The newest sequence number of a stream after the events of a transaction; `undefined` if the chunk has no event of
+   * the stream. Calls must be in the order of transactions.
    */
   lastSequenceNumber(name: string, index = this.chunk.transactions.length - 1): bigint | undefined {
     const numbers = this.#streamNumbers;
@@ -120,7 +120,9 @@ interface Candidate {
   readonly eventIndex: number;
   readonly translation: EventTranslation;
   readonly event: ModuleEvent;
-  /** For each state key of the translation, what earlier transactions of the chunk wrote; `null`: none did. */
+  /**
+   * For each state key of the translation, its value in the chunk after this transaction, as from `ChunkOverlay.value`.
+   */
   readonly values: readonly (Buffer | undefined | null)[];
 }
 
@@ -141,8 +143,8 @@ export class ChunkTranslator {
   }
 
   /**
-   * Adds translated events to the transactions of a chunk. Chunks come in order; earlier ones may still be pending,
-   * until `forget`.
+   * Adds translated events to the transactions of a chunk. Chunks must come in order. Earlier ones may still be
+   * pending, until `forget`.
    * @returns the chunk
    * @throws RowDamagedError
    */
@@ -154,7 +156,7 @@ export class ChunkTranslator {
     return chunk;
   }
 
-  /** Called when chunks up to a version are committed: they are read from the store from now on. */
+  /** Called when chunks up to a version are committed. They are read from the store from then on. */
   forget(version: bigint): void {
     this.#pending = this.#pending.filter(({ chunk }) => lastVersionOf(chunk) > version);
   }
@@ -238,7 +240,7 @@ export class ChunkTranslator {
     return last;
   }
 
-  /** The first answer other than `nothing`, beginning with the newest pending chunk. */
+  /** The first result other than `nothing`, beginning with the newest pending chunk. */
   #inPending<T>(find: (earlier: ChunkOverlay) => T, nothing: T): T {
     for (let index = this.#pending.length - 1; index >= 0; index -= 1) {
       const found = find(this.#pending[index]!);
@@ -248,7 +250,7 @@ export class ChunkTranslator {
   }
 }
 
-/** Notes the events of streams, and finds those that have a translation. */
+/** Records the stream events, and finds the module events that have a translation. */
 function candidatesOf(overlay: ChunkOverlay): Candidate[] {
   const candidates: Candidate[] = [];
   for (const [index, transaction] of overlay.chunk.transactions.entries()) {
@@ -279,7 +281,7 @@ function unsequencedOf(
       return own === null ? before.get(nameOf(key)) : own;
     });
     const body = translation.translate(event, known);
-    // Some frameworks emitted both forms at once. Then the stream has its event already.
+    // Some frameworks emitted both forms at once. Then the stream already has its event.
     if (body === undefined || emitsInto(transactions[index]!, body)) continue;
     found.push({ index, eventIndex, body, stream: streamName(body) });
   }

@@ -1,6 +1,6 @@
 /**
  * Translates one module event to the handle event with the old stream's key, found in the state (docs/spec/ledger.md
- * §5.8, docs/spec/http.md §7.6). chunk-translator.ts gives it its place in the stream.
+ * §5.8, docs/spec/http.md §7.6). chunk-translator.ts assigns its sequence number.
  */
 import { BcsError, BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { byteTools } from '../../move/bcs/bytes.ts';
@@ -35,7 +35,7 @@ export interface ModuleEvent {
 export interface TranslatedBody {
   readonly address: Address;
   readonly creationNumber: bigint;
-  /** The events that the handle has counted, which is the first sequence number of a stream without events. */
+  /** The handle's count of events, which is the first sequence number of a stream without events. */
   readonly counter: bigint;
   /** BCS. */
   readonly typeTag: Buffer;
@@ -92,7 +92,7 @@ export class EventTranslation {
     });
   }
 
-  /** Splits the data of a module event into its fields. @throws BcsError when it is of another shape */
+  /** Splits the data of a module event into its fields. @throws BcsError if it has another shape */
   #readFields(data: Buffer): Fields {
     const reader = new BcsReader(data);
     const found = new Map<string, Buffer>();
@@ -178,7 +178,7 @@ class ResourcePlace {
   }
 }
 
-/** The text of a `String` field, its length before it. @throws BcsError */
+/** The text of a `String` field, which begins with its length. @throws BcsError */
 function textOf(field: Buffer): string {
   const reader = new BcsReader(field);
   if (field.length > MAX_COIN_TYPE_BYTES) throw reader.error('bad_value', 'a type text too long');
@@ -194,7 +194,7 @@ interface TranslatedType {
   readonly translation: EventTranslation;
 }
 
-/** By the number of bytes of their tags: most types have another number. */
+/** Keyed by the length of the tag in bytes, which already excludes most types. */
 const BY_TAG_BYTES: TranslatedType[][] = [];
 for (const row of TRANSLATIONS) {
   const typeTag = eventTag(row.moduleEvent);

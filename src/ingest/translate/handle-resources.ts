@@ -1,6 +1,6 @@
 /**
  * The resources that contain the old event handles, up to the handles (docs/spec/ledger.md §5.8), and the handles in
- * values of the state, which state how many events a stream has (§5.7).
+ * values of the state, which count the events of their streams (§5.7).
  */
 import { BcsError, BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { ADDRESS_BYTES } from '../../move/types/address.ts';
@@ -131,7 +131,7 @@ export const EVENT_HANDLE_BYTES = 48;
 
 const U64_BYTES = 8;
 
-/** Steps over one value of a kind. @throws BcsError */
+/** Skips one value of a kind. @throws BcsError */
 type Skip = (reader: BcsReader) => void;
 
 function fixed(byteLength: number): Skip {
@@ -171,7 +171,7 @@ function optional(item: Skip): Skip {
 const tokenDataId = struct(address, text, text);
 const propertyValue = struct(text, text);
 
-/** How to step over a value, by the name of its kind in the table. */
+/** How to skip a value, by the name of its kind in the table. */
 export const FIELD_KINDS = {
   address,
   bool,
@@ -203,14 +203,14 @@ const tagBytesOf = (struct: StructTag): Buffer =>
 const OBJECT_GROUP = tagBytesOf(OBJECT_GROUP_TAG);
 
 const PLACES = HANDLE_RESOURCES.map((resource) => {
-  // What follows address, module and name are the type arguments, counted in one byte.
+  // Without the last byte, which counts the type arguments. They may differ.
   const start = tagBytesOf(parseStructTag(resource.type)).subarray(0, -1);
   return { resource, start };
 });
 
 /**
  * The handles of the framework's resources in a value. Handles of other modules are left out: only their layouts would
- * tell where they are.
+ * show where they are.
  */
 export function handlesIn(key: Buffer, value: Buffer): EventHandle[] {
   if (key[0] !== ACCESS_PATH) return [];

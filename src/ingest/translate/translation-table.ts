@@ -26,7 +26,7 @@ export interface Translation {
   readonly handleFields: readonly string[];
   readonly resources: readonly HandleResource[];
   readonly handle: string;
-  /** The stream's creation number when no resource exists; absent: the event stays untranslated. */
+  /** The stream's creation number if no resource exists. If this is absent too, the event stays untranslated. */
   readonly defaultCreationNumber?: bigint | undefined;
 }
 

@@ -63,7 +63,7 @@ export class Accounts {
     this.#sources = sources;
   }
 
-  /** Its resource, or the default account if the chain allows that. Throws `account_not_found`, or rejects with it. */
+  /** The stored account, or the default one if the chain allows it. Throws `account_not_found`, or rejects with it. */
   account(address: Address, version: bigint): MaybePromise<AccountAnswer> {
     const { guard } = this.#sources;
     return andThen(
@@ -160,7 +160,7 @@ function moduleKey({ address, name }: ModuleId): Buffer {
   return encodeBcs((writer) => writer.string(`${formatAddress(address)}::${name}`));
 }
 
-/** BCS of a map in the order of its keys' bytes; of equal keys the last counts. */
+/** BCS of a map in the order of its keys' bytes; for equal keys the last value is used. */
 function byteMap(entries: readonly (readonly [key: Buffer, value: Buffer])[]): Buffer {
   const byKey = new Map(entries.map((entry) => [entry[0].toString('latin1'), entry]));
   const sorted = [...byKey.values()].sort(([left], [right]) => Buffer.compare(left, right));
@@ -197,7 +197,7 @@ interface AccountAnswer {
 const ACCOUNT_KEYS = new AccountKeyHasher(resourceStateKey(ADDRESS_ZERO, ACCOUNT_TAG));
 
 /**
- * The account as its resource says it; `undefined` without one.
+ * The account in its resource; `undefined` if it has none.
  * @throws LedgerError `internal_error` for a resource that does not decode; or rejects with it
  */
 export function storedAccount(

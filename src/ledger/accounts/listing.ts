@@ -144,7 +144,7 @@ function cursorOf(address: Address, { physical, path }: ParsedKey): string {
 
 const GROUPED: readonly Path['kind'][] = ['resource', 'resourceGroup'];
 
-/** A cursor of another account, or of none. */
+/** Stands for a cursor that belongs to another account or to none. */
 const NOTHING = Symbol('nothing to list');
 
 async function startOf(

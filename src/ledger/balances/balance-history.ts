@@ -1,6 +1,7 @@
 /**
  * The history of a balance (docs/extensions.md): the versions that changed it, found in the writes to its state keys.
- * What was before the oldest version counts as 0, so on a pruned ledger the first entry is the balance there.
+ * The balance before the oldest version counts as 0, so on a pruned ledger the first entry is the balance at that
+ * version.
  */
 import type { Address } from '../../move/types/address.ts';
 import { LedgerError } from '../../state/ledger-error.ts';
@@ -13,13 +14,13 @@ import { type Asset, amountOfPart, asU64, type BalancePart, balanceParts } from 
 export const MAX_CHANGES_PER_PAGE = 1_000;
 /** Writes to a state key that are read in one turn of the event loop: a millisecond or two. */
 export const WRITES_PER_READ = 256;
-/** Writes that are read for one page: most change the balance, but none has to. */
+/** Maximum number of writes read for one page. Most writes change the balance, but some may not. */
 const MAX_WRITES_PER_PAGE = 10_000;
 
 export interface BalanceChange {
   readonly version: bigint;
   readonly amount: bigint;
-  /** Of the version's block; 0 where that is pruned, as in genesis. */
+  /** Timestamp of the version's block; 0 if the block is pruned, and for genesis. */
   readonly timestampUsecs: bigint;
 }
 
@@ -28,8 +29,8 @@ export interface BalanceHistoryPage {
   /** The version that the next page begins with; `undefined` on the last page. */
   readonly next: bigint | undefined;
   /**
-   * Whether the same will be answered as long as nothing of it is pruned. What begins with the oldest version has an
-   * entry that a longer ledger has not, and blocks that are gone have no timestamps.
+   * Whether the page stays the same until something of it is pruned. A page that begins at the oldest version has an
+   * entry that a longer ledger does not have, and pruned blocks have no timestamps.
    */
   readonly isFinal: boolean;
 }
@@ -40,7 +41,7 @@ export interface BalanceHistoryRequest {
   /** Both included; absent: from the oldest version, to the newest. */
   readonly from: bigint | undefined;
   readonly to: bigint | undefined;
-  /** Where a page before has ended. */
+  /** The `next` of the previous page. */
   readonly start: bigint | undefined;
   /** 1 to MAX_CHANGES_PER_PAGE. */
   readonly limit: number;
@@ -56,7 +57,7 @@ interface HistorySources {
 type Change = Omit<BalanceChange, 'timestampUsecs'>;
 
 /**
- * A page of the changes; it may have fewer than `limit`, and a next one.
+ * A page of the changes. It may have fewer than `limit` without being the last.
  * @throws LedgerError `version_not_found`, `version_pruned`, `invalid_input` for bounds in the wrong order,
  *   `internal_error` for a balance that does not decode
  */
@@ -81,7 +82,7 @@ export async function balanceHistory(
     if (isDescending) to = span.from - 1n;
     else from = span.to + 1n;
   }
-  // A row that pruning took meanwhile would be missing without a word.
+  // Without this check, a row that was pruned meanwhile would be silently missing.
   await guard.assertRetained(lowest > oldest ? lowest - 1n : lowest, address);
   const more = from <= to ? (isDescending ? to : from) : undefined;
   return {
@@ -116,7 +117,7 @@ interface SpanRequest {
 }
 
 interface Span {
-  /** The versions that were looked through: all that were asked for, or those nearest to where the page begins. */
+  /** The versions that were searched: all requested ones, or those nearest to the beginning of the page. */
   readonly from: bigint;
   readonly to: bigint;
   readonly changes: readonly Change[];
@@ -133,7 +134,7 @@ async function readSpan(
   const found = await source.state.stateWrites(keys, query);
   let [from, to] = [first, last];
   for (const writes of found) {
-    // Of a key with more writes than were read, nothing is known beyond the last one.
+    // If a key may have more writes than were read, nothing is known beyond the last one read.
     if (writes.length < WRITES_PER_READ) continue;
     const { version } = writes[writes.length - 1]!;
     if (isDescending && version > from) from = version;
@@ -146,7 +147,7 @@ async function readSpan(
   const amounts = (await source.state.stateMany(keys, base)).map((entry, at) =>
     amountOfPart(parts[at]!, entry),
   );
-  // What was before the oldest version counts as 0.
+  // The balance before the oldest version counts as 0.
   const before = from > oldest ? totalOf(amounts) : 0n;
   const changes = changesFrom(base, before, parts, amounts, ascending, to);
   return { from, to, changes: isDescending ? changes.reverse() : changes, writes };
@@ -154,9 +155,10 @@ async function readSpan(
 
 /**
  * The versions after which the sum of the parts differs from the sum before, ascending.
- * @param base the first version, which the amounts are of; they are moved on
- * @param before the sum before it
- * @param writes to each part, ascending: all from the base to the end, and maybe more
+ * @param base the first version
+ * @param before the sum before `base`
+ * @param amounts the amounts at `base`; updated in place
+ * @param writes to each part, ascending: all from `base` to `to`, and maybe more
  */
 function changesFrom(
   base: bigint,
@@ -200,7 +202,7 @@ function totalOf(amounts: readonly bigint[]): bigint {
   return asU64(sum);
 }
 
-/** Adds the timestamps, which are retained from the ledger's oldest version on, also for pinned accounts. */
+/** Adds timestamps. Also for pinned accounts, these are retained only from the ledger's oldest version on. */
 async function dated(
   { source, guard }: HistorySources,
   changes: readonly Change[],
@@ -209,13 +211,13 @@ async function dated(
   const blocks = await source.history.blocksOfVersions(changes.map(({ version }) => version));
   const [first, last] = [changes[0], changes[changes.length - 1]];
   if (first === undefined || last === undefined) return [];
-  // Where a block is gone, an older one may have been found.
+  // If a block was pruned meanwhile, an older one may have been found in its place.
   let lowest = lower(first.version, last.version);
   if (lowest < oldestVersion) lowest = oldestVersion;
   await guard.assertRetained(lowest);
   return changes.map(({ version, amount }, at) => {
     if (version < oldestVersion) return { version, amount, timestampUsecs: 0n };
-    // A ledger of a state alone has no block of it.
+    // A ledger that has only a state has no block for its version.
     const timestampUsecs = version === newest ? newestUsecs : blocks[at]?.timestampUsecs;
     if (timestampUsecs !== undefined) return { version, amount, timestampUsecs };
     const message = `Failed to retrieve block timestamp: there is no block of version ${version}`;

@@ -1,7 +1,7 @@
 /**
- * All that an account holds, asset by asset (docs/extensions.md). The rows of balances name the assets, in the order
- * of their metadata's addresses; a row is of a coin, of a fungible asset, or of both where they are paired. An address
- * does not tell the coin's type, so the types are looked for among the account's coin stores.
+ * All balances of an account, asset by asset (docs/extensions.md). The rows of balances contain the assets, in the
+ * order of their metadata's addresses. A row belongs to a coin, to a fungible asset, or to both if they are paired. An
+ * address does not contain the coin's type, so the types are searched among the account's coin stores.
  */
 import { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { tryParse } from '../../move/errors.ts';
@@ -34,13 +34,13 @@ import type { StateEntry } from '../../store/columns/state-column.ts';
 import { YieldBudget } from '../../yield-budget.ts';
 import { balanceAt, CoinAsset, FungibleAsset } from './balance.ts';
 
-/** Most assets of a page: each is up to four reads. */
+/** Maximum number of assets of a page; each takes up to four reads. */
 export const MAX_BALANCES_PER_PAGE = 100;
-/** State keys of an account that are looked through for coin stores: less than a second, in steps. */
+/** Maximum number of an account's state keys searched for coin stores: less than a second, in steps. */
 const MAX_KEYS_LOOKED_AT = 100_000;
 const KEYS_PER_STEP = 256;
 
-/** How people write amounts of an asset. */
+/** How amounts of an asset are displayed. */
 export interface AssetUnit {
   readonly name: string;
   readonly symbol: string;
@@ -49,11 +49,11 @@ export interface AssetUnit {
 
 export interface HeldBalance {
   readonly metadata: Address;
-  /** The type of the coin; `undefined` for a fungible asset that the account never had a coin store of. */
+  /** The type of the coin; `undefined` if the account never had a coin store for the asset. */
   readonly coin: StructTag | undefined;
   /** More than 0. */
   readonly amount: bigint;
-  /** `undefined` where nothing at this version says it. */
+  /** `undefined` if it is not in the state at this version. */
   readonly unit: AssetUnit | undefined;
 }
 
@@ -82,9 +82,9 @@ type BalanceRow = readonly [BalanceHolder, StoredBalance];
 type Coins = ReadonlyMap<Address, StructTag>;
 
 /**
- * A page of the balances that are not 0; it may have fewer than `limit`, and a next one.
- * @throws LedgerError `version_pruned`; `internal_error` for a balance that does not decode, and for an account with
- *   more keys than are looked at
+ * A page of the balances that are not 0. It may have fewer than `limit` without being the last.
+ * @throws LedgerError `version_pruned`; `internal_error` for a balance that does not decode, and if coins are missing
+ *   after `maxKeys` keys of the account
  */
 export async function listBalances(
   { source, guard }: BalanceListSources,
@@ -111,7 +111,7 @@ export async function listBalances(
     if (amount > 0n) held.push({ metadata, coin, amount });
   }
   const units = await unitsOf(source, held, version);
-  // Rows of other objects that pruning took meanwhile would be missing without a word.
+  // Without this check, rows of other objects that were pruned meanwhile would be silently missing.
   await guard.assertRetained(version, address);
   return {
     balances: held.map((one, at) => ({ ...one, unit: units[at] })),
@@ -120,8 +120,8 @@ export async function listBalances(
 }
 
 /**
- * The coins of a page by their paired metadata: those that the account has or had a coin store of.
- * @throws LedgerError `internal_error` when a coin that counts was not found among the first `maxKeys` keys
+ * The coins of a page by their paired metadata: those for which the account has or had a coin store.
+ * @throws LedgerError `internal_error` if a coin that may have an amount is not among the first `maxKeys` keys
  */
 async function coinsOf(
   source: BalanceListSources['source'],
@@ -172,7 +172,7 @@ function coinOfStore(physical: Buffer): StructTag | undefined {
   return isStore && coin?.kind === 'struct' ? coin.struct : undefined;
 }
 
-/** From the metadata of the fungible asset, or else from the coin's own information. */
+/** Units from the metadata of the fungible asset, or else from the coin's own information. */
 async function unitsOf(
   source: BalanceListSources['source'],
   held: readonly Omit<HeldBalance, 'unit'>[],

@@ -37,8 +37,8 @@ interface BalanceSources {
 
 /**
  * An account's balance of an asset at a version: for a coin, the coin store plus the primary store of its paired
- * fungible asset; for a fungible asset, its primary store. Nothing found is 0. The row of the balance answers when it
- * is of this version or an earlier one; otherwise state does.
+ * fungible asset; for a fungible asset, its primary store. Missing stores count as 0. The row of the balance is used if
+ * it is of this version or an earlier one; otherwise state is read.
  * @throws LedgerError `internal_error` when a store does not decode or the sum is not a u64; or rejects with it
  */
 export function balanceAt(
@@ -57,13 +57,13 @@ export function balanceAt(
   });
 }
 
-/** What a row states; `undefined` when an amount does not decode: state has the reason. */
+/** The amount in a row; `undefined` if an amount does not decode, since reading state then reports the reason. */
 function amountOf({ coin, fungible }: StoredBalance, isCoin: boolean): bigint | undefined {
   if (!isCoin) return fungible;
   return coin === undefined || fungible === undefined ? undefined : coin + fungible;
 }
 
-/** The balance by state: the general path, and the only one to older versions. */
+/** The balance read from state: the general path, and the only one for older versions. */
 async function stateBalance(
   { state }: BalanceSources,
   account: Address,
@@ -99,7 +99,7 @@ export function balanceParts(account: Address, asset: Asset): readonly BalancePa
   return [{ key: keys.coinStores.key(account), amountIn: coinStoreAmount }, group];
 }
 
-/** What a part counts; nothing there is 0. @throws LedgerError `internal_error` for a value that does not decode */
+/** The amount of a part; 0 if it has no value. @throws LedgerError `internal_error` for a value that does not decode */
 export function amountOfPart({ amountIn }: BalancePart, entry: StateEntry | undefined): bigint {
   const bytes = entry?.bytes;
   return bytes === undefined ? 0n : decodeStored('', () => amountIn(bytes));
@@ -156,7 +156,7 @@ export class CoinAsset {
     this.type = type;
   }
 
-  /** Made when they are first wanted. @throws RangeError for a type too deep for a coin store's key */
+  /** Computed on first use. @throws RangeError for a type too deep for a coin store's key */
   get keys(): BalanceKeys {
     this.#keys ??= {
       metadata: copiedBytes(addressBytes(pairedMetadataAddress(this.type))),
@@ -183,10 +183,10 @@ export class FungibleAsset {
 
 export type Asset = CoinAsset | FungibleAsset;
 
-/** What reads as an address; checked before parsing, since most assets are coins and a failure costs 20 µs. */
+/** Text that is an address; checked before parsing, since most assets are coins and a failure costs 20 µs. */
 const ADDRESS_TEXT = /^(?:0x)?[0-9a-fA-F]{1,64}$/;
 
-/** An address is that of the metadata of a fungible asset, anything else the type of a coin. @throws as its parser */
+/** Parses the metadata address of a fungible asset, or else the type of a coin. @throws the error of its parser */
 export function parseAsset(text: string): Asset {
   return ADDRESS_TEXT.test(text)
     ? new FungibleAsset(parseAddress(text))

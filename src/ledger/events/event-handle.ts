@@ -1,4 +1,4 @@
-/** Streams by the handle that a resource holds: which field, which key (docs/spec/ledger.md §1.3). */
+/** Finds event streams by their handles in resources (docs/spec/ledger.md §1.3). */
 import { BcsError } from '../../move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import type { FieldDefinition } from '../../move/modules/compiled.ts';
@@ -14,7 +14,7 @@ import type { StateSource } from '../../state/source.ts';
 import type { StreamId } from '../../store/columns/event-column.ts';
 import { type ListingBounds, listAccount } from '../accounts/listing.ts';
 
-/** How much of an account's state is searched for the handle of a stream. */
+/** Limits of the search for a stream's handle in an account's state. */
 const SEARCHED: ListingBounds = { maxBytes: 4 * 1024 * 1024, maxKeys: 1_000 };
 const COUNTER_BYTES = 8;
 
@@ -22,13 +22,12 @@ interface HandleHolder {
   readonly address: Address;
   readonly tag: StructTag;
   readonly bytes: Uint8Array;
-  /** Read at this version; messages name it. */
+  /** The version at which it was read; error messages contain it. */
   readonly version: bigint;
 }
 
 /**
- * The stream that a field of a resource is the handle of. Whatever takes 48 bytes counts as a handle, as in the
- * reference.
+ * The stream whose handle is in a field of a resource. Any field of 48 bytes counts as a handle, as in the reference.
  * @throws LedgerError `struct_field_not_found`; `invalid_input` for a field that is not a handle; `internal_error` for
  *   a resource that cannot be read by its type
  */
@@ -59,7 +58,7 @@ export async function eventStreamIn(
 }
 
 /**
- * The BCS of a field of a resource; `undefined` when it has none of that name.
+ * The BCS of a field of a resource; `undefined` if it has no field of that name.
  * @throws LedgerError `internal_error` for a resource that cannot be read by its type
  */
 async function fieldOf(
@@ -89,8 +88,8 @@ function fieldNames({ module, definition }: FoundStruct, variant: number): reado
 }
 
 /**
- * How many events a stream has had, as its handle in a resource of its account says; 0 without one. A handle is the
- * counter, the creation number and the address.
+ * The number of events that a stream has had, from its handle in a resource of its account; 0 without a handle. A
+ * handle consists of the counter, the creation number and the address.
  */
 export async function eventCount(
   { address, creationNumber }: StreamId,

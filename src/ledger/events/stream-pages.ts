@@ -1,7 +1,7 @@
 /**
- * Pages of event streams as one view answers them. Events never change, so a page that was rendered once is right at
- * every view where its request has the same events, and the modules that their layouts were made from are the same.
- * Pages that are asked for again are cached by what was asked for, so that a stream that grows replaces its newest page
+ * Pages of event streams as one view shows them. Events never change, so a rendered page is valid at every view where
+ * its request has the same events and the modules behind their layouts are unchanged. Pages that are requested again
+ * are cached by their request, so a growing stream replaces its newest page
  * (test/api/event-pages-cached.long.test.ts compares cached pages with rendered ones).
  */
 
@@ -40,18 +40,18 @@ interface EventRecordQuery {
   readonly start: bigint;
   /** 1 or more. */
   readonly limit: number;
-  /** The record that reaches this many bytes of JSON is the last. */
+  /** The record that reaches this many bytes of JSON in all is the last. */
   readonly maxBytes: number;
 }
 
 interface EventRecords {
   readonly events: readonly { readonly sequenceNumber: bigint; readonly json: Uint8Array }[];
-  /** Whether the view shows none beyond these. */
+  /** Whether the view has no events after these. */
   readonly isEnd: boolean;
 }
 
 interface EventPageAnswer {
-  /** As text where it is short and ASCII, else as bytes. */
+  /** Text if it is short and ASCII, otherwise bytes. */
   readonly body: string | Uint8Array;
   /** `contentDigest` of the body. */
   readonly tagCore: string;
@@ -67,10 +67,10 @@ export interface CachedPage {
   readonly modules: readonly ModuleStamp[];
 }
 
-/** Pages by request and form; for all views of a ledger. */
+/** Pages by request and form; shared by all views of a ledger. */
 export type EventPageCache = Cache<CachedPage>;
 
-/** Longest page that becomes a text, in UTF-16 units: it goes out with its head, as a text. */
+/** Longest page that is kept as text, in UTF-16 units: it is sent as one text with the response's head. */
 const MAX_TEXT_LENGTH = 4 * 1024;
 const PAGE_OVERHEAD_BYTES = 512;
 
@@ -89,7 +89,7 @@ export class StreamPages {
   }
 
   /**
-   * A page in a form.
+   * A page as JSON or BCS.
    * @throws LedgerError `version_pruned`; `internal_error` for a gap, or an event that cannot be rendered; or rejects
    *   with them
    */
@@ -103,7 +103,7 @@ export class StreamPages {
     );
   }
 
-  /** Records as a JSON page has them. Fails as `page`, but only where the first record cannot be rendered. */
+  /** Records as in a JSON page. Fails as `page` does, but a failure to render a later record only ends the list. */
   async records(stream: EventStream, query: EventRecordQuery): Promise<EventRecords> {
     const { start, limit, maxBytes } = query;
     if (start > U64_MAX) return { events: [], isEnd: true };
@@ -115,7 +115,7 @@ export class StreamPages {
       const { sequenceNumber } = event;
       let json: Buffer;
       try {
-        // A page of one: what is between its brackets.
+        // Renders a page with one event and removes its brackets.
         json = renderEvents(stream, [event], typeOf.of).subarray(1, -1);
       } catch (failure) {
         if (records.length > 0) break;
@@ -134,7 +134,7 @@ export class StreamPages {
     return andThen(last, (number) => (number === undefined ? 0n : number + 1n));
   }
 
-  /** The sequence number that the newest page begins with; `end` where it is empty. */
+  /** The sequence number that the newest page begins with; `end` if it is empty. */
   async startOfNewest(stream: EventStream, limit: number): Promise<bigint> {
     const [first] = await this.#events({ ...stream, limit });
     return first === undefined ? await this.end(stream) : first.sequenceNumber;
@@ -161,7 +161,7 @@ export class StreamPages {
         : { body: eventsBcs(request, events), modules: [] };
     return andThen(rendered, ({ body, modules }) => {
       const tagCore = contentDigest(body);
-      // The bytes of a short one would be made a text each time it is sent.
+      // The bytes of a short page would be converted to text each time it is sent.
       const isText = form === 'json' && body.length <= MAX_TEXT_LENGTH && isAscii(body);
       const answer = { body: isText ? body.toString('latin1') : body, tagCore };
       const first = events[0];
@@ -181,7 +181,7 @@ export class StreamPages {
     const { start, limit } = request;
     const { source, guard, modules, pages } = this.#sources;
     const page = pages.get(key);
-    // All its events must be there: none above the head, none pruned.
+    // All its events must be visible: none above the head, none pruned.
     const isShown =
       page !== undefined &&
       page.lastVersion <= source.head.version &&
@@ -201,8 +201,8 @@ export class StreamPages {
   }
 
   /**
-   * No events, unless a ledger that began with a state has no row of the stream, whose events came before: then its
-   * handle tells how many there were.
+   * Returns no events. If a ledger that began with a snapshot has no row of the stream, all its events may be older,
+   * and the stream's handle contains their number. Throws `version_pruned` if `start` is one of them.
    */
   #unlessBeforeLedger(stream: StreamId, start: bigint): MaybePromise<readonly StoredEvent[]> {
     const { source } = this.#sources;
@@ -264,11 +264,11 @@ const MAX_ULEB32_BYTES = 5;
 interface JsonPage {
   /** UTF-8. */
   readonly body: Buffer;
-  /** The modules that the layouts of its types were made from. */
+  /** The modules that its layouts were resolved with. */
   readonly modules: readonly ModuleStamp[];
 }
 
-/** How a type was resolved; a failure counts where the first event of the type is rendered. */
+/** The result of resolving a type. A failure is thrown when the first event of the type is rendered. */
 type Resolved = { readonly type: Derived<RenderedType> } | { readonly failure: unknown };
 
 /**
@@ -287,7 +287,7 @@ function eventsJson(
 }
 
 interface ResolvedTypes {
-  /** Throws why the type of an event could not be resolved. */
+  /** Throws the failure if the type could not be resolved. */
   readonly of: (typeTag: Buffer) => RenderedType;
   readonly modules: readonly ModuleStamp[];
 }

@@ -11,9 +11,9 @@ import type { TypedEventPart } from '../../store/read/typed-events.ts';
 import { YieldBudget } from '../../yield-budget.ts';
 import type { RenderedEvent, TransactionRenderer } from '../transactions/renderer.ts';
 
-/** Rows that are read for a page at most: tens of milliseconds, in turns. Versions may have many other events. */
+/** Maximum number of rows read for a page: tens of milliseconds, in turns. Versions may have many other events. */
 const MAX_ROWS_PER_PAGE = 10_000;
-/** Bytes of types and values of a page, from which on no more events are added to it. */
+/** No event is added to a page that has reached this many bytes of types and values. */
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 
 const MODULE_EVENT_VARIANT = 1;
@@ -29,7 +29,7 @@ interface TypedEventRequest {
   readonly version: bigint;
   /** 1 or more. */
   readonly limit: number;
-  /** Bytes of types and values from which on no more events are added; MAX_PAGE_BYTES if absent. */
+  /** No event is added once the types and values reach this many bytes; absent: MAX_PAGE_BYTES. */
   readonly maxBytes?: number;
 }
 
@@ -55,7 +55,7 @@ export class TypedEvents {
   }
 
   /**
-   * A page, in the order of the ledger. It may have fewer events than the limit, even none, and yet a next one.
+   * A page, in the order of the ledger. It may have fewer events than the limit, even none, without being the last.
    * Rejects with LedgerError `version_pruned`.
    */
   async page(request: TypedEventRequest, pace = new YieldBudget()): Promise<TypedEventPage> {
@@ -119,12 +119,12 @@ class Page {
     return this.#isFull || this.#rows >= MAX_ROWS_PER_PAGE;
   }
 
-  /** One event more than fit: with that the next page begins. */
+  /** One event more than fits, because the next page begins with that event. */
   get wanted(): number {
     return this.#limit + 1 - this.events.length;
   }
 
-  /** Adds what fits of a part. @returns where the next events are */
+  /** Adds the events of a part that fit. @returns where the next events are */
   add({ events, next, rows }: TypedEventPart): EventPlace | undefined {
     this.#rows += rows;
     for (const event of events) {

@@ -1,4 +1,4 @@
-/** The state in which an account has a balance (docs/spec/http.md §9.3). */
+/** State values that give an account a balance (docs/spec/http.md §9.3). */
 import { type Address, addressBytes, addressFromBytes } from '../../move/types/address.ts';
 import { primaryStoreOf } from '../../move/types/derived-address.ts';
 import {
@@ -30,9 +30,9 @@ interface Holding {
 }
 
 /**
- * The values of a coin store and of a primary store's group that together hold an amount; `undefined` for one that
- * stays what it is. Where there is a coin store, it holds all; a primary store is made where there is neither.
- * @throws BcsError when what is there does not decode
+ * The values of a coin store and of a primary store's group that together hold an amount; `undefined` for a store that
+ * stays missing. An existing coin store holds everything. Otherwise the primary store does, and is created if missing.
+ * @throws BcsError if an existing value does not decode
  */
 export function holdingOf(
   { coinStore, group }: Holding,
@@ -49,7 +49,7 @@ export function holdingOf(
   };
 }
 
-/** The first coin store of an account: its handles have the numbers that follow those of the account itself. */
+/** The first coin store of an account. The creation numbers of its handles follow those of the account's own. */
 export function newCoinStore(address: Address, amount: bigint): Buffer {
   const [depositEvents, withdrawEvents] = [2n, 3n].map((creationNumber) => ({
     counter: 0n,

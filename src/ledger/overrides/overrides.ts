@@ -1,6 +1,6 @@
 /**
- * Overrides of a ledger, for tests (docs/fork.md): in memory, read before what the ledger has, and never stored. An
- * override reads what it has to know of the ledger as a request does: a fork records it.
+ * Overrides of a ledger, for tests (docs/fork.md). They are in memory, take precedence over the ledger, and are never
+ * stored. An override reads from the ledger as a request does, so a fork records what it reads.
  */
 import { Cache, type CacheSize } from '../../cache.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
@@ -41,41 +41,41 @@ export interface OverrideSnapshot {
 }
 
 /**
- * All reject with OverrideError for what no ledger could have, and with LedgerError as the requests do that they stand
- * for: `fork_not_recorded`, `fork_upstream_failed`.
+ * Overrides reject with OverrideError for state that no ledger could have, and with LedgerError for failed reads:
+ * `fork_not_recorded`, `fork_upstream_failed`.
  */
 export interface Overrides {
   /**
-   * Sets what an account has of an asset: of a coin, coin store and primary store together.
+   * Sets an account's balance of an asset; for a coin, that of coin store and primary store together.
    * @param asset a coin type, or the address of a fungible asset's metadata
    */
   setBalance(account: string, asset: string, amount: bigint): Promise<void>;
   /** Sets a resource, also one in a resource group. @param value BCS, which must be of the type */
   setResource(account: string, type: string, value: Uint8Array): Promise<void>;
   deleteResource(account: string, type: string): Promise<void>;
-  /** Publishes a module, under the name that its bytecode has. */
+  /** Publishes a module under the name in its bytecode. */
   setModule(bytecode: Uint8Array): Promise<void>;
-  /** Appends events to a stream, at the newest version. The counter of the stream's handle stays what it is. */
+  /** Appends events to a stream, at the newest version. The counter of the stream's handle does not change. */
   appendEvents(
     account: string,
     creationNumber: bigint,
     events: readonly AppendedEvent[],
   ): Promise<void>;
   snapshot(): OverrideSnapshot;
-  /** Goes back to what was overridden at a snapshot, as often as wanted. @throws RangeError for another node's */
+  /** Restores the overrides of a snapshot, any number of times. @throws RangeError for a snapshot of another node */
   revert(snapshot: OverrideSnapshot): void;
 }
 
-/** What is overridden at a moment, and the modules as it shows them. */
+/** The overrides at one moment, and a cache of the modules as they show them. */
 interface Overridden {
   readonly overlay: Overlay;
   readonly modules: ModuleCache;
 }
 
-/** The changes that an override makes to what is overridden already. */
+/** Computes the changes that an override adds to the current overrides. */
 type Change = (source: LedgerSource, modules: ModuleView) => Promise<OverlayChanges>;
 
-/** A ledger that can be overridden: each request sees one overlay, and whether it has read any of it. */
+/** A ledger that can be overridden. Each request sees one overlay, and whether it has read any of it. */
 export class OverridableLedger implements LedgerReader, Overrides {
   readonly #store: StoreReader;
   readonly #openSource: OpenSource;
@@ -94,7 +94,7 @@ export class OverridableLedger implements LedgerReader, Overrides {
   view(): MaybePromise<LedgerView> {
     const now = this.#now;
     if (now.overlay.isEmpty) return this.#base.view();
-    // A view for each request: it notes what the request has read. What is cached by versions is the request's own.
+    // Each request gets a view that notes what it has read, and its own caches of what is cached by version.
     const caches: LedgerCaches = {
       ...this.#caches,
       modules: now.modules,
@@ -193,7 +193,7 @@ export class OverridableLedger implements LedgerReader, Overrides {
       const guard = new PruningGuard(this.#store, source, new Map(), performance.now());
       const caches = { modules: now.modules, types: this.#caches.types };
       const changes = await change(source, new ModuleView(caches, guard, head.version));
-      // Somebody else has changed or reverted it meanwhile: what was read may be different now.
+      // The overrides were changed or reverted meanwhile, so the values that were read may be different now.
       if (this.#now !== now) continue;
       const modules = ofModules ? new ModuleCache() : now.modules;
       this.#now = { overlay: now.overlay.with(changes), modules };

@@ -1,6 +1,6 @@
 /**
- * Edits of the state, for tests: which values an edit changes. Overrides of a fork put them into an overlay, a local
- * network commits them.
+ * Edits of the state, for tests: each computes the values that it changes. Overrides of a fork put these into an
+ * overlay; a local network commits them.
  */
 import type { MaybePromise } from '../../maybe-promise.ts';
 import { U64_MAX } from '../../move/bcs/bcs-reader.ts';
@@ -37,7 +37,7 @@ export interface EditedValue {
   readonly bytes: Buffer | undefined;
 }
 
-/** Gives the values that change. Rejects with OverrideError for what no ledger could have, and as the state does. */
+/** Returns the changed values. Rejects with OverrideError for state that no ledger could have, and if a read fails. */
 export type StateEdit = (state: EditedState) => Promise<readonly EditedValue[]>;
 
 /** @param asset a coin type, or the address of a fungible asset's metadata @throws OverrideError */
@@ -55,7 +55,7 @@ export function balanceEdit(account: string, asset: string, amount: bigint): Sta
     const coinStore = coinKey && (await state.value(coinKey));
     const group = await state.value(groupKey);
     if (coinKey !== undefined && coinStore === undefined && group === undefined) {
-      // A coin without a fungible asset, as on old chains, is in coin stores only.
+      // A coin without a fungible asset, as on old chains, is held only in coin stores.
       const metadata = addressFromBytes(keys.metadata);
       const metadataGroup = await state.value(
         hashedStateKey(resourceGroupStateKey(metadata, OBJECT_GROUP_TAG)),
@@ -96,7 +96,7 @@ export function resourceEdit(account: string, type: string, bytes: Buffer | unde
   };
 }
 
-/** The module gets the name that its bytecode has. @throws OverrideError */
+/** Publishes a module under the name in its bytecode. @throws OverrideError */
 export function moduleEdit(bytecode: Uint8Array): StateEdit {
   const bytes = Buffer.from(bytecode);
   const { address, name } = moduleIdOf(parsed(() => loadModule(bytes)));
@@ -104,7 +104,7 @@ export function moduleEdit(bytecode: Uint8Array): StateEdit {
   return async () => [{ key, bytes }];
 }
 
-/** @throws OverrideError for bytes that are not a value of the type; or rejects with it */
+/** Rejects with OverrideError for bytes that are not a value of the type. */
 export async function assertIsValue(
   tag: TypeTag,
   bytes: Buffer,

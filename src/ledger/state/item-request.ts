@@ -1,4 +1,4 @@
-/** Requests for table items and raw state values: their bodies and what is refused (docs/spec/transactions.md §6). */
+/** Requests for table items and raw state values: their bodies and checks (docs/spec/transactions.md §6). */
 import type { JsonValue } from '../../move/json/json-text.ts';
 import type { MoveType } from '../../move/types/move-type.ts';
 import {
@@ -19,8 +19,8 @@ import {
 } from '../../submission/encode/fields.ts';
 
 /**
- * Maximum number of UTF-16 units of the types of a table's items together, far above what a chain lets types be: each
- * type in them is looked up.
+ * Maximum number of UTF-16 units of both types of a table item together, far above what a chain allows. It is limited
+ * because each type in them is looked up.
  */
 export const MAX_ITEM_TYPES_LENGTH = 16_384;
 

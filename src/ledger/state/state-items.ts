@@ -26,7 +26,7 @@ import type { ItemTypes } from './item-request.ts';
 
 interface TableItem {
   readonly bytes: Uint8Array;
-  /** The value alone as JSON text, by the types of the version read. */
+  /** The value alone as JSON text, rendered with the types of the version read. */
   json(): Promise<string>;
 }
 
@@ -120,7 +120,7 @@ export class StateItems {
   }
 }
 
-/** The state key of its BCS, or why it is none: versions are checked first. */
+/** Decodes a state key. The error is returned, not thrown, because versions are checked first. */
 function readKey(bytes: Buffer): StateKey | BcsError {
   try {
     return decodeStateKey(bytes);

@@ -8,12 +8,12 @@ import type {
 import { formatAddress } from '../../move/types/address.ts';
 import { jsonTo } from './json-parts.ts';
 
-/** The members of a block's first transaction before its events. */
+/** Writes the members of a block's first transaction before its events. */
 export function writeBlockId(out: JsonWriter, { id, epoch, round }: BlockMetadata): void {
   jsonTo(out)`"id":${id},"epoch":"${epoch}","round":"${round}"`;
 }
 
-/** Those behind the events. */
+/** Writes the members after the events. */
 export function writeProposal(out: JsonWriter, metadata: BlockMetadata): void {
   const { previousBlockVotesBitvec: votes, failedProposerIndices, timestampUsecs } = metadata;
   const json = jsonTo(out);

@@ -18,7 +18,7 @@ import { derive } from '../../state/derived.ts';
 import type { ArgumentLayouts, Decoding } from './decoding.ts';
 import { jsonTo, writeList, writeTypes } from './json-parts.ts';
 
-/** An entry function with its arguments as it stands in its transaction. */
+/** Offsets of an entry function and its arguments in the bytes of their transaction. */
 export interface CallPlaces {
   readonly buffer: Buffer;
   /** The address of its module. */
@@ -34,7 +34,7 @@ export interface CallPlaces {
   readonly end: number;
 }
 
-/** @throws BcsError when `EntryFunction.read` does, except that names and types are not read */
+/** @throws BcsError when `EntryFunction.read` does, except that names and types are not decoded */
 export function readCall(reader: BcsReader): CallPlaces {
   const start = reader.skip(ADDRESS_BYTES);
   const moduleBytes = reader.length(1);
@@ -94,7 +94,7 @@ export function writeCall(
     writeTypes(out, new BcsReader(buffer, typesAt, typesEnd).vector(1, TypeTag.read));
     out.part(ARGUMENTS);
   }
-  // Names are not checked in stored bytes: their lengths are part of the key.
+  // The key includes the lengths of names, because names in stored bytes are not checked.
   const key = buffer.toString('latin1', start, typesEnd);
   const known = decoding.knownArguments(key);
   if (known !== undefined && writeArguments(out, known, buffer, call.args) === true) {
@@ -109,7 +109,7 @@ function writeName(out: JsonWriter, buffer: Buffer, start: number, end: number):
   if (!out.stringPart(buffer, start, end)) throw new BcsError('bad_utf8', 'utf8 error', start);
 }
 
-/** Arguments whose layouts have to be found. */
+/** Writes arguments whose layouts must be resolved. */
 function writeResolved(
   out: JsonWriter,
   { buffer, start, end, args }: CallPlaces,
@@ -144,7 +144,7 @@ async function functionLayouts(
   return resolveParameterLayouts(module, module.signatures[parameters]!, typeArguments, lookup);
 }
 
-/** All arguments by their layouts. @returns `undefined`, and nothing is written, if one does not fit */
+/** Writes all arguments by their layouts. @returns `undefined` if one does not fit; nothing is written then */
 function writeArguments(
   out: JsonWriter,
   layouts: ArgumentLayouts,
@@ -183,7 +183,7 @@ export function writeScriptPayload(
   });
   const code = tryParse(() => readScript(script.code));
   writeCode(out, script, code);
-  // No lookup makes readable what the code itself does not tell.
+  // Layouts depend on the script's own code: if that does not decode, no module can help.
   const written =
     code &&
     decoding.firstOf(async ({ lookup }) => {
@@ -198,7 +198,7 @@ export function writeScriptPayload(
   });
 }
 
-/** A script up to its arguments, without these. */
+/** Writes a script up to its arguments. */
 function writeCode(
   out: JsonWriter,
   { code: bytecode, typeArguments }: Script,
@@ -209,7 +209,7 @@ function writeCode(
   jsonTo(out)`{"code":{"bytecode":${bytecode},"abi":${abi}},"type_arguments":${types},"arguments":`;
 }
 
-/** The script of a genesis transaction: its arguments are shown by their own kinds, whatever the code says. */
+/** Writes the script of a genesis transaction. Its arguments are shown by their own kinds, regardless of the code. */
 export function writeGenesisScript(out: JsonWriter, script: Script): void {
   const code = tryParse(() => readScript(script.code));
   writeCode(out, script, code);
@@ -217,7 +217,7 @@ export function writeGenesisScript(out: JsonWriter, script: Script): void {
   out.units('}');
 }
 
-/** The BCS of an argument as a value of its own kind; a serialized one is that already. */
+/** The BCS of an argument's value; a serialized argument already contains it. */
 function argumentBytes(argument: TransactionArgument): Buffer {
   if (argument.kind === 'serialized') return argument.value;
   // The kind comes first, in one byte.

@@ -1,4 +1,4 @@
-/** What a transaction wrote, as JSON (docs/spec/transactions.md §2.10). */
+/** The writes of a transaction as JSON (docs/spec/transactions.md §2.10). */
 import { andThen, eachInOrder, type MaybePromise } from '../../maybe-promise.ts';
 import { type BcsReader, decodeBcs } from '../../move/bcs/bcs-reader.ts';
 import { formatHex } from '../../move/bcs/hex.ts';
@@ -17,24 +17,24 @@ import type { ModuleCache } from '../../state/module-view.ts';
 import { hashAt, type WrittenKeys } from '../../store/columns/version-writes-column.ts';
 import type { Decoding } from './decoding.ts';
 
-/** State keys that are shown, by their variants in BCS and in this order. */
+/** Variants of state keys in BCS. Access paths are shown first, then table items; others are not shown. */
 const ACCESS_PATH = 0;
 const TABLE_ITEM = 1;
 const RAW = 2;
 /** One byte of kind, then three addresses. */
 const NATIVE_KEY_BYTES = 1 + 3 * ADDRESS_BYTES;
-/** Of a value's metadata, by variant. */
+/** Bytes of a value's metadata, by variant. */
 const METADATA_BYTES = [16, 24];
 const OWNER_AT = 1;
 
-/** Where a write to an access path or a table stands in the bytes of its transaction. */
+/** Offsets of a write to an access path or a table in the bytes of its transaction. */
 interface Write {
   /** Its place in the write set. */
   readonly index: number;
   readonly variant: number;
   /** BCS of the state key. */
   readonly keyStart: number;
-  /** The path or key of the table item, without its length; the state key ends where it does. */
+  /** The path, or the key of the table item, without its length; the state key ends at `pathEnd`. */
   readonly pathStart: number;
   readonly pathEnd: number;
   readonly valueStart: number;
@@ -45,13 +45,13 @@ interface Write {
 export interface ChangesContext {
   readonly decoding: Decoding;
   readonly modules: ModuleCache;
-  /** The hashes of all keys of the transaction's write set, where they are stored; made otherwise. */
+  /** Stored hashes of all keys of the transaction's write set; computed if absent. */
   readonly keys?: WrittenKeys | undefined;
 }
 
 /** The writes of a write set that are shown, in the order in which they are shown. */
 interface ShownWrites {
-  /** Of all writes. */
+  /** Number of all writes, shown or not. */
   readonly count: number;
   readonly shown: readonly Write[];
 }
@@ -70,7 +70,7 @@ export function readWrites(reader: BcsReader): ShownWrites {
   return { count, shown: writes };
 }
 
-/** @returns `undefined` for a key that is neither of an account nor of a table */
+/** @returns `undefined` for a key that belongs to neither an account nor a table */
 function readWrite(reader: BcsReader, index: number): Write | undefined {
   const keyStart = reader.offset;
   const variant = reader.variant(4, 'StateKey');
@@ -104,10 +104,10 @@ function inMemoryOrder(buffer: Buffer, left: Write, right: Write): number {
   );
 }
 
-/** Longest list that is sorted here. */
+/** Longest list that is sorted without `sort`. */
 const MAX_FEW = 16;
 
-/** Sorts in place: a call of `sort` makes more garbage than a short list has. */
+/** Sorts in place. For a short list, `sort` would make more garbage than the list itself. */
 function sortFew<T>(items: T[], compare: (left: T, right: T) => number): void {
   if (items.length > MAX_FEW) {
     items.sort(compare);
@@ -155,7 +155,7 @@ export function writeChanges(
   });
   return andThen(written, () => {
     hold();
-    // The comma behind the last one; a group without members shows nothing.
+    // Removes the comma after the last change. A group without members shows nothing, so there may be none.
     if (out.length > start) out.cut(out.length - 1);
     out.part(CLOSE);
   });
@@ -176,7 +176,7 @@ const VALUE = Buffer.from(',"value":');
 const WRITE_TABLE_ITEM = Buffer.from(',"data":null,"type":"write_table_item"},');
 const DELETE_TABLE_ITEM = Buffer.from(',"data":null,"type":"delete_table_item"},');
 
-/** Loading a module and printing its interface is that much work per byte. */
+/** Work per byte of a module, for loading it and printing its interface. */
 const MODULE_WORK = 8;
 
 function workOf(item: Buffer, { variant, pathStart, valueStart, valueEnd }: Write): number {
@@ -211,7 +211,7 @@ function writeChange(
   }
 }
 
-/** What every change of an account begins with. */
+/** Writes the members that every change of an account begins with. */
 function writeHead(out: JsonWriter, item: Buffer, write: Write, { keys }: ChangesContext): void {
   out.part(ADDRESS);
   out.quotedAddress(item, write.keyStart + OWNER_AT);
@@ -260,7 +260,7 @@ function writeCode(out: JsonWriter, item: Buffer, write: Write, context: Changes
   out.text(`,"data":${module},"type":"write_module"},`);
 }
 
-/** Of a resource or a resource group. */
+/** Writes the change of a resource or a resource group. */
 function writeState(
   out: JsonWriter,
   item: Buffer,
@@ -312,7 +312,7 @@ function membersOf(item: Buffer, start: number, end: number): MemberPlace[] | un
   });
 }
 
-/** A path that names nothing, which no chain has: shown where its type would stand. */
+/** Writes a path that does not decode, in place of its type. No chain has such paths. */
 function writeUnreadablePath(
   out: JsonWriter,
   item: Buffer,
@@ -334,7 +334,7 @@ function writeUnreadablePath(
   out.part(WRITE_RESOURCE);
 }
 
-/** Without its interface where that is too large to print. */
+/** A module as JSON; `abi` is null if the interface is too large to print. */
 function moduleJson(
   modules: ModuleCache,
   hash: Buffer,

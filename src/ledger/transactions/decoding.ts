@@ -1,6 +1,6 @@
 /**
- * The values in a transaction, read with the layouts that its own version has, else with the newest, else shown as
- * their bytes (docs/differences.md). The reference uses the newest only.
+ * Decodes the values in a transaction with the layouts of its own version, or else with the newest ones. Values that
+ * fit neither are shown as bytes (docs/differences.md). The reference uses only the newest layouts.
  */
 import { andThen, type MaybePromise, settle } from '../../maybe-promise.ts';
 import { BcsError, BcsReader, decodeBcs } from '../../move/bcs/bcs-reader.ts';
@@ -27,18 +27,18 @@ import type { YieldBudget } from '../../yield-budget.ts';
 
 const STRUCT_INDEX = INDEX_OF_KIND.get('struct')!;
 
-/** Resolving a type is that much work, as YieldBudget counts it: a millisecond when its modules have to be loaded. */
+/** Work of resolving a type, in units of YieldBudget: a millisecond if its modules must be loaded. */
 const RESOLVE_WORK = 16 * 1024;
 
 export type ArgumentLayouts = readonly Layout[];
 
-/** What transactions are decoded with; shared by all views of a ledger. */
+/** Caches for decoding transactions; shared by all views of a ledger. */
 export class DecodingCaches {
   readonly types = new EraCache<RenderedType>('layouts', ({ memoryBytes }) => memoryBytes);
   readonly calls = new EraCache<ArgumentLayouts>('layouts', layoutBytes);
 }
 
-/** Where a value and its type's tag stand in the bytes of a transaction. */
+/** Offsets of a value and of its type tag in the bytes of a transaction. */
 type ValuePlace = MemberPlace;
 
 const DATA = Buffer.from(',"data":');
@@ -66,7 +66,7 @@ export class Decoding {
     this.#viewAt = viewAt;
   }
 
-  /** Whether all was decoded with what the transaction's own version has, so that the result never changes. */
+  /** Whether everything was decoded with the modules of the transaction's version, so that the result never changes. */
   get isFinal(): boolean {
     return this.#isFinal;
   }
@@ -76,7 +76,7 @@ export class Decoding {
     return this.#own;
   }
 
-  /** What `decode` makes of the modules of the transaction's version, else of the newest; else `undefined`. */
+  /** The result of `decode` for the modules of the transaction's version, or else for the newest; else `undefined`. */
   firstOf<T>(
     decode: (modules: ModuleView) => MaybePromise<T | undefined>,
   ): MaybePromise<T | undefined> {
@@ -84,7 +84,7 @@ export class Decoding {
       () => decode(this.#ownModules),
       (found) => found ?? this.#byNewest(decode),
       (failure) => {
-        // A transaction that is found by its hash may be below the oldest version (docs/spec/transactions.md §1.5).
+        // The state of the transaction's version may have been pruned after this view was opened.
         if (!(failure instanceof MoveError) && !isPruned(failure)) throw failure;
         return this.#byNewest(decode);
       },
@@ -113,7 +113,7 @@ export class Decoding {
     );
   }
 
-  /** Writes the type of a value, as a string, its data as the member behind it, and what follows these. */
+  /** Writes the type of a value as a string, then its data as the next member, then `end`. */
   typed(out: JsonWriter, buffer: Buffer, place: ValuePlace, end: Buffer): MaybePromise<void> {
     const { tagStart, tagEnd } = place;
     if (buffer[tagStart] === STRUCT_INDEX) {
@@ -129,7 +129,7 @@ export class Decoding {
     });
   }
 
-  /** The same of a struct or enum, from where its tag is that of a struct alone. */
+  /** The same for a struct or enum. @param tagStart where its struct tag begins, without the variant of a type tag */
   typedStruct(
     out: JsonWriter,
     buffer: Buffer,
@@ -145,7 +145,7 @@ export class Decoding {
     return this.#resolved(out, buffer, { ...place, tagStart }, end, key);
   }
 
-  /** The same where the type has to be resolved. */
+  /** The same if the type must be resolved. */
   #resolved(
     out: JsonWriter,
     buffer: Buffer,
@@ -167,14 +167,14 @@ export class Decoding {
     });
   }
 
-  /** The layouts of a call's arguments if they have been found before. */
+  /** The layouts of a call's arguments if they are cached. */
   knownArguments(key: string): ArgumentLayouts | undefined {
     return this.#caches.calls.find(key, this.version);
   }
 
   /**
-   * What is made of the layouts of a call's arguments.
-   * @param find finds them at a version; throws MoveError, or rejects with it
+   * The result of `use` for the layouts of a call's arguments.
+   * @param find resolves the layouts at a version; throws MoveError, or rejects with it
    */
   argumentsOf<T>(
     key: string,
@@ -199,7 +199,7 @@ function typeAt(
   return derive(modules.lookup, (lookup) => renderedType(tagBytes, lookup, tag));
 }
 
-/** @returns `undefined`, and nothing is written, if the bytes are not a value of the type */
+/** @returns `undefined` if the bytes are not a value of the type; nothing is written then */
 function writeTyped(
   out: JsonWriter,
   { jsonUtf8, layout }: RenderedType,
@@ -221,7 +221,7 @@ function writeTyped(
   }
 }
 
-/** Bytes that no layout fits, with their type. */
+/** Writes bytes that no layout fits, with their type. */
 function writeUndecoded(
   out: JsonWriter,
   type: string | undefined,

@@ -13,7 +13,7 @@ const U64_BYTES = 8;
 const KEY_BYTES = U64_BYTES + ADDRESS_BYTES;
 
 interface EventPlace extends MemberPlace {
-  /** Where creation number, address and sequence number are; -1: it is of a module. */
+  /** Offset of creation number, address and sequence number; -1 for a module event. */
   readonly keyStart: number;
 }
 

@@ -1,11 +1,11 @@
-/** Parts of JSON that transactions show seldom: what most have is written by parts that are bytes already. */
+/** Writers for JSON that is rare in transactions. Frequent parts are written from prepared bytes. */
 import type { JsonWriter } from '../../move/json/json-writer.ts';
 import { formatTypeTag, type TypeTag } from '../../move/types/type-tag.ts';
 
-/** JSON as it is; bytes, which are shown as hex; or who writes it. Absent: null. */
+/** JSON text to write unchanged, bytes to write as hex, or a function that writes. `undefined`: null. */
 type Piece = string | number | bigint | boolean | Buffer | (() => void) | undefined;
 
-/** A tag of templates that are written piece by piece. */
+/** A tag for template literals that writes their pieces one by one. */
 export function jsonTo(out: JsonWriter) {
   return (texts: TemplateStringsArray, ...pieces: readonly Piece[]): void => {
     out.units(texts[0]!);

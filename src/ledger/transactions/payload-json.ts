@@ -24,7 +24,7 @@ export function extraConfigOf(payload: CallPlaces | TransactionPayload): ExtraCo
 
 const ENTRY_FUNCTION_VARIANT = TransactionPayload.kinds.indexOf('entryFunction');
 
-/** The call of a payload that is one, which most are, else the payload itself. @throws BcsError */
+/** Reads a payload. An entry function call, which most payloads are, is not decoded. @throws BcsError */
 export function readPayload(reader: BcsReader): CallPlaces | TransactionPayload {
   if (reader.buffer[reader.offset] !== ENTRY_FUNCTION_VARIANT) {
     return TransactionPayload.read(reader);
@@ -64,7 +64,7 @@ export function writePayload(
   }
 }
 
-/** Payloads without a form of the reference are shown as their bytes. */
+/** Payloads for which the reference has no form are shown as bytes. */
 function writeRaw(out: JsonWriter, bytes: Buffer): void {
   jsonTo(out)`{"bcs":${bytes},"type":"${RAW_PAYLOAD_TYPE}"}`;
 }

@@ -1,5 +1,5 @@
 /**
- * Transactions that this ledger does not have yet, as another node has them: pending, or committed above this ledger's
+ * Transactions that this ledger does not have yet but another node has: pending, or committed above this ledger's
  * version (docs/spec/transactions.md §1.5, §2.4, §4).
  */
 import { BcsReader } from '../../move/bcs/bcs-reader.ts';
@@ -7,7 +7,7 @@ import { storedTransactionHash, Transaction } from '../../move/transactions/tran
 import { SignedTransaction } from '../../move/transactions/user-transaction.ts';
 
 export interface ForeignTransaction {
-  /** Where the other node has committed it; undefined while it is pending there. */
+  /** The version at which the other node has committed it; undefined while it is pending there. */
   readonly version: bigint | undefined;
   /** BCS of its SignedTransaction; undefined when no user signed it. */
   readonly signed: Buffer | undefined;
@@ -15,12 +15,12 @@ export interface ForeignTransaction {
 
 const ANSWERS = 2;
 const PENDING_VARIANT = 1;
-/** Of a user transaction, before its SignedTransaction. */
+/** The variant of a user transaction, which precedes its SignedTransaction. */
 const USER_VARIANT = Buffer.of(0);
 
 /**
  * The transaction in a node's answer for a hash, in BCS.
- * @returns undefined when it is another transaction
+ * @returns undefined if it is a different transaction
  * @throws BcsError
  */
 export function readForeignTransaction(

@@ -1,4 +1,4 @@
-/** Stored transactions as JSON, rendered by what one view of the ledger shows, and cached where that cannot change. */
+/** Renders stored transactions as JSON for one view of the ledger. Results that cannot change are cached. */
 import { Cache, copiedBytes } from '../../cache.ts';
 import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
 import { BcsReader } from '../../move/bcs/bcs-reader.ts';
@@ -15,15 +15,15 @@ import { jsonTo } from './json-parts.ts';
 import { readRequest, writeRequest } from './request-json.ts';
 import { type TransactionContext, writeTransaction } from './transaction-json.ts';
 
-/** As many bits as `contentDigest` gives. */
+/** The length of a `contentDigest`. */
 const TAG_CHARACTERS = 22;
-/** At least as many. */
+/** Bytes that are at least as many characters in base64url. */
 const TAG_BYTES = 18;
 
 interface RenderedTransaction {
   /** UTF-8. */
   readonly json: Buffer;
-  /** The beginning of the accumulator's root at this version, which the whole history up to it determines. */
+  /** The beginning of the accumulator's root at this version, which depends on the whole history up to it. */
   readonly tagCore: string;
   /** Whether it is the same at every later view. */
   readonly isFinal: boolean;
@@ -31,7 +31,7 @@ interface RenderedTransaction {
 
 export type RenderedEvent = Pick<RenderedTransaction, 'json' | 'isFinal'>;
 
-/** What all views of a ledger share to render transactions. */
+/** Caches for rendering transactions; shared by all views of a ledger. */
 export class TransactionCaches {
   readonly decoding = new DecodingCaches();
   readonly rendered = new Cache<RenderedTransaction>('transactions');
@@ -40,7 +40,7 @@ export class TransactionCaches {
 interface RenderSources {
   readonly source: LedgerSource;
   readonly guard: PruningGuard;
-  /** Of the newest state. */
+  /** Modules of the newest state. */
   readonly modules: ModuleView;
   readonly modulesAt: (version: bigint) => ModuleView;
   readonly moduleCache: ModuleCache;
@@ -55,7 +55,7 @@ export class TransactionRenderer {
   }
 
   /**
-   * A transaction as JSON: the answer for its version, an item of lists and blocks.
+   * A transaction as JSON: the answer for its version, and an item of lists and blocks.
    * @param item BCS of its TransactionOnChainData
    * @param pace of the page that it is part of
    */
@@ -73,8 +73,8 @@ export class TransactionRenderer {
   }
 
   /**
-   * A transaction that is not part of the ledger, as JSON: it is never cached.
-   * @param statusSuffix shown behind its outcome
+   * A transaction that is not part of the ledger, as JSON. It is never cached.
+   * @param statusSuffix appended to its outcome
    */
   renderSimulated(item: Buffer, statusSuffix: string): MaybePromise<RenderedTransaction> {
     return this.#render(item, { statusSuffix, isSimulated: true }, new YieldBudget());
@@ -105,9 +105,9 @@ export class TransactionRenderer {
   }
 
   /**
-   * A transaction that this ledger does not have yet, as JSON, decoded with what the newest state has.
+   * A transaction that this ledger does not have yet, as JSON, decoded with the newest modules.
    * @param signed BCS of its SignedTransaction
-   * @param hasType whether it says what it is: as an answer for its hash, not as one to its submission
+   * @param hasType whether its type is a member: yes in an answer for its hash, no in the answer to its submission
    */
   renderPending(signed: Buffer, hash: Buffer, hasType = true): MaybePromise<Buffer> {
     const { source, modules, modulesAt, caches } = this.#sources;
@@ -122,7 +122,7 @@ export class TransactionRenderer {
     });
   }
 
-  /** A module event as in its transaction, with its place. @param pace of the page that it is part of */
+  /** A module event as in its transaction, with version and index. @param pace of the page that it is part of */
   renderModuleEvent(event: StoredModuleEvent, pace: YieldBudget): MaybePromise<RenderedEvent> {
     const { modules, modulesAt, caches } = this.#sources;
     const decoding = new Decoding(event.version, caches.decoding, modules, modulesAt, pace);
@@ -145,10 +145,10 @@ export class TransactionRenderer {
   }
 }
 
-/** Size of a JSON array of transactions from which on no more is added, in bytes: the memory of one answer. */
+/** No transaction is added to a JSON array that has reached this size, in bytes. It limits the memory of one answer. */
 export const MAX_TRANSACTIONS_JSON_BYTES = 64 * 1024 * 1024;
 
-/** A JSON array of transactions, made one by one while other requests get their turns. */
+/** A JSON array of transactions, rendered one by one while other requests get their turns. */
 export class TransactionArray {
   readonly #renderer: Pick<TransactionRenderer, 'render'>;
   readonly #maxBytes: number;

@@ -1,4 +1,4 @@
-/** What a user signed, as the members that a request has too (docs/spec/transactions.md §2.5). */
+/** The signed part of a user transaction as JSON, with the members of a request (docs/spec/transactions.md §2.5). */
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import type { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import type { JsonWriter } from '../../move/json/json-writer.ts';
@@ -21,14 +21,14 @@ const PAYLOAD = Buffer.from(',"payload":');
 const SIGNATURE = Buffer.from(',"signature":');
 const NO_CONFIG = Buffer.from(',"replay_protection_nonce":null,"txn_limits_request":null');
 
-/** A signed transaction that was read. */
+/** A signed transaction, read but not written yet. */
 export interface Request {
   readonly buffer: Buffer;
   readonly raw: RawPlaces<ReturnType<typeof readPayload>>;
   readonly signature: Buffer;
 }
 
-/** Reads a signed transaction. @param out where texts are made that are shown later; nothing is to be in it */
+/** Reads a signed transaction. @param out an empty writer, which renders the signature and is empty again afterwards */
 export function readRequest(out: JsonWriter, reader: BcsReader): Request {
   const raw = readRawPlaces(reader, readPayload);
   writeSignature(out, reader);

@@ -1,4 +1,4 @@
-/** Who signed a transaction, as JSON (docs/spec/transactions.md §2.9). */
+/** The signatures of a transaction as JSON (docs/spec/transactions.md §2.9). */
 import type { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { setBits } from '../../move/bcs/bits.ts';
 import { readSizedBytes } from '../../move/bcs/fixed-bytes.ts';
@@ -13,7 +13,7 @@ import type { JsonWriter } from '../../move/json/json-writer.ts';
 import { ADDRESS_BYTES, formatAddress } from '../../move/types/address.ts';
 import { jsonTo, writeList } from './json-parts.ts';
 
-/** By the names of the readers' kinds. */
+/** Types in JSON by the readers' kinds. */
 const KEY_TYPES = {
   ed25519: 'ed25519',
   secp256k1: 'secp256k1_ecdsa',
@@ -27,7 +27,7 @@ const KEY_TYPES = {
 const PUBLIC_KEY = Buffer.from('"public_key":');
 const SIGNATURE = Buffer.from(',"signature":');
 const OPEN = Buffer.from('{');
-/** By variant. */
+/** The end of a signature, by variant. */
 const ENDS = ['ed25519', 'multi_ed25519', 'multi_agent', 'fee_payer'].map((type) =>
   Buffer.from(`,"type":"${type}_signature"}`),
 );
@@ -117,7 +117,7 @@ function writeMultiKey(out: JsonWriter, reader: BcsReader): void {
   const signatures = reader.vector(1, readSignature);
   const signers = setBits(reader.bytes());
   out.units(',"signatures":');
-  // A surplus of either is not shown.
+  // Surplus signatures or signers are not shown.
   writeList(out, signatures.slice(0, signers.length), (signature, at) => {
     jsonTo(out)`{"index":${signers[at]},"signature":${() => writeShown(out, signature)}}`;
   });
@@ -127,7 +127,7 @@ function writeMultiKey(out: JsonWriter, reader: BcsReader): void {
 function writeAbstract(out: JsonWriter, reader: BcsReader): void {
   const address = reader.address();
   const module = reader.string();
-  // Here alone an address is written without prefix and in full.
+  // Only here, an address is written in full and without prefix.
   const info = JSON.stringify(`${address}::${module}::${reader.string()}`);
   const start = reader.offset;
   const variant = reader.variant(2, 'AbstractAuthenticationData');
@@ -136,7 +136,7 @@ function writeAbstract(out: JsonWriter, reader: BcsReader): void {
   jsonTo(out)`"function_info":${info},"auth_data":${reader.buffer.subarray(start, reader.offset)}`;
 }
 
-/** The types of accounts and who writes their members, by variant. */
+/** The types of authenticators, and the functions that write their members, by variant. */
 const ACCOUNTS: readonly (readonly [
   type: string,
   write?: (out: JsonWriter, reader: BcsReader) => void,
@@ -161,7 +161,7 @@ function writeShown(out: JsonWriter, { value, kind }: Shown): void {
   jsonTo(out)`{"value":${value},"type":"${KEY_TYPES[kind]}"}`;
 }
 
-/** The value of a struct is its bytes behind a variant index of one byte. */
+/** The value of a struct is its bytes after the variant index of one byte. */
 function readShown(
   reader: BcsReader,
   read: (reader: BcsReader) => AnyPublicKey | AnySignature,

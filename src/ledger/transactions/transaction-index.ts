@@ -1,6 +1,7 @@
 /**
- * The index of transactions in their blocks (docs/spec/transactions.md §1.8). No feed has it, but a TransactionInfo has
- * its hash. Transactions that were discarded count too: an index is the place in the block, or a little more.
+ * The index of transactions in their blocks (docs/spec/transactions.md §1.8). No feed contains it, but a
+ * TransactionInfo contains its hash. Discarded transactions count too, so an index is the place in the block, or
+ * slightly more.
  */
 import { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { auxiliaryInfoHash } from '../../move/transactions/auxiliary-info.ts';
@@ -10,7 +11,7 @@ import type { LedgerSource } from '../../state/source.ts';
 import { YieldBudget } from '../../yield-budget.ts';
 import { requireStart } from '../history.ts';
 
-/** How many indexes are tried for one page: as many as the reference takes transactions into a block. */
+/** Maximum number of indexes tried for one page: the reference's maximum number of transactions in a block. */
 export const MAX_TRIED_INDEXES = 10_000;
 /** Indexes that are tried before other requests get their turn; each takes about 10 µs. */
 const TRIES_PER_TURN = 250;
@@ -45,7 +46,7 @@ export async function transactionIndexes(
   return indexes;
 }
 
-/** Looks for indexes by their hashes, as long as there are tries left. */
+/** Finds indexes by their hashes, as long as tries are left. */
 class IndexSearch {
   #triesLeft = MAX_TRIED_INDEXES;
 

@@ -27,15 +27,15 @@ import { writeValidator } from './validator-json.ts';
 const U64_BYTES = 8;
 
 export interface TransactionContext extends ChangesContext {
-  /** Shown behind the outcome. */
+  /** Appended to the outcome. */
   readonly statusSuffix?: string;
-  /** Then it has no `type`, as in the reference. */
+  /** A simulated transaction has no `type`, as in the reference. */
   readonly isSimulated?: boolean;
   /** The time of the transaction's block, in microseconds since 1970. */
   readonly timestampUsecs: () => MaybePromise<bigint>;
 }
 
-/** Writes what follows the common members: one part after the other. */
+/** Writes the parts after the common members, one after the other. */
 type Rest = (out: JsonWriter, parts: Parts) => MaybePromise<void>;
 
 interface Parts {
@@ -108,7 +108,7 @@ export function writeTransaction(
   });
 }
 
-/** The members before the outcome's text. */
+/** Writes the members before the outcome's text. */
 function writeInfo(out: JsonWriter, item: Buffer, info: InfoPlaces): void {
   const { hashesAt, checkpointAt, gasUsedAt, status } = info;
   out.part(HASH);
@@ -191,7 +191,7 @@ function writeUser(
   });
 }
 
-/** Members, the type of the transaction, and its end. */
+/** Writes members, the type of the transaction, and the end of the object. */
 function joined(
   out: JsonWriter,
   type: string | undefined,
@@ -222,7 +222,7 @@ function readGenesisPayload(
   const item = reader.buffer;
   return (out, context) => {
     out.units('"payload":{"write_set":{"changes":');
-    // These are another write set than that of the transaction.
+    // This write set differs from that of the transaction, so the stored key hashes do not belong to it.
     const own = { ...context, keys: undefined };
     return andThen(writeChanges(out, item, writes, own), () => {
       out.units(',"events":');

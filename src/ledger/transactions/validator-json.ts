@@ -38,7 +38,7 @@ export function writeValidator(out: JsonWriter, transaction: ValidatorTransactio
   }
 }
 
-/** A key that is not of a known type, or not a value of it, is shown as its bytes. */
+/** A key of an unknown type, or whose value does not decode, is shown as bytes. */
 function writeJwk(out: JsonWriter, { typeName, data }: { typeName: string; data: Buffer }): void {
   const read = JWKS.get(typeName);
   const known = read && tryParse(() => decodeBcs(data, read));

@@ -1,10 +1,9 @@
 /**
  * Turns module declarations into binaries (docs/spec/move.md §1.4–1.8): handles, signatures, identifiers and addresses
- * once each in the order of first use, `aptos::metadata_v1` with the attributes and the error map.
+ * once each in the order of first use, and `aptos::metadata_v1` with the attributes and the error map.
  *
- * There is no compiler here. A function without a body gets two instructions that abort: the modules load, print and
- * resolve like any others, and view functions run. The sample ledger's generator writes the effects of transactions
- * itself.
+ * This is not a compiler. A function without a body gets two instructions that abort; its module loads, prints and
+ * resolves like any other.
  */
 import { type BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import {
@@ -55,7 +54,9 @@ interface DeclarationLookup {
   function(module: ModuleId, name: string): DeclaredFunction;
 }
 
-/** Assembles modules that may use each other and `imports`: every struct that they name must be declared in these. */
+/**
+ * Assembles modules that may use each other and `imports`. These must declare every struct and function that they name.
+ */
 export function assembleModules(
   declarations: readonly ModuleDeclaration[],
   imports: readonly ModuleDeclaration[] = [],
@@ -242,7 +243,7 @@ class Assembler {
   }
 }
 
-/** The one metadata entry of a module, absent if empty (docs/spec/move.md §2.3). */
+/** The only metadata entry of a module; no bytes if it would be empty (docs/spec/move.md §2.3). */
 function moduleMetadata(module: ModuleDeclaration): Buffer {
   const { errors } = module;
   const structs = module.structs.filter(({ attributes }) => attributes.length > 0);

@@ -8,12 +8,12 @@ import {
   VERSION_FLAGS,
 } from '../../move/modules/format.ts';
 
-/** The tables of a binary while they are filled: every entry once, indices in the order of first use. */
+/** The tables of a binary while they are filled. Every entry is stored once; indices are in the order of first use. */
 export class Tables {
   readonly #indices = new Map<string, number>();
   readonly #tables = new Map<TableName, { count: number; readonly contents: BcsWriter }>();
 
-  /** The index of an entry. Writing it may add to other tables. */
+  /** The index of an entry, which is added if it is new. `write` may add entries to other tables. */
   index(name: TableName, write: (writer: BcsWriter) => unknown): number {
     const entry = encodeBcs(write);
     const key = `${name} ${entry.toString('latin1')}`;
@@ -37,9 +37,10 @@ export class Tables {
 type TableBytes = { readonly [Name in TableName]?: Uint8Array };
 
 /**
- * A binary of a bytecode version, 5 to 10.
+ * Writes a module or script.
+ * @param version of the bytecode, 5 to 10
  * @param tables the entries of each table, one after the other
- * @param tail what follows the tables: a module's own handle, or a script's main function
+ * @param tail the bytes after the tables: a module's own handle, or a script's main function
  */
 export function writeBinary(version: number, tables: TableBytes, tail: Uint8Array): Buffer {
   const directory = new BcsWriter();

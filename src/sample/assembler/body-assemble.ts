@@ -1,4 +1,4 @@
-/** Encodes bodies of functions, and the tables that only code needs (docs/spec/move.md §1.4, §1.8, §1.9). */
+/** Encodes function bodies, and the tables that only code needs (docs/spec/move.md §1.4, §1.8, §1.9). */
 import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import type { TableName } from '../../move/modules/format.ts';
 import type { ModuleId } from '../../move/types/module-id.ts';
@@ -28,7 +28,7 @@ export class CodeTables implements CodeIndices {
     this.#scope = scope;
   }
 
-  /** The structs that a function acquires, and its code. */
+  /** Writes the structs that a function acquires, its locals and its code. */
   writeBody(writer: BcsWriter, { acquires, locals, instructions }: DeclaredBody): void {
     writer.vector(acquires, (to, name) => to.uleb32(this.#definition(name).index));
     writer.uleb32(this.#scope.signature(locals));
@@ -69,7 +69,10 @@ export class CodeTables implements CodeIndices {
     return this.#scope.tables.index(table, (to) => to.uleb32(index).uleb32(signature));
   }
 
-  /** The table of a member's handle (none for a struct itself), of its instantiations, and what the handle has. */
+  /**
+   * For a member: the table of its handle (none for a struct itself), the table of its instantiations, and a function
+   * that writes the handle's contents after the struct's index.
+   */
   #memberTables(
     { name, body }: DeclaredStruct,
     variants: readonly string[],

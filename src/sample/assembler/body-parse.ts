@@ -1,5 +1,5 @@
 /**
- * Bodies of functions: locals, then one instruction after the other, each ended by `;`.
+ * Function bodies: locals, then instructions, each ended by `;`.
  *
  *     public fun symbol_of<CoinType>(owner: address): u64 acquires CoinStore {
  *       let amount: u64;
@@ -10,10 +10,11 @@
  *       LdU64 0; Ret;
  *     }
  *
- * Instructions have the names of docs/spec/move.md §1.9. Type arguments choose the generic form of one. Operands are
- * names: locals, labels, `Struct`, `Struct.field`, `Enum.Variant`, `Enum.Variant.field`, `Enum.One|Other.field`,
- * `function`, `0x1::module::function`; types of vectors and closures stand in `<…>`, a number of elements or a mask
- * after them. A constant is its type and its BCS in hex, or a text: `LdConst address 0x1`, `LdConst vector<u8> "abc"`.
+ * Instructions have the names of docs/spec/move.md §1.9. Type arguments select the generic form of an instruction.
+ * Operands are names: locals, labels, `Struct`, `Struct.field`, `Enum.Variant`, `Enum.Variant.field`,
+ * `Enum.One|Other.field`, `function`, `0x1::module::function`. Types of vectors and closures are in `<…>`, followed by
+ * a number of elements or a mask. A constant is a type followed by BCS in hex or by a text: `LdConst address 0x1`,
+ * `LdConst vector<u8> "abc"`.
  */
 import { type BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { type IntegerKind, writeInteger } from '../../move/bcs/integers.ts';
@@ -37,7 +38,7 @@ interface BodyScope {
 }
 
 interface Operand {
-  /** Whether type arguments choose the generic form of the instruction. */
+  /** Whether type arguments select the generic form of the instruction. */
   readonly isGeneric?: boolean;
   write(writer: BcsWriter, indices: CodeIndices): unknown;
 }
@@ -104,7 +105,7 @@ export class BodyParser {
       writeOperands(writer, indices) {
         write(writer, indices);
         if (second === 'count') writer.u64(last!);
-        // A mask has one bit for each of a few parameters.
+        // A mask has one bit per parameter, so it is small.
         if (second === 'mask') writer.uleb32(Number(last!));
       },
     });
@@ -143,7 +144,7 @@ export class BodyParser {
     }
   }
 
-  /** The place of a local, or of a label, which may come later. */
+  /** The position of a local or of a label. A label may be defined later. */
   #named(places: ReadonlyMap<string, number>, what: string): Operand {
     const token = this.#tokens.peek();
     this.#tokens.name();

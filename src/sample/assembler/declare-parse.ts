@@ -21,9 +21,9 @@
  *
  * Attributes: `#[event]`, `#[view]`, `#[randomness]`, `#[resource_group(scope = global)]`,
  * `#[resource_group_member(group = 0x1::object::ObjectGroup)]`, and `#[bytecode_version(7)]` before a module. Names
- * resolve to type parameters, then `use`, then the module itself; `a::b::C` is written out. `..Other` repeats the
- * fields of a struct above: many events exist in two forms. `public struct` and `public enum` get functions
- * for other modules (see public-struct.ts). A parameter's name is for the reader only: binaries do not contain it.
+ * resolve to type parameters, then `use`, then the module itself; others are qualified: `a::b::C`. `..Other` repeats
+ * the fields of a struct above: many events exist in two forms. `public struct` and `public enum` get functions for
+ * other modules (see public-struct.ts). Parameter names serve readers and bodies only: binaries do not contain them.
  */
 import type { Visibility } from '../../move/modules/compiled.ts';
 import { ATTRIBUTE_KINDS, type MetadataAttribute } from '../../move/modules/metadata.ts';
@@ -82,7 +82,7 @@ class DeclarationParser {
   readonly #addresses: NamedAddresses;
   #module: ModuleId = { address: ADDRESS_ONE, name: '' };
   #uses = new Map<string, ModuleId>();
-  /** Structs of the current module, so far. */
+  /** Structs of the current module that are parsed so far. */
   #structs: DeclaredStruct[] = [];
   #typeParameters: readonly DeclaredTypeParameter[] = [];
 
@@ -375,7 +375,7 @@ class DeclarationParser {
   }
 }
 
-/** A struct declared without fields gets the one that the compiler gives it (docs/spec/http.md §8.4). */
+/** A struct declared without fields gets the field that the compiler adds (docs/spec/http.md §8.4). */
 function withoutEmpty(fields: readonly DeclaredField[]): readonly DeclaredField[] {
   return fields.length > 0 ? fields : [{ name: 'dummy_field', type: { kind: 'bool' } }];
 }

@@ -1,6 +1,6 @@
 /**
- * Declared Move modules: the interface of a module (structs, enums, functions, attributes) as plain values, and code
- * where a function has some. `declare-parse.ts` reads them from a small text language close to Move's own;
+ * Declared Move modules: the interface of a module (structs, enums, functions, attributes) as plain values, and the
+ * code of the functions that have a body. `declare-parse.ts` reads them from a small text language close to Move's own;
  * `assemble.ts` turns them into compiled modules. A declaration contains what docs/spec/move.md §2 shows in an ABI, and
  * the metadata of §2.3.
  */
@@ -48,9 +48,9 @@ export interface DeclaredFunction {
   readonly parameters: readonly MoveType[];
   readonly results: readonly MoveType[];
   readonly attributes: readonly MetadataAttribute[];
-  /** Attributes of its handle: only the functions of public structs have some (see public-struct.ts). */
+  /** Attributes of its handle. Only the functions of public structs have any (see public-struct.ts). */
   readonly handleAttributes: readonly FunctionAttribute[];
-  /** Absent for functions that are declared only: they abort. */
+  /** Absent for functions that are only declared, which abort. */
   readonly body?: DeclaredBody | undefined;
 }
 
@@ -68,7 +68,7 @@ export interface DeclaredInstruction {
   readonly writeOperands: (writer: BcsWriter, indices: CodeIndices) => unknown;
 }
 
-/** The indices of what code names in the tables of its module. */
+/** Looks up the indices of the items that code names in the tables of its module. */
 export interface CodeIndices {
   signature(types: readonly MoveType[]): number;
   constant(type: MoveType, data: Uint8Array): number;
@@ -97,7 +97,7 @@ export interface ModuleDeclaration extends ModuleId {
 /** Addresses that a text may use by name: `market::journal` instead of `0xc0ffee::journal`. */
 export type NamedAddresses = ReadonlyMap<string, Address>;
 
-/** The error for a text that does not read or does not assemble. @param line counts from 1 */
+/** The error for a text that cannot be parsed or assembled. @param line counts from 1 */
 export function declarationError(detail: string, line?: number): RangeError {
   return new RangeError(line === undefined ? detail : `${detail} on line ${line}`);
 }

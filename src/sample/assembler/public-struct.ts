@@ -1,6 +1,6 @@
 /**
- * The functions by which other modules pack, unpack, test and borrow from a `public struct` or `public enum`: there
- * is no flag for it in the binary, only functions with `$` in their names and attributes (docs/spec/move.md §1.5).
+ * The functions by which other modules pack, unpack, test and borrow from a `public struct` or `public enum`. The
+ * binary has no flag for it, only functions with `$` in their names and attributes (docs/spec/move.md §1.5).
  */
 import type { ModuleId } from '../../move/types/module-id.ts';
 import type { MoveType } from '../../move/types/move-type.ts';

@@ -1,4 +1,4 @@
-/** The words and signs of a declaration text, read one after the other. */
+/** The tokens of a declaration text. */
 import { declarationError } from './declare.ts';
 
 export interface Token {
@@ -15,7 +15,7 @@ export class TokenReader {
     this.#tokens = tokenize(text);
   }
 
-  /** The next token, or one after it. After the last one comes `end`, for ever. */
+  /** The next token, or the one `ahead` tokens after it. At the end of the text it is always the `end` token. */
   peek(ahead = 0): Token {
     return this.#tokens[Math.min(this.#next + ahead, this.#tokens.length - 1)]!;
   }

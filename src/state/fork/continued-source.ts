@@ -1,6 +1,6 @@
 /**
- * A ledger that goes on from the version of a fork: what this node has committed since then is in a store of its own,
- * everything before is that of the fork (docs/localnet.md).
+ * A ledger that continues from the version of a fork. What this node has committed since then is in its own store;
+ * everything before comes from the fork (docs/localnet.md).
  */
 import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
 import { U64_MAX } from '../../move/bcs/bcs-reader.ts';
@@ -129,13 +129,13 @@ class ContinuedState implements StateSource {
     return { keys: items, next };
   }
 
-  /** Unknown: no index covers both. */
+  /** Always unknown: no balance index covers both. */
   balance(): undefined {
     return undefined;
   }
 
   async balances(owner: Uint8Array, query: BalanceQuery): Promise<BalanceRows> {
-    // A row of a version that no ledger reaches: the amount is read from state.
+    // No ledger reaches the version of this row, so the amount is read from state.
     const row = { version: U64_MAX, coin: 0n, fungible: 0n };
     const page = await this.#fork.balances(owner, {
       ...query,

@@ -1,6 +1,6 @@
 /**
- * Sends the questions of a fork to its upstream over HTTP, bounded in rate, number and time. An answer counts only if
- * a node of the fork's chain gives it, at the fork's version or later.
+ * Sends requests of a fork to its upstream over HTTP, limited in rate, number and time. An answer is accepted only from
+ * a node of the fork's chain, at the fork's version or later.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MAX_PAGE_BYTES } from '../../ingest/feed/feed-client.ts';
@@ -18,48 +18,48 @@ import { RemoteServer } from '../../remote/remote-server.ts';
 import { parseRetryAfter } from '../../remote/retry.ts';
 import { UpstreamFailure } from './upstream-failure.ts';
 
-/** The bounds of one process. */
+/** Limits of one process. */
 export const FORK_LIMITS = {
-  /** Average of requests; as many again may follow one another at once. */
+  /** Average rate; as many again may be sent in one burst. */
   requestsPerSecond: 100,
-  /** Requests that are under way at the same time. */
+  /** Requests in flight at the same time. */
   maxConcurrent: 16,
-  /** Questions that wait for their request or its answer. */
+  /** Questions that wait for their turn or for the answer. */
   maxWaiting: 10_000,
-  /** For the answer to one request. */
+  /** Timeout of one request. */
   requestTimeoutMs: 15_000,
-  /** For a question, with all waiting. */
+  /** Timeout of a question, including all waiting and retries. */
   questionTimeoutMs: 30_000,
   maxAnswerBytes: MAX_PAGE_BYTES,
-  /** How long raw values are not asked for after the upstream has hidden them. */
+  /** How long raw values are not requested after the upstream has hidden them. */
   rawHiddenMs: 60_000,
 };
 
-/** How long the upstream is left alone when it is busy and does not say for how long, in milliseconds. */
+/** Pause when the upstream is busy and sends no Retry-After, in milliseconds. */
 const BUSY_PAUSE_MS = 1_000;
-/** The end of the codes which say that something does not exist (docs/spec/http.md §5). */
+/** Suffix of the error codes for something that does not exist (docs/spec/http.md §5). */
 const ABSENT_END = '_not_found';
 
 export interface Question {
-  /** Below the base of the interface, encoded. */
+  /** Path below the base of the API, percent-encoded. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
-  /** A value that is posted as JSON; absent: GET. */
+  /** A value that is posted as JSON; absent for GET. */
   readonly body?: unknown;
 }
 
-/** A result in BCS, or the refusal of the interface. */
+/** A result in BCS, or an error of the API. */
 export type Reply =
   | { readonly kind: 'result'; readonly bytes: Buffer; readonly cursor: string | undefined }
   | {
       readonly kind: 'refusal';
       readonly status: number;
-      /** Of the interface; empty where something else refuses, such as a proxy. */
+      /** The API's error code; empty if something else refused, such as a proxy. */
       readonly code: string;
       readonly message: string;
     };
 
-/** The chain and the least version of every answer. */
+/** The chain and the lowest accepted ledger version of every answer. */
 export interface Expected {
   readonly chainId: number;
   readonly version: bigint;
@@ -85,7 +85,7 @@ export class ForkClient {
     this.#server = new RemoteServer(base, limits.maxConcurrent);
   }
 
-  /** Whether the upstream has lately not answered questions for raw values. */
+  /** Whether the upstream has recently refused requests for raw values. */
   get isRawHidden(): boolean {
     return performance.now() < this.#rawHiddenUntilMs;
   }
@@ -94,7 +94,7 @@ export class ForkClient {
     this.#rawHiddenUntilMs = performance.now() + this.#limits.rawHiddenMs;
   }
 
-  /** Answers must be of this chain and version from now on. */
+  /** From now on, answers must come from this chain, at this version or later. */
   expect(expected: Expected): void {
     this.#expected = expected;
   }
@@ -104,7 +104,7 @@ export class ForkClient {
     return resultOf(await this.#send({ path: '' })).bytes;
   }
 
-  /** @throws UpstreamFailure for everything that is not an answer of the interface */
+  /** @throws UpstreamFailure for everything that is not an answer of the API */
   async ask(question: Question): Promise<Reply> {
     const answer = await this.#send(question);
     if (answer.status === 200) {
@@ -112,7 +112,7 @@ export class ForkClient {
       return resultOf(answer);
     }
     const refusal = refusalOf(answer);
-    // What does not exist is recorded for good: a node of this chain must say so.
+    // Absence is recorded permanently, so the answer must have the headers of a node of this chain.
     this.#check(answer, refusal.code.endsWith(ABSENT_END));
     return refusal;
   }
@@ -136,7 +136,7 @@ export class ForkClient {
     }
   }
 
-  /** Sends a question in its turn, again where the upstream is busy and time is left. */
+  /** Sends a question in its turn, and again while the upstream is busy and time is left. */
   async #answer(question: Question, deadlineMs: number): Promise<Answer> {
     for (;;) {
       await this.#place();
@@ -173,13 +173,13 @@ export class ForkClient {
     else next();
   }
 
-  /** Waits until the rate allows a request and the upstream does not want to be left alone. */
+  /** Waits until the rate allows a request and the pause that the upstream asked for is over. */
   async #turn(deadlineMs: number): Promise<void> {
     const intervalMs = 1_000 / this.#limits.requestsPerSecond;
     const { closing: signal } = this.#server;
     for (;;) {
       const nowMs = performance.now();
-      // As many as a second allows may come at once.
+      // A burst may contain as many requests as one second allows.
       const earliestMs = Math.max(nowMs, this.#nextMs - 1_000, this.#pausedUntilMs);
       if (earliestMs >= deadlineMs) {
         throw new UpstreamFailure('busy', 'its turn would come too late', {
@@ -210,7 +210,7 @@ export class ForkClient {
     return this.#server.send({ url, headers, body: content }, bounds);
   }
 
-  /** @param isOfLedger whether the headers must be there: not every refusal has them */
+  /** @param isOfLedger whether the ledger headers are required: not every error response has them */
   #check({ headers }: Answer, isOfLedger: boolean): void {
     const expected = this.#expected;
     if (expected === undefined) return;
@@ -242,7 +242,7 @@ function resultOf(answer: Answer): Reply & { readonly kind: 'result' } {
   return { kind: 'result', bytes, cursor: nodeHeader(headers, 'cursor') };
 }
 
-/** @throws UpstreamFailure for a failure of the upstream, and for what does not come from a node */
+/** @throws UpstreamFailure for a failure of the upstream, and for a response that is not from a node */
 function refusalOf({ status, headers, body }: Answer): Reply & { readonly kind: 'refusal' } {
   const parsed = errorOf(body);
   const { code, message } = parsed ?? { code: '', message: shownText(body) };

@@ -1,6 +1,6 @@
 /**
- * Event streams of a fork. The interface has no version for events: the upstream answers with what it has now. Events
- * never change and their versions never fall, so the events up to the fork's version are the first ones of the stream.
+ * Event streams of a fork. Requests for events have no version: the upstream returns the stream as it is now. Events
+ * never change and their versions never decrease, so the events up to the fork's version are the first of the stream.
  */
 
 import { chunkEventOf } from '../../ingest/version-parts.ts';
@@ -23,9 +23,9 @@ import { askFor, pathOf } from './history-answers.ts';
 import { answerTo, type Fork, type Question, RecordedList } from './recorded-answers.ts';
 import { badAnswer } from './upstream-failure.ts';
 
-/** As many as a node gives by default at most. */
+/** A node's default maximum page size. */
 const EVENTS_PER_REQUEST = 100;
-/** Fewest bytes of an item: a version, then an event. */
+/** Minimum size of an item in bytes: a version, then an event. */
 const MIN_ITEM_BYTES = 8 + ContractEvent.minBytes;
 
 interface AnsweredEvent {
@@ -103,7 +103,7 @@ export class ForkEventStream implements EventStream {
     let low = 0n;
     let high = newest[0]!.event.sequenceNumber;
     let last: bigint | undefined;
-    // Events from `high` on are above the version, those up to `last` are not.
+    // Events from `high` on are above the fork's version; those up to `last` are not.
     while (low < high) {
       const middle = (low + high) >> 1n;
       const page = await this.#askUnlessPruned(client, middle);
@@ -125,7 +125,7 @@ export class ForkEventStream implements EventStream {
     return last;
   }
 
-  /** `undefined` for events that the upstream has pruned: they are older than the fork's version, which it has. */
+  /** `undefined` for events that the upstream has pruned: the fork's version is not pruned, so they are older. */
   async #askUnlessPruned(
     client: ForkClient,
     start: bigint,
@@ -149,7 +149,7 @@ export class ForkEventStream implements EventStream {
     await this.#list.putPage(batch, start, { items, next: endOf(items) });
   }
 
-  /** A page of the upstream, checked. @param start absent: the newest events */
+  /** Requests a page and checks it. @param start absent for the newest events */
   async #ask(
     client: ForkClient,
     start: bigint | undefined,
@@ -195,7 +195,7 @@ export class ForkEventStream implements EventStream {
     const { sequenceNumber } = event;
     const [typeTag, data] = [event.typeTag as Buffer, event.data as Buffer];
     const encoded = bytes.subarray(typeTag.byteOffset - bytes.byteOffset);
-    // The interface does not tell an event's index in its transaction.
+    // The API does not return an event's index in its transaction.
     return { event: { sequenceNumber, version, index: 0, typeTag, data, encoded }, bytes };
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The transactions and blocks of a fork: recorded rows are read like those of any ledger, others are asked of the
- * upstream first (docs/fork.md). Reads reject with LedgerError as ForkSource does.
+ * The transactions and blocks of a fork. Recorded rows are read like those of any ledger; others are first requested
+ * from the upstream (docs/fork.md). Reads reject with LedgerError as ForkSource does.
  */
 
 import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
@@ -116,7 +116,7 @@ export class ForkHistory implements HistorySource {
     return undefined;
   }
 
-  /** Rows from a version on, with those in the gaps asked for. */
+  /** Rows from a version on; missing ones are requested from the upstream. */
   async #whole(
     first: bigint,
     limit: number,
@@ -185,7 +185,7 @@ function endOfBlock(height: bigint): Question<bigint> {
   };
 }
 
-/** A transaction as it is answered for a hash; `undefined` for one that is pending. */
+/** Reads a transaction that was requested by hash; `undefined` if it is pending. */
 function readCommitted(reader: BcsReader): EncodedOnChainData | undefined {
   const isCommitted = reader.variant(2, 'TransactionData') === COMMITTED_VARIANT;
   if (isCommitted) return readOnChainData(reader);

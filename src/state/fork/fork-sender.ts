@@ -1,4 +1,4 @@
-/** The transactions that an account has sent, as a fork has them or asks for them. */
+/** The transactions that an account has sent: recorded by a fork, or requested from its upstream. */
 
 import { type BcsReader, U64_MAX } from '../../move/bcs/bcs-reader.ts';
 import { readHash, writeHash } from '../../move/bcs/fixed-bytes.ts';
@@ -23,7 +23,7 @@ import {
 import { type AnswerCodec, type Fork, type ListPage, RecordedList } from './recorded-answers.ts';
 import { badAnswer } from './upstream-failure.ts';
 
-/** Variant, sender, version, hash, variant and number of the replay protector. */
+/** Variant, sender, version, hash, variant and value of the replay protector. */
 const MIN_SUMMARY_BYTES = 1 + 32 + 8 + 32 + 1 + 8;
 const REPLAY_PROTECTORS: readonly ReplayProtector['kind'][] = ['nonce', 'sequenceNumber'];
 
@@ -100,7 +100,7 @@ export class ForkSender implements ReturnType<HistorySource['sender']> {
       const list = this.#summaries('from', (version) => version);
       return [...(await list.all(encodeU64Key(bounds.from), limit))];
     }
-    // The list of the last ones begins with the highest version.
+    // This list is ordered by descending version.
     const list = this.#summaries('to', (version) => U64_MAX - version);
     let { to } = bounds;
     if (to > this.#version) to = this.#version;

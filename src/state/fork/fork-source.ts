@@ -1,11 +1,11 @@
-/** A ledger at the version of a fork. */
+/** The source of a fork's ledger, at the version of the fork. */
 import type { OpenSource } from '../source.ts';
 import { ForkEventStream } from './fork-events.ts';
 import { ForkHistory } from './fork-history.ts';
 import { ForkState } from './fork-state.ts';
 import type { ForkSource } from './recorder.ts';
 
-/** @param source where the fork gets what it has not recorded */
+/** @param source provides what the fork has not recorded */
 export function forkSource(source: ForkSource): OpenSource {
   return (store, head) => {
     const fork = { store, source };

@@ -1,6 +1,6 @@
 /**
- * The state of a fork: what is recorded for a key and a version, or else what the upstream answers, which is recorded.
- * Reads reject with LedgerError as ForkSource does.
+ * The state of a fork: the value recorded for a key and a version, or else the upstream's answer, which is then
+ * recorded. Reads reject with LedgerError as ForkSource does.
  */
 
 import { andThen, type MaybePromise, together } from '../../maybe-promise.ts';
@@ -91,7 +91,7 @@ export class ForkState implements StateSource {
     return together(keys.map((key) => () => this.state(key, version)));
   }
 
-  /** A node is asked for the value at a version, not for all that was written. */
+  /** The API returns the value at a version, not all writes to a key. */
   stateWrites(): never {
     const message = 'This fork cannot tell the history of a balance: read it version by version';
     throw new LedgerError('transactions_not_kept', message);
@@ -117,7 +117,7 @@ export class ForkState implements StateSource {
       ask: (client, _, start, most) => askAssets(client, address, version, start, most),
     });
     const { items, next } = await list.page(Buffer.from(from), limit);
-    // A row of a version that no ledger reaches: the amounts are not taken from here.
+    // No ledger reaches the version of this row, so the amounts are not taken from here.
     const row = { version: U64_MAX, coin: 0n, fungible: 0n };
     const rows = items.map((asset) => {
       const holder = { owner: Buffer.from(owner), metadata: Buffer.from(addressBytes(asset)) };
@@ -157,7 +157,7 @@ export class ForkState implements StateSource {
     });
   }
 
-  /** What is recorded for the versions next to this one, if it is the same before and after. */
+  /** The value recorded for the nearest earlier and later version, if both are equal. */
   #between(hash: Buffer, version: bigint): MaybePromise<StateEntry | undefined> {
     const order = encodeU64Key(version);
     const { store } = this.#fork;
@@ -171,7 +171,7 @@ export class ForkState implements StateSource {
     });
   }
 
-  /** Without bytes: that there is no value is recorded. */
+  /** The recorded entry. One without bytes records that there is no value. */
   #recorded(hash: Buffer, version: bigint): MaybePromise<StateEntry | undefined> {
     const order = encodeU64Key(version);
     return andThen(
@@ -209,19 +209,19 @@ export class ForkState implements StateSource {
     if (value !== 'hidden') return value;
     const path = key.kind === 'accessPath' ? key.parsed : undefined;
     if (key.kind === 'accessPath' && path?.kind === 'resourceGroup') {
-      // The interface shows the members only; all of them are in the listing of the account.
+      // The API returns single members only; the account's listing has all of them.
       await this.#listing(key.address, 'resources', version).page(Buffer.from(physical), 1);
       const bytes = (await this.#recorded(hash, version))?.bytes;
       return bytes && { bytes, metadata: undefined };
     }
-    // Of a type that is in a group, the answer would be the member.
+    // If the type is in a resource group, the API would return the member of the group.
     const isMember =
       path?.kind === 'resource' && (await this.#groupOf(path.tag, version)) !== undefined;
     if (isMember) throw hiddenFailure(question);
     return await askValueOfKind(client, question, key, version);
   }
 
-  /** Most answers have no metadata, so a recorded value without it is asked for again. */
+  /** Most answers have no metadata, so a recorded value without it is requested again. */
   #withMetadata(
     { physical }: HashedStateKey,
     version: bigint,
@@ -250,7 +250,7 @@ export class ForkState implements StateSource {
     });
   }
 
-  /** Puts a value of a listing, which must be what is recorded for its key already. */
+  /** Puts a value of a listing. It must equal the value that is already recorded for its key, if any. */
   async #putListed(batch: Batch, { key, bytes }: ListedValue, version: bigint): Promise<void> {
     const hashed = hashedPhysicalKey(key);
     const known = await this.#recorded(hashed.hash, version);
@@ -262,7 +262,7 @@ export class ForkState implements StateSource {
     }
   }
 
-  /** Resources under their own keys, and groups put together from their members. */
+  /** Resources under their own keys, and groups assembled from their members. */
   async #resources(client: ForkClient, address: Address, version: bigint, from: Buffer) {
     const { resources, next } = await askResources(client, address, version, from);
     const containers = await this.#groupsOf(resources, version);
@@ -302,7 +302,7 @@ export class ForkState implements StateSource {
     );
   }
 
-  /** The group that a type's values are in, as its module says (docs/spec/ledger.md §5.5). */
+  /** The resource group that a type's module declares for it (docs/spec/ledger.md §5.5). */
   async #groupOf(tag: StructTag, version: bigint): Promise<StructTag | undefined> {
     const key = hashedStateKey(moduleStateKey(tag.address, tag.module));
     const entry = await this.state(key, version);
@@ -317,9 +317,9 @@ export class ForkState implements StateSource {
 }
 
 /**
- * Where a page begins by the cursor of the one before, which names a group as if it were a resource
- * (docs/spec/ledger.md §5.4). No key is between that name and the group, but those that the page before has.
- * @param last the last key before the page
+ * The key at which a page begins, from the cursor of the previous page. A cursor names a group as if it were a resource
+ * (docs/spec/ledger.md §5.4). All keys between that name and the group's key are in the previous page.
+ * @param last the last key of the previous page
  */
 function trueStart(cursor: Buffer, last: Buffer): Buffer {
   if (Buffer.compare(cursor, last) > 0) return cursor;
@@ -348,7 +348,7 @@ function isSame(left: Uint8Array | undefined, right: Uint8Array | undefined): bo
   return Buffer.compare(left, right) === 0;
 }
 
-/** A state key for people; different keys have different texts. */
+/** A readable text of a state key; different keys have different texts. */
 function shownKey(key: StateKey): string {
   if (key.kind === 'tableItem') {
     return `the item ${formatHex(key.key)} of table ${formatAddress(key.handle)}`;

@@ -1,4 +1,4 @@
-/** Transactions and blocks as the upstream answers them: decoded strictly and checked by their own hashes. */
+/** Transactions and blocks in the upstream's answers: decoded strictly and checked against their own hashes. */
 
 import { ChunkBuilder, ChunkDataError } from '../../ingest/chunk-builder.ts';
 import { PageError } from '../../ingest/feed/page-error.ts';
@@ -22,10 +22,10 @@ import { LedgerError } from '../ledger-error.ts';
 import type { ForkClient, Question, Reply } from './fork-client.ts';
 import { badAnswer, UpstreamFailure } from './upstream-failure.ts';
 
-/** Transactions that one request asks for: as many as a node gives by default at most. */
+/** Transactions of one request: a node's default maximum page size. */
 export const TRANSACTIONS_PER_REQUEST = 100;
 
-/** The result in a reply. @throws UpstreamFailure for refusals; LedgerError for what the upstream has pruned */
+/** The result in a reply. @throws UpstreamFailure for refusals; LedgerError for data that the upstream has pruned */
 export function requireResult(what: string, reply: Reply): Reply & { readonly kind: 'result' } {
   if (reply.kind === 'result') return reply;
   const { status, code, message } = reply;
@@ -51,8 +51,8 @@ export function decoded<T>(what: string, decode: () => T): T {
 }
 
 /**
- * Asks, and decodes the result. `undefined` for a refusal with the code that says that nothing is there.
- * @throws UpstreamFailure; LedgerError for what the upstream has pruned
+ * Sends a question and decodes the result; `undefined` for a refusal with the code `absent`.
+ * @throws UpstreamFailure; LedgerError for data that the upstream has pruned
  */
 export async function askUnlessAbsent<T>(
   client: ForkClient,
@@ -75,7 +75,7 @@ export async function askFor<T>(
   return (await askUnlessAbsent(client, what, question, read))!.answer;
 }
 
-/** Transactions from a version on: one or more, at most `limit`. */
+/** Requests transactions from a version on: one or more, at most `limit`. */
 export async function askTransactions(
   client: ForkClient,
   start: bigint,
@@ -98,8 +98,8 @@ export function readTransactions(reader: BcsReader): readonly EncodedOnChainData
 }
 
 /**
- * Checks a transaction by the hashes in its info. Events that the upstream translates are not those that were hashed:
- * they are what it answers with (docs/spec/ledger.md §5.8), so they are taken. @throws PageError
+ * Checks a transaction against the hashes in its info. Events that the upstream translates differ from the hashed ones;
+ * they are accepted, because that is what the API returns (docs/spec/ledger.md §5.8). @throws PageError
  */
 export function checkTransaction(item: EncodedOnChainData, version: bigint): void {
   try {
@@ -117,7 +117,7 @@ function isTranslated(bytes: Buffer): boolean {
 }
 
 /**
- * Puts a checked transaction with its info, the rows of its indexes, and those of the block that it begins.
+ * Puts a checked transaction with its info and index rows, and the rows of the block that it begins, if any.
  * @returns that block
  */
 export function putTransaction(
@@ -136,7 +136,7 @@ export function putTransaction(
   return block;
 }
 
-/** The block that a transaction begins. @throws ChunkDataError */
+/** The block that a transaction begins; `undefined` if it begins none. @throws ChunkDataError */
 function blockOf({ data, bytes }: EncodedOnChainData): Block | undefined {
   const builder = new ChunkBuilder(data.version);
   const { info, events, changes: writeSet } = bytes;
@@ -144,7 +144,7 @@ function blockOf({ data, bytes }: EncodedOnChainData): Block | undefined {
   return builder.finish([]).blocks[0];
 }
 
-/** A block as the interface shows it (docs/spec/ledger.md §3.2). */
+/** A block as the API returns it (docs/spec/ledger.md §3.2). */
 interface BlockReply {
   readonly height: bigint;
   readonly id: Buffer;
@@ -153,7 +153,7 @@ interface BlockReply {
   readonly lastVersion: bigint;
 }
 
-/** A block up to the fork's version: an upstream that is as far has it. */
+/** Requests a block at or below the fork's version; an upstream at that version has it. */
 export async function askBlock(
   client: ForkClient,
   by: 'height' | 'version',
@@ -179,7 +179,7 @@ function readBlock(reader: BcsReader): BlockReply {
 }
 
 /**
- * Takes the transaction that begins a block, which tells the rest about it and must say the same.
+ * Requests and puts the transaction that begins a block. It has the rest of the block's data, and must match `reply`.
  * @returns the block
  */
 export async function takeBlockStart(

@@ -1,4 +1,4 @@
-/** Makes a fork: finds out which ledger it is of, and what that is at the fork's version. */
+/** Creates a fork: identifies the upstream's ledger and records its head at the fork's version. */
 
 import { type BcsReader, decodeBcs } from '../../move/bcs/bcs-reader.ts';
 import { HASH_BYTES } from '../../move/crypto/hash.ts';
@@ -18,7 +18,7 @@ import {
 import type { ForkAnchor } from './recorder.ts';
 import { UpstreamFailure } from './upstream-failure.ts';
 
-/** The beginning of the ledger info: what a fork takes over from it (docs/spec/http.md §1.3). */
+/** The parts of the ledger info that a fork uses (docs/spec/http.md §1.3). */
 interface LedgerInfo {
   readonly chainId: number;
   readonly version: bigint;
@@ -26,7 +26,7 @@ interface LedgerInfo {
   readonly oldestBlockHeight: bigint;
 }
 
-/** The ledger that a fork is of; `undefined` where making it was cut off. @throws RowDamagedError */
+/** The ledger that a fork was made from; `undefined` if its creation was interrupted. @throws RowDamagedError */
 export async function forkAnchor(store: StoreReader): Promise<ForkAnchor | undefined> {
   const head = await readHead(store);
   const identity = await LEDGER_IDENTITY.get(store);
@@ -37,7 +37,7 @@ export async function forkAnchor(store: StoreReader): Promise<ForkAnchor | undef
 
 /**
  * Pins an empty fork at a version of the upstream, in one commit.
- * @param asked absent: the newest version
+ * @param asked absent for the newest version
  * @throws LedgerError `fork_upstream_failed`, `version_pruned`
  */
 export async function makeFork(
@@ -66,7 +66,7 @@ export async function makeFork(
     ...{ oldestVersion, oldestBlockHeight, frozenRoots: [] },
   };
   FORK_ORIGIN.put(batch, undefined, { url: client.base, rootHash });
-  // Genesis may be out of the upstream's reach; the root covers it.
+  // The upstream may have pruned genesis; the root covers it.
   const genesisWaypointHash = Buffer.alloc(HASH_BYTES);
   const identity = { chainId, genesisWaypointHash, keepsTransactions: true };
   LEDGER_IDENTITY.put(batch, undefined, identity);
@@ -90,7 +90,7 @@ function readInfo(bytes: Buffer): LedgerInfo {
   );
 }
 
-/** A u64, which BCS of the ledger info has as decimal digits. */
+/** A u64, which the BCS of the ledger info encodes as decimal digits. */
 function readNumber(reader: BcsReader): bigint {
   const start = reader.offset;
   const text = reader.string();

@@ -1,4 +1,4 @@
-/** What a fork has recorded of its upstream's answers, by the operation and its arguments. */
+/** Answers of the upstream that a fork has recorded, by operation and arguments. */
 
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import type { BcsReader } from '../../move/bcs/bcs-reader.ts';
@@ -24,13 +24,13 @@ export interface Question<T> {
   readonly codec: AnswerCodec<T>;
 }
 
-/** The rows of a fork, and the way to what is not among them. */
+/** The rows of a fork, and the source of those that are missing. */
 export interface Fork {
   readonly store: StoreReader;
   readonly source: ForkSource;
 }
 
-/** `undefined` where the question was never answered. @throws RowDamagedError */
+/** `undefined` if the question was never answered. @throws RowDamagedError */
 export function recordedAnswer<T>(
   { store }: Fork,
   { name, codec }: Question<T>,
@@ -68,17 +68,17 @@ export interface ListPage<T> {
   readonly next: Buffer | undefined;
 }
 
-/** A list of the upstream in the order of some bytes. */
+/** A list of the upstream, ordered by the bytes of `orderOf`. */
 interface ListQuestion<T> extends Question<T> {
   readonly codec: AnswerCodec<T>;
   orderOf(item: T): Buffer;
-  /** A page; `limit` is how many items are wanted. */
+  /** Requests a page; `limit` is how many items the caller needs, and the page may have more or fewer. */
   ask(client: ForkClient, batch: Batch, from: Buffer, limit: number): Promise<ListPage<T>>;
-  /** Puts what depends on what is recorded already. */
+  /** Puts rows that depend on recorded ones. */
   put?(batch: Batch, items: readonly T[]): Promise<void>;
 }
 
-/** Recorded as pages that do not overlap: each has all items from its beginning to where the next one may begin. */
+/** Recorded as pages that do not overlap. A page has all items from its start to its `next`. */
 export class RecordedList<T> {
   readonly #fork: Fork;
   readonly #question: ListQuestion<T>;
@@ -88,7 +88,7 @@ export class RecordedList<T> {
     this.#question = question;
   }
 
-  /** At most `limit` items; also fewer where the list goes on. */
+  /** At most `limit` items; may be fewer although the list continues. */
   page(from: Buffer, limit: number): MaybePromise<ListPage<T>> {
     return andThen(this.#recorded(from), (known) =>
       andThen(known ?? this.#ask(from, limit), ({ items, next }) => {
@@ -101,7 +101,7 @@ export class RecordedList<T> {
     );
   }
 
-  /** `limit` items; fewer where the list ends. */
+  /** `limit` items; fewer if the list ends. */
   async all(from: Buffer, limit: number): Promise<readonly T[]> {
     const found: T[] = [];
     for (let next: Buffer | undefined = from; next !== undefined && found.length < limit; ) {
@@ -112,7 +112,7 @@ export class RecordedList<T> {
     return found;
   }
 
-  /** Puts a page. It takes in recorded pages that lie within it, and ends where a longer one begins. */
+  /** Puts a page. It replaces recorded pages within it, and is cut off where one begins that extends beyond it. */
   async putPage(batch: Batch, from: Buffer, { items, next: end }: ListPage<T>): Promise<void> {
     const { name, codec, orderOf } = this.#question;
     const { partition, order } = answerKey(name, from);

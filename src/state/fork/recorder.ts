@@ -1,4 +1,4 @@
-/** Takes answers of the upstream, each once: what they contain is stored in one commit, and only then used. */
+/** Records answers of the upstream, each once. Their data is stored in one commit, and used only after it. */
 
 import { Batch } from '../../store/batch.ts';
 import type { Store } from '../../store/store.ts';
@@ -7,7 +7,7 @@ import type { Expected, ForkClient } from './fork-client.ts';
 import { askTransactions } from './history-answers.ts';
 import { UpstreamFailure } from './upstream-failure.ts';
 
-/** In milliseconds. */
+/** How long a check of the upstream's history is valid, in milliseconds. */
 const HISTORY_INTERVAL_MS = 60_000;
 
 type Take<T> = (client: ForkClient, batch: Batch) => Promise<T>;
@@ -15,16 +15,16 @@ type Put<T> = (taken: T, batch: Batch) => Promise<void>;
 
 export interface ForkSource {
   /**
-   * Asks for what was never asked for.
-   * @param question for people; names it among all others
-   * @param take asks, checks the answer and puts what is to be stored into the batch
-   * @param put puts what depends on what is recorded already: no other one runs until this one is committed
+   * Requests data that is not recorded yet.
+   * @param question readable text that identifies the data
+   * @param take sends requests, checks the answers and puts rows into the batch
+   * @param put puts rows that depend on recorded ones: no other `put` runs until this one is committed
    * @throws LedgerError `fork_upstream_failed`, `fork_not_recorded`, `version_pruned`, `block_pruned`
    */
   record<T>(question: string, take: Take<T>, put?: Put<T>): Promise<T>;
 }
 
-/** The source of a fork without its upstream. @param shownData the fork's folder, for messages */
+/** The source of an offline fork. @param shownData the fork's folder, for messages */
 export function offlineSource(shownData: string): ForkSource {
   return {
     async record(question) {
@@ -48,14 +48,14 @@ export class ForkRecorder implements ForkSource {
   readonly #client: ForkClient;
   readonly #anchor: ForkAnchor;
   readonly #historyIntervalMs: number;
-  /** Questions that have been asked and not answered. */
+  /** Questions that are not answered yet. */
   readonly #open = new Map<string, Promise<unknown>>();
-  /** Ends when the last `put` has been committed, or has failed. */
+  /** Resolves when the last `put` has been committed or has failed. */
   #puts: Promise<unknown> = Promise.resolve();
   #checkedMs = Number.NEGATIVE_INFINITY;
   #check: Promise<void> | undefined;
 
-  /** @param historyIntervalMs how old the proof may be that the upstream has the fork's history */
+  /** @param historyIntervalMs how long a check of the upstream's history is valid */
   constructor(
     store: Store,
     client: ForkClient,
@@ -78,8 +78,8 @@ export class ForkRecorder implements ForkSource {
   }
 
   /**
-   * Checks that the upstream has the history that the fork was made of: the accumulator's root covers all of it.
-   * @throws UpstreamFailure; LedgerError `version_pruned` when it no longer has the fork's version
+   * Checks that the upstream has the history that the fork was made from: the accumulator's root covers all of it.
+   * @throws UpstreamFailure; LedgerError `version_pruned` if the upstream no longer has the fork's version
    */
   async checkHistory(): Promise<void> {
     if (performance.now() - this.#checkedMs < this.#historyIntervalMs) return;
@@ -107,7 +107,7 @@ export class ForkRecorder implements ForkSource {
     const taken = await take(this.#client, batch);
     const commit = async (): Promise<void> => {
       await put?.(taken, batch);
-      // A question whose answer is in the answers to others puts nothing itself.
+      // Nothing is left to put if other questions have recorded the whole answer.
       if (batch.size > 0) await this.#store.commit(batch);
     };
     const committed = put === undefined ? commit() : this.#puts.then(commit);

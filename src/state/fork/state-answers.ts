@@ -1,6 +1,6 @@
 /**
- * State as the upstream answers it. The raw value of any key comes with its metadata; where the upstream hides that
- * operation, values come from the operations of their kinds (docs/spec/http.md §1.2, docs/spec/transactions.md §6).
+ * State in the upstream's answers. The operation for raw values works for any key and returns metadata. If the upstream
+ * hides it, values come from the operations for their kinds (docs/spec/http.md §1.2, docs/spec/transactions.md §6).
  */
 
 import { type BcsReader, decodeBcs } from '../../move/bcs/bcs-reader.ts';
@@ -33,15 +33,15 @@ import type { ListPage } from './recorded-answers.ts';
 import { badAnswer, UpstreamFailure } from './upstream-failure.ts';
 
 const KEYS_PER_REQUEST = 1_000;
-/** The bytes of an entry of a listing at least: a tag or name, and no data. */
+/** Minimum sizes of listing entries in bytes: a tag or name, and no data. */
 const MIN_RESOURCE_BYTES = 36;
 const MIN_MODULE_BYTES = 2;
-/** Metadata, no coin, amount, no unit. */
+/** Minimum size of a balance in bytes: metadata, no coin, amount, no unit. */
 const MIN_BALANCE_BYTES = 32 + 1 + 8 + 1;
 
-/** Statuses of an operation that is not there, or not for everybody. */
+/** Statuses of an operation that is missing or restricted. */
 const HIDING: readonly number[] = [403, 404, 405];
-/** Refusals because of the version. */
+/** Error codes that concern the version. */
 const OF_VERSION: readonly string[] = ['version_not_found', 'version_pruned'];
 
 export async function askRawValue(
@@ -69,7 +69,7 @@ export async function askRawValue(
   return value;
 }
 
-/** The value of a module, a plain resource or a table's item, by the operation of its kind. */
+/** The value of a module, a plain resource or a table item, from the operation for its kind. */
 export async function askValueOfKind(
   client: ForkClient,
   what: string,
@@ -106,14 +106,14 @@ export function hiddenFailure(what: string): UpstreamFailure {
   return new UpstreamFailure('hidden', `only raw values tell ${what}, and it hides them`);
 }
 
-/** Checks what a value must be because of its key. @throws UpstreamFailure `bad_answer` */
+/** Checks that a value has the form that its key requires. @throws UpstreamFailure `bad_answer` */
 function checkValue(what: string, key: StateKey, bytes: Buffer): void {
   const path = key.kind === 'accessPath' ? key.parsed : undefined;
   if (path?.kind === 'resourceGroup') decoded(what, () => decodeResourceGroup(bytes));
   if (path?.kind === 'code') checkModule(what, path.module, bytes);
 }
 
-/** A module that loads must have its name; one that does not may be of a newer format. */
+/** A module that loads must have the expected id; one that does not load may have a newer format. */
 function checkModule(what: string, { address, name }: ModuleId, bytes: Buffer): void {
   let module: CompiledModule;
   try {
@@ -132,7 +132,7 @@ export type Listed = 'resources' | 'modules';
 
 export interface ListedValue {
   readonly key: Buffer;
-  /** Absent where the listing is recorded: the value is in a row of its own. */
+  /** Absent in a recorded listing: the value has a row of its own. */
   readonly bytes?: Buffer;
 }
 
@@ -142,7 +142,7 @@ export interface ListedResource {
   readonly bytes: Buffer;
 }
 
-/** A page of the resources of an account. @param from the state key that it begins with; empty: the first one */
+/** Requests a page of an account's resources. @param from the state key at which it starts; empty for the first page */
 export async function askResources(
   client: ForkClient,
   address: Address,
@@ -234,7 +234,7 @@ export async function askAssets(
   return { items, next: next === undefined ? undefined : Buffer.from(addressBytes(next)) };
 }
 
-/** An item of the list of balances (docs/extensions.md), of which only the asset counts. */
+/** Reads an item of the list of balances (docs/extensions.md); only the asset is used. */
 function readHeldAsset(reader: BcsReader): Address {
   const metadata = reader.address();
   reader.option((inner) => readStructTag(inner));

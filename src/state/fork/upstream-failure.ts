@@ -1,4 +1,4 @@
-/** Failures of a fork's upstream, and of a fork that has none. */
+/** Failures of a fork's upstream. */
 import type { RemoteErrorCode } from '../../remote/remote-error.ts';
 import { LedgerError } from '../ledger-error.ts';
 
@@ -12,7 +12,7 @@ type UpstreamFailureCode =
   | 'hidden'
   | 'too_large';
 
-/** The upstream gave no answer that can be used; nothing was recorded. */
+/** The upstream gave no usable answer; nothing was recorded. */
 export class UpstreamFailure extends LedgerError {
   readonly reason: UpstreamFailureCode;
 
@@ -30,7 +30,7 @@ export class UpstreamFailure extends LedgerError {
   }
 }
 
-/** An answer that does not decode, or says something else than it was asked for. */
+/** The failure for an answer that does not decode or does not match the question. */
 export function badAnswer(what: string, detail: string, options?: ErrorOptions): UpstreamFailure {
   return new UpstreamFailure('bad_answer', `${what}: ${detail}`, options);
 }

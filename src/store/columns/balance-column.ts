@@ -1,7 +1,7 @@
 /**
- * Balances by owner and asset: the coin store of the paired coin, and the primary fungible store. A row follows from
+ * Balances by owner and asset: the coin store of the paired coin, and the primary fungible store. A row is derived from
  * state (src/move/values/balance-values.ts) and is valid from its version on. The address of a primary store does not
- * tell its owner and asset, so `primary_stores` leads back from it (docs/data-layout.md, "Visibility").
+ * reveal its owner and asset, so `primary_stores` maps it back to them (docs/data-layout.md, "Visibility").
  */
 import { hash, structCodec } from '../../move/bcs/codec.ts';
 import type { Amount } from '../../move/values/balance-values.ts';

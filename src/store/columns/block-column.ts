@@ -23,7 +23,7 @@ export interface Block {
 
 export interface EpochEnd {
   readonly epoch: bigint;
-  /** Its last version: of the transaction that reconfigured. */
+  /** Its last version: that of the transaction that reconfigured. */
   readonly lastVersion: bigint;
 }
 

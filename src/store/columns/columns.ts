@@ -1,28 +1,28 @@
 /**
- * Every column of the store: its number, its name, and how long its keys are. What keys and values contain is in
- * docs/data-layout.md; a test compares its table with this one.
+ * Every column of the store: its number, its name, and the lengths of its keys. docs/data-layout.md describes the
+ * contents of keys and values; a test compares its table with this one.
  *
  * A key has a partition and an order within it. Every read names one partition. Parts are big-endian, so that the order
  * of bytes is the order of numbers. All partitions of a column are equally long, so that an engine with plain keys only
  * can store partition ‖ order.
  */
 
-/** The layout this program reads and writes; goes up with every change that an older or newer program misreads. */
+/** The layout that this program reads and writes. Every change that another version would misread increases it. */
 export const STORE_FORMAT_VERSION = 1;
 
 /**
  * Longest order part of a key, in bytes. Longer state keys are cut into segments of this size (state-key-column.ts).
- * An entry of a sorted run fits into a page of 4 KiB, B-trees of SQL servers take about 2,700 bytes.
+ * An entry of a sorted run must fit into a page of 4 KiB. B-trees of SQL servers take about 2,700 bytes.
  */
 export const MAX_ORDER_BYTES = 1_024;
 
-/** Versions and heights: the six high bytes are the partition, 65,536 numbers share it. */
+/** The six high bytes of a version or height are its partition, which 65,536 numbers share. */
 export const BUCKET_PARTITION_BYTES = 6;
 const BUCKET_ORDER_BYTES = 2;
 
 /** One column. Lengths in bytes. */
 export interface Column {
-  /** One byte, never used again for another column. */
+  /** One byte, never reused for a different column. */
   readonly number: number;
   readonly name: string;
   readonly partitionBytes: number;
@@ -68,7 +68,7 @@ export const ACCOUNT_TRANSACTIONS = column(19, 'account_transactions', 32, 9);
 export const TRANSACTIONS = bucketColumn(20, 'transactions');
 export const EVENT_TYPES = column(21, 'event_types', 8, 8);
 
-/** @throws RangeError when a key does not have the column's shape: a programmer's mistake. */
+/** @throws RangeError when a key does not have the column's shape, which is a programming error. */
 export function assertKeyShape(column: Column, partition: Uint8Array, order: Uint8Array): void {
   const { partitionBytes, orderBytes } = column;
   if (
@@ -82,7 +82,7 @@ export function assertKeyShape(column: Column, partition: Uint8Array, order: Uin
   }
 }
 
-/** Lowest and highest order part of some rows of a partition, both included; absent: no bound. */
+/** Lowest and highest order part of some rows of a partition, both inclusive. Absent: no bound. */
 export interface OrderBounds {
   readonly from?: Uint8Array | undefined;
   readonly to?: Uint8Array | undefined;

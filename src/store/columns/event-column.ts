@@ -43,7 +43,7 @@ interface EventBody {
   /** BCS of the type tag. */
   readonly typeTag: Buffer;
   readonly data: Buffer;
-  /** BCS of type tag and data together: how the BCS of an event ends. */
+  /** BCS of type tag and data together: the end of the event's BCS. */
   readonly encoded: Buffer;
 }
 
@@ -53,7 +53,7 @@ export interface StoredEvent extends EventBody, EventPlace {
 
 export interface StoredModuleEvent extends EventBody, EventPlace {}
 
-/** The index of a module event, after the order of its version. */
+/** Length of a module event's index, which follows the order of its version. */
 const INDEX_BYTES = 4;
 
 export function encodeStreamId({ address, creationNumber }: StreamId): Buffer {
@@ -100,7 +100,7 @@ export function decodeEventRow(partition: Uint8Array, { order, value }: Row): St
   });
 }
 
-/** Files a module event. @param version its key */
+/** Puts a module event into a batch. @param version the key of its version */
 export function putModuleEvent(
   batch: Batch,
   version: BucketKey,
@@ -120,7 +120,7 @@ export function moduleEventOrder({ order: first }: BucketKey, index: number): Bu
   return order;
 }
 
-/** Partition and bounds of the module events of a version, or of some that share a bucket. */
+/** Partition and bounds of the module events of a version, or of several versions that share a bucket. */
 export function moduleEventBounds(first: BucketKey, last = first) {
   const from = Buffer.concat([first.order, Buffer.alloc(INDEX_BYTES)]);
   const to = Buffer.concat([last.order, Buffer.alloc(INDEX_BYTES, 0xff)]);

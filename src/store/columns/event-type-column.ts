@@ -1,6 +1,6 @@
 /**
  * The index of module events by type: a row has the versions of a window in which a type has events
- * (docs/data-layout.md, "Index of module events by type"). Two types may share a partition: a reader compares the tags.
+ * (docs/data-layout.md, "Index of module events by type"). Two types may share a partition, so readers compare tags.
  */
 import type { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
@@ -13,9 +13,9 @@ import { RowCodec } from './row-codec.ts';
 export const WINDOW_VERSIONS = 4_096;
 const WINDOW_MASK = BigInt(WINDOW_VERSIONS - 1);
 const BITMAP_BYTES = WINDOW_VERSIONS / 8;
-/** Bytes of a version as its place in the window. */
+/** Bytes of a version's place in its window. */
 const PLACE_BYTES = 2;
-/** From this many versions on, bits are shorter than places. */
+/** From this many versions on, a bitmap is no longer than a list of places. */
 const MIN_BITMAP_VERSIONS = BITMAP_BYTES / PLACE_BYTES;
 
 export function windowStart(version: bigint): bigint {
@@ -93,7 +93,7 @@ export interface TypeWindow {
   readonly start: bigint;
 }
 
-/** One version at least: a window without events of the type has no row. */
+/** A row has at least one version: a window without events of the type has no row. */
 export const TYPE_WINDOW = new RowCodec<TypeWindow, WindowVersions>(
   EVENT_TYPES,
   ({ partition, start }) => ({ partition, order: encodeU64Key(start) }),

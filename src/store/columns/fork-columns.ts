@@ -1,13 +1,14 @@
 /**
- * The columns of a fork: a store that records what another node answers (docs/fork.md). A fork has a format of its
- * own, because nothing but a fork may read it: a row that it lacks was never asked for.
+ * The columns of a fork: a store that records the responses of another node (docs/fork.md). A fork has its own format,
+ * because only code for forks may read it: if it lacks a row, that row was just never requested.
  *
- * - `fork_state`: rows as those of `state`, by key and exact version. A row answers for its version only: writes in
- *   between are unknown.
- * - `fork_answers`: answers that are not rows of other columns, by the operation and its arguments; lists page by page.
+ * - `fork_state`: rows like those of `state`, by key and exact version. A row is valid for its version only, because
+ *   writes in between are unknown.
+ * - `fork_answers`: responses that are not rows of other columns, by the operation and its arguments. Lists are stored
+ *   page by page.
  *
- * Facts that no version changes are in the columns where every ledger has them: transactions, infos, blocks and the
- * indexes of transactions. These have gaps in a fork.
+ * Data that no later version changes is in the same columns as in every ledger: transactions, infos, blocks and the
+ * indexes of transactions. These columns have gaps in a fork.
  */
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { ownHash, structCodec, text } from '../../move/bcs/codec.ts';
@@ -31,7 +32,7 @@ import {
 import { NO_ORDER, U64_BYTES } from './order-key.ts';
 import { RowCodec } from './row-codec.ts';
 
-/** Formats of forks begin here, so that a program that knows no forks refuses them. */
+/** Formats of forks begin here, so that a program that does not know forks refuses them. */
 const FIRST_FORK_FORMAT = 1_000_000;
 const FORK_FORMAT_VERSION = FIRST_FORK_FORMAT + 2;
 
@@ -39,7 +40,7 @@ export function isForkFormat(format: number): boolean {
   return format >= FIRST_FORK_FORMAT;
 }
 
-/** Whether a number may be that of a format, of this program or a later one; others are damage. */
+/** Whether a number can be a format of this program or a later one. Other numbers mean damage. */
 export function isFormat(number: number): boolean {
   return number < 2 * FIRST_FORK_FORMAT && number % FIRST_FORK_FORMAT < 256;
 }
@@ -68,7 +69,7 @@ export const FORK_LAYOUT: StoreLayout = {
 };
 
 interface ForkOrigin {
-  /** Base of the interface of the node that it was made from. */
+  /** Base URL of the API of the forked node. */
   readonly url: string;
   /** Root of the transaction accumulator after the fork's version, 32 bytes: it covers the whole history. */
   readonly rootHash: Buffer;
@@ -80,10 +81,10 @@ export const FORK_ORIGIN = new RowCodec<void, ForkOrigin>(
   structCodec({ url: text, rootHash: ownHash }),
 );
 
-/** An operation and its arguments, which its name tells the kinds of. */
+/** An operation and its arguments. The name determines the types of the arguments. */
 export type AnswerName = readonly [operation: string, ...arguments: (bigint | Uint8Array)[]];
 
-/** The row of an answer. @param from where a page of a list begins; of a longer one the beginning counts */
+/** The key of a response's row. @param from where a page of a list begins, cut after MAX_ORDER_BYTES */
 export function answerKey([operation, ...values]: AnswerName, from: Uint8Array = NO_ORDER): RowKey {
   const name = encodeBcs((writer) =>
     writer.string(operation).vector(values, (to, value) => {

@@ -1,7 +1,7 @@
 /**
- * The head: the row that contains the newest version and the oldest retained version of the ledger. A reader
- * takes it first and then looks at nothing above it (ARCHITECTURE.md). Where its values come from:
- * docs/spec/ledger.md §2.1–2.3, docs/spec/http.md §3.2.
+ * The head: the row that contains the newest version and the oldest retained version of the ledger. A reader reads it
+ * first and then ignores everything above it (ARCHITECTURE.md). docs/spec/ledger.md §2.1–2.3 and docs/spec/http.md §3.2
+ * say where its values come from.
  */
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { hashes, structCodec, u64 } from '../../move/bcs/codec.ts';
@@ -23,21 +23,21 @@ export interface Head {
   readonly oldestVersion: bigint;
   readonly oldestBlockHeight: bigint;
   /**
-   * Roots of the full subtrees of the transaction accumulator after `version`, the largest first:
-   * as many as `version + 1` has bits set. What a follower needs to extend it; a fork has none.
+   * Roots of the full subtrees of the transaction accumulator after `version`, the largest first: one for each bit set
+   * in `version + 1`. A follower needs them to extend the accumulator. A fork has none.
    */
   readonly frozenRoots: readonly Buffer[];
 }
 
 /**
- * Whether a ledger has only the state at its version, and no block yet: it was made of a snapshot and has not been
- * continued.
+ * Whether a ledger has only the state at its version, and no block yet: it was created from a snapshot and nothing has
+ * been committed since.
  */
 export function isBareState(head: Omit<Head, 'frozenRoots'>): boolean {
   return head.oldestVersion === head.version && head.oldestBlockHeight > head.blockHeight;
 }
 
-/** The oldest version whose transaction and events are retained: in a ledger of a state alone the next one. */
+/** The oldest version whose transaction and events are retained. In a ledger with only a state, it is the next one. */
 export function oldestTransaction(head: Omit<Head, 'frozenRoots'>): bigint {
   return isBareState(head) ? head.version + 1n : head.oldestVersion;
 }

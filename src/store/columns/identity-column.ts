@@ -1,6 +1,6 @@
 /**
  * The identity of a store: its format (row 0, from its creation on), its ledger (row 1, from genesis on; it never
- * changes), and while a state is being imported how far that is (row 3).
+ * changes), and the progress of an import while one is running (row 3).
  */
 import { bool, byteString, hash, ownHash, structCodec, u8 } from '../../move/bcs/codec.ts';
 import { StoreError } from '../store-error.ts';
@@ -41,11 +41,11 @@ export const FORMAT = new RowCodec<void, number>(IDENTITY, () => FORMAT_KEY, {
 interface ImportProgress {
   /** Identifies the import: 32 bytes. */
   readonly source: Buffer;
-  /** The computation of the root after all values that are stored, as StateRootBuilder saves it. */
+  /** The computation of the root after all stored values, as saved by StateRootBuilder. */
   readonly root: Buffer;
 }
 
-/** While a state is being imported: how far that is (src/store/write/state-import.ts). */
+/** The progress of an import of state, while it is running (src/store/write/state-import.ts). */
 export const IMPORT = new RowCodec<void, ImportProgress>(
   IDENTITY,
   () => IMPORT_KEY,
@@ -56,7 +56,7 @@ type ReadRow = (key: RowKey) => Uint8Array | undefined;
 
 /**
  * Checks that this program can read a store.
- * @param expected the format that is asked for
+ * @param expected the format that the caller reads
  * @returns false when the store has no format row yet.
  * @throws StoreError `store_format_mismatch`, `store_is_fork`, `store_not_fork`; RowDamagedError.
  */

@@ -29,7 +29,7 @@ export function encodeU64Key(value: bigint): Buffer {
 export function decodeU64Key(bytes: Buffer, offset = 0): bigint {
   const high = bytes.readUInt32BE(offset);
   const low = BigInt(bytes.readUInt32BE(offset + 4));
-  // Operations of bigints take longer than all the rest.
+  // Bigint operations take longer than everything else here.
   return high === 0 ? low : (BigInt(high) << 32n) | low;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What pruning leaves on record: how far deleting has come, and the pinned accounts, whose history is retained, with
- * the version from which it is whole. Readers use it to tell what is deleted.
+ * The records of pruning: how far deletion has come, and the pinned accounts, whose history is retained, with the
+ * version from which it is complete. Readers use them to know what is deleted.
  */
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { hashes, structCodec, u64 } from '../../move/bcs/codec.ts';
@@ -24,21 +24,21 @@ const PINNED_PARTITION = Buffer.of(1);
 export const MAX_PINNED_ACCOUNTS = 10_000;
 
 /**
- * Time for readers that took a head before a new oldest version was published, in milliseconds: deleting begins no
- * sooner after it.
+ * Time for readers that took a head before a new oldest version was published, in milliseconds. Deletion does not begin
+ * earlier than this after the publication.
  */
 export const READER_GRACE_MS = 10_000;
 
 export interface PruneProgress {
-  /** Everything below this version that nothing retained needs is deleted. */
+  /** Everything below this version is deleted, unless something retained needs it. */
   readonly clearedBelow: bigint;
-  /** The accumulator's full subtrees before that version, as in Head: the infos that are left are checked with them. */
+  /** The accumulator's full subtrees before that version, as in Head. The remaining infos are checked with them. */
   readonly frozenRoots: readonly Buffer[];
 }
 
 const NOTHING_CLEARED: PruneProgress = { clearedBelow: 0n, frozenRoots: [] };
 
-/** Pinned accounts, each with the version from which its history is whole. */
+/** Pinned accounts, each with the version from which its history is complete. */
 export type PinnedAccounts = ReadonlyMap<Address, bigint>;
 
 const progress = structCodec<PruneProgress>({ clearedBelow: u64, frozenRoots: hashes });
@@ -63,7 +63,7 @@ export const PINNED_ACCOUNT = new RowCodec<Address, bigint>(
   u64,
 );
 
-/** How far deleting has come in a store, also one that was never pruned. @throws RowDamagedError */
+/** How far deletion has come in a store, even if it was never pruned. @throws RowDamagedError */
 export function readPruneProgress(store: StoreReader): MaybePromise<PruneProgress> {
   return andThen(PRUNE_PROGRESS.get(store), (progress) => progress ?? NOTHING_CLEARED);
 }

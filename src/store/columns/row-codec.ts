@@ -9,7 +9,7 @@ import type { Column, RowKey } from './columns.ts';
 
 const SHARED_BYTES = 64 * 1024;
 
-/** Values of rows are written here, one after the other (`next`), as views. */
+/** Row values are written here, one after the other (`next`), and returned as views. */
 export const rowWriter = new BcsWriter(SHARED_BYTES);
 
 interface RowForm<Value> {

@@ -1,7 +1,7 @@
 /**
- * State: one row per write, filed under the hash of its state key and ordered by version, so that "the value at v" is
- * the last row at or below v (docs/spec/ledger.md §5.3). Deletions are rows too: a key that was deleted must hide its
- * older values.
+ * State: one row per write, keyed by the hash of its state key and ordered by version, so that "the value at v" is the
+ * last row at or below v (docs/spec/ledger.md §5.3). Deletions are rows too, because a deletion must hide older values
+ * of its key.
  */
 import { StateValueMetadata } from '../../move/types/state-value.ts';
 import { type Row, STATE } from './columns.ts';
@@ -24,8 +24,8 @@ export interface StateEntry {
 
 /**
  * The row value of a write; `bytes` undefined is a deletion, whose metadata cannot be read later (§5.2). A deletion
- * contains its key, so that the pruner can remove a key that is gone for good from the list of its account: the hash
- * alone does not lead there.
+ * contains its key, so that the pruner can remove a permanently deleted key from the list of its account. The hash
+ * alone does not identify the account.
  */
 export function encodeStateRow(
   physicalKey: Uint8Array,
@@ -39,7 +39,7 @@ export function encodeStateRow(
   return writer.fixed(bytes ?? physicalKey).view();
 }
 
-/** Reads a row of the state column, or of one with such rows. @throws RowDamagedError */
+/** Decodes a row of the state column, or of a column with the same rows. @throws RowDamagedError */
 export function decodeStateRow(
   keyHash: Uint8Array,
   { order, value }: Row,

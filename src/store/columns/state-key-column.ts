@@ -1,5 +1,5 @@
 /**
- * State keys. A key that is known has a row: under an account in the order of listings, other keys by their hash. Keys
+ * State keys. Every known key has a row: keys of an account in the order of listings, other keys by their hash. Keys
  * that are longer than MAX_ORDER_BYTES are cut into segments (docs/data-layout.md, "Keys of an account").
  */
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
@@ -47,7 +47,7 @@ export function isAccountKey(physical: Uint8Array): boolean {
   return physical[0] === ACCESS_PATH_TAG && physical.length > ACCESS_PATH_PREFIX_BYTES;
 }
 
-/** Whose key it is: the account, the handle of the table, or zeros. 32 bytes, a view where possible. */
+/** The owner of a key: the account, the handle of the table, or zeros. 32 bytes, a view where possible. */
 export function ownerOfKey(physical: Buffer): Buffer {
   switch (physical[0]) {
     case ACCESS_PATH_TAG:
@@ -82,7 +82,7 @@ export function rowsOfKey(physical: Uint8Array, hash: Uint8Array): readonly KeyR
   return segments;
 }
 
-/** Files a key that no earlier version wrote, by its rows. */
+/** Puts the rows of a key that no earlier version wrote. */
 export function putKey(
   batch: Batch,
   rows: readonly KeyRow[],
@@ -99,8 +99,8 @@ export function putKey(
 }
 
 /**
- * Walks the keys of an account in order, from a physical key (or any bytes that begin like one) on.
- * Reads as it is drawn from, a page at a time. @throws RowDamagedError
+ * Walks the keys of an account in order, from a physical key (or any bytes that begin like one) on. It reads lazily, a
+ * page at a time. @throws RowDamagedError
  */
 export async function* walkAccountKeys(
   store: StoreReader,
@@ -111,7 +111,7 @@ export async function* walkAccountKeys(
   const prefix = Buffer.concat([ACCESS_PATH_PREFIX, partition]);
   const start = from?.subarray(0, ACCESS_PATH_PREFIX_BYTES);
   const side = start === undefined ? -1 : Buffer.compare(start, prefix);
-  // Before the account's first key there is nothing to skip, after its last key nothing to list.
+  // If `from` is before the account's first key, nothing is skipped. After its last key, there is nothing to list.
   if (side > 0) return;
   const rest = side < 0 ? undefined : from?.subarray(ACCESS_PATH_PREFIX_BYTES);
   yield* walk(store, partition, prefix, BRANCH, rest);
@@ -148,14 +148,14 @@ function endOfKey(
   return { key, firstVersion: decodeRow(column, row, row.value, (reader) => reader.u64()) };
 }
 
-/** The key that a row of ACCOUNT_KEYS ends; `undefined` for a row that begins longer ones. @throws RowDamagedError */
+/** The key of a row of ACCOUNT_KEYS; `undefined` for a branch, where longer keys begin. @throws RowDamagedError */
 export function keyOfRow(row: ScannedRow): AccountKey | undefined {
   if (row.value.length === 0) return undefined;
   const key = Buffer.concat([ACCESS_PATH_PREFIX, row.partition, row.order]);
   return endOfKey(ACCOUNT_KEYS, row, key);
 }
 
-/** Walks the keys that a row of ACCOUNT_KEYS begins, in order. @throws RowDamagedError */
+/** Walks the keys that begin with a branch of ACCOUNT_KEYS, in order. @throws RowDamagedError */
 export function keysBehind(
   store: StoreReader,
   { partition, order }: ScannedRow,
@@ -166,8 +166,8 @@ export function keysBehind(
 }
 
 /**
- * The first versions of the keys that a row of ACCOUNT_KEY_TAILS ends, or is a part of: their beginnings are hashed
- * there. @throws RowDamagedError
+ * The first versions of the keys that contain the segment of a row of ACCOUNT_KEY_TAILS. The row has only a hash of
+ * their beginnings. @throws RowDamagedError
  */
 export async function* firstVersionsOfTail(
   store: StoreReader,

@@ -1,6 +1,6 @@
 /**
  * The indexes of whole transactions, by hash and by sender (docs/data-layout.md, "Indexes of transactions"). Their rows
- * follow from the transaction and its info: to delete or check a transaction, its keys are made again.
+ * are derived from the transaction and its info, so they are computed again to delete or check a transaction.
  */
 
 import { transactionHashIn } from '../../move/transactions/transaction-info.ts';

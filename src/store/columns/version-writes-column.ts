@@ -1,7 +1,7 @@
 /**
- * The writes of each version, from which the pruner works. The next write to a key supersedes its value
+ * The writes of each version, which tell the pruner what to delete. The next write to a key supersedes its value
  * (docs/spec/ledger.md §5.6), so the older rows of the keys written at v can be deleted once v is the oldest version.
- * The owner's address stands beside each hash, so that pinned accounts are spared without another read.
+ * The owner's address is stored beside each hash, so that pinned accounts are skipped without another read.
  */
 import { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { address, hash, structCodec, u64 } from '../../move/bcs/codec.ts';
@@ -46,11 +46,11 @@ export const WRITES_OF_VERSION = new RowCodec<bigint, VersionWrites>(
   },
 );
 
-/** The keys of a row, as they stand in it: in the order of the version's write set. */
+/** The keys in a row, in the order of the version's write set. */
 export interface WrittenKeys {
   readonly row: Buffer;
   readonly count: number;
-  /** Where the first one begins. */
+  /** Where the first key begins. */
   readonly start: number;
 }
 
@@ -61,7 +61,7 @@ export function writtenKeysIn(row: Buffer): WrittenKeys {
   return { row, count, start: reader.offset };
 }
 
-/** Where the hash of a key stands in its row. */
+/** The offset of a key's hash in its row. */
 export function hashAt({ start }: WrittenKeys, index: number): number {
   return start + index * KEY_BYTES;
 }

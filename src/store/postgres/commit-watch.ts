@@ -1,6 +1,6 @@
 /**
- * Looks at the session of a commit that takes long, through another connection. It may wait for a standby without end,
- * which nobody would see. It may also be gone, or may never have received the statements, if the network lost bytes.
+ * Looks at the session of a slow commit through another connection. The session may wait forever for a standby, which
+ * nobody would notice. It may also be gone, or may never have received the statements, if the network lost bytes.
  */
 import type { PostgresConnection, Statement } from './connection.ts';
 import type { PostgresHosts } from './hosts.ts';
@@ -8,7 +8,7 @@ import type { PostgresHosts } from './hosts.ts';
 const LOOK_INTERVAL_MS = 1_000;
 /** How long a commit may take before its session is looked at, in milliseconds. */
 const QUIET_MS = 2_000;
-/** After so many looks at a session that waits for a statement, the statements sent to it count as lost. */
+/** After this many looks at a session that waits for a statement, the statements sent to it count as lost. */
 const MAX_IDLE_LOOKS = 4;
 
 const SESSION: Statement = {
@@ -33,7 +33,7 @@ export class CommitWatch {
     return this.#waitingSinceMs === undefined ? 0 : performance.now() - this.#waitingSinceMs;
   }
 
-  /** Runs a commit; ends its connection if the server no longer has the session, or has not got what was sent. */
+  /** Runs a commit. Ends its connection if the server no longer has the session or did not receive the statements. */
   async during(connection: PostgresConnection, commit: () => Promise<unknown>): Promise<void> {
     const beganMs = performance.now();
     let idleLooks = 0;
@@ -42,7 +42,7 @@ export class CommitWatch {
     const look = async (): Promise<void> => {
       const session = [connection.sessionId, `daybook writer ${this.#hosts.owner}`];
       const { rows } = await this.#hosts.query('quick', SESSION, session);
-      // The answer does not hold any more after the commit.
+      // The response is no longer valid after the commit.
       if (isOver) return;
       const [state, waitEvent] = rows[0]?.map(String) ?? [];
       idleLooks = state === 'idle' ? idleLooks + 1 : 0;
@@ -55,7 +55,7 @@ export class CommitWatch {
       if (isLooking || connection.isLost || performance.now() - beganMs < QUIET_MS) return;
       isLooking = true;
       look()
-        // A server that cannot be asked is the commit's own trouble.
+        // If the server cannot be reached, the commit itself fails.
         .catch(() => undefined)
         .finally(() => {
           isLooking = false;

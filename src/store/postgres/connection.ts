@@ -1,6 +1,6 @@
 /**
- * One connection to a PostgreSQL server. Statements are sent without waiting for the answers to earlier ones, which
- * come in order. A server that stops answering loses the connection: every statement has an end.
+ * One connection to a PostgreSQL server. Statements are sent without waiting for the responses to earlier ones, which
+ * arrive in order. If a server stops responding, the connection is given up, so every statement ends.
  */
 import pg from 'pg';
 import pgpass from 'pgpass';
@@ -25,14 +25,14 @@ export function isTrue(field: Field | undefined): boolean {
 
 export const BYTEA = 17;
 const FIELD_TYPES = {
-  // `bytea` comes as `\\x` and hexadecimal digits (`bytea_output`, which the session sets).
+  // `bytea` arrives as `\\x` and hexadecimal digits (`bytea_output`, which the session sets).
   getTypeParser: (type: number) => (text: string) =>
     type === BYTEA ? Buffer.from(text.slice(2), 'hex') : Buffer.from(text),
 } as pg.CustomTypesConfig;
 
 /** A prepared statement; its text is parsed once in a connection. */
 export interface Statement {
-  /** Stands for the text: at most 63 characters. */
+  /** Identifies the text; at most 63 characters. */
   readonly name: string;
   readonly text: string;
 }
@@ -41,7 +41,7 @@ export interface ConnectionTarget {
   readonly url: string;
   /** The URL that messages show, without secrets. */
   readonly shown: string;
-  /** Names the process in the names of its sessions: 8 hexadecimal digits. */
+  /** Identifies the process in the names of its sessions: 8 hexadecimal digits. */
   readonly owner: string;
 }
 
@@ -51,13 +51,13 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const CLOSE_LIMIT_MS = 1_000;
 /** How much later than the server a connection gives up a statement, in milliseconds. */
 const TIMEOUT_SLACK_MS = 2_000;
-/** How often a connection looks whether the server still answers, in milliseconds. */
+/** How often a connection checks whether the server still responds, in milliseconds. */
 const WATCH_INTERVAL_MS = 250;
 const KEEPALIVE_DELAY_MS = 10_000;
 
 /**
  * Plans must not depend on statistics of tables that grow by a million rows between two analyses, and compiling them
- * takes longer than running them. Settings that a server or a pooler refuses are left out.
+ * takes longer than running them. Settings that a server or a pooler refuses are skipped.
  */
 const SESSION_SETTINGS = [
   'bytea_output = hex',
@@ -74,7 +74,7 @@ const GENERIC_PLANS =
   "select set_config('plan_cache_mode', 'force_generic_plan', false) " +
   "where not exists (select from pg_extension where extname = 'citus')";
 
-/** A writer that has vanished, or is stopped, does not lock the ledger for long. */
+/** With these settings, a writer that has vanished or is stopped does not lock the ledger for long. */
 const WRITER_SETTINGS = [
   `idle_session_timeout = ${WRITER_SILENCE_LIMIT_MS}`,
   'idle_in_transaction_session_timeout = 5000',
@@ -84,13 +84,14 @@ const WRITER_SETTINGS = [
   'tcp_user_timeout = 4000',
   // A warning may say that no standby has confirmed a commit.
   'client_min_messages = warning',
-  // A commit opens as many to each worker as it has shards; one is what Citus would leave open.
+  // A commit opens as many connections to each worker as it has shards. By default, Citus keeps only one open.
   'citus.max_cached_conns_per_worker = 16',
 ];
 
 /**
- * Where the server warns that a commit no longer waits for its standbys (`pg_cancel_backend`). It answers as if they
- * had confirmed it, so the connection is given up before the answer: nobody knows whether the commit will last.
+ * The routine in which the server warns that a commit no longer waits for its standbys (`pg_cancel_backend`). It
+ * responds as if they had confirmed the commit, so the connection is given up before the response: nobody knows whether
+ * the commit will last.
  */
 const UNCONFIRMED_ROUTINE = 'SyncRepWaitForLSN';
 
@@ -98,7 +99,7 @@ export class PostgresConnection {
   readonly #client: pg.Client;
   readonly #shown: string;
   readonly #limitMs: number;
-  /** When the last answer came, or the oldest waiting statement was sent. */
+  /** When the last response arrived, or the oldest waiting statement was sent. */
   #progressMs = 0;
   #pending = 0;
   #isCorked = false;
@@ -118,7 +119,7 @@ export class PostgresConnection {
     let watchedMs = performance.now();
     this.#watch = setInterval(() => {
       const nowMs = performance.now();
-      // A process that was stopped, or busy, has not had the time to read answers.
+      // A process that was stopped or busy has had no time to read responses.
       const hasSlept = nowMs - watchedMs > 2 * WATCH_INTERVAL_MS;
       watchedMs = nowMs;
       if (hasSlept || this.#pending === 0 || nowMs - this.#progressMs < this.#limitMs) return;
@@ -141,7 +142,7 @@ export class PostgresConnection {
       connection = new PostgresConnection(client, shown, limitMs);
       await client.connect();
       const opened = connection;
-      // Whatever name the location gives: this one tells whose session it is.
+      // Replaces any name from the location, because this name identifies the owner of the session.
       const name = `application_name = 'daybook ${role} ${owner}'`;
       const settings = [name, `statement_timeout = ${limitMs}`, ...SESSION_SETTINGS];
       if (role === 'writer') settings.push(...WRITER_SETTINGS);
@@ -164,7 +165,7 @@ export class PostgresConnection {
     return this.#pending;
   }
 
-  /** The server's number of this session: behind a pooler not the one that the protocol tells. */
+  /** The server's process id for this session. Behind a pooler, it differs from the one in the protocol. */
   get sessionId(): string {
     return this.#sessionId;
   }
@@ -178,12 +179,12 @@ export class PostgresConnection {
     return this.#send({ name: '', text }, values);
   }
 
-  /** Statements that wait for an answer may wait as long again. */
+  /** Restarts the time limit of the statements that wait for a response. */
   extend(): void {
     this.#progressMs = performance.now();
   }
 
-  /** Ends it at once: what waits for answers fails as if the server were gone. */
+  /** Ends the connection at once. Statements that wait for a response fail as if the server were gone. */
   abandon(): void {
     this.#lose();
   }
@@ -195,7 +196,7 @@ export class PostgresConnection {
       stream.destroy();
       return;
     }
-    // A server that hangs would be waited for without end.
+    // Otherwise this would wait forever for a server that hangs.
     const cut = setTimeout(() => stream.destroy(), CLOSE_LIMIT_MS);
     await this.#client.end();
     clearTimeout(cut);
@@ -260,13 +261,13 @@ function newClient(url: string): pg.Client {
     keepAliveInitialDelayMillis: KEEPALIVE_DELAY_MS,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   });
-  // `pg` reads the file of passwords itself, but prints a warning that it will not do so for ever.
+  // `pg` can read the password file itself, but prints a warning that it will not do so forever.
   const withPassword = client as unknown as { password: string | null | (() => Promise<string>) };
   withPassword.password ??= () => passwordOfFile(client);
   return client;
 }
 
-/** From PGPASSFILE or `~/.pgpass`. @throws StoreError `store_refused` */
+/** The password from PGPASSFILE or `~/.pgpass`. @throws StoreError `store_refused` */
 function passwordOfFile(client: pg.Client): Promise<string> {
   const { connectionParameters } = client as unknown as { connectionParameters: object };
   return new Promise((resolve, reject) => {

@@ -1,10 +1,10 @@
 /**
- * A ledger on Citus: tables are distributed over the workers by the partition of a row's key, those of a few rows stay
+ * A ledger on Citus. Tables are distributed over the workers by the partition of a row's key; tables with few rows stay
  * on the coordinator.
  *
- * Citus commits in two phases: the coordinator first, each worker a moment later, or minutes later when it has just
- * failed. So a row that is to be seen last is not written with the others. It is staged with them, and takes its place
- * when no worker has a part of a commit that it does not show.
+ * Citus commits in two phases: the coordinator first, each worker a moment later, or minutes later if it has just
+ * failed. So a row that must become visible last is not written with the others. It is staged with them, and moved to
+ * its table when no worker has a part of a commit that it does not show yet.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { COLUMNS, type Column, EPOCHS, HEAD, IDENTITY, PRUNING } from '../columns/columns.ts';
@@ -18,17 +18,17 @@ import {
   WRITER_TABLE,
 } from './statements.ts';
 
-/** Columns of a few rows, which most reads need: those of one machine cost no way to a worker. */
+/** Columns of a few rows, which most reads need. On the coordinator they take no round trip to a worker. */
 const LOCAL: readonly Column[] = [IDENTITY, HEAD, EPOCHS, PRUNING];
 /** How long a commit waits for the workers, in milliseconds. */
 const SETTLE_LIMIT_MS = 5_000;
 const SETTLE_REST_MS = 50;
 
-/** Whatever any session has prepared, for SQL's `like`. */
+/** A pattern for SQL's `like` that matches the prepared transactions of any session. */
 const ANY_SESSION = 'citus\\_%';
 const RECOVER: Statement = { name: 'recover', text: 'select recover_prepared_transactions()' };
 
-/** Only ledgers on Citus have this table: rows of commits that are not shown yet. */
+/** The table for rows of commits that are not visible yet. Only ledgers on Citus have it. */
 export const STAGED_TABLE = 'staged';
 
 export function stagedName(schema: string): string {
@@ -44,7 +44,8 @@ export async function isDistributed(
 }
 
 /**
- * Distributes the tables of columns, in the transaction that makes them. @throws StoreError `store_not_distributable`
+ * Distributes the tables of columns, in the transaction that creates them.
+ * @throws StoreError `store_not_distributable`
  */
 export async function distributeTables(
   connection: PostgresConnection,
@@ -70,7 +71,7 @@ export async function distributeTables(
   }
 }
 
-/** The statements of a ledger on Citus, which takes none with a limit for each of many keys. */
+/** The statements of a ledger on Citus, which does not support a limit for each of many keys in one statement. */
 export function distributedStatements(schema: string, column: Column): ColumnStatements {
   const statements = statementsOf(schema, column);
   if (LOCAL.includes(column)) return { ...statements, publish: stage(schema, column) };
@@ -78,7 +79,7 @@ export function distributedStatements(schema: string, column: Column): ColumnSta
   return {
     ...statements,
     rangeMany: undefined,
-    // The estimate is that of all shards, as it is now.
+    // The estimate is the current one of all shards.
     statistics: {
       name: statistics.name,
       text:
@@ -93,7 +94,7 @@ export function distributedStatements(schema: string, column: Column): ColumnSta
   };
 }
 
-/** Puts rows where they wait for the workers. Parameters: as those of a column's `put`. */
+/** Puts rows into the staging table, where they wait for the workers. Parameters: those of a column's `put`. */
 function stage(schema: string, { number }: Column): Statement {
   return {
     name: `stage_${number}`,
@@ -105,9 +106,10 @@ function stage(schema: string, { number }: Column): Statement {
 }
 
 /**
- * Puts staged rows in their places, unless a worker has, or may have, a part of a commit that it does not show. For a
- * writer that was replaced it does nothing, because the next writer has done it. Parameters: the writer's term, and the
- * names of prepared transactions that matter. @returns whether all workers showed everything
+ * Moves staged rows to their tables, unless a worker has, or may have, a part of a commit that it does not show yet.
+ * For a writer that was replaced it does nothing, because the next writer has done it. Parameters: the writer's term,
+ * and a pattern for the names of prepared transactions that matter. The result says whether all workers showed
+ * everything.
  */
 function publication(schema: string): Statement {
   const places = LOCAL.map((column) => {
@@ -131,7 +133,7 @@ function publication(schema: string): Statement {
   };
 }
 
-/** Shows a commit that has just been sent, if nothing is in its way. @returns whether it is shown */
+/** Makes a commit that was just sent visible, if no worker delays it. @returns whether it is visible */
 export async function publishCommit(
   connection: PostgresConnection,
   schema: string,
@@ -141,8 +143,8 @@ export async function publishCommit(
 }
 
 /**
- * Waits until all workers show the commits before, then puts staged rows in their places.
- * @throws StoreError `store_unreachable`: the commit is shown later
+ * Waits until all workers show the earlier commits, then moves staged rows to their tables.
+ * @throws StoreError `store_unreachable`; the commit becomes visible later
  */
 export async function publishStaged(
   connection: PostgresConnection,
@@ -157,7 +159,7 @@ export async function publishStaged(
         'a worker of Citus does not answer: what was committed is shown when it is back',
       );
     }
-    // Citus does it itself once a minute.
+    // Citus itself does this only once a minute.
     await connection.query(RECOVER, []);
     await sleep(SETTLE_REST_MS);
   }

@@ -1,4 +1,4 @@
-/** One of the servers that have a ledger, with its state and the connections to it. */
+/** One of the servers of a ledger, with its state and the connections to it. */
 import { HEAD } from '../columns/columns.ts';
 import { HEAD_KEY, HEAD_ROW, type Head } from '../columns/head.ts';
 import { isStoreError } from '../store-error.ts';
@@ -24,7 +24,7 @@ export interface Standing {
 export class PostgresHost {
   readonly target: ConnectionTarget;
   readonly pool: PostgresPool;
-  /** From the newest look that was answered. */
+  /** The result of the newest look that got a response. */
   standing: Standing | undefined;
   readonly #head: Statement;
   #connection: PostgresConnection | undefined;
@@ -37,12 +37,12 @@ export class PostgresHost {
     this.#head = statementsOf(schema, HEAD).get;
   }
 
-  /** The time of a look that has not been answered; `undefined` when none is under way. */
+  /** When the pending look was sent; `undefined` if none is pending. */
   get silentSinceMs(): number | undefined {
     return this.#look?.askedMs;
   }
 
-  /** Whether the server has yet to answer a look, or to open a connection. */
+  /** Whether the server has yet to respond to a look, or to open a connection. */
   get isAwaited(): boolean {
     return this.#look !== undefined || this.pool.isOpening;
   }
@@ -53,7 +53,7 @@ export class PostgresHost {
       const answer = this.#ask(askedMs).finally(() => {
         this.#look = undefined;
       });
-      // Callers that share the look handle a failure. Perhaps there are none.
+      // Callers that share the look handle its failure. If there are none, this prevents an unhandled rejection.
       answer.catch(() => undefined);
       this.#look = { askedMs, answer };
     }
@@ -62,7 +62,7 @@ export class PostgresHost {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    // A server that hangs is not waited for.
+    // Does not wait for a server that hangs.
     this.#connection?.abandon();
     await this.pool.close();
   }
@@ -92,7 +92,7 @@ function noSuchTable(error: unknown): undefined {
   if (!isStoreError(error, 'store_not_found')) throw error;
 }
 
-/** How well a server fits: 2 it does, 1 only if no other one does, 0 it does not. */
+/** How well a server fits: 2 means that it does, 1 only if no other server does, 0 that it does not. */
 export function fitOf(attributes: SessionAttributes, { isStandby, isReadOnly }: Standing): number {
   switch (attributes) {
     case 'any':
@@ -110,7 +110,7 @@ export function fitOf(attributes: SessionAttributes, { isStandby, isReadOnly }: 
   }
 }
 
-/** The head in a row's value; `undefined` without a row, and for a damaged one, which reads report. */
+/** The head in a row's value; `undefined` if there is no row or it is damaged. Reads report the damage. */
 export function headOf(bytes: Uint8Array | undefined): Head | undefined {
   try {
     return bytes && HEAD_ROW.decode(HEAD_KEY, bytes);
@@ -126,12 +126,12 @@ export function isOlder(head: Head | undefined, than: Head | undefined): boolean
   return head.version < than.version || head.oldestVersion < than.oldestVersion;
 }
 
-/** Looks that are remembered, and heads: with a look every quarter of a second, of about half a minute and more. */
+/** Most looks, and most heads, that are retained. With a look every 250 ms, they cover half a minute or more. */
 const MAX_LOOKS = 128;
 
 interface KnownHead {
   readonly head: Head;
-  /** When it was first known, as `performance.now()` gives it. */
+  /** When it was first known (`performance.now()`). */
   readonly sinceMs: number;
 }
 
@@ -139,7 +139,7 @@ interface KnownHead {
 export class ReplicaLag {
   /** Oldest first, each newer than the one before. */
   readonly #heads: KnownHead[] = [];
-  /** Looks at a server that is written; the newest last. */
+  /** Looks at a primary; the newest last. */
   readonly #written: Standing[] = [];
 
   note(standing: Standing): void {
@@ -163,7 +163,7 @@ export class ReplicaLag {
     };
   }
 
-  /** How long ago a head is known to have been the newest, in milliseconds; Infinity when that is not known. */
+  /** How long ago a head was last known to be the newest, in milliseconds; Infinity if that is not known. */
   unconfirmedMs(head: Head | undefined): number {
     // Under load a standby is always a little behind: its head was the newest a moment ago.
     const confirming = this.#written.findLast((written) => !isOlder(head, written.head));

@@ -1,9 +1,9 @@
 /**
- * The servers of a ledger, of which a process reads from one: the first in the order of the location that is what
- * `target_session_attrs` asks for. When it is gone, or hangs while another answers, the process moves to the next and
- * asks there again for what it waits for.
+ * The servers of a ledger. A process reads from one of them: the first in the order of the location that matches
+ * `target_session_attrs`. If that server is lost, or hangs while another responds, the process moves to the next one
+ * and repeats its pending reads there.
  *
- * What a process shows never goes back: a server is not read from before it has everything that this process has seen.
+ * A process never goes backwards: it reads from a server only if that has everything that the process has seen.
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,24 +16,24 @@ import { fitOf, isOlder, PostgresHost, ReplicaLag, type Standing } from './host.
 import type { PostgresLocation, SessionAttributes } from './location.ts';
 import type { Lane } from './pool.ts';
 
-/** Statements of a process that may wait for answers; more are refused. */
+/** Most statements of a process that may wait for responses; more are refused. */
 export const MAX_WAITING_STATEMENTS = 2_000;
 const LOOK_INTERVAL_MS = 250;
-/** How long a server may be silent while another answers, in milliseconds. */
+/** How long a server may be silent while another responds, in milliseconds. */
 const SILENCE_LIMIT_MS = 600;
-/** How long a search waits for the servers before it takes one that has answered, in milliseconds. */
+/** How long a search waits for the servers before it takes one that has responded, in milliseconds. */
 const ROUND_LIMIT_MS = 400;
 /** How long reads wait for a server that has what they need, in milliseconds. */
 const SEARCH_LIMIT_MS = 2_000;
 const ROUND_REST_MS = 25;
-/** How long a server may be behind another one before the process moves to that, in milliseconds. */
+/** How long a server may be behind another one before the process moves to the other, in milliseconds. */
 const LAG_LIMIT_MS = 1_000;
-/** The same where the other one is preferred less: a primary has other work. */
+/** The same limit if the other server is less preferred. It is longer because a primary has other work. */
 const PREFERRED_LAG_LIMIT_MS = 5_000;
 
 /**
- * A head that was the newest longer ago than this, in milliseconds, is asked for every time: a standby that has hung
- * may show a new oldest version, and what was deleted long after, in one moment (state/pruning-guard.ts).
+ * If the head was last known to be the newest longer ago than this, in milliseconds, it is read again every time. A
+ * standby that has hung may show a new oldest version and much later deletions in one moment (state/pruning-guard.ts).
  */
 export const MAX_UNCONFIRMED_MS = READER_GRACE_MS / 2;
 
@@ -46,14 +46,14 @@ export class PostgresHosts {
   readonly #watch: NodeJS.Timeout;
   #watchedMs = performance.now();
   #current: PostgresHost | undefined;
-  /** The current host, or the previous one while a search goes on. */
+  /** The current host, or the previous one while a search is running. */
   #last: PostgresHost | undefined;
   #first = 0;
   #searching: Promise<PostgresHost> | undefined;
   #seen: Head | undefined;
   #isClosed = false;
   #moves = 0;
-  /** When it last moved to a server that was not known to be up to date, as `performance.now()` gives it. */
+  /** Time (`performance.now()`) of the last move to a server that was not known to be up to date. */
   #doubtfulMoveMs = -Infinity;
   #waiting = 0;
 
@@ -70,9 +70,9 @@ export class PostgresHosts {
   }
 
   /**
-   * Reads. When the server is lost before the answer, the statement is sent once more, to the next one; when it has
-   * interrupted the statement, to the same one.
-   * @param values unchanged until the answer
+   * Sends a read. If the server is lost before it responds, the statement is sent once more, to the next server. If the
+   * server interrupts the statement, it is sent once more to the same server.
+   * @param values must stay unchanged until the response
    * @throws StoreError `store_busy`, `store_unreachable`, `store_interrupted`, `store_behind` and others
    */
   async query(lane: Lane, statement: Statement, values: readonly Parameter[]): Promise<Answer> {
@@ -98,7 +98,7 @@ export class PostgresHosts {
     if (isOlder(this.#seen, head)) this.#seen = head;
   }
 
-  /** The head that this process has committed is the newest one. */
+  /** Sets the head that this process has committed, which is the newest one. */
   committed(head: Head | undefined): void {
     this.#seen = head;
   }
@@ -111,7 +111,7 @@ export class PostgresHosts {
     return this.#seen;
   }
 
-  /** Leaves the current server, which shows less than before: it may be another server by now. */
+  /** Leaves the current server, which shows less than before. A different server may have taken its place. */
   distrust(): void {
     this.#leave(this.#current);
   }
@@ -203,7 +203,7 @@ export class PostgresHosts {
     }
   }
 
-  /** @throws StoreError when the server is not to be read from */
+  /** @throws StoreError when the server must not be read from */
   #fitOf(standing: Standing): number {
     const fit = fitOf(this.#attributes, standing);
     if (fit === 0) throw this.#noneFits();
@@ -211,7 +211,7 @@ export class PostgresHosts {
     return fit;
   }
 
-  /** Ends the reads of a host; the next read looks for another one. */
+  /** Ends the pending reads of a host. The next read searches for a host. */
   #leave(host: PostgresHost | undefined): void {
     if (host === undefined || this.#current !== host) return;
     this.#current = undefined;
@@ -219,10 +219,10 @@ export class PostgresHosts {
     host.pool.abandon();
   }
 
-  /** Looks at all hosts, and moves when the current one is silent, or far behind another. */
+  /** Looks at all hosts, and moves if the current one is silent or far behind another. */
   #look(): void {
     const nowMs = performance.now();
-    // A process that was stopped, or busy, has not had the time to read answers.
+    // A process that was stopped or busy has had no time to read responses.
     const hasSlept = nowMs - this.#watchedMs > 2 * LOOK_INTERVAL_MS;
     this.#watchedMs = nowMs;
     const current = this.#current;
@@ -243,7 +243,7 @@ export class PostgresHosts {
     if (better !== undefined) void this.#moveTo(better);
   }
 
-  /** Whether another host has answered lately, or since the current one is silent, and has what was seen. */
+  /** Whether another host responded lately, or since the current one became silent, and has everything seen so far. */
   #isUsable(host: PostgresHost, silentSinceMs: number): boolean {
     const { standing } = host;
     if (standing === undefined || host === this.#current) return false;
@@ -261,7 +261,7 @@ export class PostgresHosts {
     return behindMs > limitMs && otherBehindMs === 0;
   }
 
-  /** Moves to another host; the current one still answers the reads that it has got. */
+  /** Moves to another host. The current one still responds to the reads that it has received. */
   async #moveTo(host: PostgresHost): Promise<void> {
     try {
       await host.pool.open();
@@ -308,14 +308,14 @@ export class PostgresHosts {
   }
 }
 
-/** The failure with the highest weight is reported: first one that lasts, then that of a server that is behind. */
+/** The failure with the highest weight is reported: first a permanent one, then that of a server that is behind. */
 function weightOf(failure: unknown): number {
   if (failure === undefined) return 0;
   if (!isTransient(failure)) return 3;
   return isStoreError(failure, 'store_behind') ? 2 : 1;
 }
 
-/** @throws StoreError `store_unreachable` when it takes longer; the attempt goes on */
+/** @throws StoreError `store_unreachable` when it takes longer; the attempt continues */
 function within<T>(ms: number, attempt: Promise<T>, shown: string): Promise<T> {
   const limited = new Promise<T>((resolve, reject) => {
     const timeout = setTimeout(() => {
@@ -323,7 +323,7 @@ function within<T>(ms: number, attempt: Promise<T>, shown: string): Promise<T> {
     }, ms);
     attempt.finally(() => clearTimeout(timeout)).then(resolve, reject);
   });
-  // Awaited in its turn.
+  // It is awaited later. Until then this prevents an unhandled rejection.
   limited.catch(() => undefined);
   return limited;
 }

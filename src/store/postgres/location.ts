@@ -1,8 +1,8 @@
 /**
- * Where a ledger in PostgreSQL is: `postgres://[user[:password]@]host[:port][,host[:port]…]/database[?…]`. Everything
- * behind `?` is what `pg` knows (`sslmode`, `sslrootcert`, `options`, …), and two of our own: `target_session_attrs`,
- * which of the hosts to read from, and `schema`, since several ledgers can share a database. Without a password in it,
- * `PGPASSWORD`, `PGPASSFILE` or `~/.pgpass` has one.
+ * The location of a ledger in PostgreSQL: `postgres://[user[:password]@]host[:port][,host[:port]…]/database[?…]`. The
+ * parameters after `?` are those of `pg` (`sslmode`, `sslrootcert`, `options`, …) and two of our own:
+ * `target_session_attrs` says which of the hosts to read from, and `schema` names the ledger's schema, because several
+ * ledgers can share a database. If the location has no password, `PGPASSWORD`, `PGPASSFILE` or `~/.pgpass` is used.
  */
 import { StoreError } from '../store-error.ts';
 
@@ -59,7 +59,7 @@ export function parsePostgresUrl(url: string): PostgresLocation {
   return { urls, schema, attributes, shown: shownPostgresUrl(url) };
 }
 
-/** A location without user, password and all parameters but the schema; also of one that is malformed. */
+/** A location without user, password, and parameters other than the schema. It may be malformed. */
 export function shownPostgresUrl(url: string): string {
   const parts = partsOf(url);
   if (parts === undefined) return 'postgres://…';

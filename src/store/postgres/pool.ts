@@ -1,7 +1,7 @@
 /**
- * The connections through which one process reads from one server. Few are enough: each takes statements without
- * waiting for answers, and a server's process at its end is one processor's work. What takes long has a connection of
- * its own, so that nothing quick waits behind it.
+ * The connections through which one process reads from one server. A few are enough: each takes statements without
+ * waiting for responses, and its process on the server can use a whole processor. Long reads have a separate
+ * connection, so that quick ones do not wait behind them.
  */
 import { StoreError } from '../store-error.ts';
 import {
@@ -18,7 +18,7 @@ const QUICK_LIMIT_MS = 10_000;
 /** How long a page of a scan, or counting rows, may take, in milliseconds. */
 export const LONG_LIMIT_MS = 120_000;
 
-/** Whether a statement is quick, or takes long: many rows, or all of them. */
+/** Whether a statement is quick, or takes long because it reads many or all rows. */
 export type Lane = 'quick' | 'long';
 
 const LIMIT_MS: Readonly<Record<Lane, number>> = { quick: QUICK_LIMIT_MS, long: LONG_LIMIT_MS };
@@ -43,7 +43,7 @@ export class PostgresPool {
   }
 
   /**
-   * Reads. Quick reads need a connection that is open: the server is looked at before it is used again.
+   * Sends a read. Quick reads need an open connection, because the server must be checked before it is used again.
    * @throws StoreError `store_unreachable` and others
    */
   query(lane: Lane, statement: Statement, values: readonly Parameter[]): Promise<Answer> {

@@ -1,9 +1,9 @@
-/** Failures of PostgreSQL and of the way to it, as errors of the store. */
+/** Converts failures of PostgreSQL, and of the connection to it, to errors of the store. */
 import { StoreError } from '../store-error.ts';
 
 type ErrorCode = StoreError['code'];
 
-/** By SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html), or by its class: two characters. */
+/** By SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html), or by its first 3 or 2 characters. */
 const CODES: Readonly<Record<string, ErrorCode>> = {
   '53100': 'store_full',
   '25006': 'store_read_only',
@@ -14,7 +14,7 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   '42501': 'store_refused',
   '3D000': 'store_refused',
   '28': 'store_refused',
-  // A standby cancels reads that are in the way of its replay; the connection is sound.
+  // A standby cancels reads that conflict with its replay. The connection remains usable.
   '40001': 'store_interrupted',
   XX001: 'store_damaged',
   XX002: 'store_damaged',
@@ -36,15 +36,15 @@ const REMEDIES: Partial<Record<ErrorCode, string>> = {
   store_interrupted: 'try again, or read from the primary',
 };
 
-/** Whether a server ended a session because it was idle for too long: what was sent meanwhile has not run. */
+/** Whether a server ended a session because it was idle for too long. Statements sent meanwhile have not run. */
 export function hasEndedIdle(error: unknown): boolean {
   const { cause } = error as { cause?: { code?: unknown } };
   return cause?.code === '57P05';
 }
 
 /**
- * @param what was to be done, such as `a commit to postgres://host/db`
- * @param isConnected false when the connection is lost, or was never made
+ * @param what the attempted operation, such as `a commit to postgres://host/db`
+ * @param isConnected false when the connection is lost or was never established
  */
 export function asStoreError(cause: unknown, what: string, isConnected: boolean): StoreError {
   if (cause instanceof StoreError) return cause;

@@ -1,4 +1,4 @@
-/** Reading a store in PostgreSQL: everything of store.ts except the commit, each read one statement. */
+/** Reads a store in PostgreSQL: everything in store.ts except the commit. Each read is one statement. */
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import {
   assertKeyShape,
@@ -36,15 +36,15 @@ import {
 } from './statements.ts';
 
 /**
- * How long a head is used again, in milliseconds: a request would otherwise take a round trip before it begins. The
- * process that commits reads its own commit at once.
+ * How long a head is reused, in milliseconds. Otherwise each request would begin with a round trip. The process that
+ * commits reads its own commit at once.
  */
 const HEAD_REUSE_MS = 5;
-/** Rows of which a page of a scan is chosen at first; later as many as the sizes of rows suggest. */
+/** Rows that a scan requests at first. Later it requests as many as the sizes of rows suggest. */
 const FIRST_SCAN_ROWS = 256;
-/** Most keys, or rows of ranges, that one statement asks for. */
+/** Most keys, or rows of ranges, that one statement requests. */
 const MAX_STATEMENT_ROWS = 100_000;
-/** Statements of one batch that wait for answers, where each range takes one. */
+/** Most statements of one batch that wait for responses, if each range needs its own statement. */
 const BATCH_STATEMENTS = 200;
 const BEFORE_ALL = Buffer.alloc(0);
 /** Longer and higher than every order part. */
@@ -65,7 +65,7 @@ export class PostgresReads implements StoreReader {
   #closing: Promise<void> | undefined;
 
   /**
-   * @param isDistributed whether the tables are those of Citus
+   * @param isDistributed whether the tables are distributed by Citus
    * @param snapshot a connection in whose transaction scans and statistics are read
    */
   constructor(
@@ -223,7 +223,7 @@ export class PostgresReads implements StoreReader {
     return read.then(copyOf);
   }
 
-  /** The head of a server that has all that this process has seen. @throws StoreError `store_behind` and others */
+  /** Reads the head of a server that has everything seen so far. @throws StoreError `store_behind` and others */
   async #readHead(statement: Statement, partition: Uint8Array): Promise<Buffer | undefined> {
     const { seen } = this.hosts;
     const bytes = await this.#get(statement, partition, NO_ORDER);
@@ -255,7 +255,7 @@ export class PostgresReads implements StoreReader {
     return found;
   }
 
-  /** Ranges sent without waiting for the answers to others, so that a batch is still few round trips. */
+  /** Sends ranges without waiting for earlier responses, so that a batch still takes few round trips. */
   async #oneByOne(column: Column, ranges: readonly PartitionRange[]): Promise<(readonly Row[])[]> {
     const found: (readonly Row[])[] = [];
     for (let at = 0; at < ranges.length; at += BATCH_STATEMENTS) {
@@ -292,7 +292,7 @@ export class PostgresReads implements StoreReader {
       byteLength += partBytes;
       const fitting = Math.ceil((maxBytes * rows.length) / partBytes);
       this.#scanRows.set(column.number, Math.max(1, Math.min(fitting, MAX_SCAN_ROWS)));
-      // Fewer than asked for, and not because of their size: the end.
+      // If there are fewer rows than requested, and not because of their size, this is the end.
       if (rows.length < limit && byteLength < maxBytes) break;
     }
     return page;
@@ -322,7 +322,7 @@ export class PostgresReads implements StoreReader {
   }
 }
 
-/** Cuts a list into parts of one statement each. @param rowsOf how many rows an item asks for */
+/** Splits a list into parts of one statement each. @param rowsOf how many rows an item requests */
 function* parts<T>(items: readonly T[], rowsOf: (item: T) => number): Generator<readonly T[]> {
   for (let first = 0; first < items.length; ) {
     let end = first;
@@ -335,7 +335,7 @@ function* parts<T>(items: readonly T[], rowsOf: (item: T) => number): Generator<
   }
 }
 
-/** Keys may be used again by the caller when the call has returned, and are sent again when a connection is lost. */
+/** Copies keys: the caller may reuse them after the call, and they are sent again if a connection is lost. */
 function copied(...parts: readonly Uint8Array[]): Buffer[] {
   return parts.map((part) => Buffer.from(part));
 }

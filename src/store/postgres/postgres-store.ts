@@ -1,4 +1,4 @@
-/** The store in PostgreSQL: any number of processes read, one writes (writer-session.ts). */
+/** The store in PostgreSQL. Any number of processes can read it, one can write it (writer-session.ts). */
 import type { Batch, BatchOperation } from '../batch.ts';
 import { type Column, HEAD } from '../columns/columns.ts';
 import { standBy } from '../standby.ts';
@@ -34,7 +34,7 @@ import {
 import { encodeByteArrays } from './statements.ts';
 import { WriterSession } from './writer-session.ts';
 
-/** Bytes of keys and values in one statement; a single row may have more. */
+/** Most bytes of keys and values in one statement; a single row may have more. */
 const MAX_STATEMENT_BYTES = 16 * 1024 * 1024;
 const MAX_UNANSWERED_BYTES = 2 * MAX_STATEMENT_BYTES;
 const LOOK_LIMIT_MS = 10_000;
@@ -63,14 +63,14 @@ export async function openPostgresReader(location: PostgresLocation): Promise<St
 }
 
 /**
- * Opens a store as it is at this moment: scans and statistics are read in one transaction.
+ * Opens the current state of a store: scans and statistics are read in one transaction.
  * @throws StoreError `store_not_found` and others
  */
 export async function openPostgresSnapshot(location: PostgresLocation): Promise<StoreSnapshot> {
   return await openReads(location, async (hosts) => {
     const connection = await PostgresConnection.open(await hosts.find(), 'reader', LONG_LIMIT_MS);
     try {
-      // Between two pages the reader may write for long.
+      // Between two pages, the caller may be busy writing for a long time.
       await connection.run('set idle_in_transaction_session_timeout = 0');
       await connection.run('begin isolation level repeatable read read only');
       return connection;
@@ -113,10 +113,10 @@ export async function openPostgresStore(
 }
 
 /**
- * Runs `work` with a new store, empty unless resumed, which is at the location when `work` is done, not before:
- * a process that ends earlier leaves none. A store without a head makes way.
- * @throws StoreError `store_locked` when another process writes or makes one there, `store_exists`, `store_foreign`,
- *   `store_not_distributable`; what `work` throws
+ * Runs `work` with a new store, which is empty unless resumed. The store appears at the location only when `work` is
+ * done: a process that ends earlier leaves none. It replaces a store without a head.
+ * @throws StoreError `store_locked` when another process writes or creates one there, `store_exists`, `store_foreign`,
+ *   `store_not_distributable`; errors of `work`
  */
 export async function makePostgresStore<T>(
   location: PostgresLocation,
@@ -142,7 +142,7 @@ export async function makePostgresStore<T>(
     await publishSchema(await session.reconnected(), schema, target, shown);
     return result;
   } catch (error) {
-    // The next one that makes a ledger there drops it if this one cannot.
+    // If this fails, the next process that creates a ledger there drops the schema.
     if (!resumes) {
       await session
         .reconnected()
@@ -155,7 +155,7 @@ export async function makePostgresStore<T>(
   }
 }
 
-/** Whether making a store there has begun and not ended. @throws StoreError `store_unreachable`, `store_refused` */
+/** Whether a store there was started but not finished. @throws StoreError `store_unreachable`, `store_refused` */
 export async function isPostgresUnfinished(location: PostgresLocation): Promise<boolean> {
   return await look(location, async (connection) => {
     return (await unfinishedSchemas(connection, location.schema)).length > 0;
@@ -185,7 +185,7 @@ async function openForWriting(location: PostgresLocation, options: WritingOption
   });
 }
 
-/** Opens a store whose lock is held. @param make makes its schema if that does not exist */
+/** Opens a store whose lock is held. @param make creates its schema; absent if the schema exists */
 async function openWith(
   session: WriterSession,
   { schema, shown }: PostgresLocation,
@@ -208,7 +208,7 @@ interface Change {
 class PostgresStore extends PostgresReads implements Store {
   readonly #session: WriterSession;
   readonly #watch: CommitWatch;
-  /** Settles, never rejects, when all commits begun so far have settled. */
+  /** Resolves when all commits begun so far have settled; never rejects. */
   #lastCommit: Promise<unknown> = Promise.resolve();
 
   constructor(session: WriterSession, schema: string, shown: string, watch: CommitWatch) {
@@ -242,7 +242,7 @@ class PostgresStore extends PostgresReads implements Store {
     try {
       await attempt();
     } catch (error) {
-      // The server, or this process, was stopped for a while.
+      // The server or this process was stopped for a while, so the idle session was ended.
       if (!hasEndedIdle(error)) throw error;
       await attempt();
     }
@@ -253,7 +253,7 @@ class PostgresStore extends PostgresReads implements Store {
       const sent: Promise<Answer>[] = [];
       const send = (statement: Statement, values: readonly Parameter[]): void => {
         const answer = connection.query(statement, values);
-        // Awaited later: until then a failure is not "unhandled".
+        // It is awaited later. Until then this prevents an unhandled rejection.
         answer.catch(() => undefined);
         sent.push(answer);
       };
@@ -275,7 +275,7 @@ class PostgresStore extends PostgresReads implements Store {
     try {
       await this.#session.commit(connection);
     } finally {
-      // Also after a failure: it may have been stored.
+      // Forgets the head even after a failure, because the commit may have been stored.
       this.forgetHead();
     }
     const isHead = ({ column }: BatchOperation): boolean => column === HEAD;
@@ -315,7 +315,7 @@ function* changesOf(
   }
 }
 
-/** @throws StoreError of the first statement that failed: those behind it fail because it did */
+/** @throws StoreError of the first statement that failed: later ones fail because of it */
 async function allAnswers(sent: readonly Promise<Answer>[]): Promise<readonly Answer[]> {
   const answers: Answer[] = [];
   for (const answer of sent) answers.push(await answer);

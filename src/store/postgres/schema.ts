@@ -1,7 +1,8 @@
 /**
- * A ledger's schema: made in one transaction, so that it is there with all tables and its format or not at all. A new
- * ledger is made in a schema of its own, whose comment names the schema that it is for. When it is complete it loses
- * the comment and gets that name in one transaction. A schema without such a comment is never removed.
+ * The schema of a ledger. It is created in one transaction, so it exists with all tables and its format or not at all.
+ * A new ledger is built in a separate schema, whose comment names the target schema. When it is complete, one
+ * transaction removes the comment and renames the schema. A schema without such a comment is removed only if it is
+ * empty, or has a store without a head and nothing else.
  */
 import { randomBytes } from 'node:crypto';
 import { COLUMNS, HEAD, IDENTITY, STORE_FORMAT_VERSION } from '../columns/columns.ts';
@@ -12,15 +13,15 @@ import { distributeTables, isDistributed, STAGED_TABLE, stagedName } from './dis
 import { MAX_SCHEMA_CHARACTERS } from './location.ts';
 import { quotedName, statementsOf, tableDefinition, WRITER_TABLE } from './statements.ts';
 
-/** The comment on a schema in which a ledger is being made; behind it is the schema that it is for. */
+/** The comment on a schema in which a ledger is being built. The name of the target schema follows. */
 const MAKING = 'daybook: a ledger in the making for ';
-/** The names of the store in a schema: its tables, their indexes, and the parts that Citus makes of both. */
+/** The names of the store in a schema: its tables, their indexes, and the shards that Citus creates for both. */
 const OWN_NAMES = new RegExp(
   `^(?:${[...COLUMNS.map((column) => statementsOf('', column).table), WRITER_TABLE, STAGED_TABLE].join('|')})` +
     '(?:_pkey)?(?:_\\d+)?$',
 );
 
-/** Whether a schema of this name contains a store that is complete. */
+/** Whether a schema of this name contains a complete store. */
 export async function hasSchema(connection: PostgresConnection, schema: string): Promise<boolean> {
   const { name } = statementsOf(schema, IDENTITY);
   const { rows } = await connection.run(
@@ -32,7 +33,7 @@ export async function hasSchema(connection: PostgresConnection, schema: string):
 }
 
 /**
- * Checks that this program reads the store in a schema. @returns false when the schema has no store
+ * Checks that this program can read the store in a schema. @returns false when the schema has no store
  * @throws StoreError `store_format_mismatch`, RowDamagedError
  */
 export async function checkSchema(
@@ -55,13 +56,13 @@ async function checkTables(
 }
 
 interface MakeSchemaOptions {
-  /** The schema whose place it takes when it is complete; absent: it is complete at once. */
+  /** The schema that it replaces when it is complete. Absent: it is complete at once. */
   readonly target?: string;
   readonly distribute?: boolean;
 }
 
 /**
- * Makes the schema of a store; one that is empty may be there.
+ * Creates the schema of a store. An empty schema may exist already.
  * @throws StoreError `store_foreign` when it contains something else, `store_not_distributable`
  */
 export async function makeSchema(
@@ -72,7 +73,7 @@ export async function makeSchema(
 ): Promise<void> {
   await refuseOthers(connection, schema, shown);
   await inTransaction(connection, async () => {
-    // Creating schemas takes a right that a writer need not have where its schema is there.
+    // Creating a schema needs a privilege that a writer may lack if its schema exists already.
     const { rows } = await connection.run('select to_regnamespace($1)::text', [`"${schema}"`]);
     if (rows[0]![0] === null) await connection.run(`create schema "${schema}"`);
     if (target !== undefined) {
@@ -100,7 +101,7 @@ export function newSchemaName(target: string): string {
   return target.slice(0, MAX_SCHEMA_CHARACTERS - ending.length) + ending;
 }
 
-/** Schemas in which the making of a ledger for a schema has begun and not ended. */
+/** Schemas with an unfinished ledger for a target schema. */
 export async function unfinishedSchemas(
   connection: PostgresConnection,
   target: string,
@@ -112,7 +113,7 @@ export async function unfinishedSchemas(
   return rows.map(([name]) => String(name));
 }
 
-/** The first of unfinished schemas that this program reads. @throws StoreError when that cannot be known */
+/** The first unfinished schema that this program can read. @throws StoreError when that cannot be determined */
 export async function resumableSchema(
   connection: PostgresConnection,
   unfinished: readonly string[],
@@ -134,7 +135,7 @@ export async function dropSchema(connection: PostgresConnection, schema: string)
   await connection.run(`drop schema if exists "${schema}" cascade`);
 }
 
-/** Gives a complete ledger its place. @throws StoreError as `makeWay` */
+/** Renames the schema of a complete ledger to its target. @throws StoreError as `makeWay` */
 export async function publishSchema(
   connection: PostgresConnection,
   schema: string,
@@ -174,7 +175,7 @@ async function hasHead(connection: PostgresConnection, schema: string): Promise<
   return isTrue(rows[0]![0]);
 }
 
-/** @param isStore whether the schema has a store: nothing else may be beside it */
+/** @param isStore whether the schema has a store, beside which it may have nothing else */
 async function refuseOthers(
   connection: PostgresConnection,
   schema: string,

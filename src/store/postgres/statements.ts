@@ -1,13 +1,13 @@
 /**
- * The SQL of the store: a table for each column, its primary key the two parts of the row's key. Every statement that
- * the store runs more than once is prepared.
+ * The SQL of the store. Each column has a table, whose primary key is the two parts of the row's key. Every statement
+ * that the store runs more than once is prepared.
  */
 import type { Column } from '../columns/columns.ts';
 import { BYTEA, type Statement } from './connection.ts';
 
-/** The writer's row: which process may commit. */
+/** The table with the writer's row, which says which process may commit. */
 export const WRITER_TABLE = 'writer';
-/** Up to this many rows of a column are counted; the number of more is the server's estimate. */
+/** Up to this many rows of a column are counted. If there are more, the number is the server's estimate. */
 export const MAX_COUNTED_ROWS = 100_000;
 
 export interface ColumnStatements {
@@ -18,11 +18,11 @@ export interface ColumnStatements {
   readonly getMany: Statement;
   readonly range: Statement;
   readonly rangeReverse: Statement;
-  /** `undefined` where each range takes a statement of its own. */
+  /** `undefined` if each range needs its own statement. */
   readonly rangeMany: Statement | undefined;
   readonly scan: Statement;
   readonly put: Statement;
-  /** Puts rows that are to be seen last. */
+  /** Puts rows that must become visible last. */
   readonly publish: Statement;
   readonly remove: Statement;
   readonly removeRanges: Statement;
@@ -58,7 +58,7 @@ export function statementsOf(schema: string, column: Column): ColumnStatements {
       'rangeReverse',
       `select o, v from ${t} where p = $1 and o >= $2 and o <= $3 order by o desc limit $4::int4`,
     ),
-    // The fourth array contains limits; one below zero stands for a range in reverse.
+    // The fourth array contains limits. A negative limit means a range in reverse.
     rangeMany: statement(
       'rangeMany',
       'select k.n::int4, f.o, f.v from unnest($1::bytea[], $2::bytea[], $3::bytea[], $4::int4[]) ' +
@@ -70,7 +70,7 @@ export function statementsOf(schema: string, column: Column): ColumnStatements {
           )
           .join(' union all ')}) f`,
     ),
-    // The sum is that of the rows before: a page ends with the row that reaches the bound.
+    // The sum counts the rows before each row, so a page ends with the row that reaches the bound.
     scan: statement(
       'scan',
       `select p, o, v from (select p, o, v, coalesce(sum(octet_length(p) + octet_length(o) + ` +
@@ -110,12 +110,12 @@ function writesOf(t: string, statement: (what: string, text: string) => Statemen
   };
 }
 
-/** The beginning of a statement that counts the rows of a table, as far as they are counted. */
+/** The beginning of a statement that counts the rows of a table, up to one more than MAX_COUNTED_ROWS. */
 export function countOf(name: string): string {
   return `select (select count(*) from (select 1 from ${name} limit ${MAX_COUNTED_ROWS + 1}) counted)`;
 }
 
-/** The statements that make the table of a column. Compressed values stay with their keys if a page has room. */
+/** The statements that create the table of a column. Compressed values stay with their keys if a page has room. */
 export function tableDefinition({ name }: ColumnStatements): readonly string[] {
   return [
     `create table ${name} ` +

@@ -1,18 +1,18 @@
 /**
- * The lock of the process that writes a ledger. A session holds it, and ends when its connection does; but the kernel
- * of a machine answers for a process that is stopped, so the server ends a writer's session that is silent for too long
- * (`idle_session_timeout`, from PostgreSQL 14 on), and a process that lives shows it (writer-session.ts). A process
- * that was silent and lives after all does no harm: each commit checks the writer's term.
+ * The lock of the process that writes a ledger. A session holds it, and ends when its connection does. But the kernel
+ * keeps the connection of a stopped process alive. So the server ends a writer's session that is silent for too long
+ * (`idle_session_timeout`, from PostgreSQL 14 on), and a live process sends pings (writer-session.ts). A process that
+ * was silent but is still alive does no harm, because each commit checks the writer's term.
  *
- * A server that takes the place of another one knows nothing of its locks. The process that wrote takes the lock there
- * at once; whoever waits leaves it the time for that.
+ * A server that replaces another one does not know its locks. The former writer takes the lock there at once, and
+ * waiting processes leave it time for that.
  */
 import { StoreError } from '../store-error.ts';
 import { isTrue, PostgresConnection, WRITER_SILENCE_LIMIT_MS } from './connection.ts';
 import type { PostgresHosts } from './hosts.ts';
 import type { PostgresLocation } from './location.ts';
 
-/** How long a statement of a writer may take, in milliseconds: it contains up to 64 MiB. */
+/** How long a statement of a writer may take, in milliseconds. It may contain 64 MiB. */
 export const WRITER_LIMIT_MS = 120_000;
 const ATTEMPT_LIMIT_MS = 5_000;
 const END_LIMIT_MS = 2_000;
@@ -33,7 +33,7 @@ export async function unlock(connection: PostgresConnection, schema: string): Pr
   await connection.run(`select pg_advisory_unlock(${LOCK_KEY})`, [schema]);
 }
 
-/** Who has the lock, for people; the address of a session is hidden from those who may not see it. */
+/** Describes the holder of the lock for messages. The server hides a session's address from unprivileged users. */
 async function shownHolder(connection: PostgresConnection, schema: string): Promise<string> {
   const place =
     "case when a.backend_start is null then a.usename else coalesce(host(a.client_addr), 'the same machine') end";
@@ -56,9 +56,9 @@ export class WriterClaim {
   readonly #hosts: PostgresHosts;
   readonly #location: PostgresLocation;
   #connection: PostgresConnection | undefined;
-  /** Whether another process had the lock at the last look. */
+  /** Whether another process had the lock at an earlier attempt. */
   #isTaken = false;
-  /** Until when the lock of a new connection is left to that process, as `performance.now()` gives it. */
+  /** Until when (`performance.now()`) the lock on a newly connected server is left to that process. */
   #leftUntilMs = 0;
 
   constructor(hosts: PostgresHosts, location: PostgresLocation) {
@@ -75,7 +75,7 @@ export class WriterClaim {
       if (this.#isTaken) this.#leftUntilMs = performance.now() + WRITER_SILENCE_LIMIT_MS;
     }
     const connection = this.#connection;
-    // A server that hangs may be replaced meanwhile.
+    // Gives up on a server that hangs, because it may be replaced meanwhile.
     const cut = setTimeout(() => connection.abandon(), ATTEMPT_LIMIT_MS);
     try {
       await this.#lock(connection);

@@ -1,7 +1,7 @@
 /**
- * The right to write a ledger. Its session holds a lock on the name of the ledger's schema, which ends with the
- * session, and every commit checks that the term in the writer's row is still its own. So a writer that was cut off,
- * and replaced by another, never commits again.
+ * The right to write a ledger. The writer's session holds a lock on the name of the ledger's schema, which ends with
+ * the session. Every commit checks that the term in the writer's row is still its own. So a writer that was cut off and
+ * replaced by another never commits again.
  */
 import { randomInt } from 'node:crypto';
 import { HEAD } from '../columns/columns.ts';
@@ -16,7 +16,7 @@ import type { PostgresLocation } from './location.ts';
 import { quotedName, statementsOf, WRITER_TABLE } from './statements.ts';
 import { endFormerSession, tryLock, unlock, WRITER_LIMIT_MS, WriterClaim } from './writer-lock.ts';
 
-/** How often the server is shown that this process lives, in milliseconds: it ends sessions that are silent. */
+/** How often this process sends a ping, in milliseconds. The server ends silent sessions. */
 const PING_INTERVAL_MS = 1_000;
 const RELEASE_LIMIT_MS = 2_000;
 const MAX_TERM_STEP = 2 ** 20;
@@ -28,21 +28,21 @@ export class WriterSession {
   readonly #location: PostgresLocation;
   readonly #shown: string;
   #hosts: PostgresHosts;
-  /** The schema of the location, or one that will take its place. The lock is always that of the location. */
+  /** The schema of the location, or one that will replace it. The lock is always that of the location. */
   #schema: string;
   #connection: PostgresConnection;
   #isDistributed = false;
   #term: string | undefined;
   #head: Head | undefined;
   #reconnecting: Promise<void> | undefined;
-  /** The connection that is to take the place of a lost one. */
+  /** The connection that will replace a lost one. */
   #opening: PostgresConnection | undefined;
-  /** Whether the server that is written may have been replaced since it was found. */
+  /** Whether the primary may have been replaced since it was found. */
   #isDoubtful = true;
   /** Why this process may never write again. */
   #end: StoreError | undefined;
   #isReleased = false;
-  /** Whether a commit was stored whose answer was lost, and nobody has been told. */
+  /** Whether a commit was stored but its response was lost, and this has not been reported yet. */
   #isAhead = false;
   readonly #ping: NodeJS.Timeout;
 
@@ -61,7 +61,7 @@ export class WriterSession {
 
   /**
    * Takes the lock of a schema, which need not exist.
-   * @param standby given, waits as long as another process has it
+   * @param standby if given, waits as long as another process has the lock
    * @throws StoreError `store_locked`, `store_unreachable`, …
    */
   static async acquire(location: PostgresLocation, standby?: Standby): Promise<WriterSession> {
@@ -81,13 +81,13 @@ export class WriterSession {
     return this.#hosts;
   }
 
-  /** Reads the writer's row if the term in it is the parameter; no other writer can begin until the commit. */
+  /** Reads the writer's row if its term equals the parameter. No other writer can begin until the commit. */
   get fence(): Statement {
     const text = `select 1 from ${this.#table} where term = $1::text::int8 for share`;
     return { name: 'fence', text };
   }
 
-  /** While the lock is held and nothing is being committed. */
+  /** To be used while the lock is held and nothing is being committed. */
   get connection(): PostgresConnection {
     return this.#connection;
   }
@@ -102,7 +102,7 @@ export class WriterSession {
     return this.#isDistributed;
   }
 
-  /** Before the term begins: another schema is written, and the servers are judged by the head there. */
+  /** Switches to a different schema before the term begins. Servers are then judged by the head in that schema. */
   async moveTo(schema: string): Promise<void> {
     const { owner } = this.#hosts;
     await this.#hosts.close();
@@ -110,10 +110,10 @@ export class WriterSession {
     this.#schema = schema;
   }
 
-  /** From now on no earlier writer commits. */
+  /** Begins the term. From now on no earlier writer can commit. */
   async beginTerm(): Promise<void> {
     const text = `update ${this.#table} set term = term + $1::text::int8 returning term::text`;
-    // A standby may become the primary without the newest term: the writer there must not begin that one again.
+    // A standby may become the primary without the newest term. A random step keeps the writer there from reusing it.
     const step = String(randomInt(1, MAX_TERM_STEP + 1));
     const { rows } = await this.#connection.run(text, [step]);
     this.#term = String(rows[0]![0]);
@@ -122,7 +122,7 @@ export class WriterSession {
     this.#head = await this.#readHead(this.#connection);
   }
 
-  /** Ends the transaction, of which all rows are stored. @throws StoreError, also when it may have been committed */
+  /** Commits the transaction after all its rows were stored. @throws StoreError; it may still have been committed */
   async commit(connection: PostgresConnection): Promise<void> {
     const committed = connection.query(COMMIT, []);
     if (!this.#isDistributed) {
@@ -134,24 +134,24 @@ export class WriterSession {
       const [, isShown] = await Promise.all([committed, shown]);
       if (!isShown) await this.#publishStaged(connection);
     } catch (error) {
-      // The next commit connects, shows what was stored, and says so.
+      // The next commit reconnects, makes what was stored visible, and reports it.
       connection.abandon();
       throw error;
     }
   }
 
-  /** Rolls the transaction back. @returns the error for the failure of one of its statements */
+  /** Rolls the transaction back. @returns the error to throw for a failed statement */
   async rolledBack(connection: PostgresConnection, failure: unknown): Promise<unknown> {
     await connection.query(ROLLBACK, []).catch(() => undefined);
     if (!this.#isDistributed) return failure;
-    // Workers may still have parts of the transaction, which are in the way of the next.
+    // Workers may still have parts of the transaction, which would block the next one.
     connection.abandon();
-    // When rows are written, Citus gives the failure of a worker no code of its own.
+    // When rows are written, Citus does not report a worker's failure with a specific code.
     if (!isStoreError(failure, 'store_io')) return failure;
     return new StoreError('store_unreachable', failure.message, { cause: failure });
   }
 
-  /** Shows what has been committed on Citus. @throws StoreError `store_unreachable` */
+  /** Makes commits on Citus visible. @throws StoreError `store_unreachable` */
   async #publishStaged(connection: PostgresConnection): Promise<void> {
     if (this.#isDistributed) await publishStaged(connection, this.#schema, this.term);
   }
@@ -164,7 +164,7 @@ export class WriterSession {
   /**
    * The connection, opened again if it was lost.
    * @throws StoreError `store_lock_lost` when another process has begun to write; `store_commits_lost`;
-   *   `store_unreachable`, also once when a commit was stored and not acknowledged: the head has to be read again
+   *   `store_unreachable`, also once after a commit was stored but not acknowledged: the head must be read again
    */
   async reconnected(): Promise<PostgresConnection> {
     if (this.#end !== undefined) throw this.#end;
@@ -180,12 +180,12 @@ export class WriterSession {
     );
   }
 
-  /** Also takes the lock of a server that has replaced the former one, before one who waits for it does. */
+  /** Pings the server. If the server was replaced, takes the lock on the new one before a waiting process does. */
   #showLife(): void {
     const shown = this.#connection.isLost
       ? this.#term !== undefined && this.#reconnect()
       : this.#connection.pending === 0 && this.#connection.run('select 1');
-    // The next commit meets the same failure.
+    // The next commit reports the same failure.
     if (shown !== false) void shown.catch(() => undefined);
   }
 
@@ -206,11 +206,11 @@ export class WriterSession {
   }
 
   async #connect(): Promise<void> {
-    // To look for another server ends reads of this process: only where there may be one.
+    // Searching for another server ends this process's reads, so do it only if there may be one.
     if (this.#isDoubtful) this.hosts.distrust();
     this.#isDoubtful = true;
     const target = await this.hosts.find().catch((error: unknown) => {
-      // The server that is written does not catch up with another one.
+      // A primary never catches up with another server.
       throw isStoreError(error, 'store_behind') ? this.hosts.lostCommitsError() : error;
     });
     const connection = await PostgresConnection.open(target, 'writer', WRITER_LIMIT_MS);
@@ -277,14 +277,14 @@ export class WriterSession {
   async release(): Promise<void> {
     this.#isReleased = true;
     clearInterval(this.#ping);
-    // A server that hangs would be waited for as long as for a commit.
+    // Otherwise this would wait for a server that hangs as long as for a commit.
     const cut = setTimeout(() => {
       this.#opening?.abandon();
       this.#connection.abandon();
     }, RELEASE_LIMIT_MS);
     await this.#reconnecting?.catch(() => undefined);
     const connection = this.#connection;
-    // Closing alone lets the server end the session a moment later.
+    // Unlocks explicitly, because the server ends a closed session only a moment later.
     await unlock(connection, this.#location.schema).catch(() => undefined);
     clearTimeout(cut);
     await connection.close();

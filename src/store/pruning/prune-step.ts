@@ -38,7 +38,7 @@ import { clearTypeWindows, EventTypeIndex } from '../write/event-type-index.ts';
 import { type Retained, SupersededState } from './superseded-state.ts';
 
 export interface PruneBounds {
-  /** The step ends with the version whose rows reach this many, as far as they are counted. */
+  /** The step ends after the version with which the counted rows reach this number. */
   readonly maxRows: number;
   /** No more versions are read after this many milliseconds. */
   readonly maxMs: number;
@@ -53,10 +53,10 @@ interface PruneStepResult {
 const MAX_TURN_MS = 5;
 
 /**
- * Makes the changes of one step: at least one version, or the end of the work. Each key, stream and bucket has one
- * range: on an engine that shows a commit part by part, an older row must not be left alone where newer ones are gone.
- * @param oldestVersion the head's: everything below goes
- * @throws RowDamagedError for rows that do not decode or are missing: nothing is deleted by guess
+ * Builds the changes of one step, which clears at least one version unless all are cleared. Each key, stream and bucket
+ * has one range: on an engine that shows a commit part by part, an older row must not remain where newer ones are gone.
+ * @param oldestVersion that of the head; everything below it is deleted
+ * @throws RowDamagedError for rows that do not decode or are missing; nothing is deleted by guess
  */
 export async function makePruneStep(
   store: StoreReader,
@@ -86,7 +86,7 @@ class PruneStep {
   readonly #first: bigint;
   readonly #firstEvents = new Map<string, bigint>();
   readonly #types = new EventTypeIndex();
-  /** Rows that are cleared: one for each version, and those that it wrote. */
+  /** Number of cleared rows: one for each version, and those that it wrote. */
   #rows = 0;
   #turnMs = performance.now();
 
@@ -127,7 +127,7 @@ class PruneStep {
     return { batch: this.#batch, progress };
   }
 
-  /** Deletes everything of the next versions that nothing retained needs: at least of one of them. */
+  /** Clears at least one of the next versions: deletes everything of it that nothing retained needs. */
   async clearVersions(maxRows: number): Promise<void> {
     const store = this.#store;
     const first = this.nextVersion;
@@ -161,14 +161,14 @@ class PruneStep {
     for (const [version, typeTag] of typed) {
       if (version < this.nextVersion) this.#types.add(version, typeTag);
     }
-    // The oldest version itself stays; what it superseded goes.
+    // The oldest version itself is retained; what it superseded is deleted.
     if (this.nextVersion === this.#oldestVersion) cleared.set(end, oldest ?? NOTHING);
     await this.#pause();
     await this.#state.clear(cleared);
     await this.#pause();
   }
 
-  /** Deletes the rows that columns have by version: one range for each bucket. */
+  /** Deletes the rows of columns by version, with one range for each bucket. */
   #deleteVersions(): void {
     const last = this.nextVersion - 1n;
     for (let first = this.#first; first <= last; first = bucketEnd(first) + 1n) {
@@ -192,12 +192,12 @@ class PruneStep {
     for (const { column, partition, order } of rows) this.#batch.delete(column, partition, order);
   }
 
-  /** Notes what events supersede: the events of their streams before them. */
+  /** Notes what events supersede, which is all earlier events of their streams. */
   #clearEvents(writes: ReadonlyMap<bigint, VersionWrites>): void {
     for (const [version, { events }] of writes) {
       for (const event of events) {
         const since = this.#accounts.get(event.address);
-        // Not even those of the version from which a history is complete.
+        // Even the events of the version from which the history is complete do not supersede earlier ones.
         if (since !== undefined && version >= since) continue;
         if (event.sequenceNumber === 0n) continue;
         this.#firstEvents.set(encodeStreamId(event).toString('latin1'), event.sequenceNumber);
@@ -205,7 +205,7 @@ class PruneStep {
     }
   }
 
-  /** An embedded store answers at once: without this, requests would wait for the whole step. */
+  /** An embedded store responds synchronously. Without this, requests would wait for the whole step. */
   async #pause(): Promise<void> {
     if (performance.now() - this.#turnMs < MAX_TURN_MS) return;
     await nextTurn();
@@ -213,7 +213,7 @@ class PruneStep {
   }
 }
 
-/** Version and type of the module events of some versions that share a bucket. @throws RowDamagedError */
+/** Version and type of the module events of several versions that share a bucket. @throws RowDamagedError */
 async function typesByVersion(
   store: StoreReader,
   first: bigint,

@@ -1,12 +1,12 @@
 /**
- * Pruning: deletes what is older than a policy retains, while others read and write.
+ * Pruning deletes what is older than a policy retains, while others read and write.
  *
  * 1. The new oldest version, the first of a block, is published in the head.
- * 2. Readers that took a head before that get time to finish: a grace, counted from the publishing. Readers are not
- *    registered, in this process or another; a reader that took longer than half of it reads the head again before it
- *    trusts that a row is missing (src/state/pruning-guard.ts).
- * 3. Rows that no retained version needs are deleted in bounded steps, each one commit between two others, with a
- *    pause after it. A pruner that is stopped or killed continues where it was (prune-step.ts).
+ * 2. Readers that took a head before that get a grace period to finish, counted from the publication. Readers are not
+ *    registered, in this process or another. A reader that took longer than half of the grace period reads the head
+ *    again before it trusts that a row is missing (src/state/pruning-guard.ts).
+ * 3. Rows that no retained version needs are deleted in bounded steps. Each step is one commit between two others,
+ *    followed by a pause. A pruner that is stopped or killed resumes where it was (prune-step.ts).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Address } from '../../move/types/address.ts';
@@ -32,12 +32,12 @@ import { makePruneStep, type PruneBounds } from './prune-step.ts';
 import type { PinnedObject } from './superseded-state.ts';
 
 /**
- * A step in a node that also commits: other commits wait for it, a few tenths of a second including its own commit;
- * requests do not. Steps of 50 ms cleared a fifth as many versions: most of their time was the commit, whose cost
- * depends on pages, not rows.
+ * Bounds of a step in a node that also commits. Other commits wait for the step, a few tenths of a second including its
+ * own commit. Requests do not wait. Steps of 50 ms cleared a fifth as many versions, because most of their time was the
+ * commit, whose cost depends on pages and not on rows.
  */
 const DEFAULT_PRUNE_BOUNDS: PruneBounds = { maxRows: 20_000, maxMs: 250 };
-/** A step when no other process waits: rows of neighbouring keys share pages, so fewer pages are written. */
+/** Bounds when no other process waits. Rows of neighbouring keys share pages, so larger steps write fewer pages. */
 export const OFFLINE_PRUNE_BOUNDS: PruneBounds = { maxRows: 50_000, maxMs: 1_000 };
 
 /** How much history is retained: a version is pruned only if neither bound retains it. */
@@ -55,7 +55,7 @@ interface PrunerOptions {
   readonly bounds?: PruneBounds | undefined;
   /** Default READER_GRACE_MS. 0 only for a store that no other process reads. */
   readonly graceMs?: number | undefined;
-  /** Rest after a step, as a multiple of the step's duration: 1 leaves half of the time to others. Default 0.5. */
+  /** Pause after a step, as a multiple of the step's duration: 1 leaves half of the time to others. Default 0.5. */
   readonly restFactor?: number | undefined;
   readonly onProgress?: ((progress: PruneProgress, oldestVersion: bigint) => void) | undefined;
 }
@@ -76,7 +76,7 @@ export class Pruner {
   }
 
   /**
-   * Retains the history of accounts from now on; already pinned ones do not change. Pruned data does not come back:
+   * Retains the history of accounts from now on; already pinned ones do not change. Pruned data is not restored, so
    * their history is complete from the current oldest version on.
    * @throws StoreError `too_many_kept_accounts`, `ledger_empty`
    */
@@ -123,14 +123,14 @@ export class Pruner {
     let { clearedBelow } = await readPruneProgress(reader);
     const firstVersion = clearedBelow;
     let steps = 0;
-    // After a restart the time of publishing is unknown, so the whole grace is given again.
+    // After a restart the time of publication is unknown, so this waits for the whole grace period again.
     if (clearedBelow < oldestVersion) await rest(graceMs, signal);
-    // An account pinned later is whole from the oldest version on, and nothing from there on is deleted here.
+    // An account pinned later has a complete history from the oldest version on. Nothing from there on is deleted here.
     const accounts = await readPinnedAccounts(reader);
     const retained = { accounts, objectSince: objectsOf?.(accounts) ?? (() => undefined) };
     while (clearedBelow < oldestVersion && signal?.aborted !== true) {
       let turnBeganMs = 0;
-      // Read inside the commit queue: whether a key has no more rows must still be true when its row is deleted.
+      // Reads inside the commit queue: that a key has no more rows must still be true when its row is deleted.
       const { progress } = await this.#writer.commitBetween(async () => {
         turnBeganMs = performance.now();
         const before = await readPruneProgress(reader);
@@ -160,9 +160,9 @@ async function rest(ms: number, signal: AbortSignal | undefined): Promise<void> 
 }
 
 /**
- * The block that retained history would begin with. With a number of versions it is the last that begins at or
- * before the bound, so that no fewer stay; with a time it is the first from there on. When there is nothing
- * to prune, it begins at the oldest version.
+ * The block at which retained history would begin. For a number of versions, it is the last block that begins at or
+ * before the bound, so that no fewer versions are retained. For a time, it is the first block from that time on. If
+ * there is nothing to prune, the block begins at the oldest version.
  * @throws RangeError for a policy that retains nothing or everything; RowDamagedError
  */
 async function pruneTarget(view: StoreView, policy: PrunePolicy): Promise<Block> {

@@ -1,6 +1,6 @@
 /**
- * Deletes the values of state that cleared versions superseded, for many keys together: which rows go follows from the
- * newest row that a key has at its last cleared write, so the older ones are not read.
+ * Deletes the values of state that cleared versions superseded, for many keys together. The newest row of a key at its
+ * last cleared write determines which rows are deleted, so the older rows are not read.
  */
 import { addressFromBytes } from '../../move/types/address.ts';
 import type { Batch } from '../batch.ts';
@@ -14,8 +14,8 @@ import { type PartitionRange, rowsBetween, type StoreReader } from '../store.ts'
 import { keyText } from '../store-error.ts';
 
 /**
- * For a key under another address, the version from which a pinned account retains it, `undefined` if none does: the
- * store does not know the owners of objects.
+ * For a key under another address, returns the version from which a pinned account retains it, or `undefined` if none
+ * does. The store itself does not know the owners of objects.
  * @param entries writes of the key, the newest first
  */
 export type PinnedObject = (key: WrittenKey, entries: readonly StateEntry[]) => bigint | undefined;
@@ -42,9 +42,9 @@ export class SupersededState {
   readonly #store: StoreReader;
   readonly #batch: Batch;
   readonly #retained: Retained;
-  /** By key hash, the last write that is cleared: older rows are deleted. */
+  /** The last cleared write of each key, by key hash. Older rows are deleted. */
   readonly #cleared = new Map<string, bigint>();
-  /** By key hash, the last row that is deleted. */
+  /** The last deleted row of each key, by key hash. */
   readonly #deleted = new Map<string, bigint>();
   readonly #deletedKeyRows = new Set<string>();
 
@@ -74,7 +74,7 @@ export class SupersededState {
     await this.#forgetKeys(deleted);
   }
 
-  /** Adds the deletions to the batch, those of each key as one range. */
+  /** Adds the deletions to the batch, one range for each key. */
   finish(): void {
     for (const [name, last] of this.#deleted) {
       const to = encodeU64Key(last);
@@ -96,7 +96,7 @@ export class SupersededState {
     return [...byName.values()];
   }
 
-  /** The newest row decides what goes. Whether an object is pinned may depend on older ones. */
+  /** The newest row decides what is deleted. Whether an object is pinned may depend on older rows. */
   #newestRows({ key, name, versions }: ClearedKey): PartitionRange {
     return {
       partition: key.hash,
@@ -125,7 +125,7 @@ export class SupersededState {
     return physical === undefined ? undefined : { hash, physical, version };
   }
 
-  /** The last write that no pinned account retains; each is judged by the rows that those before it leave. */
+  /** The last write that no pinned account retains. Each write is judged by the rows that remain after earlier ones. */
   async #lastClearedWrite(cleared: ClearedKey, rows: readonly Row[]): Promise<bigint | undefined> {
     const { key, versions } = cleared;
     let entries: readonly StateEntry[] = rows.map((row) => decodeStateRow(key.hash, row));
@@ -134,7 +134,7 @@ export class SupersededState {
     for (const version of versions) {
       let since = this.#retained.objectSince(key, upTo(entries, version));
       if (since === undefined && !areAll) {
-        // A history that is retained, of an object that does not say in its newest values whose it is.
+        // The object may have a long retained history, and its newest values do not name the owner: reads all of it.
         entries = await this.#allEntries(cleared);
         areAll = true;
         since = this.#retained.objectSince(key, upTo(entries, version));
@@ -156,13 +156,13 @@ export class SupersededState {
     return entries.reverse();
   }
 
-  /** The first row of a key that this step has left; `undefined` if it has deleted none. */
+  /** The lowest row of a key that this step retains so far; `undefined` if it has not cleared the key. */
   #firstLeft(name: string): Buffer | undefined {
     const cleared = this.#cleared.get(name);
     return cleared === undefined ? undefined : encodeU64Key(cleared);
   }
 
-  /** Keys whose last row is deleted are unknown until they are written again. */
+  /** Deletes the keys whose last row is deleted. They are unknown until they are written again. */
   async #forgetKeys(deleted: readonly DeletedKey[]): Promise<void> {
     const later = await this.#store.rangeMany(
       STATE,
@@ -177,7 +177,7 @@ export class SupersededState {
     }
   }
 
-  /** The end of a long key first, then the branches to which nothing else is attached. */
+  /** Deletes the end of a long key first, then the branches to which nothing else is attached. */
   async #forgetKey(physical: Buffer, hash: Buffer): Promise<void> {
     const rows = rowsOfKey(physical, hash);
     for (const [level, row] of [...rows.entries()].reverse()) {
@@ -199,7 +199,7 @@ export class SupersededState {
     return this.#retained.accounts.size > 0;
   }
 
-  /** Rows superseded before the version from which a history is complete do not belong to it. */
+  /** Rows superseded up to the version from which a history is complete do not belong to the history. */
   #isRetainedAt(owner: Buffer, version: bigint): boolean {
     if (!this.#hasPinned) return false;
     const since = this.#retained.accounts.get(addressFromBytes(owner));
@@ -207,7 +207,7 @@ export class SupersededState {
   }
 }
 
-/** The rows of some writes, the one they superseded, and one more, which tells whether there are older ones. */
+/** Counts the rows of some writes, the one they superseded, and one more, which shows whether there are older ones. */
 function rowsAround(versions: readonly bigint[]): number {
   return versions.length + 2;
 }

@@ -1,4 +1,4 @@
-/** Blocks by time: the timestamps of blocks never decrease (docs/spec/ledger.md §2.3). */
+/** Finds blocks by time. The timestamps of blocks never decrease (docs/spec/ledger.md §2.3). */
 import type { Block } from '../columns/block-column.ts';
 import type { Head } from '../columns/head.ts';
 
@@ -26,8 +26,8 @@ export async function firstBlockAfter(
 }
 
 /**
- * Where the time is if blocks come evenly: some reads instead of dozens, each a request of a fork. Every second step
- * halves the rest, so that uneven times cost little.
+ * Interpolates the height, as if blocks were evenly spaced in time. That takes a few reads instead of dozens, and in a
+ * fork each read is a request. Every second step of the search halves the rest, so that uneven times cost little.
  */
 function guessedHeight(before: Block, after: Block, timeUsecs: bigint): bigint {
   const heights = after.height - before.height;

@@ -1,4 +1,4 @@
-/** Digests of columns: two ledgers hold the same exactly when all their columns have the same digests. */
+/** Digests of columns. Two ledgers have the same content if and only if all their columns have the same digests. */
 import { createHash } from 'node:crypto';
 import type { Column, ScannedRow } from '../columns/columns.ts';
 import { type StoreReader, scanPages } from '../store.ts';
@@ -6,7 +6,7 @@ import { type StoreReader, scanPages } from '../store.ts';
 const LENGTHS_BYTES = 8;
 const DIGEST_BYTES = 32;
 const NO_BYTES = new Uint8Array(0);
-/** Rows are hashed together up to this many bytes: a call for each part of each row takes longer than the hash. */
+/** Up to this many bytes of rows are hashed in one call: a call for each part of each row takes longer than hashing. */
 const LINK_BYTES = 64 * 1024;
 
 export interface ColumnDigest {
@@ -18,10 +18,10 @@ export interface ColumnDigest {
 }
 
 /**
- * The digest of a column's rows in the order of their keys. It is a chain, which can be continued from any row on: it
- * begins with 32 zero bytes; the next one is SHA-256 of the one before and of the next rows, as many as fit in 64 KiB,
- * at least one. A row is the lengths of order part and value (u32, big-endian), partition, order part and value. Rows
- * that come while it is read may or may not count.
+ * The digest of a column's rows in key order. It is a hash chain, which can be continued from any row. It begins with
+ * 32 zero bytes. Each link is the SHA-256 of the previous link and the next rows: as many as fit in 64 KiB, at least
+ * one. A row is encoded as the lengths of order and value (u32, big-endian), partition, order and value. Rows that are
+ * written during the read may or may not be included.
  * @param onRows gets the number of rows read so far, page by page
  */
 export async function columnDigest(
@@ -37,7 +37,7 @@ export async function columnDigest(
   return digest.finish();
 }
 
-/** A digest that is not finished. */
+/** An unfinished digest. */
 export interface SavedRowsDigest {
   readonly digest: Uint8Array;
   /** Rows that are not in the digest yet. */
@@ -91,7 +91,7 @@ export class RowsDigest {
     this.#rows += page.length;
   }
 
-  /** Views, for who copies them at once. */
+  /** Returns views, which the caller must copy at once. */
   save(): SavedRowsDigest {
     const gathered = this.#gathered.subarray(0, this.#end);
     return { digest: this.#digest, gathered, rows: this.#rows, bytes: this.#bytes };
@@ -103,7 +103,7 @@ export class RowsDigest {
     return { column: this.#column, rows: this.#rows, bytes: this.#bytes, digest };
   }
 
-  /** @param last what the link ends with */
+  /** @param last the bytes that the link ends with */
   #link(last: Uint8Array): void {
     const gathered = this.#gathered.subarray(0, this.#end);
     this.#digest = createHash('sha256').update(this.#digest).update(gathered).update(last).digest();

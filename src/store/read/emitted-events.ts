@@ -1,4 +1,4 @@
-/** Which streams and types have new events, told by the rows of the versions that emitted them. */
+/** Finds the streams and types that have new events, from the rows of the versions that emitted them. */
 import { MODULE_EVENTS, VERSION_WRITES } from '../columns/columns.ts';
 import { decodeModuleEventRow, moduleEventBounds, type StreamId } from '../columns/event-column.ts';
 import { decodeBucketKey, encodeBucketKey } from '../columns/order-key.ts';
@@ -6,11 +6,11 @@ import { WRITES_OF_VERSION } from '../columns/version-writes-column.ts';
 import type { StoreReader } from '../store.ts';
 import { endOfVersions, versionRows } from './version-rows.ts';
 
-/** Versions, and their module events, that one part reads: a few milliseconds. */
+/** Most versions, and most module events, that one part reads, in a few milliseconds. */
 const MAX_VERSIONS = 32n;
 const MAX_MODULE_EVENTS = 1_024;
 
-/** Names of streams and types that some versions emitted; a name may come several times. */
+/** Streams and types of the events that some versions emitted. Each may occur several times. */
 export interface EmittedPart {
   readonly streams: readonly StreamId[];
   /** BCS of the types of module events. */
@@ -35,7 +35,7 @@ export async function readEmitted(
   const [partition, bounds] = moduleEventBounds(firstKey, encodeBucketKey(next - 1n));
   const query = { ...bounds, limit: MAX_MODULE_EVENTS };
   const rows = await store.range(MODULE_EVENTS, partition, query);
-  // The version of the last one may have more.
+  // The version of the last event may have more events.
   if (rows.length === MAX_MODULE_EVENTS) {
     next = decodeBucketKey(partition, rows[rows.length - 1]!.order);
     if (next === first) return undefined;

@@ -1,6 +1,6 @@
 /**
  * Pages of event streams at a head: the rules of docs/spec/http.md §7.1, and an error for pruned events
- * (docs/spec/decisions.md D4). Rows of a stream are contiguous and their versions never fall.
+ * (docs/spec/decisions.md D4). Rows of a stream are contiguous and their versions never decrease.
  */
 
 import type { MaybePromise } from '../../maybe-promise.ts';
@@ -82,8 +82,7 @@ export class EventStreamView {
   }
 
   #pageFrom(start: bigint, limit: number): MaybePromise<EventPage> {
-    // No upper bound: where an event is missing, the one after it comes into the page and gives the
-    // gap away.
+    // There is no upper bound: if an event is missing, the page includes the one after it, which reveals the gap.
     const rows = this.#store.range(EVENTS, this.#partition, { from: encodeU64Key(start), limit });
     return andThen(rows, (found) => this.#finish(start, limit, found));
   }
@@ -98,7 +97,7 @@ export class EventStreamView {
         const first = firstOfNewest(last.sequenceNumber, limit);
         return this.#finish(first, limit, [...found].reverse());
       }
-      // Events above the head: of a commit that came after this head was read, or comes now.
+      // The newest events are above the head: their commit came after this head was read, or is in progress.
       return andThen(this.#lastVisibleBelow(last.sequenceNumber), (visible) =>
         visible === undefined
           ? this.#hiddenFrom(0n, last)
@@ -107,7 +106,7 @@ export class EventStreamView {
     });
   }
 
-  /** Makes a page of the rows from `wanted` on: nothing above the head, nothing pruned, nothing missing. */
+  /** Builds a page from the rows from `wanted` on. Leaves out events above the head and pruned ones; detects gaps. */
   #finish(wanted: bigint, limit: number, rows: readonly Row[]): MaybePromise<EventPage> {
     const first = rows[0] === undefined ? undefined : this.#decode(rows[0]);
     if (first === undefined) return NO_EVENTS;
@@ -135,15 +134,15 @@ export class EventStreamView {
   }
 
   /**
-   * The page of a stream that has only events above the head, from a number on. The newest event below the oldest
-   * version stays, so what the head shows can be pruned only if the head is.
+   * The page of a stream whose events from a number on are all above the head. Pruning retains the newest event below
+   * the oldest version, so events up to the head can be pruned only if the head itself is.
    */
   #hiddenFrom(wanted: bigint, { sequenceNumber: firstRetained }: StoredEvent): EventPage {
     if (this.#oldest <= this.#head.version || firstRetained === wanted) return NO_EVENTS;
     return { events: [], pruned: { wanted, firstRetained } };
   }
 
-  /** The last event up to the head; events above it may be there with gaps, while their commit comes. */
+  /** The last event up to the head. Events above it may have gaps while their commit is in progress. */
   async #lastVisibleBelow(sequenceNumber: bigint): Promise<bigint | undefined> {
     const firstHidden = await this.#firstAbove(this.#head.version, sequenceNumber);
     if (firstHidden === 0n) return undefined;
@@ -186,7 +185,7 @@ export class EventStreamView {
   }
 }
 
-/** Something with a sequence number; versions never decrease with these. */
+/** Something with a sequence number. Higher sequence numbers never have lower versions. */
 interface Numbered {
   readonly sequenceNumber: bigint;
   readonly version: bigint;
@@ -194,7 +193,7 @@ interface Numbered {
 
 /**
  * The first sequence number up to `last` that has a version above `version`; `undefined` if none has.
- * @param lastUpTo finds what has the highest sequence number up to one
+ * @param lastUpTo finds the item with the highest sequence number up to a given one
  */
 export async function firstNumberAbove(
   version: bigint,
@@ -204,7 +203,7 @@ export async function firstNumberAbove(
   let low = 0n;
   let high = last;
   let answer: bigint | undefined;
-  // The last one first: mostly it is the answer, or the end.
+  // Starts with the last one, which usually decides the search.
   for (let middle = last; low <= high; middle = (low + high) >> 1n) {
     const found = await lastUpTo(middle);
     if (found === undefined || found.version <= version) low = middle + 1n;

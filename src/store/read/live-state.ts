@@ -1,6 +1,6 @@
 /**
- * The whole state at a version, and where every event stream ends at a version: walks over a column in bounded memory,
- * in the order of its partitions.
+ * Reads the whole state at a version, and the end of every event stream at a version. Walks over a column in bounded
+ * memory, in the order of its partitions.
  */
 
 import type { MaybePromise } from '../../maybe-promise.ts';
@@ -17,7 +17,7 @@ import { MAX_SCAN_ROWS, type StoreReader } from '../store.ts';
 import { EventStreamView } from './event-pages.ts';
 
 const PAGE_BYTES = 4 * 1024 * 1024;
-/** Leaves that `stateTreeAt` adds between two turns of the event loop: a few milliseconds. */
+/** Number of leaves that `stateTreeAt` adds in one turn of the event loop, in a few milliseconds. */
 const LEAVES_PER_TURN = 500;
 const LAST_ORDER = encodeU64Key(U64_MAX);
 
@@ -53,7 +53,7 @@ export async function* liveState(
 }
 
 /**
- * The tree of the whole state at a version; `undefined` where it has more values than `maxValues`.
+ * The tree of the whole state at a version; `undefined` if it has more values than `maxValues`.
  * @throws RowDamagedError
  */
 export async function stateTreeAt(store: StateReads, version: bigint): Promise<StateTree>;
@@ -72,7 +72,7 @@ export async function stateTreeAt(
     for (const [index, value] of page.entries()) {
       tree.set(value.keyHash, stateValueHash(value));
       if (index % LEAVES_PER_TURN > 0) continue;
-      // Leaves come in order: hashes above them are made as they come, not all at the end.
+      // Leaves arrive in order, so the hashes above them are computed as they arrive and not all at the end.
       tree.rootHash();
       await nextTurn();
     }
@@ -128,7 +128,7 @@ async function* lastRows(
         found.push(newest);
         newest = undefined;
       }
-      // The last partition may go on beyond the page, for long if it has a row of every block.
+      // The last partition may continue beyond the page, far beyond if it has a row for every block.
       if (row.partition.equals(end)) break;
       if (isVisible(row)) newest = row;
     }

@@ -1,4 +1,4 @@
-/** Transactions by their hash and by their sender, as a head shows them: the indexes of docs/data-layout.md. */
+/** Finds transactions by hash and by sender, up to a head, with the indexes of docs/data-layout.md. */
 
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { U64_MAX } from '../../move/bcs/bcs-reader.ts';
@@ -35,7 +35,7 @@ export function versionOfHash(
   return versionUpTo(store, hash, encodeU64Key(head.version));
 }
 
-/** The newest version whose hash is this one, among those whose hashes share their first bytes. */
+/** The newest version with this hash, among those whose hashes share their first bytes. */
 function versionUpTo(
   store: StoreReader,
   hash: Uint8Array,
@@ -83,14 +83,14 @@ export class SenderView {
     this.#sender = sender;
   }
 
-  /** Those with sequence numbers from `first` to `last`, ascending; fewer where they are pruned or not there yet. */
+  /** Transactions by sequence number, ascending. It omits those that are pruned or do not exist yet. */
   async bySequenceNumber(first: bigint, last: bigint, limit: number): Promise<SenderTransaction[]> {
     const from = orderBySequenceNumber(first);
     const found = await this.#range({ from, to: orderBySequenceNumber(last), limit });
     return found.filter(({ version }) => version <= this.#head.version);
   }
 
-  /** All of them, with and without sequence number, by version, ascending; at most `limit`. */
+  /** Transactions with and without sequence number, by version, ascending; at most `limit`. */
   async byVersion(bounds: VersionBounds, limit: number): Promise<TransactionSummary[]> {
     const isUpwards = 'from' in bounds;
     const { version: newest } = this.#head;
@@ -109,7 +109,7 @@ export class SenderView {
     const infos = await this.#store.getMany(TRANSACTION_INFOS, keys);
     return listed.flatMap((sent, index) => {
       const info = infos[index];
-      // Pruned since the row was read.
+      // It was pruned after the row was read.
       if (info === undefined) return [];
       return [{ ...sent, hash: hashIn(keys[index]!, info) }];
     });

@@ -1,4 +1,4 @@
-/** Module events of one type in the order of the ledger, found by their index and read in bounded parts. */
+/** Reads module events of one type in ledger order. It finds them through their index and reads bounded parts. */
 import { EVENT_TYPES, MODULE_EVENTS } from '../columns/columns.ts';
 import {
   decodeModuleEventRow,
@@ -16,11 +16,11 @@ import {
 import { decodeU64Key, encodeBucketKey, encodeU64Key } from '../columns/order-key.ts';
 import type { StoreReader } from '../store.ts';
 
-/** Windows, versions, and events of each version that one part reads: a few milliseconds. */
+/** Most windows, versions, and events of each version that one part reads, in a few milliseconds. */
 const MAX_WINDOWS = 32;
 const MAX_VERSIONS = 32;
 const MAX_EVENTS_OF_VERSION = 32;
-/** Events of its version that a part reads that begins within one. */
+/** Most events that a part reads if it begins within a version. */
 const MAX_EVENTS_OF_REST = 1_024;
 
 export interface TypedEventQuery {
@@ -33,7 +33,7 @@ export interface TypedEventQuery {
 
 export interface TypedEventPart {
   readonly events: readonly StoredModuleEvent[];
-  /** Where the next part begins, which may have none; `undefined` where there are no more. */
+  /** Where the next part begins, which may have no events; `undefined` if there are no more. */
   readonly next: EventPlace | undefined;
   readonly rows: number;
 }

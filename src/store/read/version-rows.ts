@@ -1,9 +1,9 @@
-/** Rows of consecutive versions, read together: one round trip for a column, however many versions. */
+/** Reads rows of consecutive versions together: one round trip for a column, however many versions. */
 import type { Column } from '../columns/columns.ts';
 import { bucketEnd, decodeBucketKey, encodeBucketKey } from '../columns/order-key.ts';
 import type { StoreReader } from '../store.ts';
 
-/** Versions that long work reads together: transactions of some hundred kilobytes, handled in a few milliseconds. */
+/** Versions that long work reads together: some hundred kilobytes of transactions, handled in a few milliseconds. */
 const VERSIONS_AT_ONCE = 128n;
 
 /** The end of the versions to read together: they share a partition and are below `bound`. */
@@ -12,7 +12,7 @@ export function endOfVersions(first: bigint, bound: bigint): bigint {
   return ends.reduce((low, end) => (end < low ? end : low));
 }
 
-/** Values of a column by version, from `first` to before `end`, which `endOfVersions` gave. */
+/** Values of a column by version, from `first` to before `end`, which comes from `endOfVersions`. */
 export async function versionRows(
   store: StoreReader,
   column: Column,

@@ -1,7 +1,7 @@
 /**
- * A ledger as one head shows it: everything written at or below the head's version and nothing above, however far the
- * writer has come meanwhile. A view never changes, except that rows pruned after it was opened may be missing. The
- * caller decides how to answer for a version below the oldest (410); the view only returns the rows that exist.
+ * A view of a ledger at one head: everything written at or below the head's version and nothing above it, however far
+ * the writer has advanced since. A view never changes, except that rows pruned after it was opened may be missing. The
+ * caller decides how to respond to a version below the oldest (410); the view only returns the rows that exist.
  */
 import { andThen, type MaybePromise, mapInOrder, settle } from '../../maybe-promise.ts';
 import { type Address, addressBytes } from '../../move/types/address.ts';
@@ -39,13 +39,13 @@ export interface AccountKeyPage {
 }
 
 export interface AccountKeyQuery {
-  /** A physical key, or bytes that begin like one: keys from there on. */
+  /** Where the list begins: a physical key, or bytes that begin like one. */
   readonly from?: Uint8Array | undefined;
   /** 1 to MAX_RANGE_ROWS. */
   readonly limit: number;
   /** Keys that were not written at or below this version are left out. */
   readonly version: bigint;
-  /** The kinds that the caller wants: a store that has to ask for keys asks for no others. Absent: all. */
+  /** The kinds that the caller needs. A store that requests keys from another node requests only these. Absent: all. */
   readonly kinds?: readonly Path['kind'][];
 }
 
@@ -57,7 +57,7 @@ export interface StateWritesQuery {
   readonly isDescending: boolean;
 }
 
-/** Rows of balances of an owner, among which those of one version are. */
+/** Selects rows of an owner's balances. They include all balances that exist at a version. */
 export interface BalanceQuery {
   readonly from: Uint8Array | undefined;
   /** 1 to MAX_RANGE_ROWS - 1. */
@@ -70,14 +70,14 @@ export interface BalanceRows {
   readonly next: Buffer | undefined;
 }
 
-/** Takes a view of the newest head. @throws StoreError `ledger_empty`, RowDamagedError */
+/** Opens a view of the newest head. @throws StoreError `ledger_empty`, RowDamagedError */
 export function openView(store: StoreReader): MaybePromise<StoreView> {
   return andThen(openHead(store), (head) => new StoreView(store, head));
 }
 
 /**
- * Reads at a head. A version above the head is a programmer's mistake (RangeError): callers resolve
- * versions first. Methods throw RowDamagedError for rows that do not decode.
+ * Reads at a head. A version above the head is a programming error (RangeError): callers resolve versions first.
+ * Methods throw RowDamagedError for rows that do not decode.
  */
 export class StoreView {
   readonly head: Head;
@@ -122,14 +122,14 @@ export class StoreView {
   }
 
   /**
-   * An owner's balance of an asset, as of this head or an older one: valid from the version that it contains.
-   * `undefined` means unknown: read state. 32 bytes each.
+   * An owner's balance of an asset. It is valid from the version that it contains; for older versions, and if it is
+   * `undefined`, read state. Both addresses have 32 bytes.
    */
   balance(owner: Uint8Array, metadata: Uint8Array): MaybePromise<StoredBalance | undefined> {
     return BALANCE.get(this.#store, { owner, metadata });
   }
 
-  /** A page of an owner's rows of balances, like `balance`; also those of 0. */
+  /** A page of an owner's balances, each like that of `balance`. It includes balances of 0. */
   balances(owner: Uint8Array, { from, limit }: BalanceQuery): MaybePromise<BalanceRows> {
     return andThen(this.#store.range(BALANCES, owner, { from, limit: limit + 1 }), (found) => ({
       rows: found.slice(0, limit).map(({ order, value }) => {
@@ -140,7 +140,7 @@ export class StoreView {
     }));
   }
 
-  /** @param head another one at the same version, for a stream that is retained further back */
+  /** @param head a different head at the same version, for a stream that is retained further back */
   eventStream(stream: StreamId, head = this.head): EventStreamView {
     return new EventStreamView(this.#store, head, stream);
   }
@@ -151,12 +151,12 @@ export class StoreView {
   }
 
   /**
-   * A part of the events that versions from one on emitted; `undefined` where these are not known. Pruning that comes
-   * meanwhile makes versions look as if they had emitted nothing.
+   * The streams and types of some events that versions from `first` on emitted; `undefined` if they are not known.
+   * Versions that are pruned meanwhile look as if they had emitted nothing.
    */
   emitted(first: bigint): MaybePromise<EmittedPart | undefined> {
     this.#orderOf(first);
-    // A server may be behind the one that the head was read from: what it lacks would look like nothing, too.
+    // A server may be behind the one that the head was read from. Versions that it lacks would look empty, too.
     if (this.#store.server !== undefined) return undefined;
     if (first < oldestTransaction(this.head)) return undefined;
     return readEmitted(this.#store, first, this.head.version);
@@ -252,7 +252,7 @@ export class StoreView {
     return this.#store.get(TRANSACTIONS, partition, order);
   }
 
-  /** The keys that a version wrote; `undefined` if the row is missing or damaged, or hashing keys again is faster. */
+  /** The keys that a version wrote; `undefined` if the row is missing or damaged, or if hashing the keys is faster. */
   writtenKeys(version: bigint): MaybePromise<WrittenKeys | undefined> {
     if (this.#store.server !== undefined) return undefined;
     const key = encodeBucketKey(version);
@@ -288,7 +288,7 @@ export class StoreView {
     return found;
   }
 
-  /** The version of the transaction with a hash of 32 bytes; `undefined` when none that is retained has it. */
+  /** The version of the transaction with a hash of 32 bytes; `undefined` if no retained transaction has it. */
   versionOfHash(hash: Uint8Array): MaybePromise<bigint | undefined> {
     return versionOfHash(this.#store, this.head, hash);
   }

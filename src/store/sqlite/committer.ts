@@ -1,6 +1,6 @@
 /**
- * Applies batches to the file of a store, one after the other, each as one transaction of SQLite. It works in a thread
- * of its own: a commit writes to the disk and merges runs, which must not delay the answers of this process.
+ * Applies batches to the file of a store, one at a time, each in one SQLite transaction. It runs in its own thread,
+ * because a commit writes to the disk and merges runs, which must not delay the responses of this process.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { IS_BUILT } from '../../built.ts';
@@ -16,7 +16,7 @@ import { isDiskFull, isStoredDamage, reasonOf, StoredValueError } from './stored
 import { placeOf, STATE_PLACE } from './version-record.ts';
 import { RecordChanges, versionOfKey } from './version-records.ts';
 
-/** A packed batch, or something else to do. */
+/** The pieces of a packed batch, or a command. */
 type CommitRequest = readonly Uint8Array<ArrayBuffer>[] | 'mend' | 'close';
 export type ThreadRequest = CommitRequest | { readonly copyTo: string };
 
@@ -28,20 +28,20 @@ export interface CommitFailure {
 
 export type CommitAnswer = { readonly mended: number } | CommitFailure;
 
-/** Takes requests one after the other. Failures are answers. */
+/** Handles one request at a time. Failures are returned, not thrown. */
 export interface CommitThread {
   send(request: CommitRequest, moved?: readonly ArrayBuffer[]): Promise<CommitAnswer>;
   close(): Promise<void>;
 }
 
-/** A thread that commits to a file, or from source (in tests) this one. */
+/** Commits in a worker thread or, when run from source (in tests), in the calling thread. */
 export function openCommitThread(path: string): CommitThread {
   if (IS_BUILT) return new RequestThread<CommitRequest, CommitAnswer>('commit-worker', path);
   const committer = new SqliteCommitter(path);
   return {
     async send(request) {
       const answer = committer.answer(request);
-      // Never in the turn of the event loop that asked, like the answers of another thread.
+      // Like the response of a worker, it never arrives in the event-loop turn of its request.
       await nextTurn();
       return answer;
     },
@@ -49,7 +49,7 @@ export function openCommitThread(path: string): CommitThread {
   };
 }
 
-/** Copies a store as it is now, without free pages, while others read and write it. @returns why it failed */
+/** Copies the current state of a store, without free pages, while others read and write it. @returns the failure */
 export async function copyFile(from: string, to: string): Promise<CommitFailure | undefined> {
   if (!IS_BUILT) return copyHere(from, to);
   const thread = new RequestThread<ThreadRequest, CommitFailure | undefined>('commit-worker', from);
@@ -68,7 +68,7 @@ export function copyHere(from: string, to: string): CommitFailure | undefined {
   }
 }
 
-/** A committer remembers this between commits, and reads it again after one that failed. */
+/** A committer caches this between commits, and reads it again after a failed commit. */
 interface Written {
   readonly writer: RunWriter;
   highest: number;
@@ -83,12 +83,12 @@ export class SqliteCommitter {
     this.#database = new SqliteDatabase(path, { readOnly: false });
   }
 
-  /** Does a request whole, or nothing of it. A failure is an answer. */
+  /** Executes a request completely or not at all. Failures are returned, not thrown. */
   answer(request: CommitRequest): CommitAnswer {
     try {
       if (request === 'mend') return { mended: this.#inTransaction(({ writer }) => writer.mend()) };
       if (request === 'close') {
-        // The file then has all of the log, unless somebody reads older pages.
+        // Copies the whole log into the file, unless someone still reads older pages.
         this.#database.checkpoint();
         this.#database.close();
       } else this.commit(request);
@@ -141,7 +141,7 @@ class OneCommit {
   readonly #written: Written;
   readonly #records: RecordChanges;
   readonly #changes: Entry[] = [];
-  /** Deletions of rows that are not there anyway. */
+  /** Deletions of rows that do not exist. */
   readonly #idle = new Set<Entry>();
 
   constructor(database: SqliteDatabase, written: Written) {
@@ -153,7 +153,7 @@ class OneCommit {
 
   apply(pieces: readonly PackedReader[]): void {
     for (const row of pieces) while (row.next()) this.#applyRow(row);
-    // After all records of the batch are known.
+    // State comes second: its values go into records of the same batch.
     for (const { bytes } of pieces) {
       for (const row = new PackedReader(bytes); row.next(); ) {
         if (row.column === STATE.number) this.#applyState(row);
@@ -163,7 +163,7 @@ class OneCommit {
 
   finish(): void {
     const changes = sortEntries(this.#changes);
-    // The last change of a row counts.
+    // The last change of a row wins.
     const entries = changes.filter((entry, at) => {
       const isLast = changes[at + 1]?.compare(entry) !== 0;
       return isLast && !this.#idle.has(entry);
@@ -193,7 +193,7 @@ class OneCommit {
     else if (kind === DELETE) this.#remove(key, this.#find(key));
   }
 
-  /** The entry of a row. Most are entries as they were packed. */
+  /** Returns the entry of a row. Most rows already contain it in packed form. */
   #placed({ bytes, entryAt, keyEnd, end, column, key, value }: PackedReader): Entry {
     if (isShort(column, end - keyEnd - 1)) return new Entry(bytes, entryAt);
     return entryOf(key, this.#newBlob(value!));

@@ -1,6 +1,6 @@
 /**
- * The files of a store's folder. A new store is made in a file with a name of its own and gets its place, with all that
- * is in it, in one step.
+ * The files of a store's folder. A new store is built under a temporary name and moved into place in one step when it
+ * is complete.
  *
  * A process must not open and close these files itself while it has them open through SQLite: the operating system
  * would release SQLite's locks.
@@ -21,7 +21,7 @@ import { dirname, join, resolve } from 'node:path';
 import { LOCK_FILE, PROCESS_FILE } from './writer-lock.ts';
 
 const FILE = 'ledger.db';
-/** SQLite's log and the memory that processes share. */
+/** SQLite's write-ahead log and the memory that processes share. */
 const COMPANIONS = ['-wal', '-shm'];
 const NEW_FILE = /^ledger-[0-9a-f]{16}\.new$/;
 const OWN_NAMES = [FILE, LOCK_FILE, PROCESS_FILE];
@@ -47,7 +47,7 @@ export function newStoreFile(folder: string): string {
   return join(folder, `ledger-${randomBytes(8).toString('hex')}.new`);
 }
 
-/** Files of stores whose making has begun and not ended. */
+/** Files of stores whose creation was started but not finished. */
 export function unfinishedFiles(folder: string): readonly string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
@@ -55,15 +55,15 @@ export function unfinishedFiles(folder: string): readonly string[] {
     .map((name) => join(folder, name));
 }
 
-/** Removes the file itself last: after a kill its name leads to the others. */
+/** Removes the file itself last: if the process is killed, its name still leads to the others. */
 export function removeStoreFile(path: string): void {
   for (const ending of [...COMPANIONS, '-journal', '']) rmSync(path + ending, { force: true });
 }
 
 /**
- * Gives a finished store, whose log is in the file on disk, its place in the folder, instead of the one that is there.
- * SQLite may have it open still: then every later connection of this process uses the shared memory that SQLite has, so
- * that has to be where other processes look for it.
+ * Moves a finished store into place and replaces the one that is there. Its log must already be in the file on disk.
+ * SQLite may still have the file open. Every later connection of this process then uses the same shared memory, so the
+ * file of that memory must be moved to where other processes look for it.
  */
 export function moveIntoPlace(path: string, folder: string): void {
   const logBytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
@@ -76,7 +76,7 @@ export function moveIntoPlace(path: string, folder: string): void {
   syncToDisk(folder);
 }
 
-/** Gives a file that nobody has open the place of a store that nobody has open and whose log is in its file. */
+/** Replaces a store by another file. Nobody may have either open, and the log of the old store must be in its file. */
 export function replaceStoreFile(path: string, folder: string): void {
   const place = storeFileOf(folder);
   for (const ending of [...COMPANIONS, '-journal']) rmSync(place + ending, { force: true });
@@ -92,7 +92,7 @@ export function makeFolders(folder: string): void {
   }
 }
 
-/** Syncs a file that nobody has open, or the names in a folder. */
+/** Syncs a file that nobody has open, or the entries of a folder. */
 export function syncToDisk(path: string): void {
   const file = openSync(path, 'r');
   try {

@@ -1,59 +1,60 @@
 /**
  * Compression of single values: LZ4 blocks (the public format of lz4.org).
  *
- * A stored value is one tag byte, then: 0: the bytes as they are; 1: their number u16, then the block.
+ * A stored value begins with a tag byte. Tag 0 is followed by the uncompressed bytes. Tag 1 is followed by the
+ * uncompressed length (u16) and the block.
  */
 import { StoredValueError } from './stored-value.ts';
 
-/** Longer values are stored as they are. Offsets and lengths are u16. */
+/** Longer values are stored uncompressed: offsets and lengths are u16. */
 export const MAX_COMPRESSED_BYTES = 65_535;
 
 const AS_IS = 0;
 const LZ4 = 1;
 const HEADER_BYTES = 3;
 
-/** A small table: the processor's cache has to load it again for every value. */
+/** The table is small because the processor's cache has to load it again for every value. */
 const HASH_BITS = 12;
 const HASH_MULTIPLIER = 0x9e37_79b1;
 const MIN_MATCH_BYTES = 4;
 const WORD_BYTES = 4;
-/** The format: no match begins in the last 12 bytes or reaches into the last 5. */
+/** The format demands that no match begins in the last 12 bytes or reaches into the last 5. */
 const LAST_MATCH_BYTES = 12;
 const LAST_LITERAL_BYTES = 5;
-/** Lengths from this on continue in further bytes. */
+/** Lengths of this or more continue in further bytes. */
 const LONG_LENGTH = 15;
 const FULL_BYTE = 255;
-/** After each further 16 positions without a match, positions are skipped one more at a time. */
+/** The step to the next position grows by one after every 16 positions without a match. */
 const SKIP_BITS = 4;
-/** The value begins here in the window: position 0 of the table stands for none. */
+/** Where the value begins in the window. In the table, position 0 means that there is none. */
 const START = 1;
 
 const NO_BYTES = new Uint8Array(0);
 
-/** The value that is being compressed or expanded. Whole words are copied: up to three bytes too many. */
+/** The value that is being compressed or expanded. Whole words are copied, up to three bytes too many. */
 const window = new Uint8Array(START + MAX_COMPRESSED_BYTES + WORD_BYTES);
 const words = new DataView(window.buffer);
-/** A value as it is stored. Incompressible bytes grow by one in 255. */
+/** The stored form of the value. Incompressible data grows by one byte in 255. */
 const stored = new Uint8Array(HEADER_BYTES + Math.ceil(MAX_COMPRESSED_BYTES * 1.01) + WORD_BYTES);
 const storedWords = new DataView(stored.buffer);
-/** The last position in the window of four bytes, by their hash. */
+/** The last position in the window of each sequence of four bytes, by its hash. */
 const positions = new Uint16Array(1 << HASH_BITS);
 let written = 0;
 
 /**
- * Whose beginning the window has. Who reads a part of a value mostly reads another one next, which goes on there. Bytes
- * that are expanded never change.
+ * The value whose beginning is in the window. A reader of one part usually reads another next, and resumes here. Stored
+ * bytes never change, so the same buffer means the same value.
  */
 let expanded: Buffer | undefined;
 let expandedAt = 0;
-/** How far it is read and expanded. */
+/** Positions up to which the block was read and the value expanded. */
 let expandedFrom = 0;
 let expandedTo = 0;
 
 /**
- * A value as it is stored.
- * @param parts the value's bytes, one part after the other
- * @param head bytes to be stored in front of it, as they are
+ * Encodes a value for storage, compressed if that makes it shorter.
+ * @param parts the value's bytes, to be concatenated
+ * @param head bytes to put in front of it, uncompressed
  */
 export function compress(parts: readonly Uint8Array[], head: Uint8Array = NO_BYTES): Buffer {
   let length = 0;
@@ -153,8 +154,8 @@ function writeLength(length: number): void {
 }
 
 /**
- * The first bytes of a value that is stored at `at`.
- * @param wanted how many bytes; absent: the whole value
+ * Decodes the first bytes of the value that is stored at `at`.
+ * @param wanted how many bytes; if absent, the whole value
  * @throws StoredValueError
  */
 export function expand(bytes: Buffer, at = 0, wanted?: number): Buffer {
@@ -175,7 +176,7 @@ export function expand(bytes: Buffer, at = 0, wanted?: number): Buffer {
     expandedTo = START;
     stored.set(bytes.subarray(at));
   }
-  // What is damaged is not gone on with.
+  // If the block is damaged, no later call may resume it.
   expanded = undefined;
   expandBlock(end, START + length, START + wantedBytes);
   expanded = bytes;
@@ -184,7 +185,7 @@ export function expand(bytes: Buffer, at = 0, wanted?: number): Buffer {
   return value;
 }
 
-/** Goes on to expand the stored block into the window, which it fills exactly up to `end`, at least up to `wanted`. */
+/** Continues to expand the stored block into the window, at least up to `wanted`. The whole value ends at `end`. */
 function expandBlock(storedEnd: number, end: number, wanted: number): void {
   const isWhole = wanted === end;
   let from = expandedFrom;

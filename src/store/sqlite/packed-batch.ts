@@ -1,4 +1,4 @@
-/** A batch as pieces of memory, which change hands between threads. */
+/** Packs a batch into pieces of memory that can be transferred between threads. */
 import type { Batch } from '../batch.ts';
 import { type Column, MAX_ORDER_BYTES } from '../columns/columns.ts';
 import { NO_ORDER } from '../columns/order-key.ts';
@@ -6,12 +6,12 @@ import { CLEAR_VERSION, DELETE_RANGE, PackedRows } from '../packed-rows.ts';
 
 const ALL_ONES = Buffer.alloc(MAX_ORDER_BYTES + 1, 0xff);
 
-/** An order part longer and higher than every one the column has. */
+/** An order that is longer and higher than any in the column. */
 export function afterAllOrders(column: Column): Buffer {
   return ALL_ONES.subarray(0, column.orderBytes[1] + 1);
 }
 
-/** Deletions of ranges come first, the published rows last. The rows of the batch are the caller's from now on. */
+/** Range deletions come first, published rows last. The caller owns the batch's rows from now on. */
 export function packBatch(batch: Batch): readonly Buffer<ArrayBuffer>[] {
   const ranges = new PackedRows();
   for (const { column, partition, from, to, isOfClearedVersion } of batch.ranges) {

@@ -1,7 +1,7 @@
 /**
- * Values of rows in sorted runs. An entry has a short value itself. It refers to a long one, so that merging does not
- * write it again: to the record of its version, if that has room for a value of state, or to a blob
- * (docs/data-layout.md, "Sorted runs").
+ * Values of rows in sorted runs. A value of state is in the record of its version, if the same commit writes that
+ * record and it has room. Any other short value is in its entry. A long one is in a blob that the entry refers to, so
+ * that merging does not write it again (docs/data-layout.md, "Sorted runs").
  */
 import { STATE } from '../columns/columns.ts';
 import { IS_HERE } from '../packed-rows.ts';
@@ -18,7 +18,7 @@ import {
 } from './stored-value.ts';
 import type { RecordReader } from './version-records.ts';
 
-/** Longest value that an entry has, in bytes; of state, whose values are longer and rarely listed. */
+/** Longest value in an entry, in bytes. State has its own limit: its values are longer and rarely listed. */
 export const MAX_ENTRY_VALUE_BYTES = 1_024;
 export const MAX_ENTRY_STATE_BYTES = 64;
 
@@ -29,7 +29,7 @@ const BLOB_MARK = 0x626c_6f62;
 
 const blobHead = Buffer.alloc(CHECKSUM_BYTES);
 
-/** Whether an entry has values of so many bytes itself. */
+/** Whether values of this many bytes are stored in the entry itself. */
 export function isShort(column: number, bytes: number): boolean {
   return bytes <= (column === STATE.number ? MAX_ENTRY_STATE_BYTES : MAX_ENTRY_VALUE_BYTES);
 }
@@ -54,7 +54,7 @@ export function encodeBlob(value: Uint8Array, id: number): Buffer {
   return blob;
 }
 
-/** The index of a row of state in the record of its version; `undefined` when it is not there. */
+/** The index of a state row in the record of its version; `undefined` if the value is stored elsewhere. */
 export function recordIndex(placed: Buffer): number | undefined {
   return placed[0] === IN_RECORD ? placed.readUInt32LE(1) : undefined;
 }
@@ -63,14 +63,14 @@ export function blobId(placed: Buffer): number | undefined {
   return placed[0] === IN_BLOB ? placed.readUIntLE(1, BLOB_ID_BYTES) : undefined;
 }
 
-/** A copy of the end of some bytes. */
+/** Copies the bytes from `start` to the end. */
 export function copyFrom(bytes: Buffer, start: number): Buffer {
   const copy = Buffer.allocUnsafe(bytes.length - start);
   copyInto(copy, 0, bytes, start, bytes.length);
   return copy;
 }
 
-/** The value of a row, in memory that nothing changes. @throws StoredValueError */
+/** The value of a row, in memory that nothing modifies. @throws StoredValueError */
 export function readPlaced(
   database: SqliteDatabase,
   records: RecordReader,

@@ -10,23 +10,23 @@ import { StoreError } from '../store-error.ts';
 import { EMPTY_MANIFEST, encodeManifest } from './runs/manifest.ts';
 import { StoredValueError, TABLES, type Table, type WritableRows } from './stored-value.ts';
 
-/** Older ones can lose a commit that races with a checkpoint (SQLite's fault "WAL reset"). */
+/** Older versions can lose a commit that races with a checkpoint (SQLite's "WAL reset" bug). */
 const MIN_SQLITE_VERSION = [3, 51, 3] as const;
-/** "Dayb": names the program in the header of the file. */
+/** "Dayb" identifies the program in the header of the file. */
 const APPLICATION_ID = 0x4461_7962;
 /** How long SQLite waits for another process that recovers or closes the log, in milliseconds. */
 const BUSY_TIMEOUT_MS = 10_000;
-/** Memory of a connection for pages, in KiB; beneath it the operating system caches the file. */
+/** Page cache of one connection, in KiB. The operating system also caches the file. */
 const CACHE_KIB = CACHE_BUDGETS.sqlite_pages.bytes / 1024;
-/** Pages of the log after which a commit copies them into the file. */
+/** Number of pages in the log after which a commit copies them into the file. */
 const CHECKPOINT_PAGES = 4_000;
-/** The file of the log becomes as short again, in bytes. */
+/** SQLite shortens the log's file to this many bytes when the log starts over. */
 const KEPT_LOG_BYTES = 32 * 1024 * 1024;
-/** A log of so many bytes is too long. */
+/** A log of this many bytes is too long. */
 export const MAX_LOG_BYTES = 2 * KEPT_LOG_BYTES;
 /**
- * How long a commit waits for readers to let the log begin again, in milliseconds: for turns of the event loops that
- * read it, but not for a copy.
+ * How long a commit waits for readers so that the log can start over, in milliseconds. That is long enough for reads,
+ * which last one turn of an event loop, but not for a copy.
  */
 const LOG_TIMEOUT_MS = 250;
 
@@ -74,7 +74,7 @@ export class SqliteDatabase implements WritableRows {
   }
 
   begin(): void {
-    // `run` would make an object that says what it changed.
+    // `run` would allocate an object that describes the changes.
     this.#statement('begin').get();
   }
 
@@ -94,7 +94,7 @@ export class SqliteDatabase implements WritableRows {
     return this.#number('pragma data_version');
   }
 
-  /** Bytes of the file, and of those the bytes that no table uses. */
+  /** Bytes of the file that are in use, and bytes in free pages. */
   fileBytes(): { readonly used: number; readonly free: number } {
     const pageBytes = this.#number('pragma page_size');
     const free = this.#number('pragma freelist_count') * pageBytes;
@@ -107,10 +107,10 @@ export class SqliteDatabase implements WritableRows {
     return found === 'ok' ? undefined : found;
   }
 
-  /** Writes a copy of the store as it is now, without free pages, into a file that does not exist. */
+  /** Writes a copy of the store's current state, without free pages, to a file that must not exist yet. */
   copyTo(path: string): void {
     this.#statement('vacuum into ?').run(path);
-    // The copy has a rollback journal, with which readers and commits wait for each other.
+    // The copy has a rollback journal, which makes readers and commits wait for each other.
     const copy = new DatabaseSync(path);
     copy.exec('pragma journal_mode = wal');
     copy.close();
@@ -157,13 +157,13 @@ export class SqliteDatabase implements WritableRows {
   }
 
   /**
-   * Begins the log again when it is too long. SQLite does so by itself at a commit that meets no reader; when some
-   * reader always reads, the log would grow by all that is committed.
+   * Starts the log over when it is too long. SQLite does this by itself at a commit while nobody reads. If there is
+   * always a reader, the log would otherwise grow with every commit.
    */
   shortenLog(): void {
     if (this.#logBytes() < this.#longLogBytes) return;
     this.checkpoint(LOG_TIMEOUT_MS);
-    // Who reads for long is waited for again when the log has grown by as much.
+    // If a long read prevents this, waits for it again only when the log has grown by this much.
     this.#longLogBytes = this.#logBytes() + MAX_LOG_BYTES;
   }
 
@@ -172,8 +172,8 @@ export class SqliteDatabase implements WritableRows {
   }
 
   /**
-   * Closes the connection. The package (1.2.1) cannot release prepared statements, so SQLite itself closes the files
-   * when these are collected. So nothing may rely on SQLite's work at closing.
+   * Closes the connection. The package (1.2.1) cannot release prepared statements, so SQLite closes the files only when
+   * these are garbage-collected. Nothing may rely on the work that SQLite does when it closes.
    */
   close(): void {
     this.#statements.clear();

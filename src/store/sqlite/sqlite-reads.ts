@@ -1,6 +1,6 @@
 /**
- * Reading a store in SQLite: everything of store.ts except the commit. All reads of one turn of the event loop share a
- * transaction, so that each takes half as long and all see one commit; a read of the head begins a new one.
+ * Reads a store in SQLite: implements everything in store.ts except the commit. All reads in one turn of the event loop
+ * share a transaction, so each takes half as long and all see the same commit. A read of the head starts a new one.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
@@ -41,7 +41,7 @@ import {
 import { placeOf } from './version-record.ts';
 import { lastKeyOf, RecordReader } from './version-records.ts';
 
-/** Rows with whole keys, as a walk gives them. */
+/** A row with its whole key (partition ‖ order). */
 interface KeyedRow {
   readonly key: Buffer;
   readonly value: Buffer;
@@ -142,7 +142,7 @@ export class SqliteReads implements StoreReader {
   scan(column: Column, query: ScanQuery): readonly ScannedRow[] {
     assertScan(column, query);
     const { after, maxRows, maxBytes } = query;
-    // The first possible key behind one ends with one more byte.
+    // The next possible key after a key is that key with a zero byte appended.
     const from = after && Buffer.concat([after.partition, after.order, Buffer.of(0)]);
     const rows: ScannedRow[] = [];
     this.#read(column, NO_KEY, () => {
@@ -154,7 +154,7 @@ export class SqliteReads implements StoreReader {
           if (rows.length === maxRows || bytes >= maxBytes) return;
         }
       } catch (error) {
-        // A page that has rows ends before the damage, with which the next one begins.
+        // Returns the rows before the damage. The next page starts with the damage and reports it.
         if (rows.length > 0 && isStoredDamage(error)) return;
         if (error instanceof StoredValueError) error.key ??= lastKeyBelow(column, error.fence);
         throw error;
@@ -174,7 +174,7 @@ export class SqliteReads implements StoreReader {
     onBlocks: (column: Column, blocks: number) => void,
   ): Promise<readonly EngineDamage[]> {
     this.assertOpen();
-    // A snapshot: otherwise a run that is merged meanwhile would seem to lack its blocks.
+    // Uses a snapshot: otherwise the blocks of a run that is merged meanwhile would seem to be missing.
     const database = new SqliteDatabase(this.database.path, { readOnly: true });
     const snapshot = new SqliteReads(database, this.#layout, this.where, true);
     return await snapshot.#examine(onBlocks).finally(() => snapshot.close());
@@ -228,7 +228,7 @@ export class SqliteReads implements StoreReader {
     }
   }
 
-  /** The next read sees what has been committed since. */
+  /** Ends the transaction, so that the next read sees newer commits. */
   protected endRead(): void {
     if (!this.#isReading || this.#isClosed) return;
     this.#isReading = false;
@@ -243,13 +243,13 @@ export class SqliteReads implements StoreReader {
     if (!this.#isSnapshot) setImmediate(this.#endRead);
     const version = this.database.dataVersion();
     if (version === this.#seenVersion) return;
-    // Until the refresh has succeeded, the next read must not use the older commit.
+    // Until the refresh succeeds, no read may use the older commit.
     this.#seenVersion = -1;
     try {
       this.#runs.refresh();
     } catch (error) {
       this.#runs.reset();
-      // Every read fails as long as this one does.
+      // Every read must fail for as long as the refresh fails.
       this.endRead();
       throw error;
     }
@@ -267,7 +267,7 @@ export class SqliteReads implements StoreReader {
     for (const entry of this.#runs.walk({ ...bounds, reverse })) yield this.#valued(entry);
   }
 
-  /** Copies: entries of the log stay in memory. */
+  /** Copies the key and the value, because entries of the log stay in memory. */
   #valued({ key, value }: Entry): KeyedRow {
     return { key: copyFrom(key, 1), value: this.#valueOf(key, value!) };
   }
@@ -323,13 +323,13 @@ function lastKey(column: Column): Buffer {
   return Buffer.alloc(column.partitionBytes + column.orderBytes[1], 0xff);
 }
 
-/** The row that is damaged, or the last one that may be; `undefined` if that is not known. */
+/** The damaged row, or the last row that may be damaged; `undefined` if neither is known. */
 function damagedRow(column: Column, { version, key }: StoredValueError): RowKey | undefined {
   if (version !== undefined) return splitKey(column, lastKeyOf(placeOf(column.number)!, version));
   return key && splitKey(column, key.subarray(1));
 }
 
-/** The highest key of a column, with its number, below a fence, which may be the beginning of a key. */
+/** The highest key of a column (with the column's number) below a fence. A fence may be only a prefix of a key. */
 function lastKeyBelow(column: Column, fence: Buffer | undefined): Buffer {
   const last = Buffer.concat([Buffer.of(column.number), lastKey(column)]);
   if (fence?.[0] !== column.number) return last;

@@ -1,6 +1,6 @@
 /**
- * The store on one machine: SQLite. Any number of processes read it, one writes. A commit settles when it is on disk.
- * What the tables hold is in docs/data-layout.md.
+ * The store for a single machine, in SQLite. Any number of processes can read it, one can write it. A commit settles
+ * when it is on disk. The tables are described in docs/data-layout.md.
  */
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import { copyFile as copyPlainFile } from 'node:fs/promises';
@@ -39,15 +39,15 @@ import { lastKeyOf } from './version-records.ts';
 import { WriterLock } from './writer-lock.ts';
 
 interface SqliteStoreOptions {
-  /** The folder of the store and of nothing else. */
+  /** The folder of the store, which contains nothing else. */
   readonly directory: string;
   readonly layout?: StoreLayout | undefined;
 }
 
 interface NewStoreOptions extends SqliteStoreOptions {
-  /** Whether an earlier attempt is continued, and this one can be continued after a failure. */
+  /** Whether to resume an earlier attempt, and to keep this one after a failure so that it can be resumed. */
   readonly resumes?: boolean | undefined;
-  /** Writes the file of the store, which otherwise begins empty; closes it. */
+  /** Writes the file of the store and closes it. If absent, the store starts empty. */
   readonly writeFile?: WriteFile | undefined;
 }
 
@@ -55,7 +55,7 @@ export type WriteFile = (path: string) => Promise<void>;
 
 const DISK_IS_FULL = ['ENOSPC', 'EDQUOT'];
 
-/** A disk with less free space than this is called full when a commit fails without a reason. */
+/** If a commit fails without a clear reason and less than this is free, the disk is reported as full. */
 const NEARLY_FULL_BYTES = 16 * 1024 * 1024;
 const REMEDY =
   'do not make a ledger over it; put a backup in its place, or make it again in another folder';
@@ -65,7 +65,7 @@ export function openSqliteReader({ directory, layout }: SqliteStoreOptions): Sto
   return openReads(storeFileOf(directory), directory, layout);
 }
 
-/** Opens a store as it is now; later commits do not change it. @throws StoreError as `openSqliteReader` */
+/** Opens the current state of a store; later commits do not change it. @throws StoreError as `openSqliteReader` */
 export function openSqliteSnapshot({ directory, layout }: SqliteStoreOptions): StoreSnapshot {
   return openReads(storeFileOf(directory), directory, layout, true);
 }
@@ -92,9 +92,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 }
 
 /**
- * Makes a store in a folder without one, or with one that has no head. It is there when `work` is done, not before:
- * a process that ends earlier leaves none.
- * @throws StoreError `store_locked` when another process writes or makes one there, `store_exists`; what `work` throws
+ * Creates a store in a folder that has none, or one without a head. The store appears only when `work` is done: a
+ * process that ends earlier leaves none.
+ * @throws StoreError `store_locked` when another process writes or creates one there, `store_exists`; errors of `work`
  */
 export async function makeSqliteStore<T>(
   { directory, layout = LEDGER_LAYOUT, resumes = false, writeFile }: NewStoreOptions,
@@ -145,8 +145,8 @@ export function removeUnfinished(directory: string): void {
 }
 
 /**
- * Writes a copy of a store as it is now, without free pages, while others read and write it.
- * @param onBegin gets about how many bytes the copy will have
+ * Writes a copy of a store's current state, without free pages, while others read and write it.
+ * @param onBegin gets the approximate size of the copy in bytes
  * @throws StoreError as `openSqliteReader`; `store_full`, `store_io`
  */
 export async function copySqliteFile(
@@ -171,7 +171,7 @@ export async function copySqliteFile(
   throw new StoreError('store_io', message);
 }
 
-/** The same for a small store, without another thread. @throws StoreError `store_full`, `store_io` */
+/** Does the same for a small store, without another thread. @throws StoreError `store_full`, `store_io` */
 export function copySmallSqliteFile(from: string, path: string): void {
   const failure = copyHere(storeFileOf(from), path);
   if (failure === undefined) return;
@@ -180,7 +180,8 @@ export function copySmallSqliteFile(from: string, path: string): void {
 }
 
 /**
- * Puts a copy of a store's file in the place of a store that nobody has open. After a kill one of both is there.
+ * Replaces a store that nobody has open by a copy of another store's file. If the process is killed, one of the two is
+ * there.
  * @throws StoreError `store_locked` when another process writes it; errors of the system
  */
 export async function replaceSqliteStore(directory: string, from: string): Promise<void> {
@@ -247,7 +248,7 @@ function refuseLedger(directory: string, layout: StoreLayout): void {
   throw new StoreError('store_exists', `${directory} holds a ledger already`);
 }
 
-/** The file of a store that was not finished and can be opened. */
+/** The file of an unfinished store that can be opened. */
 function resumable(directory: string, layout: StoreLayout): string | undefined {
   return unfinishedFiles(directory).find((path) => {
     try {
@@ -378,7 +379,7 @@ class SqliteStore extends SqliteReads implements Store {
 
   async #end(): Promise<void> {
     await Promise.allSettled(this.#pending);
-    // The thread closes last: then the log is copied into the file.
+    // The thread closes last, so that it can copy the whole log into the file.
     await super.close();
     await this.#thread.send('close').catch(() => undefined);
     await this.#thread.close();

@@ -1,4 +1,4 @@
-/** How many rows the columns of a store have, and how many bytes they take. */
+/** Counts or estimates the rows of a store's columns, and the bytes that they take. */
 import { type Column, STATE } from '../columns/columns.ts';
 import type { ColumnStatistics } from '../store.ts';
 import type { SortedRuns } from './runs/sorted-runs.ts';
@@ -6,9 +6,9 @@ import type { SqliteDatabase } from './sqlite-database.ts';
 import { isReadable } from './stored-value.ts';
 import { placeOf, STATE_PLACE, VersionRecord } from './version-record.ts';
 
-/** Up to this many records are read to count rows; of more, the number is an estimate. */
+/** Up to this many records are read to count rows. If there are more, the number is an estimate. */
 const MAX_COUNTED = 1_000;
-/** The same of entries of a column, which take less time. */
+/** The same limit for entries of a column, which take less time. */
 const MAX_COUNTED_ENTRIES = 20_000;
 
 type Counted = Omit<ColumnStatistics, 'column'>;
@@ -64,7 +64,7 @@ function countedRows(runs: SortedRuns, number: number): number | undefined {
   return isReadable(count) ? rows : undefined;
 }
 
-/** @param denseFrom every version from here on has a record; before it only some that pruning retained have one */
+/** @param denseFrom every version from here on has a record; before it, only some that pruning retained have one */
 function recordStatistics(database: SqliteDatabase, denseFrom: number) {
   const lowest = database.next('versions', 0) ?? 0;
   const highest = database.last('versions') ?? -1;
@@ -102,7 +102,7 @@ function recordStatistics(database: SqliteDatabase, denseFrom: number) {
   };
 }
 
-/** All versions with records between two; or some that are equally far apart, and for how many versions each stands. */
+/** All versions with records in a range, or an evenly spaced sample, and how many versions each one represents. */
 function sampleOf(database: SqliteDatabase, from: number, to: number) {
   const versions: number[] = [];
   let next = database.first('versions', from, to);
@@ -112,6 +112,6 @@ function sampleOf(database: SqliteDatabase, from: number, to: number) {
   }
   if (next === undefined) return { versions, weight: 1 };
   const weight = (to - from + 1) / MAX_COUNTED;
-  // The middle of each stretch: the first record of all is that of genesis, which is like no other.
+  // Takes the middle of each stretch, because the very first record is that of genesis, which is not typical.
   return { versions: versions.map((_, at) => from + Math.floor((at + 0.5) * weight)), weight };
 }

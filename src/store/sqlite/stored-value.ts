@@ -14,18 +14,18 @@ export interface StoredRows {
 export interface WritableRows extends StoredRows {
   /** The bytes are copied. */
   write(table: Table, id: number, bytes: Buffer): void;
-  /** Removes rows from one id up to, but not including, another. @returns how many */
+  /** Removes the rows from one id up to, but not including, another. @returns how many were removed */
   remove(table: Table, from: number, to: number): number;
-  /** The lowest id at or above one. */
+  /** The lowest id at or above `from`. */
   next(table: Table, from: number): number | undefined;
 }
 
-/** Bytes that are not what was stored. Other reads may go on. */
+/** The bytes read are not those that were stored. Other reads may continue. */
 export class StoredValueError extends Error {
   version: number | undefined;
-  /** The key of an entry, with its column, if only its value is damaged. */
+  /** The key of the entry (with the column's number) if only its value is damaged. */
   key: Buffer | undefined;
-  /** The keys of a damaged block are below this; `undefined` if nothing is known of them. */
+  /** All keys of the damaged block are below this; `undefined` if nothing is known about them. */
   fence: Buffer | undefined;
 
   constructor(detail: string) {
@@ -37,8 +37,8 @@ export class StoredValueError extends Error {
 export const CHECKSUM_BYTES = 4;
 
 /**
- * The mark of a number in a table. A checksum with it belongs to the value with that number there and to no other:
- * SQLite can be led to a page of another table.
+ * The mark of a number in a table. It binds a checksum to the value with that number in that table, because damage can
+ * lead SQLite to a page of another table.
  */
 export function markOf(number: number, table = 0): number {
   return (
@@ -46,7 +46,7 @@ export function markOf(number: number, table = 0): number {
   );
 }
 
-/** Writes the checksum of everything behind it at the beginning, with the mark of a number. */
+/** Writes the checksum of the rest, combined with a mark, to the beginning. */
 export function putChecksum(bytes: Buffer, mark: number): void {
   bytes.writeUInt32LE((crc32(bytes.subarray(CHECKSUM_BYTES)) ^ mark) >>> 0, 0);
 }
@@ -59,10 +59,10 @@ export function checkValue(bytes: Buffer, mark: number): void {
   if (!isRight) throw new StoredValueError('its checksum does not match');
 }
 
-/** Longest part that is copied here, in bytes: a call into the runtime takes longer. */
+/** Up to this many bytes are copied in a loop: a call into the runtime would take longer. */
 const MAX_COPIED_BYTES = 128;
 
-/** Copies the bytes between two places. */
+/** Copies the bytes of `source` between `from` and `end` to `to` in `target`. */
 export function copyInto(
   target: Uint8Array,
   to: number,
@@ -74,7 +74,7 @@ export function copyInto(
   else for (let at = from, into = to; at < end; at += 1, into += 1) target[into] = source[at]!;
 }
 
-/** SQLite's result codes (sqlite.org/rescode.html); the low byte of extended ones. */
+/** SQLite's primary result codes (sqlite.org/rescode.html), which are the low byte of extended codes. */
 const SQLITE_BUSY = 5;
 const SQLITE_CORRUPT = 11;
 const SQLITE_FULL = 13;
@@ -86,12 +86,12 @@ function resultCode(error: unknown): number | undefined {
   return typeof errcode === 'number' ? errcode & 0xff : undefined;
 }
 
-/** Whether stored bytes or pages of SQLite are damaged where they were read. */
+/** Whether an error means that stored bytes or SQLite's pages are damaged. */
 export function isStoredDamage(error: unknown): boolean {
   return error instanceof StoredValueError || isPageDamage(error);
 }
 
-/** Runs a read. @returns false if it meets damage @throws what else the read throws */
+/** Runs a read. @returns false if it meets damage @throws any other error of the read */
 export function isReadable(read: () => unknown): boolean {
   try {
     read();

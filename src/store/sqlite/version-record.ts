@@ -1,11 +1,11 @@
 /**
- * The rows of one version in one record: transaction, info, module events and writes repeat each other's bytes, so
- * that together they take little more than the transaction alone (docs/data-layout.md, "Records of versions").
+ * Stores the rows of one version in one record. The transaction, info, module events and writes repeat each other's
+ * bytes, so together they take little more than the transaction alone (docs/data-layout.md, "Records of versions").
  *
- * A record is the checksum of the rest, with the mark of the version; the number of bytes of its index; the index: for
- * each row its length × 8 + its place, and the rest of its order where its column has one (ULEB128 each); then the
- * values of all rows in the order of places, compressed as one. What is read alone most often has the lowest place:
- * expanding ends with the wanted row.
+ * A record consists of the checksum of the rest, with the mark of the version; the length of the index in bytes; the
+ * index; and the values of all rows in the order of places, compressed as one. The index has, for each row, its
+ * length × 8 + its place and, where `isIndexed`, its index (ULEB128 each). Rows that are often read alone have the
+ * lowest places, because expanding stops after the requested row.
  */
 import {
   MODULE_EVENTS,
@@ -25,12 +25,12 @@ import {
 
 /** The columns of rows in a record, by place: the places are part of the format. */
 const PLACES = [TRANSACTION_INFOS, STATE, TRANSACTIONS, MODULE_EVENTS, VERSION_WRITES];
-/** Rows of state have an index of their own, which their entries in the sorted runs name (placed-values.ts). */
+/** State rows have an index within the record. Their entries in the sorted runs refer to it (placed-values.ts). */
 export const STATE_PLACE = PLACES.indexOf(STATE);
 const PLACE_BITS = 3;
 const PLACE_MASK = (1 << PLACE_BITS) - 1;
 const EVENTS_PLACE = PLACES.indexOf(MODULE_EVENTS);
-/** Longest number in ULEB128 here, in bytes: a length × 8, or u32. */
+/** Longest ULEB128 number here, in bytes: a length × 8, or a u32. */
 const MAX_NUMBER_BYTES = 5;
 
 const placesByColumn: (number | undefined)[] = new Array(256).fill(undefined);
@@ -38,28 +38,28 @@ for (const [place, { number }] of PLACES.entries()) {
   if (place !== STATE_PLACE) placesByColumn[number] = place;
 }
 
-/** The place of a column, by its number, all of whose rows are in records; `undefined` for other columns. */
+/** The place of a column whose rows are all in records, by its number; `undefined` for other columns. */
 export function placeOf(column: number): number | undefined {
   return placesByColumn[column];
 }
 
-/** Whether the rows of a place have more in their order than the version. */
+/** Whether a version can have several rows of this place, which an index tells apart. */
 export function isIndexed(place: number): boolean {
   return place === STATE_PLACE || place === EVENTS_PLACE;
 }
 
 export interface RecordRow {
   readonly place: number;
-  /** The part of the order behind the version; 0 in columns with one row for each version. */
+  /** The index of the event or of the state row; 0 in columns with one row for each version. */
   readonly index: number;
   readonly value: Uint8Array;
 }
 
-/** Bytes of the numbers of a row in the index, at most. */
+/** Most bytes that the index has for one row. */
 const MAX_INDEX_BYTES = 2 * MAX_NUMBER_BYTES;
-/** Before the index: checksum and number of bytes. */
+/** Room before the index for the checksum and the length of the index. */
 const INDEX_AT = CHECKSUM_BYTES + MAX_NUMBER_BYTES;
-/** What is in front of the values of the record that is made. */
+/** Everything before the values in the record that is being encoded. */
 let front = new Uint8Array(INDEX_AT + 64 * MAX_INDEX_BYTES);
 
 /** @param rows in the order of places and indexes */
@@ -95,12 +95,12 @@ function numberBytes(value: number): number {
   return bytes;
 }
 
-/** Of a row in `VersionRecord`: its place, its index, where its value begins and where it ends. */
+/** Numbers for each row in `VersionRecord`: its place, its index, where its value begins and where it ends. */
 const ROW_NUMBERS = 4;
-/** Memory of a number in an array. */
+/** Memory that a number in an array takes. */
 const NUMBER_BYTES = 8;
 
-/** A record whose checksum holds. Values are views on memory that the rows of the record share. */
+/** A record whose checksum matches. Values are views of memory that the rows of the record share. */
 export class VersionRecord {
   readonly #bytes: Buffer;
   readonly #rows: number[] = [];
@@ -126,7 +126,7 @@ export class VersionRecord {
     this.#valuesAt = end;
   }
 
-  /** The most memory that it takes: the stored bytes, the numbers of its rows, and all values expanded. */
+  /** The most memory that it can take: the stored bytes, the numbers of its rows, and all values expanded. */
   get maxMemoryBytes(): number {
     const rows = this.#rows;
     return this.#bytes.length + rows.length * NUMBER_BYTES + (rows[rows.length - 1] ?? 0);
@@ -155,7 +155,7 @@ export class VersionRecord {
     const from = this.#rows[row + 2]!;
     const to = this.#rows[row + 3]!;
     if (this.#values === undefined || this.#values.length < to) {
-      // A second read is mostly followed by reads of the rest.
+      // Expands everything on the second read, because the rest is usually read next.
       const wanted = this.#values === undefined ? to : undefined;
       this.#values = expand(this.#bytes, this.#valuesAt, wanted);
       if (this.#values.length < to) throw new StoredValueError('its values are cut short');

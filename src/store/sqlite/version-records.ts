@@ -1,6 +1,7 @@
 /**
- * Columns by version, read from the records of versions (version-record.ts) as if each had rows of its own; and what a
- * commit changes in records. Keys are partition ‖ order: the version as u64, and the index of a module event as u32.
+ * Reads columns by version from the records of versions (version-record.ts) as if each column had its own rows, and
+ * applies the changes of a commit to records. Keys are partition ‖ order: the version as u64, followed in module events
+ * by the index as u32.
  */
 import { CACHE_BUDGETS } from '../../cache.ts';
 import { U64_BYTES } from '../columns/order-key.ts';
@@ -21,10 +22,10 @@ import {
 const INDEX_BYTES = 4;
 const LAST_INDEX = 0xffff_ffff;
 const MISSING = 'its record is missing';
-/** Most bytes of state in a record: who reads one row expands those before it. */
+/** Most bytes of state in a record: reading one row expands those before it. */
 export const MAX_STATE_BYTES = 4_096;
 
-/** Rows of a place between two keys, which may be shorter than whole ones. */
+/** The rows of a place between two keys, which may be prefixes. */
 export interface VersionRange {
   readonly place: number;
   readonly from: Uint8Array;
@@ -33,16 +34,16 @@ export interface VersionRange {
 }
 
 /**
- * Records of versions one after the other that are remembered, and the memory that they take at most. Few stored bytes
- * can expand to many: expanded ones count.
+ * The most records that are cached while versions are walked, and the most memory that they take. A few stored bytes
+ * can expand to many, so the expanded size counts.
  */
 export const MAX_WALKED_RECORDS = 1_024;
 export const MAX_WALKED_BYTES = CACHE_BUDGETS.walked_records.bytes;
 
 /**
- * Reads records. It caches the last one: an answer takes several rows of one record, which is read and checked once;
- * and the last ones that were read one after the other, for who reads other columns of the same versions next.
- * Its user calls `forget` at the end of a transaction of SQLite.
+ * Reads records. It caches the last one: a response takes several rows of one record, which is then read and checked
+ * once. It also caches the last records of a walk, because the caller may read other columns of the same versions next.
+ * The caller must call `forget` at the end of a SQLite transaction.
  */
 export class RecordReader {
   readonly #database: SqliteDatabase;
@@ -64,7 +65,7 @@ export class RecordReader {
 
   /**
    * @param known versions that must have a record
-   * @returns undefined also for versions that no record can have
+   * @returns `undefined` also for versions that are too high to have a record
    * @throws StoredValueError
    */
   row(
@@ -83,7 +84,7 @@ export class RecordReader {
     return record?.value(place, isIndexed(place) ? indexAt(order, orderBytes) : 0);
   }
 
-  /** The value of state with an index in the record of a version. @throws StoredValueError */
+  /** The value of the state row with this index in the record of a version. @throws StoredValueError */
   state(version: number, index: number): Buffer | undefined {
     return this.#read(version)?.value(STATE_PLACE, index);
   }
@@ -103,7 +104,7 @@ export class RecordReader {
     }
   }
 
-  /** The versions between two that have, or must have, records. @throws StoredValueError */
+  /** The versions in a range that have, or must have, records. @throws StoredValueError */
   *versions(
     { recordsFrom, recordsTo }: RecordRange,
     lowest: number,
@@ -117,11 +118,11 @@ export class RecordReader {
       let found: number | undefined = next;
       let [least, most] = [next, next];
       if (next < recordsFrom || next > recordsTo) {
-        // Outside of the range there are gaps.
+        // Outside of the known range there may be gaps.
         least = reverse && next > recordsTo ? Math.max(low, recordsTo + 1) : low;
         most = !reverse && next < recordsFrom ? Math.min(high, recordsFrom - 1) : high;
         found = this.#database.first('versions', least, most, reverse);
-        // A damaged page may lead anywhere, also back.
+        // A damaged page may yield any version, even an earlier one.
         if (found !== undefined && (found < least || found > most)) {
           throw new StoredValueError('versions are not in their order');
         }
@@ -175,7 +176,7 @@ function keyOf(place: number, version: number, index: number): Buffer {
   return key;
 }
 
-/** The version in a key or the beginning of one. Above 2^53 - 1, where no records are, it is not exact. */
+/** The version in a key or in a prefix of one. It is not exact above 2^53 - 1, where there are no records. */
 export function versionOfKey(key: Uint8Array): number {
   let version = 0;
   for (let at = 0; at < U64_BYTES; at += 1) version = version * 256 + (key[at] ?? 0);
@@ -183,7 +184,8 @@ export function versionOfKey(key: Uint8Array): number {
 }
 
 /**
- * The lowest version that may have rows from a key on. The end of a page may be the last key that a version can have.
+ * The lowest version that may have rows at or above a key. The previous page may have ended with the last possible key
+ * of a version.
  */
 function lowestVersion(place: number, from: Uint8Array): number {
   const version = versionOfKey(from);
@@ -203,10 +205,10 @@ function isBetween(key: Buffer, from: Uint8Array, to: Uint8Array): boolean {
   return Buffer.compare(key, from) >= 0 && Buffer.compare(key, to) <= 0;
 }
 
-/** The rows of a record, in the order of places and indexes. */
+/** The rows of a record, sorted by place and index. */
 class ChangedRecord {
   readonly rows: RecordRow[] = [];
-  /** Of all values, and of those of state. */
+  /** Bytes of all values, and of the values of state. */
   bytes = 0;
   stateBytes = 0;
 
@@ -230,7 +232,7 @@ class ChangedRecord {
     this.#count(there, -1);
   }
 
-  /** An index that no row of state has. */
+  /** An index that no state row has yet. */
   get nextStateIndex(): number {
     const last = this.rows[this.#firstAtOrAbove(STATE_PLACE + 1, 0) - 1];
     return last?.place === STATE_PLACE ? last.index + 1 : 0;
@@ -241,7 +243,7 @@ class ChangedRecord {
     if (place === STATE_PLACE) this.stateBytes += times * value.length;
   }
 
-  /** Most rows come in their order. */
+  /** Looks at the end first, because most rows come in order. */
   #firstAtOrAbove(place: number, index: number): number {
     const { rows } = this;
     let low = 0;
@@ -264,7 +266,7 @@ function isOf(row: RecordRow, place: number, index: number): boolean {
   return row.place === place && row.index === index;
 }
 
-/** The changes of one commit in records. Its methods throw StoredValueError with the version of a damaged record. */
+/** The changes of one commit to records. Its methods throw StoredValueError with the version of a damaged record. */
 export class RecordChanges {
   readonly #database: SqliteDatabase;
   readonly #highest: number;
@@ -308,7 +310,7 @@ export class RecordChanges {
     }
   }
 
-  /** Deletes a record, whether it can be read or not. */
+  /** Deletes a record, even if it cannot be read. */
   clear(version: number): void {
     this.#lastVersion = -1;
     this.#records.set(version, new ChangedRecord());
@@ -317,8 +319,8 @@ export class RecordChanges {
 
   /**
    * Puts a value of state into the record of its version.
-   * @param index that it has there already
-   * @returns its index; `undefined` without such a record, or without room in it
+   * @param index the index that it already has there
+   * @returns its index; `undefined` if this commit does not put that record, or the record has no room
    */
   putState(version: number, value: Uint8Array, index?: number): number | undefined {
     if (!this.#put.has(version)) return undefined;
@@ -332,7 +334,7 @@ export class RecordChanges {
     return row.index;
   }
 
-  /** @returns the highest version that has a record now, or had one before; and which are known to have one */
+  /** @returns the highest version that has or had a record, and the versions that are known to have one */
   write(): { readonly highest: number; readonly known: RecordRange } {
     let highest = this.#highest;
     let known = this.#known;
@@ -383,7 +385,7 @@ function namingVersion<T>(version: number, read: () => T): T {
   }
 }
 
-/** One range is known: of two, the newer one. */
+/** Adds a version to the range of known records. Only one range is kept: of two, the newer one. */
 function withRecord(known: RecordRange, version: number): RecordRange {
   const { recordsFrom, recordsTo } = known;
   if (recordsFrom > recordsTo || version > recordsTo + 1) {

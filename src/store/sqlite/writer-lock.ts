@@ -1,7 +1,7 @@
 /**
- * One process writes a folder. Its lock is a transaction of SQLite on a file beside the store, which the operating
- * system ends with the process, however it ends. So it is held from the first look at the folder on, also while there
- * is no store yet.
+ * Only one process writes to a folder. Its lock is a SQLite transaction on a file beside the store. The operating
+ * system ends the transaction when the process ends, however that happens. The lock is taken before the folder is
+ * examined, even if there is no store yet.
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,11 +11,11 @@ import { isBusy, isPageDamage } from './stored-value.ts';
 
 export const LOCK_FILE = 'writer.lock';
 /**
- * For how long an opener waits, in milliseconds. SQLite takes this lock in steps: of two that begin at once, each can
+ * How long an opener waits, in milliseconds. SQLite takes this lock in steps. If two openers start at once, each can
  * hold what the other needs for its next step, and without a wait both would be refused.
  */
 const WAIT_MS = 100;
-/** Says who has the lock, for messages only. */
+/** Contains the id of the process that has the lock, for messages only. */
 export const PROCESS_FILE = 'writer.pid';
 
 export class WriterLock {
@@ -27,7 +27,7 @@ export class WriterLock {
     this.#folder = folder;
     this.#database = new DatabaseSync(join(folder, LOCK_FILE), { timeout: WAIT_MS });
     try {
-      // A journal in a file would stay behind when the process is killed.
+      // A journal file would be left behind if the process is killed.
       this.#database.exec('pragma journal_mode = memory; begin exclusive');
     } catch (error) {
       this.#database.close();
@@ -41,7 +41,7 @@ export class WriterLock {
     try {
       writeFileSync(join(folder, PROCESS_FILE), `${process.pid}\n`);
     } catch {
-      // Another user's process has left it: only a message lacks the number of this one.
+      // Another user's process may have left the file. Only messages need it.
     }
   }
 
@@ -57,7 +57,7 @@ function lockedBy(folder: string): StoreError {
   try {
     pid = readFileSync(join(folder, PROCESS_FILE), 'utf8').trim();
   } catch {
-    // It was written a moment later.
+    // The other process has not written it yet.
   }
   const by = pid === '' ? 'another process' : `process ${pid}`;
   return new StoreError(

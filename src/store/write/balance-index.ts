@@ -1,7 +1,7 @@
 /**
  * Updates balances in the commit that changes state. This is the one exception to "the store does not know what a
- * resource means" (ARCHITECTURE.md): a row of balances changes in the same commit as the state that it follows from,
- * and only then the row before is known.
+ * resource means" (ARCHITECTURE.md): a row of balances changes in the same commit as the state that it is derived from,
+ * and only then is the previous row known.
  */
 import { addressFromBytes } from '../../move/types/address.ts';
 import { primaryStoreOf } from '../../move/types/derived-address.ts';
@@ -30,7 +30,7 @@ import { encodeU64Key } from '../columns/order-key.ts';
 import { decodeStateRow } from '../columns/state-column.ts';
 import type { StoreReader } from '../store.ts';
 
-/** The last of a chunk's writes to a key that may hold a balance. */
+/** A chunk's last write to a key that may hold a balance. */
 export interface BalanceWrite {
   readonly version: bigint;
   readonly change: CoinStoreChange | ObjectGroupChange;
@@ -51,7 +51,7 @@ export function balanceWriteOf(
   return { version, change };
 }
 
-/** The last of a chunk's writes to an object group. */
+/** A chunk's last write to an object group. */
 interface ObjectWrite extends BalanceWrite {
   readonly change: ObjectGroupChange;
 }
@@ -66,7 +66,7 @@ interface BalanceUpdate {
 /**
  * Adds to a batch the balances that a chunk's writes change.
  * @param writes at most one for each key
- * @param firstVersion of the chunk: the store is read as it was before
+ * @param firstVersion of the chunk; state is read as it was before this version
  * @throws RowDamagedError
  */
 export async function putBalances(
@@ -127,7 +127,7 @@ function updateOf(
 const NOTHING: StoredBalance = { version: 0n, coin: 0n, fungible: 0n };
 
 /**
- * The balances before their first rows, except those that had nothing; writes the rows that map their primary stores
+ * The balances before their first rows, except those that were empty. Also puts the rows that map their primary stores
  * back to them.
  */
 async function firstBalances(
@@ -144,7 +144,7 @@ async function firstBalances(
     const address = fungible?.address ?? primaryStoreOf(holder.owner, holder.metadata);
     PRIMARY_STORE.put(batch, address, holder);
     if (fungible !== undefined) continue;
-    // The object may exist already without having stated this owner.
+    // The object may already exist without having named this owner.
     const object = objects.get(address.toString('latin1'));
     if (object !== undefined) {
       const { version, change } = object;
@@ -170,7 +170,7 @@ async function firstBalances(
 
 function balanceAfter(before: StoredBalance, update: BalanceUpdate): StoredBalance {
   const { coin, fungible } = update;
-  // After a crash of an engine without atomic batches, the same chunk is written again.
+  // If an engine without atomic batches crashes, the same chunk is written again.
   const isOlder = update.version < before.version;
   return {
     version: isOlder ? before.version : update.version,

@@ -1,4 +1,4 @@
-/** The rows of a chunk. All except new keys, balances and types of events are built without reading the store. */
+/** Builds the rows of a chunk. All except new keys, balances and event types are built without reading the store. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BcsError } from '../../move/bcs/bcs-reader.ts';
 import { parsePhysicalStateKey, stateKeyHash } from '../../move/types/state-key.ts';
@@ -28,7 +28,7 @@ export interface ChunkKey {
   readonly version: bigint;
 }
 
-/** The rows of a chunk, except new keys, balances, types of events and the head. */
+/** The rows of a chunk, except new keys, balances, event types and the head. */
 export interface ChunkRows {
   readonly batch: Batch;
   readonly keys: readonly ChunkKey[];
@@ -55,7 +55,7 @@ class WrittenChunkKey implements ChunkKey {
 
 /** The keys that a chunk writes, in the order of their first writes. */
 class WrittenKeys {
-  /** A key whose number another one has is under the next number. */
+  /** If another key already has a key's number, the key gets the next free number. */
   readonly #byNumber = new Map<number, WrittenChunkKey>();
 
   get all(): readonly WrittenChunkKey[] {
@@ -80,7 +80,7 @@ class WrittenKeys {
   }
 }
 
-/** Versions whose rows are made between two turns of the event loop: a few milliseconds. */
+/** Number of versions whose rows are built in one turn of the event loop, in a few milliseconds. */
 const VERSIONS_PER_TURN = 250;
 
 export function chunkRows(chunk: Chunk, identity: LedgerIdentity): ChunkRows {
@@ -89,7 +89,7 @@ export function chunkRows(chunk: Chunk, identity: LedgerIdentity): ChunkRows {
   return maker.finish();
 }
 
-/** As `chunkRows`, in several turns of the event loop. @throws StoreError */
+/** Like `chunkRows`, but in several turns of the event loop. @throws StoreError */
 export async function chunkRowsInTurns(chunk: Chunk, identity: LedgerIdentity): Promise<ChunkRows> {
   const maker = new RowsMaker(chunk, identity);
   for (const index of chunk.transactions.keys()) {

@@ -1,6 +1,6 @@
 /**
- * What the store writes in one commit: consecutive versions, in the store's terms. The producer of a chunk
- * has verified its hashes; the store checks that it continues the ledger.
+ * A chunk has the consecutive versions that the store writes in one commit, in the store's terms. The producer of a
+ * chunk has verified its hashes; the store checks that it continues the ledger.
  */
 import { HASH_BYTES } from '../../move/crypto/hash.ts';
 import type { Address } from '../../move/types/address.ts';
@@ -38,7 +38,7 @@ export interface ChunkModuleEvent {
   readonly data: Uint8Array;
 }
 
-/** An event of a stream that a module event was translated into (docs/spec/ledger.md §5.8). */
+/** A stream event that was translated from a module event (docs/spec/ledger.md §5.8). */
 export interface TranslatedEvent extends ChunkStreamEvent {
   readonly index: number;
 }

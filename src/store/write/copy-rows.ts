@@ -1,4 +1,4 @@
-/** Makes a store equal to another one, row for row, also across engines. */
+/** Makes a store equal to another one, row for row, even across engines. */
 import { nextTurn } from '../../yield-budget.ts';
 import { Batch } from '../batch.ts';
 import { COLUMNS, HEAD, type RowKey, type ScannedRow } from '../columns/columns.ts';
@@ -8,8 +8,8 @@ import { compareRowKeys, type Store, type StoreSnapshot, scanPages } from '../st
 const COMMIT_BYTES = 4 * 1024 * 1024;
 
 /**
- * Makes a store, which nobody else reads or writes, equal to another one. What is there already is compared and not
- * written again: so a copy that was cut off is resumed, also when the other store has changed since.
+ * Makes a store equal to another one. Nobody else may read or write it. Rows that exist already are compared and not
+ * written again, so an interrupted copy can be resumed, even if the other store has changed since.
  * @param onRows gets the number of rows read so far, all columns together
  * @returns digests of what was read
  */
@@ -21,7 +21,7 @@ export async function copyRows(
   const digests: ColumnDigest[] = [];
   const changes = new Changes(to);
   let rows = 0;
-  // The head last: a store with a head has everything.
+  // Copies the head last, because a store with a head must be complete.
   for (const column of [...COLUMNS.filter((column) => column !== HEAD), HEAD]) {
     const digest = new RowsDigest(column);
     const remove = ({ partition, order }: RowKey) =>
@@ -43,7 +43,7 @@ export async function copyRows(
       digest.add(page);
       rows += page.length;
       onRows(rows);
-      // Reading SQLite takes no turn: the other server would take a silent writer for dead.
+      // Reading SQLite never yields, and the target's server would consider a silent writer dead.
       await nextTurn();
     }
     for (; there !== undefined; there = await next()) await remove(there);
@@ -57,7 +57,7 @@ async function* rowsOf(pages: AsyncIterable<readonly ScannedRow[]>): AsyncGenera
   for await (const page of pages) yield* page;
 }
 
-/** Changes, committed in batches: while one is on its way the next is gathered. */
+/** Commits changes in batches. While one batch is being committed, the next one is filled. */
 class Changes {
   readonly #store: Store;
   #batch = new Batch();
@@ -83,7 +83,7 @@ class Changes {
     this.#batch = new Batch();
     await this.#commit;
     this.#commit = this.#store.commit(batch);
-    // Awaited later: until then a failure is not "unhandled".
+    // It is awaited later. Until then this prevents an unhandled rejection.
     this.#commit.catch(() => undefined);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The index of module events by type while it is made and cleared. It is the one thing of a version that is not a row
- * of its own: a window may have begun in an earlier commit, so its rows are read and added to.
+ * Extends and clears the index of module events by type. Versions share its rows: a window may have begun in an earlier
+ * commit, so its rows are read and extended.
  */
 import { byteTools } from '../../move/bcs/bytes.ts';
 import type { Batch } from '../batch.ts';
@@ -38,7 +38,7 @@ export class EventTypeIndex {
     return this.#windows;
   }
 
-  /** Adds a module event. Versions never fall. @param typeTag BCS */
+  /** Adds a module event. Versions must not decrease. @param typeTag BCS */
   add(version: bigint, typeTag: Uint8Array): void {
     if (version !== this.#version) {
       this.#version = version;
@@ -75,7 +75,7 @@ function nameOf(bytes: Uint8Array): string {
 
 /**
  * Adds windows to a batch, together with their stored versions.
- * @param firstVersion the lowest of their events: windows that begin after it are not in the store
+ * @param firstVersion the lowest version of their events; windows that begin after it are not in the store
  * @throws RowDamagedError
  */
 export async function putEventTypes(
@@ -95,7 +95,7 @@ export async function putEventTypes(
 
 /**
  * Removes versions below a bound.
- * @param windows of events of all versions that are removed
+ * @param windows those of the events of all removed versions
  * @throws RowDamagedError
  */
 export async function clearTypeWindows(

@@ -1,7 +1,7 @@
 /**
- * Makes a ledger of the state at one version, from a snapshot or a backup (docs/data-layout.md, "Ledgers of a
- * snapshot"). Values come in the order of their key hashes, so that the root is computed while they are stored, and
- * part by part, so that a run that was killed is continued.
+ * Creates a ledger from the state at one version, which comes from a snapshot or a backup (docs/data-layout.md,
+ * "Ledgers of a snapshot"). Values arrive in the order of their key hashes, so that the root is computed while they are
+ * stored. They arrive in parts, so that a run that was killed can be resumed.
  */
 import { HASH_BYTES } from '../../move/crypto/hash.ts';
 import { StateRootBuilder } from '../../move/crypto/sparse-merkle.ts';
@@ -44,10 +44,10 @@ export class StateImport {
   }
 
   /**
-   * Begins an import into an empty store, or continues one.
-   * @param source identifies the import, 32 bytes: no other one is continued
+   * Starts an import into an empty store, or resumes one.
+   * @param source identifies the import, 32 bytes; an import with a different source is not resumed
    * @param version of the state
-   * @throws StoreError `import_of_other` when the store has anything else
+   * @throws StoreError `import_of_other` when the store contains anything else
    */
   static async open(store: Store, source: Buffer, version: bigint): Promise<StateImport> {
     if (source.length !== HASH_BYTES) throw new RangeError(`a source of ${source.length} bytes`);
@@ -72,15 +72,15 @@ export class StateImport {
     return this.#root.rootHash();
   }
 
-  /** The computation of the root so far, to try values that are not stored yet. */
+  /** A copy of the root's computation so far, to try values that are not stored yet. */
   rootCopy(): StateRootBuilder {
     return StateRootBuilder.restore(this.#root.save());
   }
 
   /**
-   * Stores the next values as one part, after everything added before; their buffers must stay unchanged. Resolves when
-   * the next part may come; `settle` waits for the disk.
-   * @param streamEnds the newest events of streams up to the version. Nobody can prove them; they tell how far the
+   * Stores the next values as one part, after everything added before. Their buffers must stay unchanged. Resolves when
+   * the next part may be added; `settle` waits for the disk.
+   * @param streamEnds the newest events of streams up to the version. They cannot be proven. They only say how far the
    *   streams had come, and are never shown
    * @throws LeafOrderError; StoreError `chunk_state_key` and those of Store.commit
    */
@@ -106,7 +106,7 @@ export class StateImport {
       batch.put(EVENTS, partition, order, value);
     }
     await this.#committed;
-    // A balance may follow from an earlier part, so state is read as it is after the version.
+    // A balance may depend on an earlier part, so this reads the state at the imported version.
     await putBalances(batch, this.#store, balances, version + 1n);
     this.#commit(batch);
   }
@@ -115,7 +115,7 @@ export class StateImport {
     await this.#committed;
   }
 
-  /** Makes the ledger of all values added, whose root the caller has compared. @returns its head */
+  /** Creates the ledger from all added values. The caller has verified their root. @returns its head */
   async begin(base: LedgerBase): Promise<Head> {
     await this.#committed;
     const known = await readHead(this.#store);
@@ -131,7 +131,7 @@ export class StateImport {
     return head;
   }
 
-  /** Forgets that the ledger was imported: the last step. */
+  /** Deletes the progress of the import. This is the last step. */
   async end(): Promise<void> {
     const batch = new Batch();
     IMPORT.delete(batch, undefined);
@@ -141,7 +141,7 @@ export class StateImport {
   #commit(batch: Batch): void {
     IMPORT.put(batch, undefined, { source: this.#source, root: this.#root.save() });
     this.#committed = this.#store.commit(batch);
-    // Awaited by the next part; until then a failure is not "unhandled".
+    // The next part awaits it. Until then this prevents an unhandled rejection.
     this.#committed.catch(() => undefined);
   }
 }

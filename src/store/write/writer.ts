@@ -1,6 +1,6 @@
 /**
- * The one way into the store: chunks in, one durable commit each, rows first and the head last. One writer at a time
- * per store; it works on its chunks one after the other, even when the next is handed in early.
+ * Writes chunks to the store. Each chunk is one durable commit, with rows first and the head last. A store has one
+ * writer at a time. It handles its chunks one after the other, even if the next one is appended early.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { Batch } from '../batch.ts';
@@ -27,7 +27,7 @@ export class LedgerWriter {
   readonly #store: Store;
   #head: Head | undefined;
   #identity: LedgerIdentity | undefined;
-  /** Whether a commit failed: it may have been stored all the same. */
+  /** Whether the last commit failed. It may have been stored all the same. */
   #isUncertain = false;
   /** Settles when the work so far is done; never rejects. */
   #turn: Promise<unknown> = Promise.resolve();
@@ -58,27 +58,27 @@ export class LedgerWriter {
 
   /**
    * Commits a chunk that follows the head; the first one is genesis. Resolves when it is on disk and visible. A chunk
-   * whose versions are all there already is compared by its infos and not written again. After a failure the same
-   * chunk may be appended again: the head is read first, since an engine may have stored what it did not acknowledge.
-   * Appending the next chunk before this one has resolved saves time: its rows are made while this one is written.
+   * whose versions all exist already is compared by its infos and not written again. After a failure the same chunk may
+   * be appended again: the head is read first, because an engine may have stored what it did not acknowledge.
+   * Appending the next chunk before this one has resolved saves time: its rows are built while this one is written.
    * @throws StoreError `chunk_…` when it does not fit, and those of Store.commit.
    */
   async append(chunk: Chunk): Promise<AppendResult> {
     checkChunk(chunk);
     const rows = this.#rowsAhead(chunk);
-    // Awaited in its turn; until then a failure is not "unhandled".
+    // `#append` awaits it. Until then this prevents an unhandled rejection.
     rows?.catch(() => undefined);
     return this.#inTurn(() => this.#append(chunk, rows));
   }
 
-  /** The head, which is read again when the last commit failed. @throws StoreError */
+  /** The head, which is read again if the last commit failed. @throws StoreError */
   refresh(): Promise<Head | undefined> {
     return this.#inTurn(() => this.#refresh());
   }
 
   /**
-   * Publishes that nothing below the beginning of `block` may be read any more. Deleting comes afterwards.
-   * @throws RangeError when that is below what is published already, or above the head.
+   * Publishes the first version of `block` as the oldest one that may be read. Rows are deleted afterwards.
+   * @throws RangeError when it is below the published oldest version, or above the head.
    */
   advanceOldest(block: Pick<Block, 'firstVersion' | 'height'>): Promise<Head> {
     return this.#inTurn(async () => {
@@ -95,8 +95,8 @@ export class LedgerWriter {
   }
 
   /**
-   * Commits other changes of this store between two chunks, such as deleting what was pruned. `changes` is called when
-   * it is their turn: what it reads then does not change before its changes are made.
+   * Commits other changes to this store between two chunks, such as deletions of pruned rows. `changes` is called when
+   * it is its turn, so what it reads does not change before its batch is committed.
    */
   commitBetween<T extends { readonly batch: Batch }>(changes: () => Promise<T>): Promise<T> {
     return this.#inTurn(async () => {
@@ -112,7 +112,7 @@ export class LedgerWriter {
     return done;
   }
 
-  /** Rows of a chunk that is not there yet, made before its turn; `undefined` while the identity is unknown. */
+  /** Builds rows before the chunk's turn; `undefined` if the chunk exists already or the identity is unknown. */
   #rowsAhead(chunk: Chunk): Promise<ChunkRows> | undefined {
     const isThere = this.#head !== undefined && lastVersionOf(chunk) <= this.#head.version;
     if (this.#identity === undefined || isThere) return undefined;
@@ -174,7 +174,7 @@ export class LedgerWriter {
       return await readHead(this.#store);
     } catch (cause) {
       if (!isStoreError(cause, 'store_behind')) throw cause;
-      // The server that is written does not catch up with another one: the commits are lost.
+      // A primary never catches up with another server, so the commits are lost.
       throw new StoreError('store_commits_lost', cause.message, { cause });
     }
   }

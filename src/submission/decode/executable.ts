@@ -1,7 +1,7 @@
 /**
- * Calls of entry functions and scripts as JSON. The arguments of a call are read by the parameters of the function that
- * the ledger has. Those of a script are read by their own tags; the parameters in its code decide their JSON form, and
- * an `abi` made from the tags is added if the code has no or other parameters.
+ * Renders entry function calls and scripts as JSON. The arguments of a call are decoded with the parameter types of the
+ * function in the ledger. Those of a script are decoded by their own tags; the parameters declared in its code decide
+ * their JSON form. If the code cannot be read or its parameters do not fit, an `abi` built from the tags is added.
  */
 
 import { mapInOrder } from '../../maybe-promise.ts';
@@ -69,7 +69,7 @@ async function callArguments(
   );
 }
 
-/** The parameters of the arguments; undefined, with a warning, if unknown. */
+/** The parameters that the arguments are for; undefined, with a warning, if unknown. */
 async function findParameters(
   call: EntryFunction,
   rendering: Rendering,
@@ -98,7 +98,7 @@ async function findParameters(
   return undefined;
 }
 
-/** As declared: with type arguments substituted, each of 255 texts could be as long as the message. */
+/** Types as declared. With type arguments substituted, each of 255 texts could be as long as the message. */
 function declaredTypes({ parameters }: FunctionPlan, { typeArguments }: EntryFunction): string[] {
   return parameters
     .filter(({ type }) => !isSignerParameter(substituteTypeParameters(type, typeArguments)))
@@ -169,7 +169,7 @@ export async function scriptJson(script: Script, rendering: Rendering): Promise<
   );
 }
 
-/** The parameters with an argument; undefined, with a warning, if the code does not load. */
+/** The parameters that take an argument; undefined, with a warning, if the code does not load. */
 async function scriptParameters(
   { code }: Script,
   rendering: Rendering,
@@ -189,7 +189,7 @@ async function scriptParameters(
   return mapInOrder(taking, (type) => resolveParameter(type, rendering.lookup));
 }
 
-/** The arguments as the encoder takes them for these parameters; undefined when one does not fit. */
+/** The arguments in the JSON form that the encoder accepts for these parameters; undefined if one does not fit. */
 function fittingArguments(
   parameters: readonly ResolvedParameter[],
   args: readonly TransactionArgument[],
@@ -268,7 +268,7 @@ function warnOfSerialized(args: readonly TransactionArgument[], rendering: Rende
   );
 }
 
-/** An ABI of parameters of the arguments' own types; undefined when one cannot be named. */
+/** An ABI whose parameters have the types of the arguments; undefined if one of these types cannot be named. */
 function abiOfArguments(args: readonly TransactionArgument[]): JsonObject | undefined {
   const types = args.map(({ kind }) => ABI_TYPES.get(kind));
   if (!types.every((type) => type !== undefined)) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Decode submission: the inverse of encode submission, from the bytes that signers sign to the request that gives
- * them, with notes for the person about to sign. An extension of the reference's interface.
+ * Decode submission is the inverse of encode submission: it turns the bytes that signers sign into the request that
+ * produces them, with notes for the person about to sign. An extension of the reference's interface.
  *
  * Bytes that are not a signing message are rejected. Everything else is shown: content that the request object cannot
  * express appears as raw bytes, in a form that the encoder rejects, with a warning. The result is checked: the request
@@ -34,9 +34,9 @@ export { MAX_MESSAGE_CONTAINERS } from './rendering.ts';
 
 export interface DecodeContext {
   readonly lookupModule: ModuleLookup;
-  /** The ledger's chain id, a u8; absent: assumed to be that of the message. */
+  /** The ledger's chain id, a u8. If absent, the message is assumed to have the right one. */
   readonly chainId?: number | undefined;
-  /** The ledger's time in microseconds since 1970; absent: nothing is said about being expired. */
+  /** The ledger's time in microseconds since 1970. If absent, expiration is not checked. */
   readonly timestampUsecs?: bigint | undefined;
 }
 
@@ -46,7 +46,7 @@ export interface DecodedSubmission {
   readonly notes: SubmissionNotes;
 }
 
-/** Member of the answer that holds the notes. The encoder ignores it, like all members it does not know. */
+/** Member of the response that holds the notes. The encoder ignores it, like all unknown members. */
 const NOTES_MEMBER = 'daybook_notes';
 
 /** The request object with the notes as its last member, as the endpoint and the command return it. */

@@ -1,4 +1,4 @@
-/** Signing messages to their parts: the domain, then strict BCS to the last byte (docs/spec/encode.md §A5). */
+/** Decodes signing messages: the domain, then strict BCS to the last byte (docs/spec/encode.md §A5). */
 import { BcsError, type BcsErrorCode, type BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { byteTools } from '../../move/bcs/bytes.ts';
 import { CountingReader } from '../../move/bcs/counting-reader.ts';
@@ -8,7 +8,7 @@ import { RawTransaction } from '../../move/transactions/user-transaction.ts';
 import { type Address, HexTextError } from '../../move/types/address.ts';
 import { DOMAIN_HASHES } from '../encode/signing-message.ts';
 
-/** Largest message read: no chain takes a larger transaction, most take 64 KiB. */
+/** Largest message that is decoded. No chain accepts a larger transaction; most accept 64 KiB. */
 export const MAX_SIGNING_MESSAGE_BYTES = 1024 * 1024;
 
 /**
@@ -18,8 +18,9 @@ export const MAX_SIGNING_MESSAGE_BYTES = 1024 * 1024;
 export const MAX_MESSAGE_ITEMS = 65_536;
 
 /**
- * In addition to the errors of BCS: `bad_hex` text that is not hex; `too_large` above MAX_SIGNING_MESSAGE_BYTES;
- * `no_domain` too short to begin with a domain; `unknown_domain` a first hash that is neither domain's.
+ * In addition to the errors of BCS: `bad_hex` if the text is not hex; `too_large` above MAX_SIGNING_MESSAGE_BYTES;
+ * `no_domain` if the bytes are too short for a domain; `unknown_domain` if the first hash is not that of a known
+ * domain.
  */
 export type DecodeErrorCode =
   | BcsErrorCode
@@ -31,7 +32,7 @@ export type DecodeErrorCode =
 /** Bytes that are not a signing message; `message` is shown to the client. */
 export class DecodeError extends Error {
   readonly code: DecodeErrorCode;
-  /** Offset from the first byte of the message; undefined if it is not a single place. */
+  /** Offset from the first byte of the message; undefined if the error has no single position. */
   readonly offset: number | undefined;
 
   constructor(code: DecodeErrorCode, detail: string, offset?: number, options?: ErrorOptions) {
@@ -45,13 +46,13 @@ export class DecodeError extends Error {
 
 export interface SigningMessage {
   readonly raw: RawTransaction;
-  /** Absent: one signer. Empty: several signers, of which the sender is the only one. */
+  /** Absent for a single-signer message. Empty for a multi-signer message whose only signer is the sender. */
   readonly secondarySigners: readonly Address[] | undefined;
   /** The account that pays for gas, if it is not the sender. */
   readonly feePayer: Address | undefined;
 }
 
-/** Takes a signing message apart. @throws DecodeError */
+/** Decodes a signing message. @throws DecodeError */
 export function readSigningMessage(bytes: Uint8Array): SigningMessage {
   if (bytes.length > MAX_SIGNING_MESSAGE_BYTES) {
     const text = `${bytes.length} bytes are more than ${MAX_SIGNING_MESSAGE_BYTES}`;

@@ -100,7 +100,7 @@ async function multisigJson(
   return jsonObject(...members);
 }
 
-/** The form with extra configuration; encoding gives it for a nonce only. */
+/** The form with extra configuration. The encoder produces it only for requests with a nonce. */
 async function configuredJson(
   executable: Executable,
   config: ExtraConfig,
@@ -137,7 +137,7 @@ function limitsText(request: TransactionLimitsRequest): string {
   return `${executionPercent} % of the execution limit and ${ioPercent} % of the io limit as ${ground}`;
 }
 
-/** Members as in docs/spec/encode.md §A2; undefined for what only a node writes after decrypting. */
+/** Members as in docs/spec/encode.md §A2; undefined if the payload must be shown as its bytes. */
 function encryptedJson(payload: EncryptedPayload, rendering: Rendering): JsonObject | undefined {
   rendering.warn('encrypted', 'what the transaction does is encrypted and cannot be seen');
   const { content } = payload;

@@ -109,7 +109,7 @@ export type WarningCode =
   | 'not_encodable'
   | 'encodes_differently';
 
-/** Maximum text of a warning in UTF-16 units: parts of it come from the message. */
+/** Maximum length of a warning in UTF-16 units. It is limited because parts of the text come from the message. */
 export const MAX_WARNING_LENGTH = 1_000;
 
 export interface Warning {
@@ -141,7 +141,7 @@ export interface SubmissionNotes {
   readonly maxFeeOctas: bigint;
   /** ISO 8601 in UTC; undefined beyond the year 275760. */
   readonly expiresAt: string | undefined;
-  /** Declared types of the parameters with an argument; undefined if the function or script is unknown. */
+  /** Declared types of the parameters that take an argument; undefined if the function or script is unknown. */
   readonly parameterTypes: readonly string[] | undefined;
   readonly warnings: readonly Warning[];
 }
@@ -172,7 +172,7 @@ export function notesJson(notes: SubmissionNotes): JsonObject {
   return new Map(members);
 }
 
-/** The last moment of JavaScript's dates, in seconds since 1970. */
+/** The latest JavaScript date, in seconds since 1970. */
 const MAX_DATE_SECS = 8_640_000_000_000n;
 
 /** An expiration as a date; undefined beyond the range of dates. */

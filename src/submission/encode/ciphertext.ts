@@ -1,6 +1,6 @@
 /**
- * The ciphertext of an encrypted payload: BCS of a batch encryption, whose curve points and field element are checked
- * as the reference reads them (docs/spec/encode.md §A2). Nothing is decrypted.
+ * The ciphertext of an encrypted payload: BCS of a batch encryption. Its curve points and its field element are checked
+ * as the reference does (docs/spec/encode.md §A2). Nothing is decrypted.
  */
 import { Field, FpIsSquare } from '@noble/curves/abstract/modular.js';
 import { BcsError, type BcsReader, decodeBcs } from '../../move/bcs/bcs-reader.ts';
@@ -19,10 +19,10 @@ const pointField = Field(((CURVE_PARAMETER - 1n) ** 2n * GROUP_ORDER) / 3n + CUR
 
 const KEY_BYTES = 32;
 const ID_BYTES = 32;
-/** A compressed point: both parts of its x, the one of u first. */
+/** A compressed point: both coefficients of its x coordinate, that of u first. */
 const POINT_BYTES = 96;
 const POINT_COUNT = 3;
-/** The padded key, 16, and the nonce, 12. */
+/** The padded key of 16 bytes and the nonce of 12. */
 const KEY_AND_NONCE_BYTES = 28;
 const SIGNATURE_BYTES = 64;
 
@@ -36,8 +36,8 @@ const UNEXPECTED_FLAGS = 'the call expects empty flags';
 const SHORT_ID = 'I/O error: Error { kind: UnexpectedEof, message: "failed to fill whole buffer" }';
 
 /**
- * The bytes of a ciphertext as they are signed. What follows the id or the points in their own byte vectors is left
- * out: the reference does not read it. @throws EncodeError `bad_ciphertext`
+ * The bytes of a ciphertext as they are signed. Surplus bytes in the byte vectors of the id and of the points are
+ * dropped, because the reference does not read them. @throws EncodeError `bad_ciphertext`
  */
 export function canonicalCiphertext(bytes: Uint8Array): Buffer {
   try {
@@ -86,7 +86,7 @@ function littleEndian(bytes: Uint8Array): bigint {
   return bigEndian(Uint8Array.from(bytes).reverse());
 }
 
-/** A y of 255 bits, also one above the modulus, that some x of the curve goes with; the highest bit selects x. */
+/** Whether a point of the curve has this y of 255 bits, which may exceed the modulus. The highest bit selects x. */
 function isEdwardsPoint(key: Uint8Array): boolean {
   const field = edwardsField;
   const ySquared = field.sqr(field.create(BigInt.asUintN(255, littleEndian(key))));
@@ -110,7 +110,10 @@ function checkPoint(point: Uint8Array): void {
   if (!isValid) throw badCiphertext(INVALID);
 }
 
-/** Whether x³ + 4(1 + u) is a square, for x = real + imaginary·u with u² = -1: whether its norm is one. */
+/**
+ * Whether x³ + 4(1 + u) is a square, for x = real + imaginary·u with u² = -1. This holds exactly if its norm is a
+ * square.
+ */
 function hasPoint(real: bigint, imaginary: bigint): boolean {
   const field = pointField;
   if (!field.isValid(real) || !field.isValid(imaginary)) return false;

@@ -1,4 +1,4 @@
-/** Why a request cannot be encoded, with the API's messages (docs/spec/encode.md §A0 to A4). */
+/** Errors of requests that cannot be encoded, with the API's messages (docs/spec/encode.md §A0 to A4). */
 
 /** Where encoding failed; the API has checks between the stages (docs/spec/encode.md §A0). */
 export type EncodeStage = 'parse' | 'verify' | 'convert';
@@ -16,7 +16,7 @@ export type EncodeErrorCode =
   | 'bad_signature'
   | 'unparsable_type'
   | 'type_too_deep'
-  // convert; `bad_type` has no type tag
+  // convert; `bad_type` is a type without a type tag
   | 'module_not_found'
   | 'module_not_loadable'
   | 'function_not_found'

@@ -1,6 +1,6 @@
 /**
- * Entry functions (docs/spec/encode.md §A4, "Entry function"): finding one in the ledger's modules, and calls of it in
- * BCS. The parts that do not depend on type arguments depend only on modules, and are cached as a plan.
+ * Entry functions (docs/spec/encode.md §A4, "Entry function"): looks them up in the ledger's modules and encodes calls
+ * in BCS. The parts that do not depend on type arguments depend only on modules, and are cached as a plan.
  */
 import { andThen, type MaybePromise, mapInOrder, settle } from '../../maybe-promise.ts';
 import { type BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
@@ -37,7 +37,7 @@ import {
 import type { EntryFunctionRequest } from './payload.ts';
 
 export interface FunctionPlan {
-  /** BCS of the module id and the function name, as a call begins with them. */
+  /** BCS of the module id and the function name, with which a call begins. */
   readonly nameBytes: Buffer;
   readonly typeParameterCount: number;
   readonly parameters: readonly PlannedParameter[];
@@ -47,13 +47,13 @@ export type MissingFunction =
   | { readonly missing: 'module' | 'function' }
   | { readonly missing: 'loadableModule'; readonly cause: MoveError };
 
-/** Memory of a plan besides its layouts, and of a layout with parts; in bytes, estimated. */
+/** Estimated memory in bytes of a plan without its layouts, and of a layout with parts. */
 const PLAN_BYTES = 2_048;
 const COMPOUND_LAYOUT_BYTES = 8_192;
 
 const plans = new DerivedCache<FunctionPlan | MissingFunction>('layouts', sizeOf);
 
-/** Only whole plans are cached: whatever failed may be right at the next version. */
+/** Only complete plans are cached: what failed may succeed at the next version. */
 function sizeOf(found: FunctionPlan | MissingFunction): number | undefined {
   if ('missing' in found) return undefined;
   let sizeBytes = PLAN_BYTES;
@@ -65,10 +65,10 @@ function sizeOf(found: FunctionPlan | MissingFunction): number | undefined {
   return sizeBytes;
 }
 
-/** What a function is to be; a view may be any function here. */
+/** How the function is called. For a view, any function qualifies here. */
 type FunctionUse = 'entry' | 'view';
 
-/** The plan of the first function of a name, whatever its visibility. */
+/** The plan of the first function with this name, whatever its visibility. */
 export function findFunction(
   { module: id, name, key }: FunctionId,
   lookup: ModuleLookup,
@@ -105,7 +105,7 @@ function planOf(
   const done: ConvertedTypes = new Map();
   const planned = mapInOrder(types, (type): MaybePromise<PlannedParameter> => {
     const isGeneric = mentionsTypeParameter(type);
-    // No reference has an argument. The error of a view names it as it was declared.
+    // A reference takes no argument. The error of a view shows its type as declared.
     const isRefused = use === 'view' && type.kind === 'reference';
     if (isGeneric && !isRefused) return { type, isGeneric, resolved: undefined };
     return andThen(resolveParameter(type, lookup, done), (resolved) => ({
@@ -125,8 +125,8 @@ function planOf(
 }
 
 /**
- * The parameters with an argument, after substituting type arguments; a type argument may make one a signer, which has
- * none (docs/spec/encode.md §A4 step 5).
+ * The parameters that take an argument, after substituting type arguments. A type argument may turn one into a signer,
+ * which takes none (docs/spec/encode.md §A4 step 5).
  */
 export function parametersOf(
   plan: FunctionPlan,
@@ -149,7 +149,7 @@ export interface PreparedEntryFunction {
   readonly parameters: readonly CallParameter[];
 }
 
-/** Finds what a call needs of the ledger. @throws EncodeError of stage `convert`, or rejects with it */
+/** Looks up the function and the layouts of a call. @throws EncodeError of stage `convert`, or rejects with it */
 export function prepareEntryFunction(
   request: EntryFunctionRequest,
   lookup: ModuleLookup,
@@ -199,7 +199,7 @@ export function missingFunction(
 export function writeEntryFunction(writer: BcsWriter, call: PreparedEntryFunction): void {
   const { request, parameters } = call;
   writer.fixed(call.plan.nameBytes);
-  // Bad type arguments come before the arguments, but bad arguments are reported before them.
+  // Type arguments are written before the arguments, but bad arguments are reported first.
   const badType = badTypeArgument(writer, request.typeArguments);
   writer.length32(parameters.length);
   for (let index = 0; index < parameters.length; index += 1) {

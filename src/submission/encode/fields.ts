@@ -1,6 +1,6 @@
 /**
- * Fields of the request: JSON values to addresses, integers, bytes, types and lists, with the texts of the reference
- * (docs/spec/encode.md §A1, A2). Every reader has a trace: what was being parsed, innermost first.
+ * Fields of the request: converts JSON values to addresses, integers, bytes, types and lists, with the error messages
+ * of the reference (docs/spec/encode.md §A1, A2). Every reader takes a trace: what was being parsed, innermost first.
  */
 import { Cache, copiedText } from '../../cache.ts';
 import { byteTools } from '../../move/bcs/bytes.ts';
@@ -26,12 +26,12 @@ export const MAX_LIST_ITEMS = 65_536;
 /** Maximum number of UTF-16 units of all types of one list together. A type takes up to 25 times its text in memory. */
 export const MAX_TYPE_TEXTS_LENGTH = 1_048_576;
 
-/** Longest text of a type or a function that is cached with what was read from it, in UTF-16 units. */
+/** Longest text of a type or a function that is cached with its parsed value, in UTF-16 units. */
 export const MAX_CACHED_TEXT_LENGTH = 256;
-/** Memory of a cached value per unit of its text, in bytes, estimated. */
+/** Estimated memory in bytes of a cached value per unit of its text. */
 const BYTES_PER_TEXT_UNIT = 50;
 
-/** A member as it is in the input; absent is `undefined` and reads as null. */
+/** A member as it is in the input. An absent one is `undefined` and is read as null. */
 export type JsonField = JsonValue | undefined;
 
 /** ` (occurred while parsing "A") (occurred while parsing "B")`, innermost first. */
@@ -84,7 +84,7 @@ function parsedField<T>(
   }
 }
 
-/** A u64, as a number where that is exact. */
+/** A u64, as a number if that is exact. */
 export type U64 = bigint | number;
 
 const readU64 = (text: string): U64 => exactIntegerOf(text) ?? parseU64(text);
@@ -129,7 +129,7 @@ function readCached<V>(cache: Cache<V>, text: string, read: (text: string) => V)
 
 const moveTypes = new Cache<MoveType>('parsed');
 
-/** A type given as text: never fails on a text. */
+/** A type given as text. No text is rejected here; `verifyEncodeRequest` rejects unparsable ones. */
 function moveTypeField(value: JsonField, trace: Trace): MoveType {
   if (typeof value === 'string') return readCached(moveTypes, value, readMoveType);
   throw badText('MoveType', `deserialize Move type failed, ${wrongKind(value)}`, trace);
@@ -242,7 +242,7 @@ export function booleanField(value: JsonField, trace: Trace): boolean {
   throw unexpectedType('boolean', value, trace);
 }
 
-/** One of some texts, as an enumeration named `type`. */
+/** One of the `allowed` texts. Messages name the enumeration `type`. */
 export function enumField<T extends string>(
   value: JsonField,
   type: string,

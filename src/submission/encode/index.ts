@@ -1,7 +1,7 @@
 /**
- * Encode submission: from a transaction request in JSON to the bytes that its signers sign, as the reference makes
- * them (docs/spec/encode.md A). No HTTP here. Parsing and verifying are separate steps, because the API can reject a
- * request for other reasons between them (§A0).
+ * Encode submission: turns a transaction request in JSON into the bytes that its signers sign, as the reference does
+ * (docs/spec/encode.md A). It does not involve HTTP. Parsing and verifying are separate steps, because the API can
+ * reject a request for other reasons between them (§A0).
  */
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import type { JsonValue } from '../../move/json/json-text.ts';
@@ -28,7 +28,7 @@ export { parseEncodeRequest, parseRequestText } from './request.ts';
 export interface EncodeContext {
   /** The ledger's chain id, a u8. */
   readonly chainId: number;
-  /** The modules of the latest state. Functions of modules that `readModule` loaded are remembered. */
+  /** The modules of the latest state. Functions of modules that `readModule` loaded are cached. */
   readonly lookupModule: ModuleLookup;
 }
 
@@ -45,10 +45,10 @@ export async function encodeSubmission(
 }
 
 /**
- * The signing message of a request whose JSON is read; at once when the lookup answers at once and the function is
- * cached: waiting costs as much as encoding.
- * @throws EncodeError, RangeError when the chain id is not a u8, whatever the lookup throws that is not a MoveError;
- *   or rejects with them
+ * The signing message of a request whose JSON is parsed. It is returned synchronously if the lookup is synchronous and
+ * the function is cached, because awaiting costs as much as encoding.
+ * @throws EncodeError, RangeError if the chain id is not a u8, whatever the lookup throws that is not a MoveError; or
+ *   rejects with them
  */
 export function encodeValue(value: JsonValue, context: EncodeContext): MaybePromise<Buffer> {
   return encodeRequest(readEncodeRequest(value), context);
@@ -63,7 +63,7 @@ export function encodeRequest(
   );
 }
 
-/** A request read and verified. @throws EncodeError of the stages `parse` and `verify` */
+/** Reads and verifies a request. @throws EncodeError of the stages `parse` and `verify` */
 export function readEncodeRequest(value: JsonValue): EncodeRequest {
   const request = parseEncodeRequest(value);
   verifyEncodeRequest(request);
@@ -104,7 +104,7 @@ function verifyTypeArguments(types: readonly MoveType[]): void {
   }
 }
 
-/** Finds what a payload needs of the ledger (docs/spec/encode.md §A4). */
+/** Looks up what a payload needs from the ledger (docs/spec/encode.md §A4). */
 function preparePayload(
   payload: RequestPayload,
   lookup: ModuleLookup,

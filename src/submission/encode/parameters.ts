@@ -1,6 +1,6 @@
 /**
- * Parameters of a called function or script: which have an argument, the name of each in messages, and the layout for
- * encoding its JSON (docs/spec/encode.md §A4 steps 4 to 8).
+ * Parameters of a called function or script: which of them take an argument, how messages name them, and the layouts
+ * that encode the JSON of their arguments (docs/spec/encode.md §A4 steps 4 to 8).
  */
 import { copiedBytes } from '../../cache.ts';
 import { andThen, type MaybePromise, mapInOrder, settle } from '../../maybe-promise.ts';
@@ -17,12 +17,15 @@ import { resolveArgumentLayout } from '../../move/values/layout-resolver.ts';
 import { encodeValue, ValueEncodeError } from '../../move/values/value-encode.ts';
 import { EncodeError } from './encode-error.ts';
 
-/** A parameter with an argument. If it cannot have one, the error is reported only when its argument is reached. */
+/**
+ * A parameter that takes an argument. If its type cannot be encoded, the error is reported only when its argument is
+ * reached.
+ */
 export type ResolvedParameter =
   | {
       readonly kind: 'layout';
       readonly layout: Layout;
-      /** Size of every value in bytes; 0 when it depends on the value. */
+      /** Size of every value in bytes; 0 if it depends on the value. */
       readonly fixedBytes: number;
     }
   | { readonly kind: 'noType'; readonly cause: MoveTypeError }
@@ -35,14 +38,14 @@ export interface PlannedParameter {
   readonly resolved: ResolvedParameter | undefined;
 }
 
-/** A parameter of a call: type arguments put in, signers left out. */
+/** A parameter of a call, with type arguments substituted. Signers are left out. */
 export interface CallParameter {
   readonly type: MoveType;
   readonly resolved: ResolvedParameter;
 }
 
 /**
- * Finds the layout of a parameter. Failures of the lookup other than a missing module come through.
+ * Finds the layout of a parameter. Errors of the lookup propagate, except for missing and unloadable modules.
  * @param done shared by all parameters of a call, which may contain the same large type arguments
  */
 export function resolveParameter(

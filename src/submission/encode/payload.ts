@@ -1,6 +1,6 @@
 /**
- * Payloads of the request: the union by `type` and the fields of each kind, the `abi` of a script's code and encrypted
- * payloads among them (docs/spec/encode.md §A2).
+ * Payloads of the request: the union by `type` and the fields of each kind, including the `abi` of a script's code and
+ * encrypted payloads (docs/spec/encode.md §A2).
  */
 import type { JsonObject, JsonValue } from '../../move/json/json-text.ts';
 import type { Address } from '../../move/types/address.ts';
@@ -44,7 +44,7 @@ export interface EntryFunctionRequest extends CallRequest {
 export interface ScriptRequest extends CallRequest {
   readonly kind: 'script';
   readonly code: Buffer;
-  /** The parameters of a given `abi`: it is believed, and the code is not looked at. */
+  /** The parameters of the `abi`, if given. They are trusted: the code is not read. */
   readonly abiParameters: readonly MoveType[] | undefined;
 }
 
@@ -61,7 +61,7 @@ export type RequestPayload =
 
 const MULTISIG_UNION = 'MultisigTransactionPayload';
 
-/** The traces of a kind of request and of its payload; made once, not for each request. */
+/** The traces of a kind of request and of its payload, built once instead of per request. */
 export interface RequestTraces {
   readonly outer: Trace;
   readonly fields: Trace;
@@ -214,7 +214,7 @@ export interface EncryptedRequest {
   readonly state: keyof typeof ENCRYPTED_STATES;
   /** 32 bytes. */
   readonly payloadHash: Buffer;
-  /** Not looked into before conversion. */
+  /** Not decoded before conversion. */
   readonly ciphertext: Buffer;
   readonly encryptionEpoch: U64;
   readonly claimedFunction: ClaimedFunction | undefined;
@@ -246,7 +246,7 @@ function readEncryptedPayload(value: JsonField, outer: Trace): EncryptedRequest 
 
 const DECRYPTED_UNION = 'EncryptedTransactionInnerPayload';
 
-/** A decrypted payload is never submitted again: it is read for its errors. */
+/** A decrypted payload cannot be submitted. It is parsed only to report its errors. */
 function checkDecrypted(payload: JsonObject, outer: Trace): void {
   const decrypted = payload.get('decrypted_payload');
   const trace = within(DECRYPTED_UNION, outer);

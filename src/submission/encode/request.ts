@@ -1,6 +1,6 @@
 /**
- * The request of an encode submission: its JSON, its fields and the order they are checked in (docs/spec/encode.md
- * §A1).
+ * The request of an encode submission: its JSON, its fields and the order in which they are checked
+ * (docs/spec/encode.md §A1).
  */
 import {
   type JsonObject,
@@ -31,14 +31,14 @@ export interface EncodeRequest {
   readonly expirationTimestampSecs: U64;
   readonly payload: RequestPayload;
   readonly replayProtectionNonce: bigint | undefined;
-  /** Absent: one signer, or a request with signatures. Empty: several signers, of which the sender is the only one. */
+  /** Absent for one signer or with signatures. Empty for several signers of which the sender is the only one. */
   readonly secondarySigners: readonly Address[] | undefined;
 }
 
 const TRACES = requestTraces('EncodeSubmissionRequest', '');
 
 /**
- * Reads a request from its JSON, as bytes or as a value. No bytes at all read as null.
+ * Reads a request from its JSON, as bytes or as a value. An empty body is read as null.
  * @throws EncodeError of stage `parse`
  */
 export function parseEncodeRequest(body: JsonValue | Uint8Array): EncodeRequest {
@@ -48,7 +48,7 @@ export function parseEncodeRequest(body: JsonValue | Uint8Array): EncodeRequest 
   return readTransactionRequest(request, TRACES, request.get('secondary_signers'));
 }
 
-/** Reads the fields of a request in the order of their checks. @throws EncodeError of stage `parse` */
+/** Reads the fields of a request in the order in which they are checked. @throws EncodeError of stage `parse` */
 export function readTransactionRequest(
   request: JsonObject,
   traces: RequestTraces,
@@ -74,7 +74,7 @@ export function readTransactionRequest(
   };
 }
 
-/** The JSON value of a request; no bytes at all read as null. @throws EncodeError `json_syntax` */
+/** The JSON value of a request. An empty body is read as null. @throws EncodeError `json_syntax` */
 export function parseRequestText(body: Uint8Array): JsonValue {
   if (body.length === 0) return null;
   try {

@@ -26,11 +26,11 @@ export interface PreparedScript {
   readonly parameters: readonly CallParameter[];
 }
 
-/** Variants of the arguments whose type a layout can be (docs/spec/encode.md §A5). */
+/** Variants of the arguments, by the kind of their layout (docs/spec/encode.md §A5). */
 const ARGUMENT_INDEX: ReadonlyMap<string, number> = new Map(
   TransactionArgument.kinds.map((kind, index) => [kind === 'u8Vector' ? 'bytes' : kind, index]),
 );
-/** Also that of an empty vector of any type. */
+/** Also the variant of an empty vector of any type. */
 const BYTES_INDEX = ARGUMENT_INDEX.get('bytes')!;
 
 /** Finds what a script needs from the ledger. @throws EncodeError of stage `convert`, or rejects with it */
@@ -59,7 +59,7 @@ export function writeScript(writer: BcsWriter, { request, parameters }: Prepared
   writer.length32(values.length);
   for (const [index, bytes] of values.entries()) {
     const { resolved } = parameters[index]!;
-    // A parameter without a layout has been rejected with its value.
+    // encodeArgumentBytes has already rejected parameters without a layout.
     if (resolved.kind === 'layout') writeTransactionArgument(resolved.layout, bytes, writer);
   }
 }
@@ -76,7 +76,7 @@ function scriptParameters(request: ScriptRequest): readonly MoveType[] {
   }
 }
 
-/** Scalars and byte vectors are arguments; so is an empty vector of any type, as in the reference. */
+/** Accepts scalars, byte vectors and, as the reference does, an empty vector of any type. */
 function writeTransactionArgument(layout: Layout, bytes: Buffer, writer: BcsWriter): void {
   const index = ARGUMENT_INDEX.get(layout.kind);
   if (index !== undefined) {

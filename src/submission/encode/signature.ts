@@ -1,6 +1,6 @@
 /**
- * Signatures of requests to submit or simulate: the unions by `type`, their fields and what is checked of them before
- * any state is read (docs/spec/transactions.md §2.9, §9.1), and their BCS. No signature is verified here.
+ * Signatures of requests to submit or simulate: the unions by `type`, their fields, the checks before any state is read
+ * (docs/spec/transactions.md §2.9, §9.1), and their BCS. No signature is verified cryptographically here.
  */
 import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import { BITMAP_BYTES, MAX_MULTI_ED25519_KEYS } from '../../move/crypto/authenticator.ts';
@@ -23,16 +23,16 @@ export interface RequestSignature {
   /** @throws EncodeError of stage `verify` */
   verify(): void;
   /**
-   * Writes its authenticator, once it is verified: bytes that may not be one where a key or a signature of the request
-   * is BCS itself. @throws EncodeError of stage `convert`
+   * Writes the authenticator; call `verify` first. The bytes may not decode as an authenticator, because keys and
+   * signatures that are BCS in the request are copied unchecked. @throws EncodeError of stage `convert`
    */
   write(writer: BcsWriter): void;
 }
 
-/** Reads the fields of one kind of signature; what it writes follows the variants. */
+/** Reads the fields of one kind of signature. The result's `write` does not write the variants of the kind. */
 type SignatureReader = (signature: JsonObject, trace: Trace) => RequestSignature;
 
-/** By the value of `type`: how messages name the kind, its reader, and its variants in BCS. */
+/** Keyed by the value of `type`: the name of the kind in messages, its reader, and its variants in BCS. */
 type SignatureUnion = Readonly<
   Record<string, readonly [name: string, read: SignatureReader, ...variants: number[]]>
 >;
@@ -57,7 +57,7 @@ const TRANSACTION_SIGNATURES: SignatureUnion = {
 };
 
 /**
- * The signature of a transaction. A `single_sender` is always refused: the signature inside it would need a second
+ * The signature of a transaction. A `single_sender` is always rejected: the signature inside it would need a second
  * `type` in the same object. @throws EncodeError of stage `parse`
  */
 export function readTransactionSignature(value: JsonField, outer: Trace): RequestSignature {
@@ -177,7 +177,7 @@ interface Scheme {
   readonly bytes: Buffer;
 }
 
-/** How messages name the schemes, in the order of the variants of keys. */
+/** Names of the key schemes in messages, in the order of their BCS variants. */
 const KEY_SCHEMES: Readonly<Record<string, string>> = {
   ed25519: 'Ed25519',
   secp256k1_ecdsa: 'Secp256k1Ecdsa',
@@ -195,7 +195,7 @@ const SIGNATURE_SCHEMES: Readonly<Record<string, string>> = {
 };
 /** Schemes whose bytes in a request are their BCS. */
 const BCS_SCHEMES: ReadonlySet<string> = new Set(['keyless', 'federated_keyless', 'web_authn']);
-/** Keys whose signatures are of another scheme. */
+/** Keys whose signatures have a different scheme. */
 const SIGNATURE_OF_KEY: Readonly<Record<string, string>> = {
   secp256r1_ecdsa: 'web_authn',
   federated_keyless: 'keyless',
@@ -281,7 +281,7 @@ function readMultiKey(signature: JsonObject, trace: Trace): RequestSignature {
   return { verify, write };
 }
 
-/** A bit for each key, the highest first; set for those that signed. */
+/** One bit per key, the highest first, set for the keys that signed. */
 function bitmapOf(signatures: readonly IndexedSignature[], keyCount: number): Buffer {
   const bitmap = Buffer.alloc(Math.ceil(keyCount / 8));
   for (const { index } of signatures) {

@@ -11,7 +11,7 @@ import type { EncryptedRequest } from './payload.ts';
 import type { EncodeRequest } from './request.ts';
 import { type PreparedScript, writeScript } from './script.ts';
 
-/** What is run; `empty` runs the payload that a multisig account has stored. */
+/** The executable of a payload. `empty` runs the payload that a multisig account has stored. */
 export type PreparedExecutable =
   | PreparedEntryFunction
   | PreparedScript
@@ -26,7 +26,7 @@ interface PlainPayload {
 /** A payload that needs no more lookups. */
 export type PreparedPayload = PlainPayload | EncryptedRequest;
 
-/** Variants of the content of a multisig payload: its own numbering. */
+/** Variants of the content of a multisig payload, which are numbered separately. */
 const MULTISIG_INDEX = { entryFunction: 0, script: 1 };
 
 const MULTI_AGENT_INDEX = 0;
@@ -38,7 +38,7 @@ export const DOMAIN_HASHES = {
 };
 
 /**
- * Writes the signing message to a new buffer. Secondary signers, if given, also an empty list of them, make it that of
+ * Writes the signing message to a new buffer. If secondary signers are given, even an empty list, it is the message of
  * a transaction with several signers. @throws EncodeError of stage `convert`; RangeError if the chain id is not a u8
  */
 export function signingMessage(
@@ -74,7 +74,7 @@ export function signingMessage(
   return writer.view();
 }
 
-/** The forms without a nonce. */
+/** Writes the forms without a nonce. */
 function writePlain(writer: BcsWriter, { executable, multisigAddress }: PlainPayload): void {
   if (multisigAddress === undefined) {
     if (executable.kind === 'empty') throw new TypeError('only a multisig account runs nothing');

@@ -1,5 +1,5 @@
 /**
- * Requests to submit or simulate transactions: all fields, what can be verified without state, and the BCS of the
+ * Requests to submit or simulate transactions: all fields, the checks that need no state, and the BCS of the
  * transaction (docs/spec/transactions.md §9.1, §9.4).
  */
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';

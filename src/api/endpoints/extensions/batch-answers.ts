@@ -1,4 +1,4 @@
-/** The answer to a batch, put together from the answers to its reads as they are. */
+/** Builds the answer to a batch from the answers to its reads. */
 import type { MaybePromise } from '../../../maybe-promise.ts';
 import { encodeBcs } from '../../../move/bcs/bcs-writer.ts';
 import { formatHex } from '../../../move/bcs/hex.ts';
@@ -6,7 +6,7 @@ import { BCS_MEDIA_TYPE, type Format } from '../../negotiation.ts';
 import type { Answer, BatchAnswer } from '../endpoint.ts';
 import { joinedAnswer } from '../joined-answer.ts';
 
-/** An answer whose body is in the form that it has in the answer to the batch. */
+/** An answer with its body in the form that the batch's answer contains. */
 export function embedded({ body, contentType, ...rest }: BatchAnswer, format: Format): BatchAnswer {
   const bytes = asBuffer(body);
   const isHex = format === 'json' && contentType === BCS_MEDIA_TYPE;

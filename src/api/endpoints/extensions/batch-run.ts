@@ -1,6 +1,6 @@
 /**
- * Answers the reads of a batch, bounded in bytes and time. Where answers come from elsewhere, several are waited for at
- * once; in between, other requests get their turn.
+ * Answers the reads of a batch, bounded in bytes and time. If answers come from another process or node, several reads
+ * run concurrently. Other requests get their turn in between.
  */
 
 import { andThen, type MaybePromise, together } from '../../../maybe-promise.ts';
@@ -13,11 +13,11 @@ import type { BatchAnswer, BatchRead, BatchReads, ReadCall } from '../endpoint.t
 import { embedded } from './batch-answers.ts';
 
 export const MAX_BATCH_BYTES = 16 * 1024 * 1024;
-/** A batch that has so many bytes ends while too much is unsent. */
+/** A batch that has this many bytes starts no more reads while too many bytes are unsent. */
 export const LARGE_BATCH_BYTES = 64 * 1024;
-/** How long a batch may take, in milliseconds: what has not begun by then is refused. */
+/** How long a batch may take, in milliseconds: reads that have not begun by then are refused. */
 export const MAX_BATCH_MS = 10_000;
-/** Reads of a batch that are waited for at the same time. */
+/** Maximum concurrent reads of a batch. */
 export const MAX_BATCH_AWAITED = 16;
 /** Work of a batch between two turns of the event loop, in milliseconds. */
 const TURN_MS = 3;
@@ -60,12 +60,12 @@ export class BatchRun {
   readonly #startedMs: number;
   #turnBeganMs: number;
   #bytesLeft = MAX_BATCH_BYTES;
-  /** The bytes so far count as unsent until the batch is answered: many batches are put together at a time. */
+  /** Counts the bytes so far as unsent until the batch is answered: many batches are answered at the same time. */
   readonly #held: Held;
   #begun = 0;
   readonly #answers: BatchAnswer[];
 
-  /** @param clock milliseconds that only grow */
+  /** @param clock monotonic, in milliseconds */
   constructor(
     reads: readonly BatchRead[],
     call: BatchCall,
@@ -80,10 +80,10 @@ export class BatchRun {
     this.#answers = new Array<BatchAnswer>(reads.length);
   }
 
-  /** The answers in the order of the reads; none when the client has gone. */
+  /** Resolves to the answers in the order of the reads; none if the client has gone. */
   run(): MaybePromise<readonly BatchAnswer[]> {
     const lines = Array.from({ length: MAX_BATCH_AWAITED }, (_, line) => () => {
-      // The first line has answered everything by now unless it waits.
+      // Unless the first line waits, it has answered everything by now.
       const isUseful = line === 0 || this.#call.others.isRemote(this.#call);
       return isUseful ? this.#line() : undefined;
     });
@@ -125,7 +125,7 @@ export class BatchRun {
     return this.#call.others.answer(read, this.#call);
   }
 
-  /** The answer, or a refusal if it does not fit: then nothing further is begun. */
+  /** The answer, or a refusal if it does not fit; then no further read begins. */
   #fitting(answer: BatchAnswer): BatchAnswer {
     const shown = embedded(answer, this.#call.format);
     const bytes = Buffer.byteLength(shown.body);

@@ -23,7 +23,7 @@ import { LEDGER_VERSION } from '../parameters.ts';
 import { answersBcs, answersJson } from './batch-answers.ts';
 import { BatchRun } from './batch-run.ts';
 
-/** Longest body, in bytes: it is read in one piece. */
+/** Maximum body, in bytes: it is parsed in one piece. */
 export const MAX_BATCH_BODY_BYTES = 256 * 1024;
 
 const ACCEPT: Readonly<Record<Format, string>> = { json: 'application/json', bcs: BCS_MEDIA_TYPE };
@@ -85,7 +85,7 @@ export const batchEndpoint = defineSubmission({
   },
 });
 
-/** @throws EncodeError of stage `parse`; ApiError 400 for too many */
+/** @throws EncodeError of stage `parse`; ApiError 400 for too many reads */
 function readBatch(body: JsonValue): readonly BatchedRead[] {
   const requests = asList(asObject(body)?.get('requests'));
   if (requests === undefined) throw unexpectedType('BatchRequest', body, '');

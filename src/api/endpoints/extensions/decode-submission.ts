@@ -49,7 +49,7 @@ export const decodeSubmissionEndpoint = defineSubmission({
   },
 });
 
-/** The one string that a body is. @throws ApiError 400, in the words of other bodies' refusals */
+/** Parses a body that is a single string. @throws ApiError 400, worded like the errors of other bodies */
 function stringBody(bytes: Buffer): string {
   let value: JsonValue;
   try {

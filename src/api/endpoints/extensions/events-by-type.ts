@@ -61,7 +61,7 @@ export const eventsByTypeEndpoint = defineRead({
     const limit = listSize(parameters.limit, settings);
     const { events, next } = await view.typedEvents.page({ type, start, version, limit }, pace);
     const cursor = next && `${next.version}:${next.index}`;
-    // Without a start, a page begins where pruning has come to.
+    // Without a start, a page begins at the oldest version, which pruning moves.
     const isFixed = asked !== undefined && start !== undefined;
     if (format === 'bcs') return { body: typedEventsBcs(events), cursor, isImmutable: isFixed };
     const rendered = await view.typedEvents.render(events, pace);

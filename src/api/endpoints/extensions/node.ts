@@ -1,6 +1,6 @@
 /**
- * What extensions tell of a node (docs/extensions.md): whether it is ready, its newest heads, and
- * the snapshots that it offers.
+ * Extensions that describe a node (docs/extensions.md): whether it is ready, its newest heads, and the snapshots that
+ * it offers.
  */
 import { encodeBcs } from '../../../move/bcs/bcs-writer.ts';
 import { ApiError } from '../../error-table.ts';
@@ -15,7 +15,7 @@ import { lastPosition } from '../resumed-stream.ts';
 const USECS_PER_MS = 1000n;
 const USECS_PER_SEC = 1_000_000n;
 const READY = 'daybook:ready';
-/** A balancer should look again soon, whatever lag is allowed, in seconds. */
+/** Maximum `Retry-After`, in seconds: a load balancer should check again soon, whatever lag is allowed. */
 const MAX_RETRY_AFTER_SECS = 10;
 
 /** Seconds since the ledger's newest timestamp, rounded down; 0 for a ledger ahead of the clock. */
@@ -77,7 +77,7 @@ export const headsEndpoint = defineRead({
   answer: ({ view, settings }) => ({ body: indexJson(view.state, settings) }),
   stream({ headers, settings }) {
     const source = new HeadSource(({ state }) => indexJson(state, settings));
-    // A client that connects again is told the state again: it may have missed nothing, and cannot know.
+    // A client that reconnects gets the state again even if it missed nothing, because it cannot know that.
     return { source, from: lastPosition(headers, U64) ?? 0n };
   },
 });

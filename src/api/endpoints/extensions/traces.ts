@@ -1,4 +1,4 @@
-/** What a run did, call by call: of a transaction, a simulation or a view function (docs/traces.md). */
+/** Traces of transactions, simulations and view functions: what a run did, call by call (docs/traces.md). */
 import { andThen } from '../../../maybe-promise.ts';
 import { TraceSchema } from '../../schemas/trace-schemas.ts';
 import { defineRead, defineSubmission } from '../endpoint.ts';

@@ -1,7 +1,6 @@
 /**
- * Blocks of sorted runs: entries in the order of their keys, behind a checksum (docs/data-layout.md, "Sorted runs"). A
- * block fills one page of the database. Every answer about a key, also its absence, comes from a block whose checksum
- * was compared.
+ * Blocks of sorted runs: a checksum, then entries in key order (docs/data-layout.md, "Sorted runs"). A block fills one
+ * page of the database. Every result for a key, even its absence, comes from a block whose checksum was verified.
  */
 import { CACHE_BUDGETS } from '../../../cache.ts';
 import {
@@ -25,8 +24,8 @@ const LOG_MARK = 0x6c6f_6720;
 export const BLOCK_MARK = 0x626c_6f63;
 
 /**
- * A key and its value, as blocks, the log and batches have them: u16 bytes of the key, u16 bytes of the value or
- * DELETED, key, value. Keys begin with the number of the column. An entry is a place in such bytes.
+ * A key and its value, as stored in blocks, the log and batches: length of the key u16, length of the value u16 or
+ * DELETED, key, value. Keys begin with the column's number. An entry is a position in such bytes.
  */
 export class Entry {
   readonly bytes: Buffer;
@@ -75,7 +74,7 @@ export class Entry {
     return compareBytes(this.bytes, this.keyAt, this.keyEnd, key, 0, key.length);
   }
 
-  /** The first bits of the key as a number, whose order is that of keys where it differs. */
+  /** The first bits of the key as a number. Keys with different prefixes are in the order of their prefixes. */
   get prefix(): number {
     const at = this.keyAt;
     const { bytes, keyEnd } = this;
@@ -87,7 +86,7 @@ export class Entry {
   }
 }
 
-/** A small integer of V8, whichever of the columns has the key. */
+/** A prefix fits into a small integer of V8, whatever the column's number is. */
 export const PREFIX_BITS = 30;
 const PREFIX_BYTES = 4;
 
@@ -109,12 +108,12 @@ export function entryOf(key: Uint8Array, value: Uint8Array | undefined): Entry {
   return new Entry(bytes, 0);
 }
 
-/** The version that ends a key. */
+/** The version at the end of a key. */
 export function versionOf(bytes: Uint8Array, keyEnd = bytes.length): number {
   return u32At(bytes, keyEnd - 8) * 0x1_0000_0000 + u32At(bytes, keyEnd - 4);
 }
 
-/** Compares parts of two buffers. Keys differ so early that a call into the runtime takes longer. */
+/** Compares parts of two buffers. Keys differ so early that a call into the runtime would take longer. */
 export function compareBytes(
   a: Uint8Array,
   aFrom: number,
@@ -173,7 +172,7 @@ export class Block {
   }
 }
 
-/** Blocks of one generation of the cache, of two. */
+/** Most blocks in each of the cache's two generations. */
 const MAX_CACHED_BLOCKS = CACHE_BUDGETS.blocks.bytes / 2 / PAGE_BYTES;
 
 /** Recently used blocks by id. */
@@ -207,7 +206,7 @@ export class BlockWriter {
     return this.#offsets.length;
   }
 
-  /** Whether there is room for an entry of so many bytes. */
+  /** Whether there is room for an entry of this many bytes. */
   hasRoomFor(bytes: number): boolean {
     return this.#end + (this.#offsets.length + 1) * OFFSET_BYTES + bytes <= MAX_BLOCK_BYTES;
   }
@@ -218,7 +217,7 @@ export class BlockWriter {
     this.#end += end - at;
   }
 
-  /** The block of what was added, a view that holds until the next entry comes; the next block is empty. */
+  /** Returns the block and starts an empty one. The block is a view that is valid until the next entry is added. */
   finish(id: number): Buffer {
     const bytes = this.#bytes;
     bytes.writeUInt16LE(this.#offsets.length, CHECKSUM_BYTES);
@@ -235,7 +234,7 @@ export class BlockWriter {
   }
 }
 
-/** The row that a commit adds to the log: any number of entries. */
+/** Encodes the row that a commit adds to the log. It has any number of entries. */
 export function encodeEntries(entries: readonly Entry[], id: number): Buffer {
   let length = CHECKSUM_BYTES;
   for (const { at, end } of entries) length += end - at;

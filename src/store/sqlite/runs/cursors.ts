@@ -1,4 +1,4 @@
-/** Walking through entries of several sources at once, in the order of their keys. */
+/** Walks through the entries of several sources at once, in key order. */
 import type { Block, Entry } from './block.ts';
 import type { Run } from './run.ts';
 
@@ -9,14 +9,14 @@ export interface KeyRange {
 }
 
 export interface Cursor {
-  /** The entry here; `undefined` at the end. */
+  /** The current entry; `undefined` at the end. */
   readonly entry: Entry | undefined;
   /** The prefix of its key. */
   readonly prefix: number;
   next(): void;
 }
 
-/** The cursor at the next key. The cursors with older entries of that key go on. */
+/** The cursor at the next key. Cursors with older entries of that key are advanced. */
 export function nextCursor<T extends Cursor>(
   newestFirst: readonly T[],
   reverse: boolean,
@@ -73,7 +73,7 @@ export function firstAtOrAbove(entries: readonly Entry[], key: Uint8Array): numb
   return low;
 }
 
-/** A position in the blocks of a run, some of which may have no entries. */
+/** A position in the blocks of a run. Some blocks may have no entries. */
 export class RunCursor implements Cursor {
   readonly #run: Run;
   readonly #step: number;

@@ -1,4 +1,4 @@
-/** One row, which every commit replaces: the list of runs, where the log is, which versions have records. */
+/** One row that every commit replaces: the list of runs, the range of the log, and which versions have records. */
 import { CHECKSUM_BYTES, checkValue, putChecksum } from '../stored-value.ts';
 
 /** Blocks of a run have ids from `number * MAX_RUN_BLOCKS` on; the row after the last one is the index. */
@@ -9,16 +9,16 @@ const RUN_NUMBERS = 5;
 const OTHER_NUMBERS = 5;
 
 export interface RunFacts {
-  /** Never used again. */
+  /** Never reused. */
   readonly number: number;
   readonly blocks: number;
   readonly entries: number;
-  /** Lowest and highest version in keys of state; in a run without any, the lowest is above the highest. */
+  /** Lowest and highest version in state keys. If the run has none, the lowest is above the highest. */
   readonly lowestVersion: number;
   readonly highestVersion: number;
 }
 
-/** Versions that all have a record; none when the first is above the last. */
+/** A range of versions that all have a record. It is empty if the first is above the last. */
 export interface RecordRange {
   readonly recordsFrom: number;
   readonly recordsTo: number;
@@ -26,7 +26,7 @@ export interface RecordRange {
 
 export interface Manifest extends RecordRange {
   readonly nextRun: number;
-  /** Rows of the log from the first to the last; the first is above the last when it is empty. */
+  /** First and last row of the log. If the log is empty, the first is above the last. */
   readonly logFrom: number;
   readonly logTo: number;
   readonly runs: readonly RunFacts[];

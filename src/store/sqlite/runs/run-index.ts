@@ -1,10 +1,10 @@
 /**
- * The index of a sorted run, which is in memory: a fence for each block, a filter of partitions, and how many rows of
- * which columns the run has.
+ * The index of a sorted run, which is kept in memory: a fence for each block, a filter of partitions, and the number of
+ * rows that the run has of each column.
  *
- * A fence is the first key of a block, as far as it differs from the key before. The filter is a Bloom filter whose
- * bits for one partition are all in one line of 64 bytes. It never denies a partition that is there, and wrongly
- * affirms about one in a hundred.
+ * A fence is the first key of a block, up to the first byte that differs from the key before. The filter is a Bloom
+ * filter whose bits for one partition are all in one line of 64 bytes. It has no false negatives, and about one false
+ * positive in a hundred.
  */
 import { COLUMNS, STATE } from '../../columns/columns.ts';
 import { FORK_LAYOUT } from '../../columns/fork-columns.ts';
@@ -20,7 +20,7 @@ const BITS_SET = 6;
 const PLACE_BITS = 9;
 const MULTIPLIERS = [0x9e37_79b1, 0x85eb_ca6b, 0xc2b2_ae35] as const;
 
-/** Bytes of a column's number and partition in a key, by the number. */
+/** Bytes of the column's number and the partition in a key, by the column's number. */
 const PARTITION_BYTES = new Uint8Array(256);
 for (const { number, partitionBytes } of [...COLUMNS, ...FORK_LAYOUT.columns]) {
   PARTITION_BYTES[number] = 1 + partitionBytes;
@@ -39,7 +39,7 @@ interface ColumnCounts {
 export interface RunIndex {
   readonly fenceEnds: Uint32Array;
   readonly fences: Buffer;
-  /** Empty in the oldest run, which most reads end with. */
+  /** Empty in the oldest run, because most reads end there. */
   readonly filter: Uint32Array;
   readonly columns: ReadonlyMap<number, ColumnCounts>;
 }
@@ -52,14 +52,14 @@ export class RunIndexBuilder {
   #fenceBytes = 0;
   #last: Entry | undefined;
   #lastHash = -1;
-  /** Of the column of the last entry. */
+  /** The column of the last entry, and its counts. */
   #number = -1;
   #counts: ColumnCounts = { puts: 0, deletes: 0, bytes: 0 };
   entries = 0;
   lowestVersion = Number.POSITIVE_INFINITY;
   highestVersion = -1;
 
-  /** @param expected at least as many entries as come, for the filter; 0 for an index without one */
+  /** @param expected upper bound of the number of entries, for the filter; 0 for an index without one */
   constructor(expected: number) {
     const lines = Math.max(1, Math.ceil((expected * BITS_PER_PARTITION) / LINE_BITS));
     this.#filter = new Uint32Array(expected === 0 ? 0 : lines * LINE_WORDS);
@@ -119,9 +119,10 @@ export class RunIndexBuilder {
 }
 
 /**
- * The row of an index: its checksum, then u32 in little-endian as on every machine that Node supports: the numbers of
- * columns, of bytes of fences and of words of the filter; for each column its number, puts, deletes, and bytes as f64;
- * where each fence ends; the fences, filled up to whole words; the filter.
+ * Encodes the row of an index: its checksum, then u32 in little-endian. Arrays are copied from memory, so the machine
+ * must be little-endian. The order is: the numbers of columns, of bytes of fences and of words of the filter; for each
+ * column its number, puts, deletes, and bytes as f64; where each fence ends; the fences, padded to whole words; the
+ * filter.
  */
 export function encodeIndex({ fences, fenceEnds, filter, columns }: RunIndex, id: number): Buffer {
   const head = Buffer.alloc(CHECKSUM_BYTES + 3 * WORD_BYTES + columns.size * 5 * WORD_BYTES);

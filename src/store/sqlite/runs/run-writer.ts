@@ -1,4 +1,4 @@
-/** Adds entries to sorted runs, inside the transaction of a commit. Only the writing process does this. */
+/** Adds entries to sorted runs, within the transaction of a commit. Only the writing process does this. */
 import { isReadable, type WritableRows } from '../stored-value.ts';
 import { BlockWriter, decodeEntries, type Entry, encodeEntries } from './block.ts';
 import { nextCursor, RunCursor } from './cursors.ts';
@@ -7,18 +7,18 @@ import { type Run, RunBuilder } from './run.ts';
 import { encodeIndex } from './run-index.ts';
 import { insert, SortedRuns } from './sorted-runs.ts';
 
-/** Entries that the log may have: every process has them in memory. */
+/** Most entries in the log. Every process keeps them in memory. */
 export const MAX_LOG_ENTRIES = 4_096;
-/** So many neighbouring runs of about one size are merged into one. */
+/** This many neighbouring runs of about the same size are merged into one. */
 const RUNS_PER_SIZE = 8;
-/** When all others have so much of the oldest run's entries, they are merged with it. */
+/** All runs, if there are RUNS_PER_SIZE, are merged when the newer ones have this share of the oldest run's entries. */
 const OLDEST_RATIO = 0.5;
-/** Entries that each merge advances by, for each entry that a commit adds. */
+/** Each merge advances by this many entries for each entry that a commit adds. */
 const MERGE_PACE = 8;
-/** Rows of runs that nothing uses any more which a commit deletes. */
+/** Most rows of unused runs that a commit deletes. */
 const MAX_REMOVED_ROWS = 2_048;
 
-/** Runs that are being merged into one, some entries with each commit. */
+/** A merge of several runs into one. Each commit merges some entries. */
 interface RunMerge {
   readonly inputs: readonly Run[];
   readonly cursors: readonly RunCursor[];
@@ -42,7 +42,7 @@ export class RunWriter {
     this.#findRemoved();
   }
 
-  /** @param entries in the order of their keys, each once @throws StoredValueError */
+  /** @param entries sorted by key, each key once @throws StoredValueError */
   add(entries: readonly Entry[]): void {
     const { runs } = this;
     const { logTo } = runs.manifest;
@@ -50,7 +50,7 @@ export class RunWriter {
       if (entries.length > 0) {
         const row = encodeEntries(entries, logTo + 1);
         this.#rows.write('log', logTo + 1, row);
-        // Those that were passed in keep the whole batch in memory.
+        // Decodes the row, because the entries that were passed in keep the whole batch in memory.
         for (const entry of decodeEntries(row, logTo + 1)) insert(runs.recent, entry);
         this.#replace({ logTo: logTo + 1 }, runs.runs);
       }
@@ -65,10 +65,10 @@ export class RunWriter {
     this.#replace({ recordsFrom, recordsTo }, this.runs.runs);
   }
 
-  /** Replaces each unreadable block by one without entries, and makes unreadable indexes again. @returns how many */
+  /** Replaces unreadable blocks by empty ones and rebuilds unreadable indexes. @returns how many it replaced */
   mend(): number {
     let mended = 0;
-    // A merge may have read blocks that are replaced.
+    // Cancels the merges: they may have read blocks that are replaced.
     for (const merge of this.#merges.splice(0)) this.#removed.push(merge.output.number);
     for (const run of this.runs.runs) {
       for (let at = 0; at < run.facts.blocks; at += 1) {
@@ -128,7 +128,7 @@ export class RunWriter {
     const entries = inputs.reduce((sum, { facts }) => sum + facts.entries, 0);
     const output = this.#builder(manifest.nextRun, isOfOldest ? 0 : entries);
     const cursors = inputs.map((run) => new RunCursor(run, ALL_KEYS));
-    // Below the oldest run there is nothing that a deletion could hide.
+    // No older run has rows that a deletion in the oldest run could hide.
     this.#merges.push({ inputs, cursors, dropsDeleted: isOfOldest, output });
     this.#replace({ nextRun: manifest.nextRun + 1 }, runs);
   }
@@ -166,7 +166,7 @@ export class RunWriter {
     }
   }
 
-  /** Finds the outputs of merges that were cut off, and runs whose rows have not been removed yet. */
+  /** Finds the outputs of interrupted merges, and runs whose rows have not been removed yet. */
   #findRemoved(): void {
     const used = new Set(this.runs.runs.map(({ facts }) => facts.number));
     for (let id = this.#rows.next('blocks', 0); id !== undefined; ) {
@@ -177,7 +177,7 @@ export class RunWriter {
   }
 }
 
-/** Merges so many entries. @returns the run, when it is complete @throws StoredValueError */
+/** Merges up to this many entries. @returns the run once it is complete @throws StoredValueError */
 function advance({ cursors, dropsDeleted, output }: RunMerge, entries: number): Run | undefined {
   for (let left = entries; left > 0; left -= 1) {
     const cursor = nextCursor(cursors, false);
@@ -189,7 +189,7 @@ function advance({ cursors, dropsDeleted, output }: RunMerge, entries: number): 
   return undefined;
 }
 
-/** Runs of one size have up to eight times as many entries as the smallest. */
+/** The size class of a run. Entries grow about eightfold from one class to the next. */
 function sizeOf({ facts }: Run): number {
   return Math.floor(Math.log2(facts.entries / MAX_LOG_ENTRIES + 1) / Math.log2(RUNS_PER_SIZE));
 }

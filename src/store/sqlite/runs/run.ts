@@ -1,6 +1,6 @@
 /**
- * One sorted run: blocks of entries in the order of their keys, which never change. Its index (run-index.ts) is in
- * memory; blocks are read when needed.
+ * One sorted run: blocks of entries in key order, which never change. Its index (run-index.ts) is kept in memory.
+ * Blocks are read when needed.
  */
 import { type StoredRows, StoredValueError, type WritableRows } from '../stored-value.ts';
 import { Block, type BlockCache, BlockWriter, compareBytes, type Entry } from './block.ts';
@@ -43,7 +43,7 @@ export class Run {
     return decodeIndex(row, id, this.facts.blocks);
   }
 
-  /** The index that the blocks have; some may have lost their entries. @throws StoredValueError */
+  /** Rebuilds the index from the blocks, some of which may have lost their entries. @throws StoredValueError */
   indexOfBlocks(): RunIndex {
     const builder = new RunIndexBuilder(this.facts.entries);
     let emptyBlocks = 0;
@@ -51,7 +51,7 @@ export class Run {
       const block = this.block(at);
       emptyBlocks += 1;
       if (block.count === 0) continue;
-      // Nothing is looked for in a block without entries: the next one begins at the same key.
+      // An empty block gets the first key of the next one, so no key is looked up in it.
       const { key } = block.entryAt(0);
       for (; emptyBlocks > 0; emptyBlocks -= 1) builder.addBlock(key);
       for (let entry = 0; entry < block.count; entry += 1) builder.addEntry(block.entryAt(entry));
@@ -65,7 +65,7 @@ export class Run {
     return filter.length === 0 || mayHave(filter, hash);
   }
 
-  /** The number of the block that has a key, or would have it; -1 for a key before the first. */
+  /** The number of the block that has a key or would have it; -1 if the key is before the first block. */
   blockOf(key: Uint8Array): number {
     const { fences, fenceEnds } = this.index;
     let low = 0;
@@ -100,7 +100,7 @@ export class Run {
     return this.facts.number * MAX_RUN_BLOCKS + block;
   }
 
-  /** All keys of a block are below this; `undefined` at the end of the run, and while the index is not known. */
+  /** All keys of a block are below this; `undefined` for the last block, and while the index is not loaded. */
   #fenceAfter(block: number): Buffer | undefined {
     if (this.#index === undefined) return undefined;
     const { fences, fenceEnds } = this.#index;
@@ -116,7 +116,7 @@ export class RunBuilder {
   readonly #writer = new BlockWriter();
   readonly #index: RunIndexBuilder;
 
-  /** @param expected at least as many entries as come; 0 for a run whose index has no filter */
+  /** @param expected upper bound of the number of entries; 0 for a run whose index has no filter */
   constructor(number: number, expected: number, rows: WritableRows) {
     this.number = number;
     this.#rows = rows;

@@ -1,14 +1,14 @@
-/** Sorting the entries of a commit: tens of thousands of keys, most of which begin with a hash. */
+/** Sorts the entries of a commit: tens of thousands of keys, most of which begin with a hash. */
 import { type Entry, PREFIX_BITS } from './block.ts';
 
 const DIGIT_BITS = 10;
 const DIGITS = 1 << DIGIT_BITS;
-/** So many entries with one prefix are inserted one after the other. */
+/** Up to this many entries with the same prefix are sorted by insertion. */
 const MAX_INSERTED = 16;
 
 /**
- * Entries in the order of their keys; those of one key as they come. They are distributed by one part of their
- * prefixes after the other, the last part first; then those with one prefix are compared.
+ * Sorts entries by key. Entries with the same key stay in their order. First comes a radix sort by the digits of their
+ * prefixes, the last digit first. Then entries with the same prefix are sorted by comparison.
  */
 export function sortEntries(entries: readonly Entry[]): Entry[] {
   const prefixes = new Uint32Array(entries.length);
@@ -34,7 +34,7 @@ export function sortEntries(entries: readonly Entry[]): Entry[] {
   return sorted;
 }
 
-/** Sorts entries with one prefix. Most are few. */
+/** Sorts entries with the same prefix. There are usually few. */
 function sortPart(entries: Entry[], from: number, to: number): void {
   if (to - from > MAX_INSERTED) {
     const part = entries.slice(from, to).sort((a, b) => a.compare(b));
@@ -51,7 +51,7 @@ function sortPart(entries: Entry[], from: number, to: number): void {
   }
 }
 
-/** Moves indexes in the order of one digit of their prefixes; those with one digit stay in their order. */
+/** Sorts indexes by one digit of their prefixes. The sort is stable. */
 function distribute(
   prefixes: Uint32Array,
   shift: number,

@@ -1,7 +1,7 @@
 /**
- * Rows in sorted runs, as readers see them. A commit adds its entries to the log; when the log has many, they become a
- * run, and runs are merged into larger ones (run-writer.ts). The newest of several entries with one key counts. So a
- * commit writes a few pages one after the other, where a B-tree would change a page for nearly every key.
+ * Rows in sorted runs, as readers see them. A commit adds its entries to the log. When the log has many, they become a
+ * run, and runs are merged into larger ones (run-writer.ts). If several entries have the same key, the newest counts. A
+ * commit therefore writes a few pages in sequence, where a B-tree would change a page for nearly every key.
  */
 import { STATE } from '../../columns/columns.ts';
 import { type StoredRows, StoredValueError } from '../stored-value.ts';
@@ -24,11 +24,11 @@ import { partitionBytesOf, partitionHash } from './run-index.ts';
 export class SortedRuns {
   readonly rows: StoredRows;
   runs: readonly Run[] = [];
-  /** Entries of the log, in the order of their keys. */
+  /** Entries of the log, sorted by key. */
   recent: Entry[] = [];
   manifest: Manifest = EMPTY_MANIFEST;
   readonly #cache: BlockCache | undefined;
-  /** The highest version in keys of state that each run or an older one has. */
+  /** For each run, the highest version in state keys of that run and all older ones. */
   #highestVersions: readonly number[] = [];
 
   constructor(rows: StoredRows, cache?: BlockCache) {
@@ -36,7 +36,7 @@ export class SortedRuns {
     this.#cache = cache;
   }
 
-  /** Sees what was committed since. @throws StoredValueError */
+  /** Loads what was committed since the last refresh. @throws StoredValueError */
   refresh(): void {
     const bytes = this.rows.read('manifest', 0);
     if (bytes === undefined) throw new StoredValueError('the list of runs is missing');
@@ -80,7 +80,7 @@ export class SortedRuns {
       .reverse();
   }
 
-  /** The entry of a key, which may say that it was deleted. @throws StoredValueError */
+  /** The entry of a key, which may be a deletion. @throws StoredValueError */
   get(key: Buffer): Entry | undefined {
     const recent = this.recent[firstAtOrAbove(this.recent, key)];
     return recent?.compareKey(key) === 0 ? recent : this.getInRuns(key);
@@ -108,7 +108,7 @@ export class SortedRuns {
     let best = this.#lastRecent(key);
     for (let at = 0; at < this.runs.length; at += 1) {
       const run = this.runs[at]!;
-      // A run is not read when it cannot have a later write to state.
+      // Skips runs without a better write of state: all are above the version, or none is above the best one.
       if (version !== undefined) {
         if (run.facts.lowestVersion > version) continue;
         if (best !== undefined && versionOf(best.bytes, best.keyEnd) >= this.#highestVersions[at]!)
@@ -158,7 +158,7 @@ export function insert(entries: Entry[], entry: Entry): void {
   entries.splice(at, isThere ? 1 : 0, entry);
 }
 
-/** Whether an entry is in the partition of a key, which may be shorter than a partition. */
+/** Whether an entry is in the partition of a key. The key may be shorter than a partition. */
 function isInPartition({ bytes, keyAt }: Entry, key: Uint8Array): boolean {
   return isOfPartition(bytes, keyAt, key);
 }
