@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer } from './answer.ts';
 import { RemoteError } from './remote-error.ts';
-import type { Bounds, RemoteServer } from './remote-server.ts';
+import { type Bounds, type RemoteServer, tooLarge } from './remote-server.ts';
 import { parseRetryAfter, retryDelayMs } from './retry.ts';
 
 /** A download is given up after this many consecutive failures without a new byte. */
@@ -29,11 +29,11 @@ export async function download(
   for (let failures = 0; ; ) {
     const start = body.length;
     const headers = rangeHeaders(start, validator);
-    const maxBytes = bounds.maxBytes - start;
     let answer: Answer | undefined;
     let fault: RemoteError | undefined;
     try {
-      answer = await server.send({ url, headers, signal }, { ...bounds, maxBytes });
+      // Not less what is there already: a server may send the file from its beginning.
+      answer = await server.send({ url, headers, signal }, bounds);
     } catch (error) {
       if (!(error instanceof RemoteError) || error.remedy !== 'retry') throw error;
       fault = error;
@@ -44,6 +44,7 @@ export async function download(
     if (isOutOfRange) body = Buffer.alloc(0);
     else if (!isBusy) {
       body = continued(body, answer!);
+      if (body.length > bounds.maxBytes) throw tooLarge(body.length, bounds.maxBytes);
       if (fault === undefined) return { ...answer!, body };
       validator = validatorOf(answer!.headers) ?? validator;
     }

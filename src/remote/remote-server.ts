@@ -207,7 +207,7 @@ function joined(parts: readonly Buffer[]): Buffer<ArrayBuffer> {
   return whole;
 }
 
-function tooLarge(byteLength: number, maxBytes: number): RemoteError {
+export function tooLarge(byteLength: number, maxBytes: number): RemoteError {
   const message = `an answer of ${byteLength} bytes or more, at most ${maxBytes} are taken`;
   return new RemoteError('page_too_large', message);
 }

@@ -44,13 +44,12 @@ export class LedgerError extends Error {
 
 /** Stored data that a read needs is damaged. */
 export class DamagedError extends LedgerError {
-  /** The column whose rows cannot be read. */
+  /** The column whose rows cannot be read; `unknown` if the engine does not say which. */
   readonly column: string;
 
   constructor(cause: StoreError & { readonly column?: string }) {
     super('ledger_damaged', 'The stored data of this answer is damaged', { cause });
-    // EventGapError has no column. Damage in PostgreSQL has none either, and is counted here too.
-    this.column = cause.column ?? 'events';
+    this.column = cause.column ?? 'unknown';
   }
 }
 

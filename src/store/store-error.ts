@@ -2,7 +2,7 @@
  * Failures of the store. Callers use `code` and the fields, never `message`, which is one line for people: what
  * happened and what to do.
  */
-import type { Column, RowKey } from './columns/columns.ts';
+import { type Column, EVENTS, type RowKey } from './columns/columns.ts';
 
 /** Codes of store failures. Those that begin with `chunk_` are chunks that the writer refuses: nothing was stored. */
 type StoreErrorCode =
@@ -101,6 +101,7 @@ export function chunkError(code: StoreErrorCode, version: bigint, detail: string
 
 /** The rows of a stream have a gap: the event `expected` is missing although `actual` is there. */
 export class EventGapError extends StoreError {
+  readonly column = EVENTS.name;
   readonly expected: bigint;
   readonly actual: bigint;
 

@@ -101,6 +101,7 @@ test('an unknown path and a wrong method are refused without waiting', async () 
   const { api, get } = await node({ minVersionWaitMs: 60_000 });
   const headers = { 'x-node-min-ledger-version': '9' };
   expect((await get('/nowhere', '9')).statusCode).toBe(404);
+  expect((await get('/accounts/%FF', '9')).statusCode).toBe(400);
   expect((await api.request({ method: 'DELETE', url: '/v1', headers })).statusCode).toBe(405);
   const body = 'x'.repeat(9 * 1024 * 1024);
   const tooLarge = await api.request({ method: 'POST', url: '/v1/nowhere', headers, body });

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { asLedgerFailure } from '../../src/state/ledger-error.ts';
 import { Batch } from '../../src/store/batch.ts';
 import { EPOCHS, HEAD } from '../../src/store/columns/columns.ts';
 import { encodeU64Key } from '../../src/store/columns/order-key.ts';
@@ -20,7 +21,7 @@ import {
 } from '../../src/store/postgres/postgres-store.ts';
 import { statementsOf } from '../../src/store/postgres/statements.ts';
 import { WriterSession } from '../../src/store/postgres/writer-session.ts';
-import { isStoreError } from '../../src/store/store-error.ts';
+import { EventGapError, isStoreError } from '../../src/store/store-error.ts';
 import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { until } from '../process/worker-processes.ts';
 import { block, chunk, transaction } from '../store/chunks.ts';
@@ -59,6 +60,14 @@ test('any other failure of a connection that is lost is store_unreachable', () =
     const cause = Object.assign(new Error('no'), { code });
     expect(asStoreError(cause, 'a read', false)).toMatchObject({ code: 'store_unreachable' });
   }
+});
+
+test('damage is of the column that the failure names, else of an unknown one', () => {
+  const cause = Object.assign(new Error('no'), { code: 'XX001' });
+  const failure = asStoreError(cause, 'a read', true);
+  expect(asLedgerFailure(failure)).toMatchObject({ code: 'ledger_damaged', column: 'unknown' });
+  const gap = asLedgerFailure(new EventGapError('0x1/0', 1n, 3n));
+  expect(gap).toMatchObject({ code: 'ledger_damaged', column: 'events' });
 });
 
 describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a store in PostgreSQL`, () => {

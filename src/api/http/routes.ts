@@ -56,7 +56,10 @@ function refuse(refusal: ApiError, facts: Pick<Route, 'work' | 'ignoresVersion'>
 
 const AT_ONCE = { work: 'read', ignoresVersion: true } as const;
 const NOT_FOUND = refuse(notFound(), AT_ONCE);
-const BAD_ENCODING = refuse(frameworkError(400, 'invalid path params'), { work: 'none' });
+const BAD_ENCODING = refuse(frameworkError(400, 'invalid path params'), {
+  work: 'none',
+  ignoresVersion: true,
+});
 
 /** Unlike the reference's refusal, this one names the allowed methods (RFC 9110 §15.5.6). */
 function methodNotAllowed(rows: readonly RouteRow[]): Route {

@@ -179,6 +179,6 @@ export function newestSnapshot(
   const detail =
     lastEpoch === U64_MAX
       ? 'it has no snapshot of the state'
-      : `no snapshot is of an epoch from ${firstEpoch} to ${lastEpoch - 1n}`;
+      : `no snapshot is of an epoch from ${firstEpoch} to ${lastEpoch}`;
   throw new BackupError('backup_incomplete', detail);
 }

@@ -84,6 +84,21 @@ describe('a backup behind a URL', () => {
     }
   });
 
+  it('has files up to a size, however often they begin', async () => {
+    const here = backup();
+    const file = here.files.find((name) => /^state_.*chunk$/.test(name))!;
+    const { length } = readFileSync(join(here.folder, file));
+    for (const hasRanges of [true, false]) {
+      for (const most of [length + 1, length, length - 1]) {
+        const cutAfter = (_: string, request: number) => (request === 1 ? 1_000 : undefined);
+        const { url } = await serveBackup(here.folder, { lists: 'pages', cutAfter, hasRanges });
+        const read = new HttpSource(url).read(file, NEVER, most);
+        if (most >= length) expect(await read).toHaveLength(length);
+        else await expect(read).rejects.toMatchObject({ code: 'backup_malformed' });
+      }
+    }
+  });
+
   it('is waited for when it is busy, for a while', async () => {
     const here = backup();
     const [file] = here.files.filter((name) => /^state_.*chunk$/.test(name));
