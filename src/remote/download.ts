@@ -32,7 +32,7 @@ export async function download(
     let answer: Answer | undefined;
     let fault: RemoteError | undefined;
     try {
-      // Not less what is there already: a server may send the file from its beginning.
+      // The limit is not reduced by what was received: a server may resend the whole file.
       answer = await server.send({ url, headers, signal }, bounds);
     } catch (error) {
       if (!(error instanceof RemoteError) || error.remedy !== 'retry') throw error;
