@@ -52,7 +52,7 @@ const OWN_SETTINGS = {
   execute: {
     type: 'boolean',
     description:
-      'execute each transaction that is followed, and compare what comes of it, before it is committed',
+      'execute each followed transaction and compare the outcome before it is committed',
     default: false,
   },
   snapshots: text(
@@ -64,7 +64,7 @@ const OWN_SETTINGS = {
     default: false,
   },
   fork: text(
-    'URL of a node, with @VERSION for another than the newest: serve its ledger at that version; what is asked for ' +
+    'URL of a node, or URL@VERSION: serve its ledger at that version, by default the newest; data that requests need ' +
       'is fetched once and recorded in the folder',
   ),
   offline: {
