@@ -51,8 +51,7 @@ const OWN_SETTINGS = {
   },
   execute: {
     type: 'boolean',
-    description:
-      'execute each followed transaction and compare the outcome before it is committed',
+    description: 'execute each followed transaction and compare the outcome before it is committed',
     default: false,
   },
   snapshots: text(
