@@ -1,5 +1,5 @@
--- Once, on the primary, as its administrator: psql --file postgres-roles.sql postgres. Change the passwords.
--- Without standbys yet, a commit would wait for one.
+-- Run this once, on the primary, as its administrator: psql --file postgres-roles.sql postgres. Change the passwords.
+-- No standby exists yet, so a commit would wait for one.
 set synchronous_commit = local;
 create role daybook_writer login password 'writer-secret';
 create role daybook_reader login password 'reader-secret';
