@@ -76,8 +76,8 @@ const OWN_SETTINGS = {
     ...integer(100, 1, 100_000),
   },
   upstream: text(
-    'URL of a node of the same chain that submits and simulates, and is asked for pending transactions; ' +
-      'empty for the node that is followed; none for none',
+    'URL of a node of the same chain for submissions, simulations and pending transactions; ' +
+      'empty for the followed node; none for no upstream',
   ),
   produce: {
     description: 'transactions per second to add to a sample ledger; 0 for none',
