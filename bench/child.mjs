@@ -1,9 +1,9 @@
-// Starts a server of ours as a child and waits for its line of JSON.
+// Starts one of our servers as a child process and waits for its line of JSON.
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
-/** What bin/daybook sets when it is started itself. */
+/** bin/daybook sets this when it starts itself. */
 export const ALLOCATOR = { MALLOC_ARENA_MAX: '1' };
 
 /** @returns {Promise<{ready: any, pid: number, readyMs: number, stop: () => Promise<void>}>} */
@@ -31,10 +31,10 @@ export async function startChild(args, environment = {}) {
   };
 }
 
-/** Clock ticks a second in /proc; the same on every Linux that Node runs on. */
+/** Clock ticks per second in /proc; the same on every Linux that Node supports. */
 const TICKS_PER_SECOND = 100;
 
-/** Processor time a process has used, in seconds; NaN where there is no /proc. */
+/** Processor time that a process has used, in seconds; NaN without /proc. */
 export function cpuSeconds(pid) {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');

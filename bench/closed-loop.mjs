@@ -1,6 +1,6 @@
-// A client that keeps so many connections busy and tells answers that were let in from those that were refused (wrk
-// adds them up). Started as a child: node closed-loop.mjs ORIGIN PATH CONNECTIONS SECONDS [ADDRESS], prints one line of
-// JSON; the address is that of the client.
+// A client that keeps a number of connections busy and counts accepted and refused requests separately (wrk adds them
+// up). Started as a child: node closed-loop.mjs ORIGIN PATH CONNECTIONS SECONDS [ADDRESS], prints one line of JSON;
+// ADDRESS is the client's own address.
 import { connect } from 'node:net';
 import { firstAnswer, requestBytes } from './http-answer.mjs';
 
@@ -9,14 +9,17 @@ const { hostname, port } = new URL(origin);
 const request = requestBytes(hostname, { path, headers: { accept: 'application/x-bcs' } });
 const accepted = [];
 let refused = 0;
-/** Neither an answer nor a refusal that says when to ask again. */
+/** Responses that are neither 200 nor a refusal with a time to retry. */
 let wrong = 0;
 let failed = 0;
-/** Answers in the first two seconds are the start of the load, not the load. */
+/** Responses in the first two seconds are not counted: the load is still ramping up. */
 const START_MS = 2_000;
 let countedFromMs = Number.POSITIVE_INFINITY;
 let endMs = Number.POSITIVE_INFINITY;
-/** Starts the clients that have had a first answer: a process in overload accepts one connection a turn. */
+/**
+ * Functions that start the clients that have had a first response: an overloaded process accepts one connection per
+ * turn.
+ */
 const starts = [];
 
 function client(isReady) {

@@ -218,7 +218,10 @@ function transaction() {
   };
 }
 
-/** The parts of a RawTransaction's schema that an entry function with struct type arguments needs, and the tags before them. */
+/**
+ * The parts of a RawTransaction's schema that an entry function with struct type arguments needs, and the tags before
+ * them.
+ */
 function mystenTransaction() {
   const address = bcs.bytes(ADDRESS_BYTES);
   const typeTag = bcs.enum('TypeTag', {

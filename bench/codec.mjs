@@ -1,12 +1,12 @@
-// BCS in process: encoding and decoding of typical values beside @mysten/bcs and @aptos-labs/ts-sdk, in turns. Each
-// side is used as its documentation says for speed: schemas and objects to encode exist before the clock runs.
+// BCS in process: encodes and decodes typical values with Daybook, @mysten/bcs and @aptos-labs/ts-sdk, in turns. Each
+// library is used as its documentation recommends for speed: schemas and objects exist before the clock runs.
 import { codecValues } from './codec-values.mjs';
 import { ratioSummary, shownSummary, summary } from './statistics.mjs';
 
 export const name = 'codec';
 export const title = 'Codec: BCS values/s beside @mysten/bcs and @aptos-labs/ts-sdk';
 
-/** Calls between two looks at the clock. */
+/** Calls between two reads of the clock. */
 const BATCH = 100;
 const SIDES = ['daybook', 'mysten', 'sdk'];
 
@@ -24,7 +24,7 @@ function rate(work, seconds) {
   return done / ((performance.now() - start) / 1_000);
 }
 
-/** All sides make the same bytes, and read from them what makes these bytes again. */
+/** All sides must encode to the same bytes, and values that they decode must encode to these bytes again. */
 function checkEqual({ value, sides }) {
   const expected = Buffer.from(sides.daybook.encode());
   for (const side of SIDES) {

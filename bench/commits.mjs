@@ -1,6 +1,6 @@
-// Commits of a store that grows: processor time of the main thread and of the others, and bytes that the
-// system counts as written to a disk, per transaction. Rows as a commit of 2,500 transactions has them, with random keys
-// and bytes, so that a large store is made in minutes. BENCH_TRANSACTIONS says how many. BENCH_OTHER names the folder of
+// Commits to a growing store: processor time of the main thread and of the other threads, and bytes that the system
+// counts as written to disk, per transaction. The rows are those of a commit of 2,500 transactions with random keys and
+// bytes, so that a large store takes minutes to fill. BENCH_TRANSACTIONS sets how many. BENCH_OTHER names the folder of
 // another build, whose store grows after this one's.
 import { randomFillSync } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { bundleForNow } from '../scripts/bundle.mjs';
 import { temporaryFolder } from './ledgers.mjs';
 import { randomSource } from './random-keys.mjs';
 
-/** What is used here, then its thread. */
+/** The modules used here, then the store's thread. */
 const STORE_SOURCES = [
   ...['columns/columns', 'columns/order-key', 'sqlite/sqlite-store', 'sqlite/files', 'batch'],
   'sqlite/commit-worker',
@@ -24,9 +24,9 @@ const PARTS = 10;
 const STATE_KEYS = 400_000;
 const SENDERS = 200_000;
 const HASH_BYTES = 32;
-/** Bytes of a transaction that nothing else has; its info, its writes and its state repeat them. */
+/** Bytes unique to a transaction; its info, its writes and its state repeat them. */
 const OWN_BYTES = 700;
-/** From the first to the last: parts of a transaction's own bytes. */
+/** Start and end of the info within a transaction's own bytes. */
 const INFO = [0, 150];
 const STATE_AT = 150;
 const STATE_BYTES = 180;
@@ -52,13 +52,13 @@ function rowsOfTransaction({ columns, orderKey }, batch, version, own, keys, ran
     const value = own.subarray(from, from + STATE_BYTES);
     batch.put(columns.STATE, keys.state.subarray(keyAt, keyAt + HASH_BYTES), at, value);
   }
-  // What every other transaction writes, or so.
+  // A state key that two of five transactions write.
   if (version % 5 < 2) {
     batch.put(columns.STATE, keys.state.subarray(0, HASH_BYTES), at, own.subarray(0, 100));
   }
 }
 
-/** Processor time of this process: of the main thread, and of the others: the one that commits, and the collector's. */
+/** Processor time of the main thread, and of all others: the committing thread and the garbage collector's threads. */
 function processorMs() {
   let [main, engine] = [0, 0];
   for (const thread of readdirSync('/proc/self/task')) {

@@ -1,5 +1,5 @@
-// Encoding in process beside @aptos-labs/ts-sdk, in turns: the same transactions, the ABI known to both. The modules
-// are those of a ledger on disk, asked through the ledger's own lookup.
+// Encoding in process compared with @aptos-labs/ts-sdk, in turns: the same transactions, and the ABI known to both. The
+// modules come from a ledger on disk, through the ledger's own lookup.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ import { ratioSummary, shownSummary, summary } from './statistics.mjs';
 export const name = 'encode';
 export const title = 'Encoding in process: transactions/s beside @aptos-labs/ts-sdk';
 
-/** Different transactions of one kind. */
+/** Number of different transactions of each kind. */
 const TRANSACTIONS = 2_000;
 const CHAIN_ID = 4;
 const GAS = { max_gas_amount: '2000', gas_unit_price: '100' };
@@ -38,7 +38,7 @@ const KINDS = [
   },
 ];
 
-/** What each side is given of one transaction. */
+/** A transaction in the forms that the sides take. */
 function transactionOf(kind, index) {
   const digits = index.toString(16).padStart(8, '0').repeat(8);
   const recipient = `0x${digits}`;
@@ -72,7 +72,7 @@ function sdkMessage({ index, sender }, payload) {
   return generateSigningMessageForTransaction(new SimpleTransaction(raw));
 }
 
-/** Ways to the bytes; each gives a function of a transaction. */
+/** The ways to encode a transaction, as functions of it. */
 function ways(kind, context, encodeJson, encodeObject) {
   const [address, module, functionName] = kind.function.split('::');
   const abi = {
@@ -108,7 +108,7 @@ function ways(kind, context, encodeJson, encodeObject) {
   };
 }
 
-/** Transactions a second of one way, over and over for `seconds`. */
+/** Transactions per second of one way, repeated for `seconds`. */
 async function rate(way, transactions, seconds) {
   const start = performance.now();
   const end = start + seconds * 1000;
@@ -137,7 +137,7 @@ async function measure(kind, lookupModule, modules, { rounds, seconds, log }) {
   const all = ways(kind, context, modules.encodeJson, modules.encodeObject);
   await checkEqual(all, transactions);
   const rates = Object.fromEntries(Object.keys(all).map((way) => [way, []]));
-  // A third of a round each: the optimizing compiler has to see all ways before any is measured.
+  // Each way warms up for a third of a round: the optimizing compiler has to see all of them before any is measured.
   for (const way of Object.values(all)) await rate(way, transactions, seconds / 3);
   for (let round = 0; round < rounds; round += 1) {
     for (const [way, encode] of Object.entries(all)) {

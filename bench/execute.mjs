@@ -1,6 +1,6 @@
-// What it costs to run a recorded chain of the reference again: all 1,236 transactions of users, in a process that has
-// just been started; and a transfer of coins, in a program that is warm. Everything counts: signatures, prologue,
-// function, epilogue, writes and hashes.
+// The cost of executing a recorded chain of the reference again: all 1,236 user transactions, in a process that has
+// just started; and a coin transfer, in a warm program. Everything counts: signatures, prologue, function, epilogue,
+// writes and hashes.
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -25,7 +25,7 @@ const NEWEST = 1_532;
 const PAGE = 100;
 const BUNDLE = new URL('../test/reference/chain.br', import.meta.url);
 const THIS_FILE = fileURLToPath(import.meta.url);
-/** Transfers that are run before they are measured: until V8 has compiled all of it, some thousands. */
+/** Transfers that run before the measurement: V8 needs some thousands until everything is compiled. */
 const WARM_TRANSFERS = 5_000;
 const TRANSFERS = 1_000;
 
@@ -40,7 +40,7 @@ function bundledFiles() {
   );
 }
 
-/** A node that gives the recorded chain to a follower. */
+/** A node that serves the recorded chain to a follower. */
 function startFeed(files) {
   const offsets = JSON.parse(files.get('offsets.json').toString());
   const item = (version) => {
@@ -67,7 +67,7 @@ function startFeed(files) {
   return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)));
 }
 
-/** The recorded chain in a folder. */
+/** Imports the recorded chain into a folder. @returns its data folder */
 async function makeChain(folder) {
   const files = bundledFiles();
   const genesis = join(folder, 'genesis.blob');
@@ -108,7 +108,7 @@ async function runOne(replay, version) {
   if (difference !== undefined) throw new Error(`version ${version}: ${difference.detail}`);
 }
 
-/** Transactions by what they are. */
+/** The transactions that a predicate selects. */
 async function itemsOf(store, isWanted) {
   const view = await openView(store);
   const found = [];
@@ -130,7 +130,7 @@ const isTransfer = ({ transaction, info }) => {
   );
 };
 
-/** The clock is read once for users' transactions that follow each other: reading it takes its time, too. */
+/** Reads the clock once per run of consecutive user transactions, because reading it takes time too. */
 async function usersMsOf(replay, users) {
   let usersMs = 0;
   let before;
@@ -145,7 +145,7 @@ async function usersMsOf(replay, users) {
   return before === undefined ? usersMs : usersMs + cpuMs(before);
 }
 
-/** In a process of its own: what the measured one needs is compiled by it. */
+/** Runs in a process of its own, so that the measured code is not compiled yet. */
 async function measure(data) {
   const { store, replay } = await openReplay(data);
   const users = new Set((await itemsOf(store, isUser)).map(({ data }) => data.version));
@@ -167,7 +167,7 @@ export async function run({ rounds, log }) {
     const measured = [];
     for (let round = 0; round < rounds; round += 1) {
       const { stdout } = await promisify(execFile)(process.execPath, [
-        // Among them is what runs TypeScript.
+        // Includes the options that let Node run TypeScript.
         ...process.execArgv,
         ...[THIS_FILE, '--measure', data],
       ]);

@@ -1,5 +1,5 @@
-// Load at a low rate for a long time, which leaves the machine to others: timers instead of a clock that is looked at
-// all the time, and no latencies.
+// Load at a low rate for a long time, which leaves the processor to others: it uses timers instead of polling the
+// clock, and measures no latencies.
 import { Agent, request as send } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CONNECTIONS } from './load.mjs';
@@ -8,7 +8,7 @@ const TICK_MS = 20;
 
 /**
  * @param {import('./load.mjs').LoadRequest[]} requests
- * @returns {Promise<{requestsPerSecond: number, errors: number}>} what was not answered with 200 is an error
+ * @returns {Promise<{requestsPerSecond: number, errors: number}>} any response other than 200 is an error
  */
 export async function gentleLoad(origin, requests, ratePerSecond, seconds) {
   const { hostname: host, port } = new URL(origin);
@@ -24,7 +24,7 @@ export async function gentleLoad(origin, requests, ratePerSecond, seconds) {
     const asked = send({ host, port, agent, method, path, headers }, (response) => {
       response.resume();
       response.once('end', () => end(response.statusCode === 200));
-      // It was cut short: there is no end then, nor an error of the request.
+      // A response that was cut short emits no 'end', and the request emits no error.
       response.once('error', () => end(false));
     });
     asked.once('error', () => end(false));
@@ -32,7 +32,7 @@ export async function gentleLoad(origin, requests, ratePerSecond, seconds) {
   };
   const startedMs = performance.now();
   for (let elapsed = 0; elapsed < seconds; elapsed = (performance.now() - startedMs) / 1_000) {
-    // What a busy machine does not manage is not made up for.
+    // Requests that a busy machine misses are not made up for.
     for (let due = (ratePerSecond * TICK_MS) / 1_000; due > 0 && open < CONNECTIONS; due -= 1) {
       ask(requests[sent % requests.length]);
       sent += 1;

@@ -1,6 +1,6 @@
-// Just enough of HTTP/1.1 for clients that measure: whole requests as bytes, and where an answer ends.
+// Just enough HTTP/1.1 for measuring clients: encodes whole requests, and finds where a response ends.
 
-/** A request as it goes over the wire, on a connection that stays open. */
+/** The bytes of a request on a connection that stays open. */
 export function requestBytes(hostname, { method = 'GET', path, headers = {}, body }) {
   const given = { host: hostname, ...headers };
   if (body !== undefined) given['content-length'] = Buffer.byteLength(body);
@@ -9,8 +9,8 @@ export function requestBytes(hostname, { method = 'GET', path, headers = {}, bod
 }
 
 /**
- * The whole answer at the beginning of some bytes: its status, its length, and whether it says when to ask again;
- * nothing while its head is incomplete.
+ * Status and length of the response at the beginning of `bytes`, and whether it says when to retry; `undefined` while
+ * its headers are incomplete.
  */
 export function firstAnswer(bytes) {
   const headEnd = bytes.indexOf('\r\n\r\n');

@@ -31,14 +31,14 @@ export const name = 'http';
 export const title = 'HTTP: requests/s beside bare node:http';
 
 const here = (file) => fileURLToPath(new URL(file, import.meta.url));
-/** Compilers go on for as long on a quiet machine: an operation finds code that others have shaped. */
+/** On a quiet machine V8 keeps compiling for this long: each operation starts with code optimized for earlier ones. */
 const WARM_UP_SECONDS = 5;
-/** Most different requests of an operation. */
+/** Maximum number of different requests of an operation. */
 const MAX_REQUESTS = 20_000;
-/** Most accounts and transactions asked for, of as many as there are: more than caches hold. */
+/** Maximum number of accounts and transactions that are requested: more than caches hold. */
 const MAX_KEYS = 200_000;
 
-/** Random streams that fill a page; all of them where none does, as in a genesis. */
+/** Random streams that fill a page; all streams if none does, as in a genesis. */
 function streamsToAsk(all, log) {
   const full = all.filter(({ events }) => events >= PAGE_EVENTS);
   const asked = shuffled(full.length > 0 ? full : all).slice(0, MAX_REQUESTS);
@@ -84,7 +84,7 @@ export async function operations(dataFolder, log) {
   ];
 }
 
-/** The answer that bare gives for an operation: one of ours, of middle length among some. */
+/** The response that `bare` sends for an operation: the one of median length in a sample of ours. */
 async function typicalAnswer(origin, requests) {
   const answers = [];
   for (const request of requests.slice(0, 101)) {
@@ -109,7 +109,7 @@ async function startBare(folder, answer) {
   return startChild([here('./bare-server.mjs'), file]);
 }
 
-/** Measures one operation: `rounds` times ours and bare, each after a warm-up. */
+/** Measures one operation `rounds` times, ours and bare in turns, each after a warm-up. */
 async function measure(
   { origin, serverPid, folder },
   { operation, form, requests },
@@ -120,7 +120,7 @@ async function measure(
   const ours = [];
   const reference = [];
   const cpuMicros = { ours: [], bare: [] };
-  /** Load for a while; notes what the server's process used of its core for each request. */
+  /** Load for a while; also records the server process's processor time per request. */
   const measured = async (url, pid, note) => {
     const before = cpuSeconds(pid);
     const result = await load(url, requests, seconds);
@@ -154,7 +154,7 @@ async function measure(
     ratio: ratioSummary(ours, reference),
     cpuMicrosPerRequest: summary(cpuMicros.ours),
     bareCpuMicrosPerRequest: summary(cpuMicros.bare),
-    /** As the ratio of rates would be if nothing else ran on the machine. */
+    /** Estimates the ratio of rates if nothing else ran on the machine. */
     cpuRatio: ratioSummary(cpuMicros.bare, cpuMicros.ours),
   };
 }
@@ -167,7 +167,7 @@ function percentiles(runs) {
   );
 }
 
-/** Latency when half as much is asked for as was answered under full load, at a fixed rate. */
+/** Latency at a fixed rate: half of what was answered under full load. */
 async function halfLoad(origin, { requests }, { requestsPerSecond }, { rounds, seconds }) {
   const ratePerSecond = Math.round(requestsPerSecond.median / 2);
   const total = Math.round(ratePerSecond * seconds);
@@ -182,7 +182,7 @@ function logPercentiles(log, load, figures) {
   log(`  ${load}: ${texts.join(', ')} ms`);
 }
 
-/** Serves a ledger by one worker, and measures operations one after the other. */
+/** Serves a ledger with one worker, and measures operations one after the other. */
 export async function measureAll(folder, serveArguments, asked, options) {
   const results = [];
   const server = await startChild(serveArguments);
@@ -206,7 +206,7 @@ export async function measureAll(folder, serveArguments, asked, options) {
   return results;
 }
 
-/** How the program serves a ledger that is measured. */
+/** Arguments with which the program serves a measured ledger. */
 export function servingOf(dataFolder) {
   return [
     ...[here('../bin/daybook'), 'serve', '--data', dataFolder],

@@ -1,5 +1,5 @@
-// The indexer: how fast it makes rows of a ledger, how long the first screen of a wallet takes, with few rows and with a
-// million in each table that the screen asks; its start and its memory. On PGlite and on a PostgreSQL server.
+// The indexer: its rate, its start and its memory, and the time of a wallet's first screen, with few rows and with a
+// million rows in each table that the screen queries. On PGlite and on a PostgreSQL server.
 import { join } from 'node:path';
 import { Aptos, AptosConfig, Network } from '@aptos-labs/ts-sdk';
 import { PGlite } from '@electric-sql/pglite';
@@ -13,24 +13,24 @@ export const name = 'indexer';
 export const title = 'Indexer: rate, first screen of a wallet, start, memory';
 
 const TRANSACTIONS = Number(process.env.BENCH_INDEXED ?? 20_000);
-/** Rows of each table that the screen asks, beside those of the ledger. */
+/** Rows added to each table that the screen queries, beside those of the ledger. */
 const MANY_ROWS = Number(process.env.BENCH_ROWS ?? 1_000_000);
-/** Of the account whose screen is shown. */
+/** Rows of the account whose screen is shown. */
 const OWN_ROWS = 1_000;
 const SHOWN = 100;
 const SCREENS = 20;
 const MIB = 2 ** 20;
-/** Versions of rows that no ledger has made. */
+/** Versions of the added rows start here, above those of the ledger. */
 const FIRST_OTHER = 1_000_000_000;
 const OWNER = `0x${'7'.repeat(64)}`;
 
 const ADDRESS = (number) => `'0x' || lpad(to_hex(${number}), 64, '0')`;
-/** One of every thousand rows is the account's, until it has enough; with few rows, all are. */
+/** One row in a thousand belongs to the account, until it has enough; with few rows, all do. */
 const OWNER_OF = (rows) =>
   `CASE WHEN n % ${Math.floor(rows / OWN_ROWS)} = 0 THEN '${OWNER}' ELSE ${ADDRESS('n % 50000')} END`;
 const TIME = `timestamp '2026-01-01' + n * interval '1 second'`;
 
-/** Rows of balances, tokens and activities, with the rows that they are shown with. */
+/** Rows of balances, tokens and activities, with the rows that are joined to them. */
 function fillings(rows) {
   const each = `generate_series(1, ${rows}) AS n`;
   const owner = OWNER_OF(rows);
@@ -62,7 +62,7 @@ function fillings(rows) {
   ];
 }
 
-/** The tables as they were before a ledger was indexed, with the rows that it has not made. */
+/** Deletes the ledger's rows from the tables, but keeps the added rows. */
 const FORGET_LEDGER = `DO $$ DECLARE t record; BEGIN
   FOR t IN SELECT table_name, column_name FROM information_schema.columns
     WHERE table_schema = current_schema AND column_name IN ('transaction_version', 'version')
@@ -70,7 +70,7 @@ const FORGET_LEDGER = `DO $$ DECLARE t record; BEGIN
   LOOP EXECUTE format('DELETE FROM %I WHERE %I < ${FIRST_OTHER}', t.table_name, t.column_name); END LOOP; END $$;
   UPDATE daybook_progress SET next_version = first_version, last_root = NULL`;
 
-/** PGlite in a folder. It is opened here only while nothing else has it. */
+/** PGlite in a folder. This process opens it only while no other process has it open. */
 function embedded(folder) {
   const location = join(folder, 'tables');
   const run = async (statements) => {
@@ -106,7 +106,7 @@ async function indexed(data, { location, cpuMs }, remake) {
   };
 }
 
-/** What a wallet asks when it is opened: the documents are those of the SDK. */
+/** The queries of a wallet on start-up, with the SDK's own documents. */
 function screenOf(url) {
   const aptos = new Aptos(
     new AptosConfig({ network: Network.CUSTOM, fullnode: url, indexer: url }),
@@ -186,7 +186,7 @@ async function measure(data, engine, rounds, log) {
   return { rate, processorUs, indexingBytes, few, many, again };
 }
 
-/** A local network before and after somebody asks its indexer. */
+/** A local network before and after the first request to its indexer. */
 async function localNetwork(log) {
   const ports = ['listen', 'faucet-listen', 'indexer-listen'].flatMap((flag) => [
     ...[`--${flag}`, '127.0.0.1:0'],

@@ -1,5 +1,5 @@
-// Bringing transactions in: a sample ledger generated, the same one followed over HTTP by a second Daybook, in turns;
-// and a real genesis file imported, where there is one. What it costs in time, memory and bytes on disk.
+// Ingesting transactions: generates a sample ledger, and follows the same ledger over HTTP with a second Daybook, in
+// turns; and imports a real genesis file, if there is one. Measures time, memory and bytes on disk.
 import { existsSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { storeFileBytes } from '../src/store/sqlite/files.ts';
@@ -10,12 +10,12 @@ import { anonymousBytes, cpuMs } from './process-figures.mjs';
 import { shown, shownSummary, summary } from './statistics.mjs';
 
 export const name = 'ingest';
-/** Of a sample ledger. */
+/** Size of the sample ledger. */
 const SAMPLE_TRANSACTIONS = 2_000;
 
 export const title = `Ingest: a sample, follow and import, ${TRANSACTIONS} transactions`;
 
-/** Where the follower's time goes, as `follow --json` says it. */
+/** Where the follower spends its time, as `follow --json` reports it. */
 const SPLIT = ['network_ms', 'decode_ms', 'hash_ms', 'build_ms', 'commit_ms'];
 const WATCH_INTERVAL_MS = 100;
 
@@ -49,7 +49,7 @@ export async function follow(upstreamData, data) {
   }
 }
 
-/** Bytes on disk for each transaction: in all, and of every column that has some. */
+/** Bytes on disk per transaction: in total, and of every non-empty column. */
 async function sizes(data) {
   const { report } = await runCommand(['status', '--data', data, '--json']);
   const transactions = Number(report.ledger_version) + 1;
@@ -65,7 +65,7 @@ async function sizes(data) {
   return { transactions, fileBytes, fileBytesPerTransaction: fileBytes / transactions, columns };
 }
 
-/** Runs the transactions of a sample ledger. */
+/** Executes the transactions of a sample ledger. */
 async function sample(data) {
   const size = ['--transactions', String(SAMPLE_TRANSACTIONS)];
   const run = await runCommand(['sample', '--data', data, '--json', ...size]);

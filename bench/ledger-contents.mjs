@@ -1,4 +1,4 @@
-// What there is to ask of a ledger, read from its store: accounts, event streams.
+// Accounts, event streams and transactions that can be requested of a ledger, read from its store.
 
 import { transactionHashIn } from '../src/move/transactions/transaction-info.ts';
 import { parsePhysicalStateKey } from '../src/move/types/state-key.ts';
@@ -20,7 +20,7 @@ export async function* columnRows(store, column) {
   }
 }
 
-/** The account whose resource `0x1::account::Account` a row of `account_keys` names; nothing for other rows. */
+/** The account whose resource `0x1::account::Account` a row of `account_keys` names; `undefined` for other rows. */
 export function accountOf({ partition, order }) {
   const key = parsePhysicalStateKey(Buffer.concat([Buffer.of(0), partition, order]));
   const path = key.parsed;
@@ -30,9 +30,9 @@ export function accountOf({ partition, order }) {
 }
 
 /**
- * Accounts, whether their coins lie in a coin store or in a fungible one: most have only the latter.
- * @returns {Promise<{addresses: string[], total: number}>} addresses (64 digits), at most `most`, each as likely as
- *   any other, and how many there are
+ * Finds accounts with coins in a coin store or a fungible store; most have only the latter.
+ * @returns {Promise<{addresses: string[], total: number}>} a uniform sample of at most `most` addresses (64 digits),
+ *   and the total number
  */
 export async function accountAddresses(dataFolder, most) {
   const store = openSqliteReader({ directory: dataFolder });
@@ -45,7 +45,7 @@ export async function accountAddresses(dataFolder, most) {
     total += 1;
     if (addresses.length < most) addresses.push(address);
     else {
-      // The n-th stays with a chance of most / n, in the place of any other.
+      // Reservoir sampling: the n-th address is kept with probability most / n and replaces a random one.
       const place = Math.floor(random() * total);
       if (place < most) addresses[place] = address;
     }
@@ -55,7 +55,7 @@ export async function accountAddresses(dataFolder, most) {
 }
 
 /**
- * Transactions in a random order; none of a ledger that has hardly any, such as a genesis.
+ * Transactions in random order; none for a ledger that has few, such as a genesis.
  * @returns {Promise<{version: bigint, hash: string}[]>} at most `most`; hash with 0x
  */
 export async function randomTransactions(dataFolder, most) {
@@ -75,7 +75,7 @@ export async function randomTransactions(dataFolder, most) {
   return found;
 }
 
-/** Fewer say nothing about random ones. */
+/** A smaller ledger is no basis for random reads. */
 const MIN_TRANSACTIONS = 1_000;
 
 /** @returns {Promise<{address: string, creationNumber: bigint, events: number}[]>} streams, the longest first */
@@ -97,7 +97,7 @@ export async function eventStreams(dataFolder, most) {
     }));
 }
 
-/** A seeded shuffle, so that two runs ask for the same things in the same order. */
+/** A seeded shuffle, so that two runs request the same things in the same order. */
 export function shuffled(items, seed = 1) {
   const result = [...items];
   const random = seededRandom(seed);

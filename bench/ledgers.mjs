@@ -1,4 +1,4 @@
-// Sample ledgers for benchmarks: BENCH_DATA, or one made here, once for all benchmarks of a run.
+// Sample ledgers for benchmarks: BENCH_DATA, or one created here, once for all benchmarks of a run.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,20 +10,19 @@ import { anonymousBytes, cpuMs } from './process-figures.mjs';
 export const PROGRAM = fileURLToPath(new URL('../bin/daybook', import.meta.url));
 const MAKE = fileURLToPath(new URL('bulk-ledger/make.mjs', import.meta.url));
 
-/** Settings of a server that refuses nothing: the machine may be busy. */
+/** Disables overload protection: the machine may be busy. */
 export const UNBOUNDED = ['--max-backlog-ms', '0'];
 
-/** Size of the ledgers that benchmarks make. */
-/** Of ledgers that nodes add to. */
+/** Transactions in a ledger that a node can continue. */
 const PRODUCIBLE = 5_000;
 
 export const TRANSACTIONS = Number(process.env.BENCH_TRANSACTIONS ?? 100_000);
-/** A fifth as many accounts as transactions, so that balances are many and not only deep. */
+/** A fifth as many accounts as transactions, so that there are many balances, not only long histories. */
 export const TRANSACTIONS_PER_ACCOUNT = 5;
-/** How often a command is looked at while it runs, in milliseconds. */
+/** Interval at which a running command is sampled, in milliseconds. */
 const WATCH_INTERVAL_MS = 100;
 
-/** A folder that is gone when the process ends. */
+/** A folder that is removed when the process exits. */
 export function temporaryFolder() {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-bench-'));
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
@@ -31,7 +30,7 @@ export function temporaryFolder() {
 }
 
 /**
- * Runs a command of the program that prints JSON when asked with --json, watching its memory.
+ * Runs a command of the program that prints JSON with --json, watching its memory.
  * @param {string} program this build's, or another's
  * @returns {Promise<{report: any, seconds: number, processorSeconds: number, peakAnonymousBytes: number}>}
  */
@@ -64,13 +63,15 @@ export async function runCommand(args, program = PROGRAM) {
   };
 }
 
-/** Makes a ledger of about so many transactions, which nothing has executed. */
+/** Generates a ledger of about this many transactions, none of which was executed. */
 export function generate(data, transactions = TRANSACTIONS) {
   const accounts = Math.max(500, Math.floor(transactions / TRANSACTIONS_PER_ACCOUNT));
   return runCommand([data, String(transactions), String(accounts)], MAKE);
 }
 
-/** A copy of a ledger that a node can produce on: its transactions were run, so it is smaller. @returns its folder */
+/**
+ * A copy of a ledger that a node can continue: its transactions were executed, so it is smaller. @returns its folder
+ */
 export async function smallSample() {
   const data = join(temporaryFolder(), 'ledger');
   const size = ['--transactions', String(PRODUCIBLE), '--accounts', '500'];
@@ -80,7 +81,7 @@ export async function smallSample() {
 
 let made;
 
-/** A ledger to read from: never written by who asks for it. @returns {Promise<string>} its data folder */
+/** A ledger to read from. Callers never write to it. @returns {Promise<string>} its data folder */
 export function bulkLedger() {
   made ??= makeOnce();
   return made;

@@ -1,13 +1,14 @@
-// Many listeners of the stream of heads, or each of a stream of its own, which has no events. Started as a child:
-// node listeners-client.mjs ORIGIN COUNT [FIRST], where FIRST is the first account with such a stream. Prints a line of
-// JSON when all have got their first event, or their stream has begun; when its input ends, another: for each head how
-// many got it, and when the last of them did, in milliseconds of the clock that all processes of a machine share.
+// Many listeners of the stream of heads, or each of an empty event stream of its own. Started as a child: node
+// listeners-client.mjs ORIGIN COUNT [FIRST], where FIRST is the first account with such a stream. Prints a line of JSON
+// when all have received their first event, or their stream has begun. When its input ends, it prints a second line:
+// for each head how many listeners received it, and when the last one did, in milliseconds of the clock that all
+// processes of a machine share.
 import { connect } from 'node:net';
 
 const [origin, count, first] = process.argv.slice(2);
 const { hostname, port } = new URL(origin);
 const FIELDS = `host: ${hostname}\r\naccept: text/event-stream\r\n`;
-/** So many connects at a time, so that the queue of the listening socket never overflows. */
+/** Limits concurrent connects, so that the queue of the listening socket never overflows. */
 const CONNECTS_AT_ONCE = 100;
 
 const heads = new Map();

@@ -1,8 +1,8 @@
 // Ten thousand listeners of the heads of one process that commits 50 transactions a second: delay from the commit to
 // the last listener, memory and processor time, and the rate of other requests with and without them, in turns. Then
-// the processor time of as many listeners that each have a stream of their own, in which nothing happens.
-// BENCH_MINUTES makes it longer, BENCH_LISTENERS is how many. The listeners are several processes, because each
-// connection takes a file descriptor.
+// the processor time of as many listeners that each have an idle stream of their own. BENCH_MINUTES makes it longer,
+// BENCH_LISTENERS sets their number. The listeners are spread over several processes, because each connection takes a
+// file descriptor.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -26,14 +26,15 @@ const LISTENERS = Number(process.env.BENCH_LISTENERS ?? 10_000);
 const CLIENTS = 2;
 const PRODUCED_PER_SECOND = 50;
 const KEYS = 1_000;
-/** Accounts from here on are in no ledger. */
+/** No ledger has accounts from this address on. */
 const FIRST_ACCOUNT = 0xdead0000;
-/** How often the head on disk is looked at, in milliseconds: commits are seen so much later at most. */
+/** Interval at which the head on disk is polled, in milliseconds: the maximum delay in seeing a commit. */
 const LOOK_INTERVAL_MS = 1;
 
 /**
- * @param {number} [firstAccount] whose stream the first one listens to; absent: all listen to heads
- * @returns {Promise<() => Promise<{ended: number, heads: object}[]>>} ends them: what each client process had
+ * @param {number} [firstAccount] account whose stream the first one listens to; absent: all listen to heads
+ * @returns {Promise<() => Promise<{ended: number, heads: object}[]>>} ends them and returns each client process's
+ *   results
  */
 export async function startListeners(origin, firstAccount, count = LISTENERS) {
   const each = Math.ceil(count / CLIENTS);
@@ -51,7 +52,7 @@ export async function startListeners(origin, firstAccount, count = LISTENERS) {
   };
 }
 
-/** When each head was first seen on disk, until `isOver`. */
+/** Records when each head was first seen on disk, until `isOver`. */
 async function watchCommits(store, isOver) {
   const commits = [];
   let version = (await openHead(store)).version;
@@ -65,7 +66,7 @@ async function watchCommits(store, isOver) {
   return commits;
 }
 
-/** For each commit how long it took until every listener had a head that includes it, in milliseconds. */
+/** Milliseconds from each commit until every listener had a head that includes it. */
 function delays(commits, results) {
   const complete = new Map();
   for (const { heads } of results) {
@@ -88,7 +89,7 @@ function delays(commits, results) {
 const percentile = (sorted, share) =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
 
-/** Listeners for so many seconds, and nothing else. */
+/** Measures listeners alone for `seconds`. */
 async function listen(node, store, seconds) {
   const origin = new URL(node.ready.url).origin;
   await sleep(2_000);
@@ -166,7 +167,7 @@ export async function run(options) {
   const node = await startChild([
     ...[PROGRAM, 'serve', '--data', dataFolder, '--listen', '127.0.0.1:0', '--log-level', 'warn'],
     ...['--workers', '1', '--produce', String(PRODUCED_PER_SECOND)],
-    // What is refused in overload would count as answered quickly.
+    // Responses refused for overload would count as fast ones.
     ...['--max-backlog-ms', '0'],
   ]);
   try {

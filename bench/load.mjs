@@ -1,4 +1,4 @@
-// Puts load on a server of ours on loopback: wrk where it is installed, else autocannon.
+// Puts load on one of our servers on loopback, with wrk if it is installed, else with autocannon.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,14 +13,14 @@ const hasWrk = spawnSync('wrk', ['--version']).error === undefined;
 /** The load generator in use. */
 export const loadGenerator = hasWrk ? 'wrk' : 'autocannon';
 
-/** By requests, then by origin: the request that a load begins with. */
+/** Index of the request that the next load begins with, by requests and origin. */
 const nextRequests = new WeakMap();
 
 /**
  * @typedef {{method?: string, path: string, headers?: Record<string, string>, body?: string}} LoadRequest
- * @typedef {{requestsPerSecond: number, p50Ms: number, p90Ms: number, p99Ms: number, p999Ms: number, errors: number}} LoadResult
- * Sends `requests` in turn over `connections` connections for `seconds`. It goes on where the load before ended, so
- * that a key is not asked again before all others.
+ * @typedef {{requestsPerSecond: number, p50Ms: number, p90Ms: number, p99Ms: number, p999Ms: number, errors: number}}
+ *   LoadResult Sends `requests` in turn over `connections` connections for `seconds`. It resumes where the previous
+ *   load ended, so that no key is requested again before all others.
  * @param {string} origin e.g. http://127.0.0.1:1234
  * @param {LoadRequest[]} requests
  * @returns {Promise<LoadResult>}
@@ -51,7 +51,7 @@ function luaScript(requests) {
     const bodyText = body === undefined ? 'nil' : luaText(body);
     return `wrk.format(${luaText(method)}, ${luaText(path)}, {${table}}, ${bodyText})`;
   });
-  // A function of Lua has room for some 65,000 constants.
+  // A Lua function holds at most some 65,000 constants.
   const functions = [];
   for (let at = 0; at < made.length; at += REQUESTS_IN_A_FUNCTION) {
     const part = made.slice(at, at + REQUESTS_IN_A_FUNCTION);

@@ -1,5 +1,5 @@
 // A new local network as applications and their tests use it, with the TypeScript SDK in this process: its start, a
-// transfer from build to what it has changed, and many transfers in batches.
+// transfer from building it to reading its effect, and many transfers in batches.
 import {
   Account,
   Aptos,
@@ -17,12 +17,12 @@ import { shownSummary, summary } from './statistics.mjs';
 export const name = 'localnet';
 export const title = 'Local network: start, a transfer, 1,000 transfers in batches';
 
-/** Transfers one after the other; those before them warm the network and the client. */
+/** Measured transfers, one after the other; the earlier ones warm up the network and the client. */
 const TRANSFERS = 100;
 const WARM_UP = 50;
 const BATCHED = 1_000;
 const BATCH = 10;
-/** Batches that are on their way at the same time. */
+/** Concurrent batches. */
 const PARALLEL = 4;
 const SIGNED = 'application/x.aptos.signed_transaction+bcs';
 const TRANSFER = '0x1::aptos_account::transfer';
@@ -48,7 +48,7 @@ class Client {
     return { transaction, senderAuthenticator: sign({ signer: sender, transaction }) };
   }
 
-  /** A transfer, until its effect is read. */
+  /** One transfer, until its effect is read. */
   async transfer() {
     const [sender, receiver] = this.#accounts;
     const signed = await this.#signed(sender, receiver);

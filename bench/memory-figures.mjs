@@ -2,20 +2,20 @@
 import { mallocHeapBytes, memoryBytes } from './process-figures.mjs';
 import { leastSquares, shown, shownSummary, summary } from './statistics.mjs';
 
-/** Share of the time at the beginning that does not count for the slope: heaps and caches grow to their size then. */
+/** Share of the time at the beginning that does not count for the slope: heaps and caches are still growing then. */
 const WARM_UP_SHARE = 1 / 3;
 /**
  * A heap grows and shrinks from one collection to the next, and a cache drops its older half every quarter of an hour,
- * so samples one after the other are not independent. The means of so many stretches of two hours are (with 20 the
+ * so consecutive samples are not independent. The means of this many stretches of two hours are (with 20 the
  * correlation of neighbours was 0.3).
  */
 const STRETCHES = 10;
-/** Of Student's distribution, two-sided, for the slope of a line through so many points. */
+/** Student's t, two-sided, for the slope of a line through this many points. */
 const T_95 = 2.306;
-/** One sample in so many has the parts too. */
+/** One sample in this many also has the parts. */
 const SAMPLES_PER_PARTS = 30;
 
-/** Adds what a process has in memory now, with the time it is asked. */
+/** Adds a process's current memory, with the time of the sample. */
 export function addMemorySample(samples, pid, minutes) {
   const { anonymous, files } = memoryBytes(pid);
   const sample = { minutes, anonymous: anonymous / 1_024, files: files / 1_024 };
@@ -43,7 +43,7 @@ export function memoryOf(pid, role, samples) {
   };
 }
 
-/** Undefined where there are too few samples. */
+/** `undefined` if there are too few samples. */
 function trendOf(allSamples, which) {
   const samples = allSamples.filter((sample) => sample[which] !== undefined);
   if (samples.length < STRETCHES) return undefined;

@@ -26,24 +26,26 @@ export const name = 'memory';
 export const title = 'Memory under load, while the ledger grows';
 
 export const MINUTES = Number(process.env.BENCH_MINUTES ?? 1);
-/** Requests a second; 0: as fast as answers come. */
+/** Requests per second; 0: as fast as responses arrive. */
 const RATE = Number(process.env.BENCH_RATE ?? 0);
-/** The workers of a ledger in PostgreSQL are processes with connections of their own, as on several machines. */
+/**
+ * With a ledger in PostgreSQL, the workers are separate processes with their own connections, as on several machines.
+ */
 const IS_POSTGRES = process.env.BENCH_STORE === 'postgres';
 const WORKERS = 2;
 const PRODUCED_PER_SECOND = 50;
-/** Fewer than the sample has, so that pruning starts with the node and then keeps pace with what is produced. */
+/** Less than the whole sample is retained, so that pruning starts with the node and then keeps pace with new blocks. */
 const KEPT_SHARE = 0.9;
 const SAMPLE_INTERVAL_MS = 1_000;
-/** The load comes in pieces, so that an error shows in which piece it was. */
+/** The load comes in pieces, so that an error can be attributed to one of them. */
 const PIECE_SECONDS = 30;
 const KEYS = 1_000;
-/** Listeners of heads, all the time. */
+/** Listeners of heads throughout the benchmark. */
 const LISTENERS = 100;
-/** Share of the time at the beginning that has full load at any rate: caches fill up to their budgets. */
+/** Share of the time at the beginning with full load whatever the rate: caches fill up to their budgets. */
 const FILLING_SHARE = 0.1;
 
-/** What is committed while the benchmark runs, as JSON or as it is stored. */
+/** Transactions committed while the benchmark runs, as JSON or as stored bytes. */
 const NEWEST_TRANSACTIONS = { path: '/v1/transactions?limit=10' };
 
 /** Requests of all operations in JSON and BCS, mixed evenly over many keys. */
@@ -71,8 +73,8 @@ export async function mixedRequests(dataFolder) {
 }
 
 /**
- * How long until a reader answers with what was the newest on disk when it was asked, and how many versions its first
- * answer was behind. A new connection each time, so that the answer may come from any worker.
+ * Time until a reader responds with the version that was the newest on disk at the request, and how many versions its
+ * first response was behind. It opens a new connection each time, so that any worker may answer.
  */
 async function lagOf(url, store) {
   const { version } = await openHead(store);
@@ -116,7 +118,7 @@ async function loadFor(origin, requests, seconds) {
   return total;
 }
 
-/** Copies a ledger into a PostgreSQL server of our own. @returns its location, and what ends the server */
+/** Copies a ledger into a PostgreSQL server of our own. @returns its location, and a function that stops the server */
 async function inPostgres(dataFolder) {
   const { bin, missing } = findPostgres();
   if (bin === undefined) throw new Error(missing);
@@ -136,7 +138,7 @@ export async function run({ log }) {
 }
 
 async function measure(data, requests, log) {
-  // wrk takes whole seconds.
+  // wrk only takes whole seconds.
   const seconds = Math.round(MINUTES * 60);
   const store = await openStoreReader(data);
   const before = await openHead(store);

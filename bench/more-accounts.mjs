@@ -1,6 +1,6 @@
 // node bench/more-accounts.mjs DATA ACCOUNTS: adds accounts with a balance of the native coin to a sample ledger, for
-// benchmarks that want many. What it adds is real state, but no transactions that anybody signed: `verify` refuses it,
-// so it is for ledgers that are made for a benchmark and thrown away.
+// benchmarks that need many. The state is real, but nobody signed its transactions: `verify` rejects it. Use it only
+// for temporary ledgers.
 import { hash } from 'node:crypto';
 import { pairedMetadataAddress, primaryStoreAddress } from '../src/move/types/derived-address.ts';
 import {
@@ -62,7 +62,7 @@ function writesOf(address, amount) {
   ];
 }
 
-/** A version that brings accounts, numbered on from `first`; its transaction is that of another version. */
+/** A version that creates accounts, numbered from `first`; its transaction is copied from another version. */
 function versionOf(first, count, { info, transaction }) {
   const writes = [];
   for (let number = first; number < first + count; number += 1) {
@@ -71,7 +71,7 @@ function versionOf(first, count, { info, transaction }) {
   return { writes, events: [], info, transaction };
 }
 
-/** Adds so many accounts to the ledger of a data folder. */
+/** Adds `count` accounts to the ledger of a data folder. */
 async function addAccounts(directory, count) {
   const store = await openSqliteStore({ directory });
   const writer = await LedgerWriter.open(store);

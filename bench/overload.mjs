@@ -1,6 +1,6 @@
-// More work than one process can do: latency of what is let in at capacity and at four times that, with the bounds and
-// without, in turns. How one connection fares next to many of another address. 1,000 busy connections with and without
-// 10,000 idle ones. And what the bounds, metrics and the access log cost a request when there is no overload.
+// More work than one process can do: latency of accepted requests at capacity and at four times that, with the bounds
+// and without, in turns. The service of one connection next to many from another address. 1,000 busy connections with
+// and without 10,000 idle ones. And the cost per request of the bounds, metrics and the access log without overload.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -22,8 +22,8 @@ export const title = 'Overload: latency of what is let in at capacity and at fou
 const here = (file) => fileURLToPath(new URL(file, import.meta.url));
 const BALANCE = '/v1/accounts/0x1/balance/0x1::aptos_coin::AptosCoin';
 /**
- * Capacity is where a turn takes what one may take. Bounds are chosen so that a few hundred connections reach it: the
- * client, too, needs a core.
+ * A process is at capacity when a turn takes as long as its bound allows. Bounds are chosen so that a few hundred
+ * connections reach it: the client needs a core too.
  */
 const KINDS = [
   { kind: 'listing', path: '/v1/accounts/0x1/modules' },
@@ -32,18 +32,18 @@ const KINDS = [
 const BACKLOG_MS = { listing: 50, read: 10 };
 const OVERLOAD_FACTOR = 4;
 const MAX_CONNECTIONS = 2_000;
-/** Of the client that asks for most, next to one with one connection. */
+/** Connections of the greedy client, next to one with a single connection. */
 const MANY_CONNECTIONS = 500;
 const BUSY_CONNECTIONS = 1_000;
-/** The node and this process need a file for each. */
+/** The node and this process need a file descriptor for each. */
 const IDLE_CONNECTIONS = 10_000;
-/** Of overload beside idle connections and listeners; then nothing else is measured. */
+/** Minutes of overload beside idle connections and listeners; if set, nothing else is measured. */
 const MINUTES = Number(process.env.BENCH_MINUTES ?? 0);
 const CAPACITY_SECONDS = 20;
 const PROBE_INTERVAL_MS = 1_000;
-/** Idle connections that are opened at a time: fewer than wait to be accepted. */
+/** Idle connections opened at a time: fewer than the accept queue holds. */
 const OPENED_AT_ONCE = 250;
-/** What a node is started with to see what it costs. */
+/** Node options whose cost is measured. */
 const COSTS = {
   bare: ['--max-backlog-ms', '0'],
   bounded: [],
@@ -70,7 +70,7 @@ function closedLoop(node, path, connections, seconds, address = '127.0.0.1') {
   return new Promise((resolve) => child.on('close', () => resolve(JSON.parse(output))));
 }
 
-/** How many connections keep a process as busy in a turn as its bound allows. */
+/** Number of connections that keep a turn as long as its bound allows. */
 async function capacity(node, path, backlogMs) {
   const { acceptedPerSecond } = await closedLoop(node, path, 16, 4);
   const connections = Math.round((acceptedPerSecond * backlogMs) / 1_000);
@@ -122,7 +122,7 @@ async function latency(dataFolder, { kind, path }, { rounds, seconds, log }) {
   }
 }
 
-/** A client with many connections and one with one, from different addresses. */
+/** A client with many connections and one with a single connection, from different addresses. */
 async function fairness(dataFolder, { rounds, seconds, log }) {
   const { path, kind } = KINDS[0];
   const node = await serve(dataFolder, ['--max-backlog-ms', String(BACKLOG_MS[kind])]);
@@ -168,7 +168,7 @@ async function openIdle(node, count) {
   return sockets;
 }
 
-/** Busy connections without and with idle ones, and what an idle one takes. */
+/** Busy connections without and with idle ones, and the memory of an idle one. */
 async function idleConnections(dataFolder, { rounds, seconds, log }) {
   const node = await serve(dataFolder, []);
   const runs = { alone: [], withIdle: [] };
@@ -208,7 +208,7 @@ async function idleConnections(dataFolder, { rounds, seconds, log }) {
   return result;
 }
 
-/** How long a new connection waits for its first answer or refusal, each second until `isOver`. */
+/** Time until the first response or refusal on a new connection, each second until `isOver`. */
 async function newConnections(origin, isOver) {
   const waitsMs = [];
   while (!isOver()) {
@@ -269,7 +269,7 @@ async function sustained(dataFolder, { log }) {
   }
 }
 
-/** Processor time of a request with and without what watches requests. */
+/** Processor time per request with and without bounds, metrics and the access log. */
 async function costs(dataFolder, { rounds, seconds, log }) {
   const nodes = {};
   const spentUs = {};

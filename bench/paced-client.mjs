@@ -1,7 +1,6 @@
-// Sends requests at a fixed rate, or as fast as answers come, in order and so many in all. At a fixed rate latency
-// counts from the moment a request was due, so that a server that stalls cannot hide it. Started as a child:
-// node paced-client.mjs FILE with {"origin", "requests", "connections", "ratePerSecond" (0: no pace), "total"};
-// prints one line of JSON.
+// Sends `total` requests in order, at a fixed rate or as fast as responses arrive. At a fixed rate latency counts from
+// the moment a request was due, so that a server that stalls cannot hide it. Started as a child: node paced-client.mjs
+// FILE with {"origin", "requests", "connections", "ratePerSecond" (0: no pace), "total"}; prints one line of JSON.
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { firstAnswer, requestBytes } from './http-answer.mjs';
@@ -35,7 +34,7 @@ class Client {
       this.#socket.once('error', reject);
     });
     this.#socket.on('data', (chunk) => this.#take(chunk));
-    // What an error is, is said by 'close', which follows it.
+    // 'close' follows and handles the error.
     this.#socket.on('error', () => undefined);
     this.#socket.on('close', () => {
       failed += 1;
@@ -74,7 +73,7 @@ async function asFastAsAnswersCome() {
   await over;
 }
 
-/** Looks at the clock all the time: timers are too coarse. This takes a core of its own. */
+/** Polls the clock, because timers are too coarse. This takes a core of its own. */
 async function paced() {
   idle.push(...clients);
   while (latencies.length < total && failed === 0) {

@@ -1,4 +1,4 @@
-// Load at a fixed rate, and load that asks for each thing exactly once: what wrk cannot do.
+// Load at a fixed rate, and load that sends each request exactly once. wrk can do neither.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,9 +8,10 @@ import { fileURLToPath } from 'node:url';
 const CLIENT = fileURLToPath(new URL('./paced-client.mjs', import.meta.url));
 
 /**
- * @param {{origin: string, requests: import('./load.mjs').LoadRequest[], connections: number, ratePerSecond: number, total: number}} job
- * `ratePerSecond` 0: as fast as answers come
- * @returns {Promise<{seconds: number, requestsPerSecond: number, p50Ms: number, p90Ms: number, p99Ms: number, p999Ms: number}>}
+ * @param {{origin: string, requests: import('./load.mjs').LoadRequest[], connections: number, ratePerSecond: number,
+ *   total: number}} job `ratePerSecond` 0: as fast as responses arrive
+ * @returns {Promise<{seconds: number, requestsPerSecond: number, p50Ms: number, p90Ms: number, p99Ms: number, p999Ms:
+ *   number}>}
  */
 export async function pacedLoad(job) {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-bench-'));

@@ -1,22 +1,19 @@
-// A PostgreSQL server of our own: in a temporary folder, on a socket in that folder only, ended by its own pid.
+// A PostgreSQL server of our own: in a temporary folder, on a socket only in that folder, stopped by its own pid.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuMsOfAll, cpuMsOfEnded, withChildren } from './process-figures.mjs';
 
-/** Where Debian keeps the programs that a server consists of, by major version. */
+/** Debian's folder of server programs, by major version. */
 const DEBIAN = '/usr/lib/postgresql';
 const USER = 'bench';
 const START_TIMEOUT_MS = 30_000;
 const POLL_MS = 5;
-/**
- * What one would change on a machine of this size: the data fits the buffers. All that makes a commit durable is as it
- * comes.
- */
+/** Typical settings for a machine of this size: the data fits the buffers. Durability settings are the defaults. */
 const SETTINGS = ['shared_buffers=1GB', 'max_wal_size=4GB', 'synchronous_commit=on'];
 
-/** Folder of initdb and postgres, or why there is none to use. @returns {{bin?: string, missing?: string}} */
+/** Folder of initdb and postgres, or the reason why there is none. @returns {{bin?: string, missing?: string}} */
 export function findPostgres() {
   const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN) : [];
   const newest = versions.sort((a, b) => Number(b) - Number(a))[0];
@@ -33,7 +30,7 @@ export function findPostgres() {
   return { bin };
 }
 
-/** Whom the server runs as: the server refuses root. */
+/** The user that the server runs as, because it refuses to run as root. */
 function account() {
   if (process.getuid() !== 0) return {};
   const [uid, gid] = ['-u', '-g'].map((flag) =>
@@ -44,7 +41,7 @@ function account() {
 
 /**
  * @param {string} bin as found
- * @param {string} folder a temporary one; the server's data goes below it, or is there from before
+ * @param {string} folder a temporary one; the server's data goes below it, or exists already
  */
 export async function startPostgres(bin, folder) {
   const home = join(folder, 'postgres');
@@ -71,12 +68,12 @@ export async function startPostgres(bin, folder) {
     user: USER,
     settings: SETTINGS,
     pids: () => withChildren(server.pid),
-    /** Processor time of all its processes, also of sessions that have ended. */
+    /** Processor time of all its processes, including ended sessions. */
     cpuMs: () => cpuMsOfAll(withChildren(server.pid)) + cpuMsOfEnded(server.pid),
     query: (sql) => psqlOnce(bin, home, sql),
     session: () => new PsqlSession(bin, home),
     stop: async () => {
-      // SIGINT is its "fast" shutdown: sessions are ended, everything is written.
+      // SIGINT is its "fast" shutdown: it ends sessions and writes everything.
       server.kill('SIGINT');
       await ended;
     },
@@ -91,7 +88,7 @@ export async function startPostgres(bin, folder) {
   return node;
 }
 
-/** The file's eighth line is the server's state. */
+/** The server's state is in the file's eighth line. */
 function isReady(data) {
   const file = join(data, 'postmaster.pid');
   return existsSync(file) && readFileSync(file, 'utf8').split('\n')[7]?.trim() === 'ready';
@@ -101,7 +98,7 @@ function psqlArguments(home) {
   return ['-h', home, '-U', USER, '-d', 'postgres', '-X', '-q', '-A', '-t'];
 }
 
-/** Rows of a query, a line each, columns separated by `|`. */
+/** Rows of a query, one per line, columns separated by `|`. */
 function psqlOnce(bin, home, sql) {
   const output = execFileSync(
     join(bin, 'psql'),
@@ -111,7 +108,7 @@ function psqlOnce(bin, home, sql) {
   return output.trim().split('\n');
 }
 
-/** One connection through which statements and COPY data go. */
+/** One connection for statements and COPY data. */
 class PsqlSession {
   #child;
   #output = '';
@@ -127,7 +124,7 @@ class PsqlSession {
     this.#child.on('exit', () => this.#wake());
   }
 
-  /** Resolves when the server has done all of it. */
+  /** Resolves when the server has executed the whole script. */
   async run(script) {
     this.#child.stdin.write(`${script}\n\\echo done\n`);
     while (!this.#output.includes('done\n')) {

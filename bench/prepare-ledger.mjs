@@ -1,10 +1,13 @@
-// The ledger that the HTTP benchmarks ask: BENCH_DATA, or a real genesis beside the repository, made new.
+// The ledger for the HTTP benchmarks: BENCH_DATA, or a new one imported from a real genesis beside the repository.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** @param {'mainnet' | 'devnet'} network @returns {string} a real genesis file, where one lies beside the repository */
+/**
+ * @param {'mainnet' | 'devnet'} network @returns {string} path of a real genesis file, which may exist beside the
+ *   repository
+ */
 const genesisOf = (network) =>
   fileURLToPath(new URL(`../../shared/genesis/${network}.blob`, import.meta.url));
 
@@ -12,7 +15,7 @@ export const GENESIS = genesisOf('mainnet');
 const PROGRAM = fileURLToPath(new URL('../bin/daybook', import.meta.url));
 
 /**
- * @param {string} folder where a ledger may be made
+ * @param {string} folder where a ledger may be created
  * @param {'mainnet' | 'devnet'} [network]
  * @returns {Promise<string>} the ledger's data folder
  */

@@ -1,7 +1,7 @@
-// What the system knows of a process and its children (Linux): processor time, memory that is not a mapped file.
+// Figures of a process and its children from the system (Linux): processor time, and memory other than mapped files.
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Clock ticks a second of /proc: 100 on every Linux that Node runs on. */
+/** Clock ticks per second in /proc: 100 on every Linux that Node supports. */
 const TICKS_PER_SECOND = 100;
 
 function read(path) {
@@ -32,15 +32,15 @@ export function cpuMs(pid) {
   return ((Number(fields[11]) + Number(fields[12])) * 1_000) / TICKS_PER_SECOND;
 }
 
-/** Processor time of the children of a process that have ended, in milliseconds. */
+/** Processor time of a process's ended children, in milliseconds. */
 export function cpuMsOfEnded(pid) {
   const fields = statFields(pid);
   return ((Number(fields[13]) + Number(fields[14])) * 1_000) / TICKS_PER_SECOND;
 }
 
 /**
- * Memory of a process, in bytes: its own (RssAnon), and mapped files that are in memory (RssFile): the program, and the
- * page cache as far as the process has looked at the store through it.
+ * Memory of a process, in bytes: its own (RssAnon), and resident mapped files (RssFile), which are the program, and the
+ * page cache as far as the process has read the store through it.
  */
 export function memoryBytes(pid) {
   const status = read(`/proc/${pid}/status`) ?? '';
@@ -50,12 +50,12 @@ export function memoryBytes(pid) {
   return { anonymous, files };
 }
 
-/** Memory of a process that is no mapped file (RssAnon), in bytes. */
+/** Memory of a process other than mapped files (RssAnon), in bytes. */
 export function anonymousBytes(pid) {
   return memoryBytes(pid).anonymous;
 }
 
-/** The heap that `malloc` grows with brk (`[heap]`), in bytes. Takes some ten milliseconds of the system. */
+/** The heap that `malloc` grows with brk (`[heap]`), in bytes. Takes the system some ten milliseconds. */
 export function mallocHeapBytes(pid) {
   const heap = /\[heap\]\n(?:\w+:.*\n)*?Anonymous:\s+(\d+) kB$/m.exec(
     read(`/proc/${pid}/smaps`) ?? '',
@@ -63,7 +63,7 @@ export function mallocHeapBytes(pid) {
   return 1024 * Number(heap?.[1] ?? 0);
 }
 
-/** Memory of a process with its share of what it has in common with others (Pss), in bytes; mapped files count. */
+/** Memory of a process with its share of shared memory (Pss), in bytes; mapped files count. */
 export function proportionalBytes(pid) {
   const rollup = read(`/proc/${pid}/smaps_rollup`) ?? '';
   return 1024 * Number(/^Pss:\s+(\d+) kB$/m.exec(rollup)?.[1] ?? 0);

@@ -1,5 +1,6 @@
-// Random rows of a ledger of any size: each is found by seeking a random place in its column, so that nothing of the
-// column is held. Keys are hashes or addresses made of hashes, so all parts of a column are equally likely.
+// Random rows of a ledger of any size: each is found by seeking to a random key in its column, so that nothing of the
+// column is kept in memory. Keys are hashes or addresses derived from hashes, so all parts of a column are equally
+// likely.
 import { ACCOUNT_KEYS, EVENTS } from '../src/store/columns/columns.ts';
 import { accountOf } from './ledger-contents.mjs';
 
@@ -7,7 +8,7 @@ import { accountOf } from './ledger-contents.mjs';
 export function randomSource(seed = 1) {
   let state = seed >>> 0;
   return () => {
-    // xorshift32 never leaves zero, so it does not begin there.
+    // xorshift32 never leaves zero, so it must not start there.
     state = state === 0 ? 0x9e3779b9 : state;
     state ^= state << 13;
     state ^= state >>> 17;
@@ -17,29 +18,29 @@ export function randomSource(seed = 1) {
   };
 }
 
-/** Rows read at a place before another place is tried. */
+/** Rows read at one position before trying another. */
 const ROWS_AT_A_PLACE = 64;
 const MAX_BYTES_AT_A_PLACE = 1024 * 1024;
-/** Places in a row that gave nothing new before a ledger is taken to have no more. */
+/** Consecutive positions without new rows before the search ends. */
 const MAX_MISSES = 1_000;
 
-/** Rows that follow a random place of a column. */
+/** Rows that follow a random position of a column. */
 async function rowsSomewhere(store, column, random) {
   const partition = Buffer.alloc(column.partitionBytes);
-  // Below a random address, streams and keys begin with the lowest.
+  // Starts from the lowest stream or key of a random address.
   for (let at = 0; at < 32; at += 4) partition.writeUInt32BE(random(), at);
   const after = { partition, order: Buffer.alloc(column.orderBytes[0]) };
   const page = { after, maxRows: ROWS_AT_A_PLACE, maxBytes: MAX_BYTES_AT_A_PLACE };
   return store.scan(column, page);
 }
 
-/** Different things found at random places, at most `most`. */
+/** Up to `most` different things found at random positions. */
 async function sampled(store, column, most, pick, seed = 1) {
   const random = randomSource(seed);
   const found = new Map();
   for (let misses = 0; misses < MAX_MISSES && found.size < most; misses += 1) {
     const rows = await rowsSomewhere(store, column, random);
-    // Not always the first: it would be the oldest version of a key.
+    // Not always the first row, which would be the oldest version of a key.
     const first = rows.length === 0 ? 0 : random() % rows.length;
     for (const row of [...rows.slice(first), ...rows.slice(0, first)]) {
       const picked = pick(row);

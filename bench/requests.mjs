@@ -13,7 +13,7 @@ export function balanceRequest(address, version) {
   return { path: `/v1/accounts/0x${address}/balance/0x1::aptos_coin::AptosCoin${query}` };
 }
 
-/** Events on a page. */
+/** Events per page. */
 export const PAGE_EVENTS = 25;
 
 /** The newest events of a stream. */
@@ -21,7 +21,7 @@ export function eventsRequest({ address, creationNumber }) {
   return { path: `/v1/accounts/0x${address}/events/${creationNumber}?limit=${PAGE_EVENTS}` };
 }
 
-/** Every page of a stream: from each event on, of each length. */
+/** Every page of a stream: every start, every length. */
 export function allPagesRequests({ address, creationNumber, events }) {
   const path = `/v1/accounts/0x${address}/events/${creationNumber}`;
   const requests = [];
@@ -59,7 +59,7 @@ export function batchRequest(requests) {
   });
 }
 
-/** The bytes to sign for a transfer from an account to itself. */
+/** Requests the signing message of a transfer from an account to itself. */
 export function encodeRequest(address, index) {
   const body = {
     sender: `0x${address}`,

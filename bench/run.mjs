@@ -1,5 +1,5 @@
-// npm run bench [-- NAME… --rounds N --seconds N --json FILE]: every benchmark, or those named. Speed is measured here
-// and never asserted in tests.
+// npm run bench [-- NAME… --rounds N --seconds N --json FILE]: all benchmarks, or the named ones. Speed is measured
+// here and never asserted in tests.
 import { writeFileSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -19,7 +19,7 @@ import * as start from './start.mjs';
 import * as versus from './versus.mjs';
 import * as workers from './workers.mjs';
 
-/** In-process ones first; those that take long, last. */
+/** In-process ones first, long ones last. */
 const BENCHMARKS = [
   ...[codec, encode, execute, localnet, start, http, workers, overload, listeners, ingest],
   ...[commits, indexer, versus, instead, memory],
@@ -56,7 +56,7 @@ const options = {
 for (const { name, title, run } of BENCHMARKS) {
   if (positionals.length > 0 && !positionals.includes(name)) continue;
   console.error(`\n${title} (min / median / max of ${values.rounds} rounds)`);
-  // Of the last minute, before anything of this benchmark runs: whether others work on the machine.
+  // Load average of the last minute, before this benchmark runs: it shows whether others use the machine.
   const [loadBefore] = loadavg();
   console.error(`load average before: ${loadBefore.toFixed(2)} on ${report.cores} cores`);
   report.benchmarks[name] = { loadBefore, ...(await run(options)) };

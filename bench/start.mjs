@@ -1,5 +1,5 @@
-// How long `serve` takes on a ledger that is there: from the start of the process to its line that it is ready, and to
-// its first answer; and the processor time of all its processes until then. One worker and two, in turns.
+// Time of `serve` on an existing ledger, from the start of the process to its ready line, and to its first response;
+// and the processor time of all its processes until then. One worker and two, in turns.
 import { startChild } from './child.mjs';
 import { bulkLedger, PROGRAM } from './ledgers.mjs';
 import { cpuMsOfAll, withChildren } from './process-figures.mjs';
@@ -8,7 +8,7 @@ import { ratioSummary, shownSummary, summary } from './statistics.mjs';
 export const name = 'start';
 export const title = 'Start-up: process start to ready and to the first answer';
 
-/** Starts of each kind, however few rounds are asked for. */
+/** Minimum number of starts of each kind, even with fewer rounds. */
 const MIN_STARTS = 7;
 const WORKERS = [1, 2];
 

@@ -14,7 +14,7 @@ export function ratioSummary(subject, reference) {
   return summary(subject.map((value, round) => value / reference[round]));
 }
 
-/** Rounds for people: 58,612 and 0.913. */
+/** Rounds for readers: 58,612 and 0.913. */
 export function shown(value) {
   return value >= 100
     ? Math.round(value).toLocaleString('en-US')
@@ -25,7 +25,7 @@ export function shownSummary({ min, median, max }) {
   return `${shown(min)} / ${shown(median)} / ${shown(max)}`;
 }
 
-/** The line through points [x, y] with the least squares: its slope, and the standard error of that. */
+/** Least-squares line through points [x, y]: its slope, and the slope's standard error. */
 export function leastSquares(points) {
   const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
   const [meanX, meanY] = [0, 1].map((axis) => mean(points.map((point) => point[axis])));

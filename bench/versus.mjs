@@ -1,5 +1,5 @@
-// This build against another build of the program, on the same ledger, in turns: processor time of each operation over
-// HTTP, of generating and following a ledger, and of a start. BENCH_OTHER names the other build's folder,
+// Compares this build with another build of the program, on the same ledger, in turns: processor time of each operation
+// over HTTP, of generating and following a ledger, and of a start. BENCH_OTHER names the other build's folder,
 // BENCH_OTHER_DATA the same ledger in the other build's store format.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,11 +13,11 @@ import { ratioSummary, shownSummary, summary } from './statistics.mjs';
 export const name = 'versus';
 export const title = 'This build against another: processor time, in turns';
 
-/** Starts of each build, however few rounds are asked for. */
+/** Minimum number of starts of each build, even with fewer rounds. */
 const MIN_STARTS = 7;
 const WARM_UP_SECONDS = 5;
 
-// No bound of overload: the machine may be busy.
+// Disables overload protection: the machine may be busy.
 process.env.DAYBOOK_MAX_BACKLOG_MS = '0';
 
 function serve(program, data) {
@@ -27,7 +27,7 @@ function serve(program, data) {
   ]);
 }
 
-/** Processor time of a server for each request of an operation, in microseconds. */
+/** Processor time of a server per request of an operation, in microseconds. */
 export async function microsPerRequest(node, { operation, requests }, seconds) {
   const before = cpuMs(node.pid);
   const result = await load(new URL(node.ready.url).origin, requests, seconds);
@@ -35,11 +35,14 @@ export async function microsPerRequest(node, { operation, requests }, seconds) {
   return ((cpuMs(node.pid) - before) * 1_000) / (result.requestsPerSecond * seconds);
 }
 
-/** A row of the table: the same measurement of both builds, round by round. A ratio above 1: this build is cheaper. */
+/**
+ * A row of the table: the same measurement of both builds, round by round. Above 1 the ratio means that this build is
+ * cheaper.
+ */
 export async function compare(what, unit, [ours, other], rounds, log) {
   const runs = { ours: [], other: [] };
   for (let round = 0; round < rounds; round += 1) {
-    // Who begins changes: what the one leaves in the caches of the machine is not always for the same.
+    // The order alternates, because the first build leaves the machine's caches in a different state for the second.
     const turns = round % 2 === 0 ? ['ours', 'other'] : ['other', 'ours'];
     for (const turn of turns) runs[turn].push(await (turn === 'ours' ? ours : other)());
   }

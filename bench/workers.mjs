@@ -24,12 +24,12 @@ function serve(dataFolder, workers, ...flags) {
   ]);
 }
 
-/** The processes of a node that answer. */
+/** The node's processes that answer requests. */
 function answering(node, workers) {
   return workers === 1 ? [node.pid] : childrenOf(node.pid);
 }
 
-/** Requests a second of nodes with one worker and with two, side by side. */
+/** Requests per second of nodes with one worker and with two, in turns. */
 async function throughput(dataFolder, requests, { rounds, seconds }) {
   const counts = [1, 2];
   const nodes = await Promise.all(counts.map((count) => serve(dataFolder, count)));
@@ -66,7 +66,8 @@ async function measure(dataFolder, operation, requests, options) {
   const { log } = options;
   const { rates, costs, memory } = await throughput(dataFolder, requests, options);
   const ratio = ratioSummary(rates[1], rates[0]);
-  // Two cores do this much more when nobody else needs one: twice, less what a request costs more beside another worker.
+  // The expected ratio if nobody else used the two cores: twice, less the extra cost of a request beside a second
+  // worker.
   const byProcessor = ratioSummary(
     costs[0].map((cost) => 2 * cost),
     costs[1],

@@ -1,4 +1,7 @@
-/** Attacks one target: makes inputs, runs them, keeps those that reach new code, writes down those that find something. */
+/**
+ * Attacks one target: makes inputs, runs them, keeps those that reach new code, and writes each finding's input to a
+ * file.
+ */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,14 +13,17 @@ import { Finding, mutate, type OpenTarget, type Target } from './target.ts';
 
 /** Where inputs of findings are written. */
 const FINDINGS = fileURLToPath(new URL('findings', import.meta.url));
-/** Inputs between two looks at what code has run; and for each that runs at a time: the slowest are waited for. */
+/**
+ * Minimum inputs between two coverage checks, and inputs for each that runs at a time. Each batch waits for its slowest
+ * input.
+ */
 const BATCH_INPUTS = 256;
 const BATCH_INPUTS_EACH = 16;
-/** Processor time that one input may take, in milliseconds: an event loop is not held for longer. */
+/** Maximum processor time of one input, in milliseconds: nothing may block an event loop for longer. */
 const MAX_INPUT_MS = 50;
-/** A collector that runs meanwhile, or a cold function, does not count: an input is slow when it is slow each time. */
+/** A garbage collection or a cold function may slow one run. An input counts as slow only if every try is slow. */
 const SLOW_TRIES = 5;
-/** Memory at the end may be this much above that after the first tenth of the inputs, in bytes. */
+/** Maximum memory growth, in bytes, from the first tenth of the inputs to the end. */
 const MAX_GROWTH_BYTES = 128 * 1024 * 1024;
 const MAX_CORPUS = 5_000;
 const MAX_FINDINGS = 20;
@@ -47,7 +53,7 @@ export async function attack(target: Target, options: AttackOptions): Promise<Re
   }
 }
 
-/** Runs the input of a file once more. @throws what it throws */
+/** Runs the input of a file again. @throws its finding */
 export async function replay(target: Target, seed: number, file: string): Promise<void> {
   const open = await target.open(seed);
   try {
@@ -133,18 +139,18 @@ class Attack {
     this.#keep(batch);
   }
 
-  /** An input that is new, or one like those that reached new code. */
+  /** A new input, or a mutation of one that reached new code. */
   #next(): Buffer {
     const { below } = this.#random;
     const [first] = this.#corpus;
     if (first === undefined || below(4) === 0) return this.#open.make(this.#random);
-    // Later ones went further.
+    // Favours later inputs, which reached further.
     const back = Math.min(below(this.#corpus.length), below(this.#corpus.length));
     const original = this.#corpus[this.#corpus.length - 1 - back]!;
     return mutate(original, this.#random.pick(this.#corpus), this.#random);
   }
 
-  /** Of a batch that reached new code, which input did cannot be told any more: each may have. */
+  /** Coverage is per batch, so any input of a batch that reached new code may be the one that did. */
   #keep(batch: readonly Buffer[]): void {
     const kept = batch.filter(() => this.#random.below(8) === 0);
     this.#corpus.push(...kept);
@@ -167,7 +173,9 @@ class Attack {
     }
   }
 
-  /** What went wrong among others may be their fault, or that of a machine that has much to do. */
+  /**
+   * A failure of parallel inputs may be caused by another input or by a busy machine, so the input runs again alone.
+   */
   async #runAlone(input: Buffer): Promise<void> {
     try {
       await this.#open.run(input);
@@ -178,8 +186,8 @@ class Attack {
   }
 
   /**
-   * For how long an input held the event loop of this process, in milliseconds of processor time: the longest turn of one
-   * that takes several. Of a target in another process it says nothing.
+   * Longest turn for which an input blocked the event loop of this process, in milliseconds of processor time. It says
+   * nothing about a target in another process.
    */
   async #cost(input: Buffer): Promise<number> {
     if (this.#target.isGuided !== true) {
@@ -205,7 +213,7 @@ class Attack {
     return longest / 1_000;
   }
 
-  /** One finding for each cause. */
+  /** Records one finding for each cause. */
   #note(error: unknown, input: Buffer | undefined): void {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
     const cause = text.split('\n').slice(0, 3).join('\n').replaceAll(/\d+/g, '#');

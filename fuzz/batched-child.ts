@@ -1,6 +1,6 @@
 /**
- * A process that gets inputs in batches: what each costs besides its own work is little. One that ends or hangs over an
- * input is started again for the next. What it says of each input it writes to a file at once (child/serve-inputs.ts).
+ * A process that gets inputs in batches, so that the overhead per input is small. If it exits or hangs on an input, it
+ * is started again for the next one. It writes the outcome of each input to a file at once (child/serve-inputs.ts).
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ import { memoryFolder } from './memory-folder.ts';
 
 /** Bundles of the scripts, without types: a process starts in a third of the time. */
 const BUILT = fileURLToPath(new URL('built', import.meta.url));
-/** A process that says nothing new for this long, in milliseconds, hangs. */
+/** A process without a new outcome for this long, in milliseconds, is considered hung. */
 const HANG_MS = 10_000;
 
 interface Waiting<T> {
@@ -32,7 +32,7 @@ export class BatchedChild<T> {
 
   /**
    * @param script calls `serveInputs`; its argument is `folder`
-   * @param before called before a process is started: it puts right what the one before has left
+   * @param before called before a process is started; it cleans up after the previous one
    */
   constructor(script: string, folder: string, before: () => void = () => undefined) {
     this.#script = script;
@@ -40,13 +40,13 @@ export class BatchedChild<T> {
     this.#before = before;
   }
 
-  /** What the process says of an input, or the signal or code by which it ended: SIGKILL when it hung. */
+  /** The outcome of an input, or the signal or code with which the process exited: SIGKILL if it hung. */
   run(input: Buffer): Promise<T | string> {
     return new Promise((done) => {
       this.#waiting.push({ input, done });
       if (this.#isRunning) return;
       this.#isRunning = true;
-      // By then all that come together are there.
+      // Collects all inputs of this turn into one batch.
       setImmediate(() => void this.#runAll());
     });
   }
@@ -68,7 +68,7 @@ export class BatchedChild<T> {
     this.#isRunning = false;
   }
 
-  /** @returns how many are done: fewer than all when the process has ended */
+  /** @returns how many inputs are done: fewer than all if the process exited */
   async #runSome(batch: readonly Waiting<T>[]): Promise<number> {
     this.#child ??= await this.#start();
     const end = await this.#send(batch.map(({ input }) => input));
@@ -76,7 +76,7 @@ export class BatchedChild<T> {
     for (const [at, outcome] of outcomes.entries()) batch[at]!.done(outcome);
     if (end === undefined) return outcomes.length;
     this.#child = undefined;
-    // It may have ended between two batches: then the first of this one has nothing to do with it.
+    // If it exited between two batches, the first input of this batch did not cause it.
     batch[outcomes.length]?.done(end);
     return outcomes.length + 1;
   }
@@ -96,7 +96,7 @@ export class BatchedChild<T> {
     return child;
   }
 
-  /** @returns how the process ended, if it did */
+  /** @returns how the process exited, or `undefined` if it is still running */
   #send(inputs: readonly Buffer[]): Promise<string | undefined> {
     const child = this.#child!;
     return new Promise((resolve) => {
@@ -129,7 +129,7 @@ export class BatchedChild<T> {
 
 async function bundled(script: string): Promise<string> {
   const outDir = join(BUILT, `${basename(script, '.ts')}-${process.pid}`);
-  // Not `.js`: that is how the store knows that its thread's file is beside it.
+  // Not `.js`: from this extension the store concludes that its thread's file is beside it.
   const output = { entryFileNames: '[name].mjs' };
   const options = {
     ...{ ssr: script, outDir, minify: false, target: 'es2023' },

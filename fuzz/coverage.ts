@@ -1,4 +1,4 @@
-/** Which code ran, as V8 counts it: blocks of functions in files of this repository's sources. */
+/** Code coverage as V8 counts it: blocks of functions in this repository's sources. */
 import { type Profiler, Session } from 'node:inspector';
 
 export class Coverage {
@@ -11,10 +11,10 @@ export class Coverage {
     this.#session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
   }
 
-  /** Blocks that have run for the first time since the last call. */
+  /** Number of blocks that have run for the first time since the last call. */
   countNew(): number {
     let found = 0;
-    // The answer comes before this returns: the session is of this thread.
+    // The callback runs before this returns, because the session is of this thread.
     this.#session.post(
       'Profiler.takePreciseCoverage',
       (_error, { result }: Profiler.TakePreciseCoverageReturnType) => {
@@ -31,7 +31,7 @@ export class Coverage {
     let found = 0;
     for (const { startOffset, endOffset, count } of ranges) {
       if (count === 0) continue;
-      // How often counts too, roughly: a loop that runs longer is a new way.
+      // The key includes the rough number of runs: a loop that runs longer counts as a new path.
       const key = `${scriptId}:${startOffset}:${endOffset}:${Math.min(4, Math.floor(Math.log2(count)))}`;
       if (this.#seen.has(key)) continue;
       this.#seen.add(key);

@@ -1,4 +1,4 @@
-/** The command: attacks one target after the other, in turns, until the time or the inputs are used up. */
+/** The command: attacks the targets in turns until the time or the inputs are used up. */
 import { parseArgs } from 'node:util';
 import { attack, type Result, replay } from './attack.ts';
 import { TARGETS } from './targets.ts';

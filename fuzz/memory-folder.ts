@@ -1,4 +1,7 @@
-/** Temporary folders whose writes are not waited for: what a target reads is what was written, not what a disk has. */
+/**
+ * Temporary folders in memory, whose writes never wait for a disk: targets test what was written, not what a disk
+ * persists.
+ */
 import { accessSync, constants, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,13 +1,13 @@
-/** An input of the target `pages`: bytes that are written over others, and where the file is cut off. */
+/** An input of the target `pages`: patches of the file, and where it is truncated. */
 
-/** Bytes that are written over others; none: the file ends there. */
+/** Bytes that overwrite others; if empty, the file is truncated here. */
 export interface Patch {
   readonly at: number;
   readonly bytes: Buffer;
 }
 
 export interface Reading {
-  /** Whether the ledger is verified, too. */
+  /** Whether the ledger is also verified. */
   readonly isVerified: boolean;
   readonly patches: readonly Patch[];
 }
@@ -25,7 +25,7 @@ export function encodeReading({ isVerified, patches }: Reading): Buffer {
   return Buffer.concat([Buffer.of(isVerified ? 1 : 0), ...written]);
 }
 
-/** Any bytes are a reading. */
+/** Decodes any bytes without failing. */
 export function decodeReading(input: Buffer, fileBytes: number): Reading {
   const patches: Patch[] = [];
   for (let at = 1; at + PLACE_BYTES <= input.length; ) {

@@ -1,13 +1,13 @@
-/** What power cuts leave of files whose writes were recorded. */
+/** Simulates what power cuts leave of files whose writes were recorded. */
 import { writeFileSync } from 'node:fs';
 import type { Random } from '../test/random.ts';
 import type { FileEvent, WriteEvent } from './recorded-writes.ts';
 
-/** What a disk writes whole, in bytes. */
+/** Unit that a disk writes atomically, in bytes. */
 const SECTOR_BYTES = 512;
 const CUT_BYTES = 10;
 
-/** What of the writes that were not synced is on the disk. */
+/** Which of the unsynced writes are on the disk. */
 export const ALL_BEFORE = 0;
 export const UP_TO_A_BYTE = 1;
 export const ANY_OF_THEM = 2;
@@ -15,10 +15,10 @@ export const ANY_SECTORS = 3;
 const KINDS = 4;
 
 export interface Cut {
-  /** How many events came before it. */
+  /** Number of events before the cut. */
   readonly after: number;
   readonly how: number;
-  /** Whether the ledger that is left is continued. */
+  /** Whether the remaining ledger is continued. */
   readonly isContinued: boolean;
   readonly seed: number;
 }
@@ -55,10 +55,10 @@ interface Moment {
 }
 
 export class RecordedFiles {
-  /** After none of the events, after the first, and so on; what did not change is shared. */
+  /** States before the first event, after it, and so on. Unchanged files are shared. */
   readonly #moments: readonly Moment[];
 
-  /** @param before what the files had before */
+  /** @param before contents of the files before the recording */
   constructor(events: readonly WriteEvent[], before: readonly Buffer[]) {
     const files = before.map((synced) => ({ synced, unsynced: [] }));
     const moments: Moment[] = [{ files, acknowledged: -1n }];
@@ -66,7 +66,7 @@ export class RecordedFiles {
     this.#moments = moments;
   }
 
-  /** Writes what a cut leaves of the files. @returns the last version that was acknowledged before */
+  /** Writes what a cut leaves of the files. @returns the last version acknowledged before the cut */
   leave({ after, how }: Cut, paths: readonly string[], random: Random): bigint {
     const { files, acknowledged } = this.#moments[after]!;
     for (const [at, { synced, unsynced }] of files.entries()) {
@@ -92,7 +92,7 @@ function leftOf(changes: readonly Change[], how: number, random: Random): Change
     const { at, bytes } = change;
     const sectors: Change[] = [];
     for (let from = 0; from < bytes.length; ) {
-      // Sectors are where they are in the file.
+      // Sectors are aligned in the file, not in the write.
       const to = from + SECTOR_BYTES - ((at + from) % SECTOR_BYTES);
       if (random.below(2) === 0) {
         sectors.push({ ...change, at: at + from, bytes: bytes.subarray(from, to) });
@@ -113,7 +113,7 @@ function momentAfter({ files, acknowledged }: Moment, event: WriteEvent): Moment
   return { files: files.with(event.file, file), acknowledged };
 }
 
-/** A file with some changes; a gap is zeros. */
+/** Applies changes to a file. Gaps are filled with zeros. */
 function changed(file: Buffer, changes: readonly Change[]): Buffer {
   let whole = Buffer.from(file);
   for (const change of changes) {

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** What a process did to one of the files, by its place in their list. */
+/** An operation on one of the files, which is given by its index. */
 export type FileEvent =
   | { readonly kind: 'write'; readonly file: number; readonly at: number; readonly bytes: Buffer }
   | { readonly kind: 'truncate'; readonly file: number; readonly length: number }
@@ -10,7 +10,7 @@ export type FileEvent =
 
 export type WriteEvent = FileEvent | { readonly kind: 'acknowledged'; readonly version: bigint };
 
-/** Whether writes can be recorded here. */
+/** Whether writes can be recorded on this machine. */
 export function canRecord(): boolean {
   try {
     execFileSync('strace', ['-V'], { stdio: 'ignore' });
@@ -20,7 +20,7 @@ export function canRecord(): boolean {
   }
 }
 
-/** Runs a command and gives what it did to `files`, and the versions that it wrote to `acknowledged`. */
+/** Runs a command and returns its operations on `files`, and the versions that it wrote to `acknowledged`. */
 export function recordWrites(
   command: readonly string[],
   files: readonly string[],
@@ -41,7 +41,7 @@ function bytesOf(text: string): Buffer {
   return Buffer.from(parts.join(''), 'hex');
 }
 
-/** `FD<PATH>` at the beginning of a call's arguments, the path in hexadecimal digits or as it is. */
+/** Matches `FD<PATH>` at the beginning of a call's arguments; the path is in hexadecimal digits or plain. */
 function pathOf(args: string): string {
   const shown = /^\d+<([^>]*)>/.exec(args)?.[1] ?? '';
   return shown.startsWith('\\x')

@@ -1,4 +1,6 @@
-/** Requests as bytes: every endpoint with values that are right, almost right and wrong; bytes that are no request. */
+/**
+ * Requests as bytes: every endpoint with values that are right, almost right or wrong; and bytes that are no request.
+ */
 import fc from 'fast-check';
 import type { AnyEndpoint } from '../src/api/endpoints/endpoint.ts';
 import type { Parameters } from '../src/api/endpoints/parameters.ts';
@@ -79,7 +81,7 @@ const VIEW = {
 };
 const BATCH = { requests: ['/accounts/0x1', '/', { path: '/view', body: VIEW }] };
 
-/** Lines that a request should not have, and that must not make two readers of it disagree. */
+/** Header lines that a request should not have, on which two parsers must not disagree. */
 const SMUGGLING = [
   ...['Content-Length: 5\r\nTransfer-Encoding: chunked', 'Content-Length: 5\r\nContent-Length: 6'],
   ...['Transfer-Encoding: chunked\r\nTransfer-Encoding: identity', 'Transfer-Encoding: xchunked'],
@@ -114,7 +116,7 @@ export class RequestMaker {
     this.#bodies = bodiesOf(seed);
   }
 
-  /** Whole requests that a server must answer one by one, the last one closing the connection. */
+  /** Complete requests that a server must answer one by one; the last one closes the connection. */
   pipeline(count: number): Buffer {
     const requests: Buffer[] = [];
     for (let at = 1; at <= count; at += 1) requests.push(this.request(at === count));
@@ -141,7 +143,7 @@ export class RequestMaker {
     return Buffer.concat([Buffer.from(head, 'latin1'), body]);
   }
 
-  /** A request that is not one, and after it one that is. */
+  /** An invalid request, followed by a valid one. */
   odd(): Buffer {
     const { below } = this.#random;
     const good = this.request(true);

@@ -1,10 +1,10 @@
-/** What is attacked, and how it is told apart from what is right. */
+/** The interface of targets, and the findings that they throw. */
 import type { Random } from '../test/random.ts';
 
-/** Something that must not be: the input is written to a file. */
+/** Something that must not happen; its input is written to a file. */
 export class Finding extends Error {
   override readonly name = 'Finding';
-  /** The input at fault, where it is known after many of them only. */
+  /** The failing input, if it was only identified after many inputs. */
   readonly input: Buffer | undefined;
 
   constructor(message: string, input?: Buffer) {
@@ -13,10 +13,10 @@ export class Finding extends Error {
   }
 }
 
-/** A part of the program that gets input. */
+/** A part of the program that receives input. */
 export interface Target {
   readonly name: string;
-  /** What it gets, in a few words. */
+  /** Its kinds of input, in a few words. */
   readonly about: string;
   /** Whether inputs that reach new code are mutated further. Absent: the code runs in another process. */
   readonly isGuided?: boolean;
@@ -25,24 +25,27 @@ export interface Target {
 }
 
 export interface OpenTarget {
-  /** How many inputs run at a time; 1 when absent. */
+  /** Number of concurrent inputs; 1 when absent. */
   readonly parallel?: number;
   /** A new input. */
   make(random: Random): Buffer;
   /** @throws Finding, or whatever the code should not throw */
   run(input: Buffer): void | Promise<void>;
   /**
-   * Called now and then: what can be seen of another process only after many inputs.
-   * @param isReplay one input was run, and all is looked at
+   * Called now and then, for checks of another process that need many inputs.
+   * @param isReplay only one input was run, and everything is checked
    * @throws Finding
    */
   check?(isReplay: boolean): Promise<void>;
-  /** Numbers for the report. */
+  /** Figures for the report. */
   facts?(): Readonly<Record<string, number | string>>;
   close(): Promise<void>;
 }
 
-/** Mutations: flipped bits, other bytes, bytes cut out, doubled or put in, parts of another input, cut off. */
+/**
+ * Mutates an input: flips bits, replaces, removes, repeats or inserts bytes, mixes in parts of another input, or
+ * truncates.
+ */
 export function mutate(original: Buffer, other: Buffer, random: Random): Buffer {
   const { below } = random;
   let bytes = Buffer.from(original);

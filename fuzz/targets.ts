@@ -1,4 +1,4 @@
-/** Everything that is attacked. */
+/** All targets. */
 import type { Target } from './target.ts';
 import { callsTarget } from './targets/calls.ts';
 import { filesTarget } from './targets/files.ts';

@@ -1,4 +1,4 @@
-/** Makes the default genesis of a local network with the sources of the program: dist/genesis/default.br. */
+/** Builds the default genesis of a local network with the program's sources: dist/genesis/default.br. */
 import './run-typescript.mjs';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { brotliCompressSync, constants } from 'node:zlib';

@@ -1,6 +1,6 @@
 /**
- * Builds dist/ if something that the build reads is newer, or if something is missing: the program, the page and GraphiQL with Vite,
- * the default genesis and an empty database with the sources of the program, and type declarations with tsc where it is
+ * Builds dist/ if one of its inputs is newer, or if something is missing: the program, the page and GraphiQL with Vite,
+ * the default genesis and an empty database with the program's sources, and type declarations with tsc if it is
  * installed (scripts/install-tools.mjs). Types are checked by `npm run typecheck`.
  */
 import { spawn } from 'node:child_process';
@@ -31,9 +31,9 @@ const SOURCES = [
 ];
 const COMPILER = join(ROOT, 'node_modules/typescript/bin/tsc');
 const DIST = join(ROOT, 'dist');
-/** What applications import. */
+/** Entry points that applications import. */
 const LIBRARY = ['encoding.ts', 'index.ts'];
-/** What commands, applications, threads and processes begin with: one file each, and files for what they share. */
+/** Entry points of commands, applications, threads and processes: one file each, plus files for shared code. */
 const ENTRIES = [
   ...LIBRARY,
   'cli/main.ts',
@@ -46,18 +46,18 @@ const ENTRIES = [
   'node/verification/versions-worker.ts',
   'store/sqlite/commit-worker.ts',
 ];
-/** Written last, so that a build that was cut off is not taken for one. */
+/** Written last, so that an interrupted build is not mistaken for a complete one. */
 const BUILT = join(DIST, 'built');
 const BUILT_TYPES = join(DIST, 'built-types');
 
-/** A folder's own time tells of files that were removed. */
+/** A folder's own modification time reveals removed files. */
 function newestMs(path) {
   const facts = statSync(path);
   if (!facts.isDirectory()) return facts.mtimeMs;
   return Math.max(facts.mtimeMs, ...readdirSync(path).map((name) => newestMs(join(path, name))));
 }
 
-/** A mark is as old as the newest source that was read: what changes during a build is built by the next one. */
+/** A mark is as old as the newest source read, so that the next build picks up changes made during this one. */
 function mark(path) {
   writeFileSync(path, '');
   utimesSync(path, sourcesMs / 1_000, sourcesMs / 1_000);
@@ -79,7 +79,7 @@ const isOld = (mark) => !existsSync(mark) || statSync(mark).mtimeMs < Math.floor
 const isBuilt = !isOld(BUILT);
 const work = [];
 const database = emptyDatabaseBefore();
-// Files of sources that are gone must not stay.
+// Removes files whose sources no longer exist.
 if (!isBuilt) rmSync(DIST, { recursive: true, force: true });
 if (existsSync(COMPILER) && isOld(BUILT_TYPES)) work.push(buildTypes());
 if (!isBuilt) {
@@ -95,7 +95,7 @@ if (!isBuilt) {
     build({ root: join(ROOT, 'web/graphiql') }),
   );
 } else if (!existsSync(DEFAULT_GENESIS)) {
-  // What it is made of was not installed before.
+  // Its package was not installed at the last build.
   work.push(buildDefaultGenesis());
 }
 await Promise.all(work);

@@ -5,18 +5,18 @@ import { pathToFileURL } from 'node:url';
 import { build } from 'vite';
 
 /**
- * Packages are not bundled: they are found from where the bundle is.
+ * Packages are not bundled. They are resolved from the bundle's location.
  * @param root folder of the project
- * @param outDir its files stay, but those of the same name
- * @param entries paths below `src`; the name of each is that of a file of the bundle
+ * @param outDir its files are kept, except those of the same name
+ * @param entries paths below `src`; each entry's name is that of a file of the bundle
  */
 export async function bundle(root, outDir, entries) {
   await build(configuration(root, outDir, entries, 'js', {}));
 }
 
 /**
- * The same as CommonJS, `NAME.cjs`, for programs that cannot load modules, such as tests of Jest. Packages that are
- * modules only are bundled: that is why there is no `import` in it, and `commonjs-licenses.md` beside it.
+ * The same as CommonJS, `NAME.cjs`, for programs that cannot load modules, such as Jest tests. ESM-only packages are
+ * bundled, so it contains no `import`, and needs `commonjs-licenses.md` beside it.
  */
 export async function bundleCommonJs(root, outDir, entries) {
   const output = { format: 'cjs', dynamicImportInCjs: false };
@@ -40,7 +40,7 @@ function configuration(root, outDir, entries, extension, output) {
         input: Object.fromEntries(
           entries.map((path) => [parse(path).name, join(root, 'src', path)]),
         ),
-        // An entry exports what its source exports, and nothing for other files.
+        // An entry has exactly the exports of its source, with none added for other files.
         preserveEntrySignatures: 'strict',
         output: {
           entryFileNames: `[name].${extension}`,
@@ -53,12 +53,12 @@ function configuration(root, outDir, entries, extension, output) {
 }
 
 /**
- * Bundles sources of a project, as its build does, for as long as this process runs: with threads, which sources do not
- * start.
+ * Bundles sources of a project, as its build does, for the lifetime of this process. Unlike sources, bundles can start
+ * threads.
  * @returns {Promise<(name: string) => string>} the URL of an entry's file
  */
 export async function bundleForNow(root, entries) {
-  // Beside the build, as its packages and the project's package.json are found from there.
+  // Beside the build, so that its packages and the project's package.json are found from there.
   const folder = mkdtempSync(join(root, '.bundled-'));
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   symlinkSync(join(root, 'dist/web'), join(folder, 'web'));

@@ -1,13 +1,13 @@
 /**
  * The modules of the default framework. They come from the npm package @typemove/aptos, a development dependency, which
- * has the bytecode of 0x1, 0x3 and 0x4. Its `exports` do not name these files. What it depends on is not needed:
- * package.json overrides that with something small.
+ * has the bytecode of 0x1, 0x3 and 0x4. Its `exports` do not name these files. Its own dependencies are not needed:
+ * package.json overrides them with something small.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
-/** The folder of the package; `undefined` where it is not installed. */
+/** The folder of the package, or `undefined` if it is not installed. */
 export function frameworkFolder() {
   try {
     const main = createRequire(import.meta.url).resolve('@typemove/aptos');
@@ -26,7 +26,7 @@ export function readFrameworkModules(folder) {
   );
 }
 
-/** What says whose the modules are. */
+/** The notice of the modules' origin and license. */
 export function frameworkNotice(folder) {
   const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   const text = readFileSync(join(folder, 'LICENSE'), 'utf8');

@@ -1,6 +1,6 @@
 /**
- * Installs what only tests, lint and benchmarks need (test/tools/package.json), if it is not there. `npm ci` leaves it
- * out (.npmrc), so that `npm ci && npm start` is fast.
+ * Installs the packages that only tests, lint and benchmarks need (test/tools/package.json), if they are missing. `npm
+ * ci` leaves them out (.npmrc), so that `npm ci && npm start` is fast.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 const ROOT = new URL('..', import.meta.url);
 const readJson = (path) => JSON.parse(readFileSync(new URL(path, ROOT), 'utf8'));
 
-// What the build needs is there after `npm ci`, but not yet where package.json is newer than that.
+// Packages for the build are installed by `npm ci`, but may be outdated if package.json has changed since.
 const needed = ['package.json', 'test/tools/package.json'].flatMap((path) =>
   Object.entries(readJson(path).devDependencies),
 );

@@ -1,4 +1,4 @@
-/** Makes the small sample ledger for the package: generating it takes longer than all the rest of a start. */
+/** Builds the small sample ledger for the package, because generating it takes longer than the rest of a start. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ rmSync(new URL('../dist/samples', import.meta.url), { recursive: true, force: tr
 const folder = mkdtempSync(join(tmpdir(), 'daybook-prebuilt-'));
 try {
   await makeSample(join(folder, 'made'), SMALL_SAMPLE);
-  // Without free space.
+  // The copy has no free pages.
   await copyLedger(join(folder, 'made'), join(folder, 'copy'), () => undefined);
   await writePrebuiltSample(SMALL_SAMPLE, readFileSync(join(folder, 'copy/ledger.db')));
 } finally {

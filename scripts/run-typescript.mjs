@@ -1,4 +1,4 @@
-// Node 20 runs no TypeScript: from here on its loader gets one without types.
+// Node 20 cannot run TypeScript: from here on a loader strips types.
 import { register } from 'node:module';
 
 register('./typescript-loader.mjs', import.meta.url);

@@ -1,4 +1,4 @@
-/** The one class of cache: what it keeps, what it drops, what it counts. */
+/** The single cache class: what it keeps, drops and counts. */
 import { describe, expect, it } from 'vitest';
 import { CACHE_BUDGETS, Cache, copiedBytes } from '../src/cache.ts';
 import { sha3 } from '../src/move/crypto/hash.ts';
@@ -142,7 +142,7 @@ describe('the budgets of all caches', () => {
   it('count all instances of the class', () => {
     const made = new Map<string, number>();
     for (const { path, text } of filesBelow('src', ['.ts'])) {
-      // These are made for one request of a fork that is overridden.
+      // These are created for one request of an overridden fork.
       if (FOR_ONE_REQUEST.includes(path)) continue;
       for (const [, name] of text.matchAll(/(?:new \w*Cache(?:<.*>)?|super)\('(\w+)'/g)) {
         if (name! in CACHE_BUDGETS) made.set(name!, (made.get(name!) ?? 0) + 1);

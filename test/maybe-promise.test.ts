@@ -1,4 +1,4 @@
-/** Waiting in one way: values that are there are used at once, promised ones later, with the same outcome. */
+/** One way to wait: available values are used at once, promised ones later, with the same result. */
 import { describe, expect, test } from 'vitest';
 import {
   alongside,
@@ -80,7 +80,7 @@ describe('reads that do not depend on one another', () => {
     expect(begun).toBe(2);
     await expect(wanted()).resolves.toBe(2);
     expect(begun).toBe(2);
-    // A failure that nobody asks for is nobody's.
+    // A failure of an unused second read is not reported as unhandled.
     alongside(later(1), () => later(2, true));
     await new Promise((resolve) => setImmediate(resolve));
     await expect(alongside(later(1), () => later(2, true))()).rejects.toBe(failure);

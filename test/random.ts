@@ -5,21 +5,21 @@
 
 const DEFAULT_SEED = 20_261_122;
 
-/** Whether tests repeat at length what they otherwise do a few times (`npm run test:long`). */
+/** Whether tests run many rounds instead of a few (`npm run test:long`). */
 export const IS_LONG = process.env['LONG'] === '1';
 
-/** How often a test repeats something: `few` times, `many` times in a long run, or as the variable `name` says. */
+/** Number of rounds of a test: `few`, `many` in a long run, or the value of the variable `name`. */
 export function roundsOf(name: string, few: number, many: number): number {
   return Number(process.env[name] ?? (IS_LONG ? many : few));
 }
 
-/** Of many cases `few`, evenly spread; all of them in a long run. */
+/** Selects `few` evenly spread cases, or all of them in a long run. */
 export function someOf<T>(cases: readonly T[], few: number): readonly T[] {
   if (IS_LONG || cases.length <= few) return cases;
   return Array.from({ length: few }, (_, nth) => cases[Math.floor((nth * cases.length) / few)]!);
 }
 
-/** The seed of this run, printed with the name of what it is used for. */
+/** The seed of this run, printed with its purpose. */
 export function testSeed(what = 'tests'): number {
   const asked = process.env['SEED'] ?? String(DEFAULT_SEED);
   const seed = asked === 'random' ? Math.floor(Math.random() * 2 ** 31) : Number(asked);

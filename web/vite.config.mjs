@@ -21,7 +21,7 @@ const swaggerUi = {
 };
 
 export default defineConfig({
-  // The node serves everything but the two documents below this path.
+  // Below this path the node serves everything except the two documents.
   base: '/page/',
   publicDir: 'static',
   build: {

@@ -1,6 +1,6 @@
 /**
- * Unsigned transactions: those that begin a block, end it, or end an epoch. Their forms change as the
- * ledger grows older, as they did on real chains, so that one ledger has all of them (docs/spec/ledger.md §2.4–2.6).
+ * Unsigned transactions: those that begin a block, end it, or end an epoch. Their variants change as the ledger grows,
+ * as they did on real chains, so that one ledger contains all of them (docs/spec/ledger.md §2.4–2.6).
  */
 
 import { type BcsWriter, encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
@@ -9,7 +9,7 @@ import type { ValueWriter } from '../../src/sample/calls.ts';
 import { derivedBytes } from '../../src/sample/random.ts';
 import type { BlockHeader } from './model/chain.ts';
 
-/** First epochs of the newer forms. */
+/** First epochs with the newer variants. */
 const EXTENDED_METADATA_EPOCH = 3;
 const EPILOGUE_EPOCH = 3;
 const FEE_DISTRIBUTION_EPOCH = 4;
@@ -22,7 +22,7 @@ export function hasAuxiliaryInfo(epoch: number): boolean {
   return epoch >= AUXILIARY_INFO_EPOCH;
 }
 
-/** Whether epochs end by a validator transaction: every second one, once there is randomness to be made. */
+/** Whether a validator transaction ends the epoch: it ends every second one, once blocks have randomness. */
 export function endsByValidators(epoch: number): boolean {
   return epoch >= EXTENDED_METADATA_EPOCH && epoch % 2 === 0;
 }
@@ -65,9 +65,9 @@ export function epochEnd(seed: bigint, { epoch, proposer }: BlockHeader): Buffer
 }
 
 export interface BlockTotals {
-  /** Gas units of all its transactions. */
+  /** Total gas units of the block's transactions. */
   readonly gasUsed: number;
-  /** Octas of fees, and the validator who gets its share of them. */
+  /** Fees in octas, and the validator that receives its share of them. */
   readonly fees: bigint;
   readonly proposerIndex: number;
   /** BCS of state keys that the block read often. */

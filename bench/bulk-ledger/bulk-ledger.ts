@@ -1,9 +1,9 @@
 /**
- * Large ledgers for benchmarks and tests, as chunks for the store: 100,000 transactions in a few seconds, which
- * `daybook sample` would run one by one. A model of users' applications makes up what their transactions change; every
+ * Large ledgers for benchmarks and tests, as chunks for the store: 100,000 transactions in a few seconds, where
+ * `daybook sample` would execute each one. A model of users' applications decides what their transactions change. Every
  * byte and hash is valid, but nothing was executed.
  *
- * A ledger is made of whole blocks, so it may be up to a block larger than requested. The history does not depend on
+ * A ledger consists of whole blocks, so it may be up to a block larger than requested. The history does not depend on
  * the requested size: a longer ledger begins with the shorter one.
  */
 import { LedgerRecorder } from '../../src/chain/recorder.ts';
@@ -18,15 +18,15 @@ import { checkCount, checkSettings, MAX_SAMPLE_TRANSACTIONS } from '../../src/sa
 import type { Chunk } from '../../src/store/write/chunk.ts';
 import { BulkHistory } from './history.ts';
 
-/** Transactions from which a chunk is handed out: at the end of the block that reaches them. */
+/** Minimum number of transactions in a chunk; it ends with the block that reaches them. */
 const DEFAULT_CHUNK_TRANSACTIONS = 1_000;
-/** Leaves space for the block that completes a chunk below the store's own limit. */
+/** Leaves room for the block that completes a chunk below the store's own limit. */
 export const MAX_BULK_CHUNK_TRANSACTIONS = 50_000;
 
 interface ChunkOptions {
   /** Minimum number of transactions; the last block is completed. A whole ledger counts genesis. */
   readonly transactions: number;
-  /** Whether whole transactions are stored for the feed; true when absent. */
+  /** Whether complete transactions are stored for the feed; true when absent. */
   readonly keepsTransactions?: boolean | undefined;
   /** Minimum number of transactions in a chunk; DEFAULT_CHUNK_TRANSACTIONS when absent. */
   readonly chunkTransactions?: number | undefined;
@@ -35,7 +35,7 @@ interface ChunkOptions {
 export interface BulkOptions extends ChunkOptions {
   /** u64. */
   readonly seed: bigint | number;
-  /** Ordinary accounts that the ledger grows to. */
+  /** Number of ordinary accounts that the ledger grows to. */
   readonly accounts: number;
 }
 

@@ -1,4 +1,4 @@
-/** The model of a sample ledger, new from its settings, and all that genesis creates in it. */
+/** Creates the model of a sample ledger from its settings, and everything that genesis contains. */
 import { addressBytes } from '../../src/move/types/address.ts';
 import { namedObjectAddress, pairedMetadataAddress } from '../../src/move/types/derived-address.ts';
 import { parseStructTag } from '../../src/move/types/type-parser.ts';
@@ -24,7 +24,7 @@ import { type Call, MOON_COIN, NATIVE_COIN, type World } from './model/world.ts'
 
 const GOLD_SEED = 'gold';
 
-/** Ordinary accounts that genesis creates, at most; the others come by transaction. */
+/** Maximum number of ordinary accounts that genesis creates; later transactions create the others. */
 export const MAX_GENESIS_ACCOUNTS = 200;
 
 /** Smallest units that genesis mints, by recipient. */
@@ -40,7 +40,7 @@ export interface SampleWorld extends World {
   readonly assetInfos: readonly AssetInfo[];
 }
 
-/** Creates everything of genesis, in the order of its events. */
+/** Creates everything in genesis, in the order of its events. */
 export function createGenesis(settings: SampleSettings, effects: Effects): SampleWorld {
   const world = createWorld(settings, effects);
   const { accounts, native, moon, gold } = world;

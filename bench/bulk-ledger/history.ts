@@ -1,8 +1,8 @@
 /**
- * A sample ledger, block by block: genesis, then blocks of user transactions and ends of epochs, without end. There is
- * no virtual machine: a model of the state changes as the called functions would change it, and its effects are
- * recorded. The same settings and changes of the clock always give the same bytes, whatever the requested size, in one
- * run or in several.
+ * A sample ledger, block by block: genesis, then an endless sequence of blocks of user transactions and ends of epochs.
+ * There is no virtual machine: a model of the state changes as the called functions would change it, and its effects
+ * are recorded. The same settings and clock changes always give the same bytes, whatever the requested size, in one run
+ * or in several.
  */
 import type { TransactionRecord } from '../../src/chain/recorder.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
@@ -35,18 +35,18 @@ import type { Call, World } from './model/world.ts';
 
 /** Maximum number of user transactions in a block. */
 export const MAX_BLOCK_USERS = 99;
-/** The first blocks are short, so that a small ledger has some. */
+/** The first blocks are short, so that a small ledger has several. */
 const SHORT_BLOCKS = 20;
 const MAX_SHORT_BLOCK_USERS = 9;
-/** A block starts this long after the one before, microseconds. */
+/** Minimum time between the starts of two blocks, in microseconds. */
 const MIN_BLOCK_GAP_USECS = 150_000;
 const MAX_BLOCK_GAP_USECS = 450_000;
-/** Blocks per thousand without a proposer: without users, at the time of the block before. */
+/** Blocks per thousand without a proposer: they have no users and the timestamp of the previous block. */
 const NIL_BLOCKS_PER_MILLE = 20;
 const FAILED_PROPOSERS_PER_MILLE = 30;
 const MAX_HOT_KEYS = 3;
 const EXPIRATION_SECS = 600;
-/** The chain remembers nonces for this long only. */
+/** The chain remembers nonces only this long. */
 const ORDERLESS_EXPIRATION_SECS = 60;
 
 const MIN_GAS_UNITS = 5;
@@ -56,7 +56,7 @@ const LIMITS = {
   maxGasAmount: 200_000n,
   gasUnitPrice: BigInt(GAS_UNIT_PRICE),
 };
-/** Of a user's transaction among transactions. */
+/** Variant of a user transaction in `Transaction`. */
 const USER_VARIANT = Buffer.of(0);
 const STORAGE_FEE_OCTAS = 40_000;
 const FEE_STATEMENT = eventType('0x1::transaction_fee::FeeStatement');
@@ -79,7 +79,7 @@ export class BulkHistory {
     return this.#nextVersion;
   }
 
-  /** The genesis file: BCS of the genesis transaction. Taken once, before the first block. */
+  /** The genesis file: BCS of the genesis transaction. Called once, before the first block. */
   takeGenesis(): Buffer {
     const writeSet = this.#effects.takeWriteSet();
     const events = this.#effects.takeEvents();
@@ -206,7 +206,7 @@ export class BulkHistory {
     this.#finish(header, () => blockEnd(header, totals), 0, SUCCESS, writeSet);
   }
 
-  /** Records what the transaction did as a version. */
+  /** Records the transaction's effects as a version. */
   #finish(
     header: BlockHeader,
     transaction: () => Buffer,
@@ -226,7 +226,7 @@ export class BulkHistory {
   }
 }
 
-/** The faucet pays for accounts that cannot; an account is never the fee payer of its own transaction. */
+/** The faucet pays for accounts that cannot. An account is never the fee payer of its own transaction. */
 function withPayer({ native }: World, call: Call, fee: bigint): Call {
   const payer = call.form === 'feePayer' ? call.second! : call.sender;
   const isOwnPayer = call.form === 'feePayer' && payer === call.sender;

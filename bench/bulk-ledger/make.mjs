@@ -1,4 +1,4 @@
-// node make.mjs FOLDER TRANSACTIONS ACCOUNTS: makes a large ledger in a folder (bulk-ledger.ts).
+// node make.mjs FOLDER TRANSACTIONS ACCOUNTS: creates a large ledger in a folder (bulk-ledger.ts).
 import '../../scripts/run-typescript.mjs';
 
 const { Committer } = await import('../../src/ingest/committer.ts');

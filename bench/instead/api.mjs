@@ -1,5 +1,5 @@
-// What one would write over such tables: fastify, and one prepared query for each request. Started as a child:
-// node api.mjs postgres SOCKET_FOLDER USER, or node api.mjs sqlite FILE. Prints {"url":…} when it listens on loopback.
+// A typical server over such tables: fastify, with one prepared query per request. Started as a child: node api.mjs
+// postgres SOCKET_FOLDER USER, or node api.mjs sqlite FILE. Prints {"url":…} when it listens on loopback.
 import fastify from 'fastify';
 
 const QUERIES = {
@@ -52,7 +52,7 @@ function addressBytes(text) {
   return Buffer.from(text.replace(/^0x/, '').padStart(64, '0'), 'hex');
 }
 
-/** As the interface writes it: without leading zeros. */
+/** Formats an address as the API does: without leading zeros. */
 function addressText(bytes) {
   return `0x${bytes.toString('hex').replace(/^0{1,63}/, '')}`;
 }

@@ -12,7 +12,7 @@ const { LedgerWriter } = await import(fileOf('writer'));
 
 /**
  * Commits a sample ledger to a new store, chunk by chunk, each on disk before the next; only commits are timed.
- * @returns rates per second, and `processorUs` of a transaction
+ * @returns rates per second, and `processorUs` per transaction
  */
 export async function commitChunks(directory, transactions, chunkTransactions, accounts = 2_000) {
   const store = await openSqliteStore({ directory });
@@ -23,7 +23,7 @@ export async function commitChunks(directory, transactions, chunkTransactions, a
     for (const chunk of bulkChunks(options)) {
       const [startedMs, before] = [performance.now(), process.cpuUsage()];
       await writer.append(chunk);
-      // Genesis is one of its kind.
+      // Genesis is not a typical chunk.
       if (chunk.firstVersion === 0n) continue;
       total.ms += performance.now() - startedMs;
       const { user, system } = process.cpuUsage(before);

@@ -1,6 +1,6 @@
-// What one would run instead: the same balances, events, modules and transactions in PostgreSQL, and in SQLite where Node
-// has it, behind fastify. Durable commits, disk, reads, memory and start, in turns with Daybook. With --rounds 0 it only
-// loads each once and compares the answers.
+// The alternative to Daybook: the same balances, events, modules and transactions in PostgreSQL, and in SQLite if Node
+// has it, behind fastify. Compares durable commits, disk, reads, memory and start, in turns. With --rounds 0 it only
+// loads each once and compares the responses.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { shuffled } from '../ledger-contents.mjs';
@@ -18,15 +18,15 @@ export const name = 'instead';
 export const title = `What one would run instead: fastify over a database, ${TRANSACTIONS} transactions`;
 
 const MAX_REQUESTS = 20_000;
-/** Versions in a commit, and the most versions that are committed so. */
+/** Versions per commit, and the maximum number of versions that are committed this way. */
 const COMMITS = [
   { versions: 1_000 },
   { versions: 100, mostVersions: Number(process.env.BENCH_COMMITS ?? 10_000) },
 ];
-/** Requests on their way at once while answers are compared. */
+/** Concurrent requests while responses are compared. */
 const COMPARED_AT_ONCE = 16;
 
-/** Figures of each side in each round, by what they are. */
+/** Figures of each side in each round, by name. */
 function figures(runs) {
   return Object.fromEntries(
     Object.keys(runs[0]).map((what) => [what, summary(runs.map((run) => run[what]))]),
@@ -80,7 +80,7 @@ async function answer(origin, path) {
   return response.text();
 }
 
-/** All give the same bytes for every request. */
+/** All sides must give the same bytes for every request. */
 async function checkEqual(origins, requests) {
   for (let first = 0; first < requests.length; first += COMPARED_AT_ONCE) {
     const compared = requests.slice(first, first + COMPARED_AT_ONCE).map(async ({ path }) => {
@@ -165,7 +165,7 @@ function memoryOf(servers, log) {
 async function compare(sides, ledger, options) {
   const { log, rounds } = options;
   const commits = await measureCommits(sides, ledger.files, options);
-  // The whole ledger is what is read.
+  // Reads are measured on the whole ledger.
   for (const side of sides.slice(1)) await side.commit(ledger.files, COMMITS[0].versions);
   const disk = sides.map((side) => {
     const bytes = side.bytes();

@@ -1,10 +1,10 @@
-// What a team's own indexer would take from a node, transaction by transaction: rows of four tables, from the JSON of
-// the transactions. They are written to files, so that loading them into a database is all that is timed.
+// The rows that a team's own indexer would compute from a node, transaction by transaction: four tables, from the JSON
+// of the transactions. They are written to files, so that only loading them into a database is timed.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { primaryStoreAddress } from '../../src/move/types/derived-address.ts';
 
-/** Columns of the tables, with what is in them; the key comes first. */
+/** Columns of the tables and their types; the key comes first. */
 export const TABLES = {
   balances: {
     columns: { owner: 'bytes', asset: 'number', version: 'number', amount: 'decimal' },
@@ -25,22 +25,22 @@ export const TABLES = {
   assets: { columns: { id: 'number', name: 'text' }, key: ['id'] },
 };
 
-/** Versions in a file; a page of transactions has no more. */
+/** Versions in a file: the maximum of a page of transactions. */
 export const FILE_VERSIONS = 100;
 
 const digits = (address) => address.slice(2).padStart(64, '0');
 const textOf = (hex) => Buffer.from(hex.slice(2), 'hex').toString();
 
-/** Reads transactions in order and knows what they changed before. */
+/** Reads transactions in order and remembers earlier changes. */
 export class Indexer {
   #assets = new Map();
-  /** Coin type of the metadata of a fungible asset that is the same as a coin. */
+  /** Coin types of paired fungible assets, by the asset's metadata. */
   #paired = new Map();
-  /** Owner and asset of a primary store, by the store's address. */
+  /** Owner and asset of each primary store, by the store's address. */
   #stores = new Map();
-  /** Amounts of an owner's asset: in a coin store, in a primary store. */
+  /** Amounts of an owner's asset, in its coin store and in its primary store. */
   #amounts = new Map();
-  /** What there is to ask for. */
+  /** Event streams that can be requested. */
   streams = new Map();
   modules = new Map();
   owners = new Map();
@@ -73,7 +73,7 @@ export class Indexer {
   }
 
   #addEvent({ guid, sequence_number: sequenceNumber, type, data }, version, rows) {
-    // Module events are in no stream.
+    // Module events belong to no stream.
     if (guid.account_address === '0x0' && guid.creation_number === '0') return;
     const account = digits(guid.account_address);
     const stream = `${account} ${guid.creation_number}`;
@@ -95,7 +95,7 @@ export class Indexer {
     this.#paired.set(digits(address), `${account}::${textOf(module)}::${textOf(name)}`);
   }
 
-  /** What the changes of one state key make of an amount; nothing if they do not. */
+  /** The amount after the changes of one state key; `undefined` if they do not change an amount. */
   #changedAmount(group) {
     const [{ address, type, resource }] = group;
     const coin = /^0x1::coin::CoinStore<(.*)>$/;
@@ -146,7 +146,7 @@ function changesByKey(changes) {
   return groups.values();
 }
 
-/** Rows as they are loaded: first genesis, then groups of `FILE_VERSIONS` versions. */
+/** Rows in loading order: first genesis, then groups of `FILE_VERSIONS` versions. */
 export class RowFiles {
   #folder;
   #count = 0;

@@ -1,6 +1,6 @@
-// What is compared: Daybook, and databases behind fastify. Each loads the same ledger, says how large it is on disk, and
-// starts its server: { name, commit(files, versions, mostVersions), bytes(), start() }, where start gives
-// { origin, pids(), cpuMs(), stop() }.
+// The sides of the comparison: Daybook, and databases behind fastify. Each loads the same ledger, reports its size on
+// disk, and starts its server: { name, commit(files, versions, mostVersions), bytes(), start() }, where start returns {
+// origin, pids(), cpuMs(), stop() }.
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,7 +23,7 @@ function folderBytes(folder) {
     );
 }
 
-/** Loads files in groups; only `load` is timed. @param {() => number} cpuMs of all that loads */
+/** Loads files in groups; only `load` is timed. @param {() => number} cpuMs of all loading processes */
 async function timedLoad({ files, versions, mostVersions, cpuMs, prepare, load }) {
   const total = { ms: 0, cpuMs: 0, commits: 0, transactions: 0 };
   for (const rows of files.groups(versions, mostVersions)) {
@@ -70,7 +70,7 @@ export function daybookSide(folder, transactions) {
   };
   return {
     name: 'Daybook',
-    /** The ledger that the others index, and that is served. */
+    /** The ledger that the other sides index, and that Daybook serves. */
     prepare: async () => {
       served = (await fill(1_000)).directory;
     },
@@ -91,7 +91,7 @@ export function daybookSide(folder, transactions) {
 
 const POSTGRES_TYPES = { bytes: 'bytea', number: 'bigint', text: 'text', decimal: 'numeric(20)' };
 
-/** A value as COPY's text format wants it. */
+/** Formats a value for COPY's text format. */
 function copyText(value, type) {
   if (type === 'bytes') return `\\\\x${value}`;
   const text = String(value);
@@ -163,7 +163,7 @@ export async function postgresSide(bin, folder) {
       );
       return { all: Object.values(tables).reduce((sum, bytes) => sum + bytes, 0), tables };
     },
-    /** Starts the database too, unless it runs. */
+    /** Starts the database too, unless it is running. */
     start: async () => {
       database ??= await startPostgres(bin, folder);
       const running = database;
@@ -181,7 +181,7 @@ export async function postgresSide(bin, folder) {
 
 const SQLITE_TYPES = { bytes: 'BLOB', number: 'INTEGER', text: 'TEXT', decimal: 'TEXT' };
 
-/** node:sqlite; nothing where this Node has none. @param {string} folder an empty one */
+/** node:sqlite; `undefined` if this Node has none. @param {string} folder an empty one */
 export async function sqliteSide(folder) {
   const { DatabaseSync } = await import('node:sqlite').catch(() => ({}));
   if (DatabaseSync === undefined) return undefined;
@@ -195,10 +195,10 @@ export async function sqliteSide(folder) {
     commit: async (files, versions, mostVersions) => {
       for (const name of readdirSync(folder)) rmSync(join(folder, name));
       const database = new DatabaseSync(file);
-      // A commit is on disk before the next one, as everywhere here.
+      // Each commit is on disk before the next one, as on all sides.
       database.exec('PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-1000000');
       for (const statement of schema(SQLITE_TYPES)) {
-        // The key is the place of the row, except where it is the row's number.
+        // Tables are clustered by key, except those whose key is the row number.
         const isRowid = /^CREATE TABLE (?:transactions|assets) /.test(statement);
         database.exec(isRowid ? statement : `${statement} WITHOUT ROWID`);
       }

@@ -1,6 +1,6 @@
 /**
- * The process of the target `power`: `node cut-checker FOLDER OUTCOMES`. For each input it leaves on the disk what a power
- * cut leaves of the recorded writes, opens it, and says which version it has, or what is wrong with it.
+ * The process of the target `power`: `node cut-checker FOLDER OUTCOMES`. For each input it writes what a power cut
+ * leaves of the recorded writes, opens the store, and reports its version, or what is wrong with it.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
@@ -21,19 +21,19 @@ import { releaseMemory } from './released-memory.ts';
 import { serveInputs } from './serve-inputs.ts';
 
 export interface CutOutcome {
-  /** Decimal; −1 for no ledger yet. */
+  /** Decimal; −1 without a ledger. */
   readonly version: string;
-  /** The last that was acknowledged before the cut. */
+  /** The last version acknowledged before the cut. */
   readonly acknowledged: string;
   /** How many different ledgers this process has verified. */
   readonly verified: number;
   readonly fault?: string | undefined;
 }
 
-/** What is recorded, for this process. */
+/** The recording that this process reads. */
 export interface Recorded {
   readonly seed: number;
-  /** The store's file and SQLite's log as they were before. */
+  /** The store's file and SQLite's log before the recording. */
   readonly before: readonly Buffer[];
   readonly events: readonly WriteEvent[];
 }
@@ -45,7 +45,7 @@ const files = new RecordedFiles(
   before.map((bytes) => Buffer.from(bytes)),
 );
 const chunks = [...recordedChunks(seed)];
-/** Digests of all rows of ledgers that were verified: the same rows are so again. */
+/** Digests of all rows of verified ledgers, so that equal ledgers are verified only once. */
 const verified = new Set<string>();
 let inputs = 0;
 
@@ -92,7 +92,7 @@ async function examine(left: string, isContinued: boolean) {
 
 serveInputs<CutOutcome>(async (input) => {
   const cut = decodeCut(input, events.length);
-  // Of its own: connections to the one before are closed later.
+  // A folder per input: connections to the previous store are closed later.
   const left = join(directory, `left-${process.pid}-${inputs}`);
   inputs += 1;
   mkdirSync(left);

@@ -1,6 +1,6 @@
 /**
- * The process of the target `pages`: `node page-reader FOLDER OUTCOMES`. It damages the file of a store, opens it, reads
- * every row, and puts the file right again.
+ * The process of the target `pages`: `node page-reader FOLDER OUTCOMES`. It damages the file of a store, opens it,
+ * reads every row, and restores the file.
  */
 import { ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import {
@@ -19,23 +19,23 @@ import { decodeReading } from '../page-reading.ts';
 import { releaseMemory } from './released-memory.ts';
 import { serveInputs } from './serve-inputs.ts';
 
-/** Rows of a column that are read one by one. */
+/** Rows of each column that are also read by key. */
 const ROWS_READ = 60;
 const PAGE = { maxRows: 500, maxBytes: 1024 * 1024 };
 
 export interface Outcome {
-  /** Answers that were refused. */
+  /** Number of refused reads. */
   readonly refused: number;
-  /** Records of versions that are not there, which only an examination notices. */
+  /** Number of missing version records, which only a verification notices. */
   readonly missing: number;
-  /** What examining the ledger found; absent: it was not examined. */
+  /** Number of damages that a verification found; absent if the ledger was not verified. */
   readonly damages?: number | undefined;
-  /** An answer that is not what was stored, or an error that no store has. */
+  /** A value that differs from the stored one, or an error that a store must not throw. */
   readonly fault?: string | undefined;
 }
 
 const [, , directory = ''] = process.argv;
-// Never closed: the operating system would release SQLite's locks.
+// Never closed: closing it would release SQLite's locks.
 const file = openSync(storeFileOf(directory), 'r+');
 const whole = readFileSync(file);
 const sound = await readAll();
@@ -58,7 +58,7 @@ function isBehind(row: RowKey, other: RowKey | undefined): boolean {
   return order > 0 || (order === 0 && Buffer.compare(row.order, other.order) > 0);
 }
 
-/** Compares what a damaged store answers with what was stored. */
+/** Compares the rows that a damaged store returns with those that were stored. */
 class Comparison {
   refused = 0;
   missing = 0;
@@ -88,7 +88,7 @@ class Comparison {
     this.#compareValue(column, row, isThere ? last.value : undefined, value);
   }
 
-  /** All rows, in order; one that cannot be read is named, and what is behind it read. */
+  /** Scans all rows in order. After a row that cannot be read the scan continues behind it. */
   async #compareScan(column: Column, rows: readonly ScannedRow[]): Promise<void> {
     let after: RowKey | undefined;
     let at = 0;

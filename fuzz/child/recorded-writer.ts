@@ -1,6 +1,6 @@
 /**
- * The process whose writes are recorded: `node recorded-writer FOLDER SEED` makes a small ledger, one chunk after the
- * other, prunes it, and writes each version that is acknowledged to a file, at once.
+ * The process whose writes are recorded: `node recorded-writer FOLDER SEED` creates a small ledger chunk by chunk,
+ * prunes it, and writes each acknowledged version to a file at once.
  */
 import { openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { recordedChunks } from './recorded-ledger.ts';
 
-/** Chunks after which everything but the newest versions is pruned. */
+/** Number of chunks after which all but the newest versions are pruned. */
 const PRUNED_CHUNKS = 3;
 const RETAINED_VERSIONS = 10;
 const PRUNING = {

@@ -1,9 +1,12 @@
-/** Connections to SQLite that were closed keep their files open until the collector has run: here it runs now and then. */
+/**
+ * Closed connections to SQLite keep their files open until they are garbage collected, so this runs the collector now
+ * and then.
+ */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** Inputs between two runs. */
+/** Inputs between two garbage collections. */
 const INPUTS = 32;
 
 setFlagsFromString('--expose-gc');

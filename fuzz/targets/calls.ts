@@ -1,6 +1,6 @@
 /**
- * What runs Move code for clients, on the recorded chain: bodies of `POST /v1/transactions/simulate` and `/v1/view`, in
- * BCS and in JSON, and scripts. In this process, so that what reaches new code is mutated further.
+ * Executes Move code for clients, on the recorded chain: bodies of `POST /v1/transactions/simulate` and `/v1/view`, in
+ * BCS and in JSON, and scripts. It runs in this process, so that inputs that reach new code are mutated further.
  */
 
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
@@ -33,19 +33,19 @@ const VIEW = '/v1/view';
 const SIGNED_TRANSACTION = 'application/x.aptos.signed_transaction+bcs';
 const VIEW_FUNCTION = 'application/x.aptos.view_function+bcs';
 const JSON_TYPE = 'application/json';
-/** Two kinds of no key: of the transaction, and of its account. */
+/** BCS of a single sender without a signature: variant 4 of both authenticators. */
 const NO_KEY = Buffer.of(4, 4);
-/** Transactions of the chain whose payloads are simulated again: one in so many. */
+/** One in this many transactions of the chain has its payload simulated again. */
 const PAYLOAD_STEP = 7;
 const MAX_BODY_BYTES = 64 * 1024;
 
-/** How the bytes of an input are sent: its first byte. */
+/** Ways to send an input, selected by its first byte. */
 const WAYS = [
   { url: SIMULATE, type: SIGNED_TRANSACTION },
   { url: `${SIMULATE}?estimate_gas_unit_price=true`, type: JSON_TYPE },
   { url: VIEW, type: JSON_TYPE },
   { url: VIEW, type: VIEW_FUNCTION },
-  /** They are the code of a script. */
+  /** The bytes are the code of a script. */
   { url: SIMULATE, type: SIGNED_TRANSACTION, isCode: true },
 ] as const;
 
@@ -82,7 +82,7 @@ async function openCalls(): Promise<OpenTarget> {
 class CallsTarget implements OpenTarget {
   readonly #ledger: ReferenceLedger;
   readonly #account: KnownAccount;
-  /** For each way. */
+  /** Samples of each way. */
   readonly #samples: readonly (readonly Buffer[])[];
   readonly #payloads: readonly RawTransaction['payload'][];
   readonly #counts: Record<string, number> = {};
@@ -108,7 +108,7 @@ class CallsTarget implements OpenTarget {
     const way = random.below(WAYS.length);
     const own = this.#samples[way]!;
     const original = random.pick(own);
-    // Most of it must be right for anything to run.
+    // Most of an input must be valid for anything to execute.
     const how = random.below(3);
     const bytes =
       how === 0
@@ -119,7 +119,7 @@ class CallsTarget implements OpenTarget {
     return Buffer.concat([Buffer.of(way), bytes.subarray(0, MAX_BODY_BYTES)]);
   }
 
-  /** An entry function with other arguments, where there is one. */
+  /** Replaces arguments of an entry function, if the input has one. */
   #withOtherArguments(way: number, original: Buffer, random: Random): Buffer {
     const isCall = way === 0 || way === 3;
     const payload = random.pick(this.#payloads);
@@ -172,16 +172,16 @@ class CallsTarget implements OpenTarget {
   }
 }
 
-/** In a raw transaction, what is called comes after sender, number and the payload's variant. */
+/** In a raw transaction the call comes after sender, sequence number and the payload's variant. */
 const CALL_START = 41;
-/** Behind it: gas, price, expiration, chain. */
+/** Gas, price, expiration and chain id follow the call. */
 const CALL_END = -25;
 
 function callIn(raw: Buffer): Buffer {
   return raw.subarray(CALL_START, CALL_END);
 }
 
-/** With one to three other bytes, most of them at the end: the length stays. Small numbers are instructions. */
+/** Replaces up to three bytes, most of them near the end, and keeps the length. Small numbers are instructions. */
 function replaced(original: Buffer, random: Random): Buffer {
   const bytes = Buffer.from(original);
   for (let left = random.below(4); left > 0; left -= 1) {
@@ -192,7 +192,7 @@ function replaced(original: Buffer, random: Random): Buffer {
   return bytes;
 }
 
-/** Payloads of transactions that the chain has. */
+/** Payloads of transactions of the chain. */
 function payloads(): RawTransaction['payload'][] {
   const found: RawTransaction['payload'][] = [];
   for (let version = 1; version <= NEWEST_VERSION; version += PAYLOAD_STEP) {
@@ -202,7 +202,9 @@ function payloads(): RawTransaction['payload'][] {
   return found;
 }
 
-/** The JSON of a request for an entry function; its arguments are left as bytes, which most of them are not. */
+/**
+ * The JSON request of an entry function. Arguments of eight bytes are written as u64, all others as hexadecimal bytes.
+ */
 function requestsOf(raw: RawTransaction): Buffer[] {
   const { payload } = raw;
   if (payload.kind !== 'entryFunction') return [];

@@ -1,20 +1,20 @@
-/** Targets that are decoders in this process: an input is the decoder's number, then its bytes. */
+/** Targets that are decoders in this process. An input is the decoder's number, then its bytes. */
 import { MoveError } from '../../src/move/errors.ts';
 import type { Random } from '../../test/random.ts';
 import { Finding, mutate, type OpenTarget, type Target } from '../target.ts';
 
 export interface Decoder {
   readonly name: string;
-  /** Inputs that it takes: what is mutated. */
+  /** Valid inputs, which are mutated. */
   readonly samples: (seed: number) => readonly Buffer[];
-  /** @throws MoveError for bytes that it refuses, Finding for what must not be */
+  /** @throws MoveError for bytes that it rejects, Finding for a bug */
   readonly run: (bytes: Buffer) => void | Promise<void>;
 }
 
-/** Longest input that mutations make, in bytes. */
+/** Maximum length of a mutated input, in bytes. */
 const MAX_INPUT_BYTES = 64 * 1024;
 
-/** @param isRefusal errors other than MoveError by which bytes are refused */
+/** @param isRefusal whether an error other than MoveError rejects the bytes */
 export function decoderTarget(
   name: string,
   about: string,
@@ -61,7 +61,7 @@ function openDecoders(
   };
 }
 
-/** @throws Finding unless what was read is written as the same bytes */
+/** @throws Finding unless the decoded value encodes to the same bytes */
 export function expectSameBytes(what: string, written: Uint8Array, read: Uint8Array): void {
   if (Buffer.compare(written, read) === 0) return;
   throw new Finding(`${what}: the bytes that were read are written as others`);

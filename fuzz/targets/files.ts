@@ -1,4 +1,4 @@
-/** What comes as files or pages of other nodes: backups, feeds, genesis, stored values. */
+/** Files and pages from other nodes: backups, feeds, genesis, stored values. */
 
 import { BackupError } from '../../src/ingest/backup/backup-error.ts';
 import { recordsOf } from '../../src/ingest/backup/backup-files.ts';
@@ -61,7 +61,7 @@ async function readManifest(bytes: Buffer): Promise<void> {
   await readStateManifest(source, backup, new AbortController().signal);
 }
 
-/** A page that is taken must be the one that was made: hashes cover all but what came of decrypting. */
+/** An accepted page must be the original one: hashes cover everything except decrypted content. */
 function verifyPage(bytes: Buffer): void {
   const start = { nextVersion: CHAIN.firstVersion, frozenRoots: CHAIN.frozenRoots };
   const verifier = new PageVerifier({ ...start, trustedRoots: [], waypoint: undefined });
@@ -116,7 +116,7 @@ export const filesTarget = decoderTarget(
         ),
       ],
       run: (bytes) => {
-        // What comes behind the checksum is attacked.
+        // Fixes the checksum, so that the bytes behind it are attacked.
         if (bytes.length >= CHECKSUM_BYTES) putChecksum(bytes, markOf(0));
         new VersionRecord(bytes, 0).rows();
       },
@@ -135,7 +135,7 @@ export const filesTarget = decoderTarget(
   (error) => refused.some((kind) => error instanceof kind),
 );
 
-/** The place of module events in a record, which may be many. */
+/** The position of module events, of which a record may have many. */
 const EVENT = { place: 3 };
 
 function chainSamples(): Buffer[] {

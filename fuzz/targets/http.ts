@@ -1,4 +1,7 @@
-/** Bytes at the socket of a node in a process of its own: requests of every endpoint, pipelined, and what is no request. */
+/**
+ * Bytes at the socket of a node in a process of its own: pipelined requests of every endpoint, and bytes that are no
+ * request.
+ */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -14,40 +17,43 @@ import { Finding, type OpenTarget, type Target } from '../target.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/daybook', import.meta.url));
 const TRANSACTIONS = 300;
-/** Requests of all connections come at once: on a busy machine one turn of the event loop takes seconds. */
+/** All connections send at once, so on a busy machine one turn of the event loop takes seconds. */
 const FLAGS = [
   ...['--listen', '127.0.0.1:0', '--metrics-listen', '127.0.0.1:0', '--workers', '1'],
   ...['--request-timeout-ms', '8000', '--keep-alive-timeout-ms', '1000'],
   ...['--max-backlog-ms', '0'],
 ];
-/** A connection that has not ended by then, in milliseconds, never will. */
+/** A connection that is still open after this many milliseconds is considered hung. */
 const END_MS = 120_000;
 const PARALLEL = 400;
-/** The most requests of a connection that has only right ones. */
+/** Maximum number of requests on a connection with only valid ones. */
 const PIPELINES = [1, 8, 8, 32, 120];
-/** Connections between two looks at the node's metrics. */
+/** Connections between two checks of the node's metrics. */
 const CHECK_INPUTS = 2_000;
-/** The event loop must not be held longer, in milliseconds. */
+/** Maximum time, in milliseconds, that one connection's requests may block the event loop. */
 const MAX_HELD_MS = 50;
-/** And by this much for each request that comes with others at once. */
+/** Additional time for each request that arrives with others at once. */
 const MAX_REQUEST_MS = 0.5;
-/** And for each trace, which runs code, writes each step down, and does so in turns with other requests. */
+/** Additional time for each trace, which executes code, records each step, and takes turns with other requests. */
 const MAX_TRACE_MS = 100;
 const SLOW_TRIES = 4;
-/** How long a node without requests is watched, in milliseconds. */
+/** How long a node without requests is observed, in milliseconds. */
 const IDLE_MS = 5_000;
-/** Those that are run again to find which was slow. */
+/** Inputs that are run again to find the slow one. */
 const RECENT_INPUTS = 300;
-/** Resident memory may grow by this much after the node has warmed up, in bytes. */
+/** Maximum growth of resident memory after the node has warmed up, in bytes. */
 const MAX_GROWTH_BYTES = 200 * 1024 * 1024;
 const WARM_INPUTS = 10_000;
 
-/** How an input is sent: its first byte. */
+/** How an input is sent, selected by its first byte. */
 const WHOLE = 0;
 const IN_PIECES = 1;
 const CUT = 2;
 const HALF_CLOSED = 3;
-/** A sample's blocks are old, versions that are waited for do not come, and two errors are the reference's own; HEAD. */
+/**
+ * Expected 5xx bodies: a sample's blocks are old, awaited versions never come, two errors are the reference's own, and
+ * HEAD has no body.
+ */
 const EXPLAINED =
   /^$|"error_code":"(?:health_check_failed|version_not_found)"|Too many items requested|Failed to determine absolute unix time/;
 const STREAM = /content-type: text\/event-stream/i;
@@ -111,7 +117,7 @@ class HttpTarget implements OpenTarget {
     this.#maker = new RequestMaker(seed, new Random(seed));
   }
 
-  /** How it is sent, how many answers there must be (0: unknown), bytes. */
+  /** First byte: how it is sent. Second byte: number of expected responses (0: unknown). Then the bytes to send. */
   make(random: Random): Buffer {
     const how = random.below(20) === 0 ? random.pick([IN_PIECES, CUT, HALF_CLOSED]) : WHOLE;
     if (random.below(4) === 0) return Buffer.concat([Buffer.of(how, 0), this.#maker.odd()]);
@@ -133,7 +139,7 @@ class HttpTarget implements OpenTarget {
     if (this.#complaints.length > 0) throw new Finding(this.#complaints.splice(0).join('\n'));
     const bad = answers.find(({ status, body }) => status >= 500 && !EXPLAINED.test(body));
     if (bad !== undefined) throw new Finding(`status ${bad.status}: ${bad.body.slice(0, 500)}`);
-    // A client that closes its half is not answered: Node's server takes it for gone.
+    // Node's server drops a client that half-closes its connection, so such requests may stay unanswered.
     if (count === 0 || how === CUT || how === HALF_CLOSED || STREAM.test(answer.toString('latin1')))
       return;
     if (answers.length !== count) {
@@ -141,7 +147,7 @@ class HttpTarget implements OpenTarget {
     }
   }
 
-  /** Sends bytes and gives all that comes until the connection ends. */
+  /** Sends bytes and resolves with everything received until the connection closes. */
   #talk(how: number, bytes: Buffer): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       const socket = connect({ port: this.#port, host: '127.0.0.1', allowHalfOpen: true });
@@ -154,7 +160,7 @@ class HttpTarget implements OpenTarget {
       }, END_MS);
       socket.on('data', (chunk: Buffer) => {
         chunks.push(chunk);
-        // A stream goes on for as long as the client listens.
+        // A stream continues for as long as the client listens.
         if (STREAM.test(chunk.toString('latin1'))) socket.destroy();
       });
       socket.on('end', () => socket.end());
@@ -186,7 +192,10 @@ class HttpTarget implements OpenTarget {
     if (lagMs > MAX_HELD_MS) await this.#findSlow();
   }
 
-  /** The clock says that something held the event loop, or that others had the processor: each input alone, by its time. */
+  /**
+   * The lag says that something blocked the event loop, or that other processes had the processor. So each input runs
+   * again alone, and its processor time is measured.
+   */
   async #findSlow(): Promise<void> {
     if (this.#idleShare === undefined) {
       const idle = await this.#spent(() => sleep(IDLE_MS));
@@ -207,7 +216,7 @@ class HttpTarget implements OpenTarget {
     }
   }
 
-  /** In milliseconds of the processor, without what an idle node takes: connections may wait for a timeout. */
+  /** In milliseconds of processor time, minus an idle node's share: connections may wait for a timeout. */
   async #cost(input: Buffer): Promise<number> {
     const { processorMs, durationMs } = await this.#spent(() =>
       this.#talk(WHOLE, input.subarray(2)),
@@ -224,7 +233,7 @@ class HttpTarget implements OpenTarget {
   }
 
   async #metrics() {
-    // The connection of the look before may be closed while this one is being sent.
+    // Retried once: the connection of the previous call may be closed while this request is being sent.
     const look = () => fetch(this.#metricsUrl);
     const text = await (await look().catch(look)).text();
     const value = (name: string) =>
@@ -263,7 +272,7 @@ interface HttpAnswer {
   readonly body: string;
 }
 
-/** The answers on a connection. Some have no body where their headers say that they have. */
+/** The responses on a connection. Some have no body although their headers announce one. */
 function answersIn(bytes: Buffer): HttpAnswer[] {
   const answers: HttpAnswer[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -283,7 +292,7 @@ function answersIn(bytes: Buffer): HttpAnswer[] {
   return answers;
 }
 
-/** No body begins like this: what came before was the answer to a HEAD. */
+/** No body begins like this, so the previous response was to a HEAD request. */
 function isAnswerAt(bytes: Buffer, at: number): boolean {
   return bytes.toString('latin1', at, at + 9) === 'HTTP/1.1 ';
 }

@@ -1,4 +1,4 @@
-/** Compiled modules and scripts: they load, can be written again and are verified, or are refused. */
+/** Compiled modules and scripts: they either load, encode again and are verified, or are rejected. */
 import { readModule } from '../../src/move/modules/read.ts';
 import { checkComplexity } from '../../src/vm/publish/complexity.ts';
 import { VmError } from '../../src/vm/status/status.ts';

@@ -1,6 +1,6 @@
 /**
- * A store whose file is damaged: flipped bits, other bytes, pages exchanged, torn and cut off, anywhere. Every answer is
- * the one that was stored, or is refused; what no read notices, an examination finds.
+ * A store whose file is damaged anywhere: flipped bits, other bytes, exchanged, torn or truncated pages. Every read
+ * returns the stored value or is refused. Damage that reads do not notice is found by a verification.
  */
 import { openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -22,7 +22,7 @@ const READER = fileURLToPath(new URL('../child/page-reader.ts', import.meta.url)
 const TRANSACTIONS = 80;
 const MORE_TRANSACTIONS = 100;
 const PARALLEL = 64;
-/** One in so many ledgers is examined, whatever reads have noticed. */
+/** One ledger in this many is verified, whatever reads have noticed. */
 const VERIFIED_SHARE = 16;
 
 export const pagesTarget: Target = {
@@ -39,7 +39,7 @@ async function openPages(seed: number): Promise<OpenTarget> {
   return target;
 }
 
-/** One with a log, runs, records and long values. */
+/** Creates a ledger with a log, runs, records and long values. */
 async function makeLedger(folder: string, seed: number): Promise<void> {
   const store = await openSqliteStore({ directory: folder });
   const writer = await LedgerWriter.open(store);
@@ -70,7 +70,7 @@ class PagesTarget implements OpenTarget {
     });
   }
 
-  /** @throws Error when a file without damage is not read */
+  /** @throws Error if an undamaged file cannot be read */
   async readWhole(): Promise<void> {
     const outcome = await this.#reader.run(encodeReading({ isVerified: true, patches: [] }));
     const isWhole = typeof outcome !== 'string' && told(outcome) === 'harmless';
@@ -125,7 +125,7 @@ class PagesTarget implements OpenTarget {
   }
 }
 
-/** @throws Finding for a wrong answer, an error that no store has, and damage that is never found */
+/** @throws Finding for a wrong value, an error that a store must not throw, and damage that is never found */
 function told({ refused, missing, damages, fault }: Outcome): string {
   if (fault !== undefined) throw new Finding(fault);
   if (missing > 0 && damages === 0) throw new Finding('records are missing, and nothing finds it');

@@ -1,7 +1,7 @@
 /**
- * Power cuts at every write of the commits of a ledger: what was synced is there, of what was not any part: up to any
- * byte, some of the writes, or some of their sectors.
- * No acknowledged version is lost, what is left verifies, and so it does after another commit.
+ * Power cuts at every write of a ledger's commits. Synced writes survive. Of unsynced writes any part may survive: a
+ * prefix up to any byte, some of the writes, or some of their sectors. No acknowledged version may be lost, and the
+ * remaining ledger must verify, also after another commit.
  */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ const WRITER = fileURLToPath(new URL('../child/recorded-writer.ts', import.meta.
 const CHECKER = fileURLToPath(new URL('../child/cut-checker.ts', import.meta.url));
 const LOADER = fileURLToPath(new URL('../../scripts/run-typescript.mjs', import.meta.url));
 const PARALLEL = 64;
-/** One in so many of the ledgers that are left is continued. */
+/** One in this many of the remaining ledgers is continued. */
 const CONTINUED_SHARE = 8;
 
 export const powerTarget: Target = {
@@ -59,7 +59,7 @@ class PowerTarget implements OpenTarget {
     this.#checker = new BatchedChild<CutOutcome>(CHECKER, folder);
   }
 
-  /** Every event in order first, then any. */
+  /** First a cut after every event in order, then random cuts. */
   make(random: Random): Buffer {
     const count = this.#events + 1;
     const isInOrder = this.#next < count;

@@ -1,4 +1,4 @@
-/** Texts of requests: JSON held against JSON.parse, types in both directions, numbers, addresses, times, headers. */
+/** Texts of requests: JSON compared with JSON.parse, types in both directions, numbers, addresses, times, headers. */
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
@@ -17,7 +17,7 @@ import { formatTypeTag } from '../../src/move/types/type-tag.ts';
 import { Finding } from '../target.ts';
 import { decoderTarget } from './decoders.ts';
 
-/** Refused here, and not by JSON.parse (docs/spec/encode.md §A1). */
+/** Rejected here, but not by JSON.parse (docs/spec/encode.md §A1). */
 const STRICTER: readonly string[] = [
   'lone_surrogate',
   'unexpected_end_of_escape',
@@ -39,7 +39,7 @@ function runJson(bytes: Buffer): void {
     const parsed = parseJson(bytes);
     value = plainJson(parsed);
     const again = plainJson(parseJson(Buffer.from(formatJson(parsed))));
-    // A number that is -0 is printed as 0, by both.
+    // Both print -0 as 0.
     if (JSON.stringify(again) !== JSON.stringify(value))
       throw new Finding('JSON is printed as another value');
   } catch (error) {
@@ -55,7 +55,7 @@ function runJson(bytes: Buffer): void {
 
 const PROXIES = new Clients('127.0.0.1, 10.0.0.0/8, ::1, fd00::/8');
 
-/** Whom a trusted proxy names is an address, or the first half of one. */
+/** A trusted proxy names the client by an address, or by the first half of one. */
 function runForwarded(bytes: Buffer): void {
   const forwarded = bytes.toString('latin1');
   const socket = { remoteAddress: '127.0.0.1' };
@@ -72,7 +72,7 @@ function runProxies(bytes: Buffer): void {
   }
 }
 
-/** A time means the same when it is written as Date writes it. */
+/** Date must format a parsed time to the same instant. */
 function runTime(bytes: Buffer): void {
   const usecs = parseTimeText(bytes.toString('latin1'));
   if (usecs === undefined) return;

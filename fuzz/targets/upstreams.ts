@@ -1,6 +1,6 @@
 /**
- * Answers of another node that means harm, byte for byte: to followers and repairs, which ask for pages and the state, and
- * to requests that are passed on. Wrong, cut, in pieces, endless, never.
+ * Responses of a malicious node, byte for byte: to followers and repairs, which request pages and the state, and to
+ * requests that are passed on. They are wrong, truncated, in pieces, endless, or missing.
  */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
@@ -28,7 +28,10 @@ const LIMITS = {
 const HANG_MS = 20_000;
 const NEVER = new AbortController().signal;
 
-/** Who asks: the first byte of an input. The second is how it is answered; most are answered at once. */
+/**
+ * The requesting part, selected by the first byte of an input. The second byte selects how the response is sent, mostly
+ * at once.
+ */
 const ASKS = ['page', 'state', 'pass'] as const;
 const IN_PIECES = 1;
 const CUT = 2;
@@ -74,7 +77,7 @@ class UpstreamsTarget implements OpenTarget {
     const ask = random.below(ASKS.length);
     const how = random.pick(HOWS);
     const whole = BODIES[ask]!;
-    // Right around a body that is not, or wrong anywhere.
+    // Either a valid head around a mutated body, or mutations anywhere.
     const body = random.below(3) === 0 ? mutate(whole, whole, random) : whole;
     const type = ask === 0 ? 'application/x-bcs' : 'application/json';
     const length = random.below(16) === 0 ? random.below(1 << 20) : body.length;

@@ -1,4 +1,4 @@
-/** BCS of every wire type: it is refused, or means a value whose bytes are these. */
+/** BCS of every wire type: bytes are either rejected, or decode to a value that encodes to the same bytes. */
 import fc from 'fast-check';
 import { decodeBcs } from '../../src/move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';

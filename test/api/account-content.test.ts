@@ -1,4 +1,7 @@
-/** Accounts, single resources and events by handle over a real store (docs/spec/http.md §1.5, §1.6; docs/spec/ledger.md §5.5). */
+/**
+ * Accounts, single resources and events by handle over a real store (docs/spec/http.md §1.5, §1.6; docs/spec/ledger.md
+ * §5.5).
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { formatStructTag } from '../../src/move/types/type-tag.ts';
 import { accountCodec } from '../../src/move/values/framework-resource.ts';
@@ -28,7 +31,7 @@ function get(url: string, headers: Record<string, string> = {}) {
   return ledger.app.request({ url, headers });
 }
 
-/** A 200 in JSON, held against the documented schema. */
+/** Requests JSON, and checks a 200 against the documented schema. */
 async function json(url: string, schema: string): Promise<string> {
   const response = await get(url);
   expect([url, response.statusCode]).toEqual([url, 200]);
@@ -69,7 +72,7 @@ describe('an account', () => {
         `{"sequence_number":"0","authentication_key":"0x${'f00d'.padStart(64, '0')}"}`,
       );
     }
-    // Key as bytes, number, next creation number 2, streams 0 and 1, no offers: the facts of the reference.
+    // Key as bytes, number, next creation number 2, streams 0 and 1, no offers: the reference's values.
     const address = 'f00d'.padStart(64, '0');
     const handle = (number: string) => `0000000000000000${number}00000000000000${address}`;
     expect((await bcs('/v1/accounts/0xf00d')).toString('hex')).toBe(
@@ -123,7 +126,7 @@ describe('a resource', () => {
     ['0x7::m::Alpha', '?ledger_version=1', value('Alpha', '{"value":8}'), Buffer.of(8)],
     ['0x7::m::Beta', '?ledger_version=1', value('Beta', '{"value":9}'), Buffer.of(9)],
     ['0x7::m::Zero', '?ledger_version=2', value('Zero', '{"value":"11"}'), u64(11n)],
-    // In a group and by itself: membership decides, the value outside is never looked at.
+    // Both in a group and outside: the group takes precedence, and the value outside is never read.
     ['0x7::m::Box%3Cu8%3E', '?ledger_version=0', value('Box<u8>', '{"inner":10}'), Buffer.of(10)],
     ['0x7::m::Kind', '', value('Kind', '{"__variant__":"Bare"}'), Buffer.of(0)],
   ])('%s at %s', async (tag, query, text, bytes) => {
@@ -145,7 +148,7 @@ describe('a resource', () => {
     ['0x7::m::Nope', 4, '0x7::m::Nope'],
     ['0x9::no::Module', 4, '0x9::no::Module'],
     ['0x7::m::Box%3C%200x0007::m::Plain%20,%3E', 4, '0x7::m::Box<0x7::m::Plain>'],
-    // A group itself is no resource.
+    // A group itself is not a resource.
     ['0x7::m::Ring', 4, '0x7::m::Ring'],
   ])('%s at version %i is not found', async (tag, version, shown) => {
     const message =
@@ -258,7 +261,7 @@ describe('events by handle', () => {
   });
 
   it('are looked for in the resource of the latest version', async () => {
-    // Kind held a handle until version 4.
+    // Kind had a handle until version 4.
     expectError(
       await get('/v1/accounts/0xbeef/events/0x7::m::Kind/handle'),
       404,

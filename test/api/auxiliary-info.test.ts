@@ -1,4 +1,4 @@
-/** The index of transactions in their blocks (docs/spec/transactions.md §1.8). */
+/** The indexes of transactions in their blocks (docs/spec/transactions.md §1.8). */
 import { afterEach, describe, expect, it } from 'vitest';
 import { MAX_TRIED_INDEXES } from '../../src/ledger/transactions/transaction-index.ts';
 import { openContentLedger } from './content-ledger.ts';
@@ -12,7 +12,7 @@ afterEach(async () => {
   ledger = undefined;
 });
 
-/** Genesis, then a block for each list of indexes, one for each of its places. */
+/** Genesis, then one block per list, whose transactions have these indexes. */
 async function open(...blocks: readonly (readonly (number | undefined)[])[]): Promise<void> {
   ledger = await PricedLedger.open([]);
   await ledger.add(

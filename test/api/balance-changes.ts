@@ -1,4 +1,4 @@
-/** Ledgers in which balances change in every way, and what single reads say of their history. */
+/** Ledgers in which balances change in every way, and the histories that single reads give. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -49,7 +49,7 @@ export const GOLD: StructTag = {
 export const PAIRED = pairedMetadataAddress(GOLD);
 export const HOLDERS: readonly Address[] = ['a1', 'a2', 'a3'].map(padAddress);
 
-/** The balances that the ledgers have: as a coin, and as the fungible asset that it is paired with. */
+/** The assets of the ledgers: as a coin, and as its paired fungible asset. */
 export const ASSETS: readonly (readonly [name: string, asset: Asset])[] = [
   [formatStructTag(GOLD), new CoinAsset(GOLD)],
   [formatAddress(PAIRED), new FungibleAsset(PAIRED)],
@@ -69,7 +69,7 @@ export function coinWrite(owner: Address, amount: bigint | undefined, counter = 
   return { key, value: coinStoreCodec.encode({ amount, frozen: false, ...handles }) };
 }
 
-/** @param concurrent the amount when that of the store is 0 */
+/** @param concurrent the concurrent amount, used when the store's own is 0 */
 export function storeWrite(
   owner: Address,
   balance: bigint | undefined,
@@ -90,7 +90,9 @@ export function storeWrite(
   return { key, value: encodeResourceGroup(concurrent === undefined ? members.slice(1) : members) };
 }
 
-/** A chunk of random writes to the stores of HOLDERS; each begins a block, and some blocks have the same time. */
+/**
+ * A chunk of random writes to the stores of HOLDERS. Each version begins a block, and some blocks have the same time.
+ */
 export function randomChunk(
   random: Random,
   first: number,
@@ -151,7 +153,7 @@ export async function openBalances(chunks: Iterable<Chunk>) {
     if (pinned.length > 0) await pruner.pinAccounts(pinned);
     await pruner.run({ versions });
   };
-  /** All pages of a history, and the number of entries on each. */
+  /** All pages of a history, with the number of entries on each. */
   const history = async (
     account: Address,
     asset: string,
@@ -177,17 +179,17 @@ export async function openBalances(chunks: Iterable<Chunk>) {
 
 export type OpenedBalances = Awaited<ReturnType<typeof openBalances>>;
 
-/** What reads of every version from the oldest on say. */
+/** Results of reads of every version from the oldest on. */
 export interface SingleReads {
   readonly oldest: bigint;
   readonly amounts: readonly bigint[];
   readonly timestamps: readonly bigint[];
 }
 
-/** Reads under way at the same time. */
+/** Concurrent reads. */
 const READS_AT_ONCE = 100;
 
-/** @param oldest the oldest version that the ledger has of the account */
+/** @param oldest the account's oldest version in the ledger */
 export async function readSingly(
   view: LedgerView,
   account: Address,
@@ -208,7 +210,7 @@ export async function readSingly(
   return { oldest, amounts, timestamps };
 }
 
-/** The changes among them, ascending. */
+/** The versions that changed the balance, ascending. */
 export function changesOf(
   { oldest, amounts, timestamps }: SingleReads,
   from = oldest,

@@ -1,4 +1,4 @@
-/** The history of a balance (docs/extensions.md): what reads of every version say, in one request. */
+/** The history of a balance (docs/extensions.md): one request gives the same changes as reads of every version. */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bulkChunks } from '../../bench/bulk-ledger/bulk-ledger.ts';
@@ -48,7 +48,7 @@ function* randomChunks(random: Random, versions: number): Generator<Chunk> {
   }
 }
 
-/** Holds whole histories and random parts of them against reads of every version. */
+/** Compares whole histories and random ranges with reads of every version. */
 async function compare(opened: OpenedBalances, random: Random, oldest: (holder: string) => bigint) {
   const view = await opened.ledger.view();
   const newest = view.state.version;
@@ -68,7 +68,7 @@ async function compare(opened: OpenedBalances, random: Random, oldest: (holder: 
         expect([query, up.changes]).toEqual([query, expected]);
         const down = await opened.history(holder, name, `${query}&order=desc`);
         expect([query, down.changes.reverse()]).toEqual([query, expected]);
-        // Only what is left makes another page.
+        // There is another page only if entries remain.
         const pages = Math.max(1, Math.ceil(expected.length / limit));
         expect([up.pages.length, down.pages.length]).toEqual([pages, pages]);
       }
@@ -87,7 +87,7 @@ describe('the history of balances of a random ledger', () => {
     const since = new Map([[HOLDER, 0n]]);
     expect(oldestVersion).toBeGreaterThan(400n);
     const view = await opened.ledger.view();
-    // OTHER was pinned when part of its history was gone.
+    // OTHER was pinned after part of its history was pruned.
     since.set(OTHER, await oldestOf(opened, OTHER));
     expect(since.get(OTHER)).toBeGreaterThan(0n);
     expect(since.get(OTHER)).toBeLessThan(view.state.oldestVersion);
@@ -96,7 +96,7 @@ describe('the history of balances of a random ledger', () => {
   });
 });
 
-/** The first version of an account that is not pruned. */
+/** The account's first version that is not pruned. */
 async function oldestOf(opened: OpenedBalances, account: string): Promise<bigint> {
   for (let version = 0n; ; version += 1n) {
     const url = `/v1/accounts/${account}/balance/${COIN}?ledger_version=${version}`;
@@ -133,7 +133,7 @@ function* handMade(): Generator<Chunk> {
   const writes = [
     [coinWrite(HOLDER, 0n)],
     [coinWrite(HOLDER, 5n)],
-    // What moves from one store into the other is no change.
+    // Moving an amount from one store to the other is not a change.
     [coinWrite(HOLDER, 0n), storeWrite(HOLDER, 5n)],
     [coinWrite(HOLDER, undefined), storeWrite(HOLDER, 5n)],
     [storeWrite(HOLDER, 2n)],
@@ -247,7 +247,7 @@ describe('the history of a balance in a ledger made by hand', () => {
 describe('the history of a balance with many writes', () => {
   const WRITES = 2 * WRITES_PER_READ + 1;
   let opened: OpenedBalances;
-  /** HOLDER's coin changes at every version, OTHER's is written at every version and changes at the last. */
+  /** HOLDER's coin changes at every version. OTHER's is written at every version and only changes at the last. */
   beforeAll(async () => {
     const versions = Math.max(WRITES, MAX_CHANGES_PER_PAGE + 1);
     const transactions = Array.from({ length: versions }, (_, version) => {
@@ -314,7 +314,8 @@ it('stays where it is while the ledger grows and is pruned', async () => {
     await opened.app.request(`${first}&from_version=0`),
     ...([410, 'version_pruned', 'Ledger version(0) has been pruned'] as const),
   );
-  // The first entry of what begins with the oldest version was none before.
+  // The first entry of a range from the oldest version was not an entry before pruning, so the response is not
+  // immutable.
   const { oldestVersion, version } = (await opened.ledger.view()).state;
   const cached = async (from: bigint, order: string) => {
     const query = `from_version=${from}&to_version=${version}&limit=1000&order=${order}`;

@@ -1,4 +1,4 @@
-/** Everything that an account holds (docs/extensions.md): the list says what single balances say, at every version. */
+/** All holdings of an account (docs/extensions.md): the list agrees with single balances at every version. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -69,7 +69,7 @@ async function openChunks(chunks: Iterable<Chunk>) {
     rmSync(directory, { recursive: true });
     expect(log).toEqual(new LogLines());
   };
-  /** All pages of a list, and how many there were. */
+  /** All pages of a list, and their number. */
   const list = async (account: string, query = ''): Promise<{ held: Held[]; pages: number }> => {
     const held: Held[] = [];
     let start = '';
@@ -90,7 +90,7 @@ type Opened = Awaited<ReturnType<typeof openChunks>>;
 describe('the list of balances of a sample ledger', () => {
   let ledger: Opened;
   let head: number;
-  /** The assets of some accounts by their metadata. */
+  /** The assets of some accounts, by metadata. */
   const assetsOf = new Map<string, Map<string, string>>();
 
   beforeAll(async () => {
@@ -188,7 +188,7 @@ function assetWrite(metadata: string, balance: bigint): StateWrite {
   return write(key, encodeResourceGroup(members));
 }
 
-/** Gold, a coin of no fungible asset, is there from version 1 on; many assets from version 2 on. */
+/** Gold, a coin without fungible asset, exists from version 1 on; many assets from version 2 on. */
 const WRITES: readonly (readonly StateWrite[])[] = [
   [
     write(resourceStateKey(MAKER, coinInfoTag(GOLD)), unit('Gold', 'AU', 3)),

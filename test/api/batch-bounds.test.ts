@@ -1,4 +1,4 @@
-/** How much a batch may answer, for how long, and how many of its reads are waited for at once. */
+/** Limits of a batch: its size, its duration, and the number of its concurrent reads. */
 import { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import type { BatchAnswer } from '../../src/api/endpoints/endpoint.ts';
@@ -17,7 +17,7 @@ import { apiSettings } from './settings.ts';
 const JSON_TYPE = 'application/json';
 const BCS = 'application/x-bcs';
 
-/** Reads that are answered with bodies of given sizes. */
+/** Reads whose responses have the given bodies. */
 function runOf(
   bodies: readonly (string | Uint8Array)[],
   {

@@ -1,4 +1,4 @@
-/** Many reads at one version (docs/extensions.md): each is answered as if it were asked alone. */
+/** Many reads at one version (docs/extensions.md): each response is the same as for a single request. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
@@ -417,11 +417,12 @@ it('in overload refuses reads of a batch, each as what it is', async () => {
     for (let index = 0; index < 110; index += 1) admission.admits('read', from('10.0.0.1'));
     await nextTurn();
   }
-  // A client has had its part after some looks, and the few before its request do not end the overload.
+  // The client now uses up its share after a few clock reads, and the short turns before its request do not end the
+  // overload.
   lookMs = 5;
   const before = WORK_KINDS.map((kind) => admission.refusedCount(kind));
   const reads = Array.from({ length: 100 }, () => ({ path: '/v1' }));
-  // Many: on a busy machine the batch pauses often, and each of its turns lets ten in.
+  // So many because on a busy machine the batch pauses often, and each of its turns admits ten.
   const listings = Array.from({ length: 150 }, () => ({ path: '/v1/accounts/0x1/modules' }));
   const { responses } = await batch(app, [...reads, ...listings]);
   const refused = { read: responses.slice(0, 100), listing: responses.slice(100), body: [] };

@@ -1,11 +1,11 @@
-/** Answers that are cached for a view, and bodies that are cached for longer. */
+/** Responses that are cached for one view, and bodies that are cached for longer. */
 import { expect, it } from 'vitest';
 import { AnswerCache, MAX_CACHED_ANSWER_BYTES } from '../../src/api/http/caches.ts';
 import { CACHE_BUDGETS } from '../../src/cache.ts';
 import type { LedgerView } from '../../src/ledger/ledger-view.ts';
 import { contentDigest } from '../../src/move/crypto/hash.ts';
 
-/** Views are told apart by what object they are; besides, only their version is looked at. */
+/** Views are compared by identity; apart from that only their version is read. */
 const view = (version = 0n): LedgerView => ({ state: { version } }) as LedgerView;
 const answer = (body: string) => ({ body, tagCore: '' });
 

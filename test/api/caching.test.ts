@@ -1,4 +1,4 @@
-/** Entity tags, lasting answers and compression (docs/spec/http.md §10.2; docs/spec/decisions.md D11). */
+/** Entity tags, long-lived responses and compression (docs/spec/http.md §10.2; docs/spec/decisions.md D11). */
 
 import { brotliDecompressSync, gunzipSync, inflateRawSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * A client of an interface under test: real requests over a real connection, kept open from one to the next, so that
- * what production does is what is tested.
+ * A client of an API under test: it sends real requests over a real connection, which it keeps open, so that tests
+ * exercise the same code as production.
  */
 import { once } from 'node:events';
 import { Agent, type IncomingHttpHeaders, request as send } from 'node:http';
@@ -8,16 +8,16 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import type { Api } from '../../src/api/http/server.ts';
 
-/** What is sent; GET when no method is given. */
+/** A request; GET without a method. */
 export interface TestRequest {
   readonly method?: string;
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A stream goes out in chunks. */
+  /** A stream is sent in chunks. */
   readonly body?: string | Uint8Array | Readable | undefined;
 }
 
-/** What came back. */
+/** A response. */
 export interface TestReply {
   readonly statusCode: number;
   readonly headers: IncomingHttpHeaders;
@@ -29,7 +29,7 @@ export interface TestReply {
   json<T = any>(): T;
 }
 
-/** An interface that listens on a free port as soon as something is sent. */
+/** An API that listens on a free port as soon as something is sent. */
 export class TestApi {
   readonly api: Api;
   readonly #agent = new Agent({ keepAlive: true });
@@ -55,7 +55,7 @@ export class TestApi {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** Sends a request, or a GET for a URL, and gives the whole reply. */
+  /** Sends a request, or a GET for a URL, and resolves with the complete response. */
   async request(asked: TestRequest | string): Promise<TestReply> {
     const {
       method = 'GET',

@@ -1,5 +1,5 @@
 /**
- * What only real connections show: the HTTP parser's refusals, raw paths, time limits (docs/spec/http.md
+ * Behaviour that only real connections show: the HTTP parser's refusals, raw paths, time limits (docs/spec/http.md
  * §1.7, §10).
  */
 import { type AddressInfo, connect, type Socket } from 'node:net';
@@ -14,7 +14,7 @@ function open(): Socket {
   return connect((app.server.address() as AddressInfo).port, '127.0.0.1');
 }
 
-/** Sends raw bytes and gives everything that comes back until the server closes. */
+/** Sends raw bytes and resolves with everything received until the server closes. */
 function talk(...parts: (string | Buffer)[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = open();
@@ -173,7 +173,7 @@ describe('bodies over connections', () => {
     socket.write(`${open100}Expect: 100-continue\r\nContent-Length: ${length}\r\n\r\n`);
     const refused = await first;
     expect(split(refused)).toMatchObject({ status: 413, body: errorBody('payload too large') });
-    // The body may come or not: what follows on this connection could not be told from it.
+    // The client may still send the body, and the server could not tell it from the next request.
     expect(refused).toMatch(/\r\nconnection: close\r\n/i);
     socket.destroy();
   });
@@ -185,7 +185,7 @@ describe('bodies over connections', () => {
   const statuses = (response: string) => response.match(/HTTP\/1\.1 \d+/g);
 
   it('are not asked for behind other requests, where that would be in the middle of an answer', async () => {
-    // The end of a chunked body is not known when its bytes are read: it is answered after the next head.
+    // When the body's bytes are read, its end is not known yet, so it is answered after the next head.
     const chunked = `${keepAlive}Transfer-Encoding: chunked\r\n\r\n2\r\n[]\r\n0\r\n\r\n`;
     const response = await talk(chunked + expecting);
     expect(statuses(response)).toEqual(['HTTP/1.1 400', 'HTTP/1.1 404']);
@@ -265,7 +265,7 @@ describe('clients that are slow', () => {
     const impatient = withoutLedger({ requestTimeoutMs: 400 });
     const port = await impatient.port();
     const socket = connect(port, '127.0.0.1');
-    // Answers of more bytes together than the buffers on both sides take.
+    // Together the responses exceed the buffers on both sides.
     socket.write('GET /v1/spec.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(500));
     socket.pause();
     const connections = () =>
@@ -273,7 +273,7 @@ describe('clients that are slow', () => {
         impatient.server.getConnections((_, count) => resolve(count));
       });
     await expect.poll(connections).toBe(1);
-    // Before the default of a minute.
+    // Before the default timeout of a minute.
     await expect.poll(connections, { timeout: 30_000 }).toBe(0);
     socket.on('error', () => {}).destroy();
     await impatient.close();

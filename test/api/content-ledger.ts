@@ -1,6 +1,6 @@
 /**
- * A ledger of five versions made by hand, in a SQLite store of its own: resources by themselves and in groups, long
- * keys, deletions, event handles, an enum, feature flags that change, blocks, and transactions that are only bytes.
+ * A handmade ledger of five versions in a SQLite store of its own: resources inside and outside of groups, long keys,
+ * deletions, event handles, an enum, feature flags that change, blocks, and transactions that are placeholder bytes.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -38,18 +38,18 @@ import { apiSettings } from './settings.ts';
 import { openTestedLedger, openTestedStore } from './tested-ledger.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
-/** Holds resources of all kinds. */
+/** Has resources of all kinds. */
 export const HOLDER = padAddress('beef');
-/** Has an account resource; sequence number 5, from version 1 on 6. */
+/** Has an account resource. Its sequence number is 5, and 6 from version 1 on. */
 export const OWNER = padAddress('ac0');
 export const AUTHENTICATION_KEY = Buffer.alloc(32, 0xab);
-/** Published the types, and modules of other lengths. */
+/** Published the types, and modules with names of other lengths. */
 export const PUBLISHER = padAddress('7');
-/** Groups, resources and accounts that no decoder understands. */
+/** Has groups, resources and accounts that do not decode. */
 export const BROKEN = padAddress('bad');
-/** A table from u64 to `0x7::m::Plain`, and with an item that is none. */
+/** A table from u64 to `0x7::m::Plain`, and with one item of another type. */
 export const TABLE = padAddress('7ab1e');
-/** Its streams have events; the handle of stream 9 lies with HOLDER. */
+/** An event stream; the handle of stream 9 is in a resource of HOLDER. */
 export const STREAM = { address: OWNER, creationNumber: 9n } as const;
 export const NEWEST = 4n;
 
@@ -67,7 +67,7 @@ export const LONG_TYPE = typeOf(
 );
 
 const STRUCTS: Source = {
-  // Without its type parameter: the maker of modules knows none of another module's struct.
+  // Without its type parameter, because the module builder does not know structs of other modules.
   '0x1::event::EventHandle': {
     fields: [
       ['counter', 'u64'],
@@ -82,7 +82,7 @@ const STRUCTS: Source = {
     ],
   },
   ...Object.fromEntries(
-    // Names of one length: what lies between a group and the resource that its cursor looks like.
+    // Names of equal length, which sort between a group and the resource that its cursor looks like.
     ['Quip', 'Ring', 'Sing', 'Tong', 'Ugly', 'Zero'].map((name) => [
       `0x7::m::${name}`,
       { fields: [['value', 'u64']] as const },
@@ -170,7 +170,7 @@ export const HANDLES = Buffer.concat([
   encodeBcs((writer) => writer.vector([1n, 2n, 3n, 4n, 5n, 6n], (to, value) => to.u64(value))),
 ]);
 
-/** An item of TABLE by its key. */
+/** An item of TABLE with this key. */
 function item(key: bigint, value: Uint8Array | undefined): StateWrite {
   return write({ kind: 'tableItem', handle: TABLE, key: u64(key) }, value);
 }
@@ -192,7 +192,7 @@ function account(sequenceNumber: bigint): StateWrite {
   return write(resourceStateKey(OWNER, ACCOUNT_TAG), value);
 }
 
-/** The feature flags that raise the module version, with or without that of default accounts. */
+/** The feature flags that raise the module version, with or without the flag of default accounts. */
 function features(defaultAccounts: boolean): StateWrite {
   const bits = Buffer.alloc(14);
   const flags = [5, 40, 86, 102, 106, ...(defaultAccounts ? [91] : [])];
@@ -242,11 +242,11 @@ const GENESIS: readonly StateWrite[] = [
   write(resourceStateKey(BROKEN, ACCOUNT_TAG), Buffer.from('no account')),
   write(resourceStateKey(padAddress('bad1'), typeOf('Handles')), Buffer.of(1)),
   write(resourceStateKey(padAddress('bad1'), typeOf('Missing')), Buffer.of(1)),
-  // Its module is gone from version 1 on.
+  // Its module is deleted at version 1.
   write(resourceStateKey(padAddress('bad2'), { ...typeOf('Plain'), module: 'ab' }), u64(6n)),
 ];
 
-/** What each version writes. */
+/** The writes of each version. */
 export const WRITES: readonly (readonly StateWrite[])[] = [
   GENESIS,
   [
@@ -267,12 +267,12 @@ export const WRITES: readonly (readonly StateWrite[])[] = [
   [resource('Kind', Buffer.of(0))],
 ];
 
-/** What stands for the transaction of a version. */
+/** Placeholder for the transaction of a version. */
 export function transactionBytes(version: number): Buffer {
   return storedTransaction(version).transaction;
 }
 
-/** What a block begins with: its hash, made of its height. */
+/** A block's hash, derived from its height. */
 export function blockHash(height: number): Buffer {
   return Buffer.alloc(32, height === 0 ? 0 : 0xb0 + height);
 }
@@ -280,7 +280,7 @@ export function blockHash(height: number): Buffer {
 export interface ContentLedger {
   readonly app: TestApi;
   readonly log: LogLines;
-  /** Publishes that versions below 1, the first of block 1, are gone. */
+  /** Publishes that versions below 1, the first of block 1, are pruned. */
   prune(): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,4 +1,7 @@
-/** Transactions whose hashes of keys cannot be read: the hashes are made from the keys, and the answers are the same. */
+/**
+ * Transactions whose stored key hashes cannot be read: the hashes are computed from the keys, and the responses are the
+ * same.
+ */
 import { expect, it, onTestFinished } from 'vitest';
 import { bulkChunks } from '../../bench/bulk-ledger/bulk-ledger.ts';
 import { buildApi } from '../../src/api/http/server.ts';
@@ -14,7 +17,7 @@ import { openTestedLedger, openTestedStore } from './tested-ledger.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
 const PATH = '/v1/transactions?start=0&limit=60';
-/** More keys than the row has. */
+/** Claims more keys than the row has. */
 const CUT_SHORT = Buffer.of(200);
 
 it('are shown all the same', async () => {

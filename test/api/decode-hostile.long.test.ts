@@ -1,4 +1,4 @@
-/** Decode submission under requests that mean harm (hostile-node.ts says what must hold). */
+/** Malicious requests to decode submission (hostile-node.ts has the requirements). */
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
 import { propertySeed, roundsOf } from '../random.ts';

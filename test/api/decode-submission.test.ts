@@ -1,4 +1,7 @@
-/** Decode submission over a real store: answers, refusals, headers, document (docs/extensions.md, docs/spec/decisions.md D1, D2). */
+/**
+ * Decode submission over a real store: responses, refusals, headers, document (docs/extensions.md,
+ * docs/spec/decisions.md D1, D2).
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENDPOINTS } from '../../src/api/http/endpoint-list.ts';
 import { openApiDocument } from '../../src/api/http/openapi.ts';

@@ -1,4 +1,4 @@
-/** The reference tables of docs/ name exactly what the source has: operations, statuses, error codes, metrics. */
+/** The reference tables of docs/ have exactly the names in the source: operations, statuses, error codes, metrics. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import promClient from 'prom-client';
@@ -72,7 +72,7 @@ describe('docs/metrics.md', () => {
   });
 });
 
-/** All texts of members with such names, at any depth. */
+/** All texts of members with matching names, at any depth. */
 function textsOf(value: unknown, names: RegExp): string[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, member]) =>

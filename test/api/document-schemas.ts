@@ -1,4 +1,4 @@
-/** Holds values against schemas of the OpenAPI document, which are JSON Schema 2020-12. */
+/** Validates values against schemas of the OpenAPI document, which are JSON Schema 2020-12. */
 import { Compile, type Validator } from 'typebox/schema';
 
 /** Any JSON. */
@@ -19,12 +19,12 @@ export class DocumentSchemas {
     this.#document = document as { readonly [key: string]: Json };
   }
 
-  /** What is wrong with a value; empty when nothing is. */
+  /** Validation errors of a value; empty if it is valid. */
   problems(schema: Json, value: Json): string[] {
     const key = JSON.stringify(schema);
     let validator = this.#validators.get(key);
     if (validator === undefined) {
-      // References point into the document, so the schema must stand in it.
+      // References point into the document, so the schema must be inside of it.
       validator = Compile({ components: this.#document['components'], allOf: [schema] } as object);
       this.#validators.set(key, validator);
     }

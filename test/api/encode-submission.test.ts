@@ -1,5 +1,6 @@
 /**
- * Encode submission over a real store (docs/spec/http.md §5.8, §12; docs/spec/encode.md §A0; docs/spec/decisions.md D2, D10).
+ * Encode submission over a real store (docs/spec/http.md §5.8, §12; docs/spec/encode.md §A0; docs/spec/decisions.md D2,
+ * D10).
  */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** What tests of the API expect of every error, and an API that has no ledger to answer from. */
+/** Assertions for all API errors, and an API without a ledger. */
 
 import { expect } from 'vitest';
 import type { PageFile } from '../../src/api/http/page-files.ts';
@@ -20,7 +20,7 @@ const noLedger: LedgerReader = {
   },
 };
 
-/** Log lines that an API wrote. */
+/** Log lines of an API. */
 export class LogLines {
   readonly errors: object[] = [];
   readonly warnings: object[] = [];
@@ -34,7 +34,7 @@ export class LogLines {
   }
 }
 
-/** An API whose requests fail where the ledger is needed, and not before. */
+/** An API whose requests fail at the point where they need the ledger. */
 export function withoutLedger(
   changes: Partial<ApiSettings> = {},
   pageFiles: readonly PageFile[] = [],
@@ -45,7 +45,7 @@ export function withoutLedger(
   );
 }
 
-/** Holds an answer against the error it should be, every byte of the body included. */
+/** Compares a response with the expected error, including every byte of the body. */
 export function expectError(
   response: TestReply,
   status: number,

@@ -1,10 +1,10 @@
-/** A client of server-sent events (HTML Standard §9.2): reads what a stream sends, as it was sent. */
+/** A client of server-sent events (HTML Standard §9.2) that keeps the received text. */
 import { type ClientRequest, type IncomingHttpHeaders, request as send } from 'node:http';
 
 export interface ReceivedEvent {
-  /** `message` unless the stream says otherwise. */
+  /** `message` unless the stream sets another type. */
   readonly type: string;
-  /** The id of this event or, without one, of the last that had one. */
+  /** The id of this event, or else of the last event with an id. */
   readonly id: string | undefined;
   readonly data: string;
 }
@@ -15,12 +15,12 @@ export class EventClient {
   text = '';
   status = 0;
   headers: IncomingHttpHeaders = {};
-  /** The last one that the stream gave, in milliseconds. */
+  /** The last retry value of the stream, in milliseconds. */
   retryMs: number | undefined;
-  /** Whether the response came to its proper end; undefined while it goes on. */
+  /** Whether the response ended properly; undefined while it is open. */
   isComplete: boolean | undefined;
   readonly request: ClientRequest;
-  /** Resolves with this when the head of the response is there. */
+  /** Resolves with this when the response headers have arrived. */
   readonly opened: Promise<this>;
   /** Resolves when the response is over. */
   readonly closed: Promise<void>;
@@ -53,7 +53,7 @@ export class EventClient {
     this.request.end();
   }
 
-  /** Resolves when so many events are there, or the stream has ended. */
+  /** Resolves when `count` events have arrived, or the stream has ended. */
   async until(count: number): Promise<readonly ReceivedEvent[]> {
     while (this.events.length < count && this.isComplete === undefined) {
       await new Promise<void>((resolve) => {

@@ -1,6 +1,6 @@
 /**
- * Event pages of a node that caches them next to those of one that does not, over one ledger that grows, is upgraded
- * and pruned: the same statuses, headers and bodies, whatever happened between two requests.
+ * Compares event pages of a node that caches them with those of one that does not, over one ledger that grows, is
+ * upgraded and pruned: statuses, headers and bodies are the same, whatever happened between two requests.
  */
 
 import { Agent, get, type IncomingHttpHeaders } from 'node:http';
@@ -25,7 +25,7 @@ import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
 const CHANGES = 60;
 const PAGES_BETWEEN = roundsOf('PAGES', 10, 100);
-/** Headers that say when, not what. */
+/** Headers that depend on the time of the response. */
 const OF_THE_MOMENT = ['date'];
 const ACCEPTS = { json: 'application/json', bcs: 'application/x-bcs' } as const;
 
@@ -55,7 +55,7 @@ function ask(origin: string, path: string, headers: Record<string, string>): Pro
   });
 }
 
-/** A node over a store that listens; without a budget it caches no pages. */
+/** A listening node over a store; without a budget it caches no pages. */
 async function node(store: Store, pagesBudgetBytes: number) {
   const pages = new Cache<CachedPage>('event_pages', pagesBudgetBytes);
   const caches = {
@@ -92,7 +92,7 @@ function pathOf({ address, start, limit }: ReturnType<typeof randomPage>): strin
   return `/v1/accounts/0x${address}/events/2?limit=${limit}${from}`;
 }
 
-/** What a view answers, or what it refuses with. */
+/** A view's response, or its error. */
 async function shown(
   view: LedgerView,
   { address, start, limit }: ReturnType<typeof randomPage>,
@@ -131,7 +131,7 @@ describe.each(someOf(BUDGETS, 2))('pages in a cache with a budget %s', (_, budge
           if (random() < 0.1) headers['accept-encoding'] = 'gzip';
           const expected = await ask(plain.origin, pathOf(page), headers);
           statuses.set(expected.status, (statuses.get(expected.status) ?? 0) + 1);
-          // Made or found, then as this view's answer.
+          // First the page is rendered or found in the page cache, then the view's response is cached.
           expect(await ask(caching.origin, pathOf(page), headers)).toEqual(expected);
           expect(await ask(caching.origin, pathOf(page), headers)).toEqual(expected);
           const { etag } = expected.headers;

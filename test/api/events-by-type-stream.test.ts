@@ -10,7 +10,7 @@ import { openChunks, type TypedEvent } from './typed-events.ts';
 
 const TYPE = '0x1::transaction_fee::FeeStatement';
 const PATH = `/v1/events/by_type/${encodeURIComponent(TYPE)}`;
-/** How often a listener is killed and resumed. */
+/** Number of times that a listener is killed and resumed. */
 const KILLS = roundsOf('KILLS', 10, 300);
 
 function idOf({ version, index }: TypedEvent): string {
@@ -130,7 +130,7 @@ test(`killed and resumed ${KILLS} times while the ledger grows, is pruned and se
       app = serve();
     }
     if (random.below(8) > 0) continue;
-    // The listener is away for a while.
+    // The ledger grows while the listener is away.
     await growTo(appended + random.below(10));
     happened.prunes += 1;
     const versions = 1 + random.below(100);

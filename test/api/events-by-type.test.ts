@@ -1,4 +1,4 @@
-/** Module events by type (docs/extensions.md): pages are what the transactions say, whatever is asked. */
+/** Module events by type (docs/extensions.md): every query gives the same events as the transactions. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { bulkChunks } from '../../bench/bulk-ledger/bulk-ledger.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
@@ -25,7 +25,7 @@ const CURSOR = 'x-node-cursor';
 describe('of a sample ledger', () => {
   let ledger: ServedChunks;
   let head: number;
-  /** Every module event as the transactions show it, with its place. */
+  /** Every module event with its position, as in the transactions. */
   const events: TypedEvent[] = [];
   const ofType = (type: string) => events.filter((event) => event.type === type);
 
@@ -219,7 +219,7 @@ describe('bounds of a page', () => {
       return index;
     });
 
-  // 32 rows are read with the version, then 1,024 at a time up to 10,000.
+  // The first read takes 32 rows, later ones 1,024 each, up to 10,000.
   const LAST_READ = 32 + 10 * 1_024 - 1;
 
   it.each([

@@ -1,6 +1,6 @@
 /**
- * A ledger of six versions, made by hand, whose types change: a module that is published late, and one that is replaced
- * by one with other layouts, which chains refuse.
+ * A handmade ledger of six versions whose types change: a module that is published late, and one that is replaced by
+ * one with other layouts, which chains refuse.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -45,7 +45,7 @@ export const HOLDER = padAddress('beef');
 /** Time of the only block after genesis. */
 export const BLOCK_USECS = 1_700_000_000_000_000n;
 
-/** Of the versions, by number. */
+/** Indexed by version. */
 interface Step {
   readonly transaction: Transaction;
   readonly changes: readonly (readonly [StateKey, Buffer | undefined])[];
@@ -130,7 +130,7 @@ const STEPS: readonly Step[] = [
     ],
     events: [event(type('Note'), u64(10n))],
   },
-  // Its event's type is published by the next one.
+  // The next transaction publishes the type of its event.
   {
     transaction: userTransaction({ kind: 'moduleBundle', dummy: 0n }),
     changes: [],
@@ -149,7 +149,7 @@ const STEPS: readonly Step[] = [
     ],
     events: [],
   },
-  // What nothing decodes, and what is not shown.
+  // Values that do not decode, and values that are not shown.
   {
     transaction: userTransaction({ kind: 'moduleBundle', dummy: 0n }),
     changes: [

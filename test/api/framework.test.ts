@@ -1,4 +1,4 @@
-/** What is answered without a look at the ledger (docs/spec/http.md §1.7, §5.1, §5.10, §10). */
+/** Responses that do not need the ledger (docs/spec/http.md §1.7, §5.1, §5.10, §10). */
 import { afterAll, describe, expect, it } from 'vitest';
 import { expectError, NO_LEDGER, withoutLedger } from './error-answers.ts';
 
@@ -56,7 +56,7 @@ describe('routing', () => {
       body: '{',
     });
     expectError(response, 405, 'web_framework_error', 'method not allowed');
-    // Unlike the reference's refusal (docs/differences.md).
+    // Unlike the reference's response (docs/differences.md).
     expect(response.headers.allow).toMatch(/^(?:GET, HEAD|POST|GET, HEAD, POST)$/);
   });
 

@@ -1,4 +1,4 @@
-/** The estimate of gas prices over real stores (docs/spec/transactions.md §7). */
+/** Gas price estimates over real stores (docs/spec/transactions.md §7). */
 import { afterEach, describe, expect, it } from 'vitest';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import type { TransactionPayload } from '../../src/move/transactions/payload.ts';
@@ -20,7 +20,7 @@ afterEach(async () => {
   ledger = undefined;
 });
 
-/** Blocks are committed and one more, since the newest one does not count. */
+/** Commits the blocks and one more, since the newest one does not count. */
 async function open(
   blocks: readonly PricedBlock[],
   writes: readonly StateWrite[] = [schedule(100n)],
@@ -48,7 +48,7 @@ function sent(count: number, one: Sent = {}): Sent[] {
   return Array.from({ length: count }, () => one);
 }
 
-/** A block of as many transactions as fill it; other blocks have the price of its bucket. */
+/** A block with just enough transactions to be full. Other blocks have the price of its bucket. */
 function full(price: bigint): PricedBlock {
   return { sent: [...sent(249, { price: price + 1n }), { price }] };
 }

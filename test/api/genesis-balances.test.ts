@@ -1,4 +1,4 @@
-/** Every balance that a genesis holds is answered exactly: coin stores and fungible stores. */
+/** Every balance in a genesis is returned exactly: coin stores and fungible stores. */
 import { expect, it } from 'vitest';
 import { FileCursor, type FileResource, shortAddress, typeName } from './genesis-file.ts';
 import {
@@ -14,9 +14,7 @@ const NATIVE_COIN = '0x1::aptos_coin::AptosCoin';
 const NATIVE_METADATA = 'a'.padStart(64, '0');
 const U64_MAX = 2n ** 64n - 1n;
 
-/**
- * Coin stores of the native coin and their sum (docs/spec/ledger.md §1.4; the small genesis is ours).
- */
+/** Number of coin stores of the native coin, and their sum (docs/spec/ledger.md §1.4; the small genesis is ours). */
 const COINS: Readonly<Record<LedgerName, readonly [stores: number, sum: bigint]>> = {
   small: [2, U64_MAX + 7n],
   mainnet: [424, 18_062_791_321_240_000n],
@@ -40,7 +38,7 @@ function path(account: string, asset: string): string {
   return `/v1/accounts/${account}/balance/${asset}`;
 }
 
-/** Holds a balance against its amount, both forms, the asset in each of its spellings. */
+/** Compares a balance with its amount, in both formats and for each spelling of the asset. */
 async function expectBalance(
   served: Served,
   account: string,

@@ -1,6 +1,6 @@
 /**
- * Everything that a genesis writes under its accounts, listed, against the file: order, groups, bytes, and the same
- * texts as those of single resources and modules (docs/spec/ledger.md §5.4, §5.5).
+ * Listings of everything that a genesis writes under its accounts, compared with the file: order, groups, bytes, and
+ * the same texts as for single resources and modules (docs/spec/ledger.md §5.4, §5.5).
  */
 import { expect, it } from 'vitest';
 import {
@@ -13,7 +13,7 @@ import {
 } from './genesis-file.ts';
 import { describeServed, expectBytes, type Served } from './genesis-served.ts';
 
-/** ULEB128 of a path's length, then the path: what keys under one account are ordered by. */
+/** ULEB128 of a path's length, then the path: the sort order of an account's keys. */
 function orderOf({ path }: FileModule | FileResource): Buffer {
   const { length } = path;
   const uleb = length < 128 ? [length] : [(length % 128) | 128, length >> 7];
@@ -44,7 +44,7 @@ function membersOf(group: FileResource): Resource[] {
   return members.sort(compareTypes);
 }
 
-/** The resources that an account should have, in the order of the listing. */
+/** An account's expected resources, in the order of the listing. */
 function expectedResources({ file }: Served, account: string): Resource[] {
   const groups = new Set(file.groups);
   return [...file.resources, ...file.groups]
@@ -95,7 +95,7 @@ describeServed('the content of accounts', ['mainnet', 'testnet', 'devnet'], (ser
       expectedResources(served, account).map((resource) => ({ account, ...resource })),
     );
     for (const { account, type, bytes } of own) {
-      // The small genesis has no module that says what is in a group.
+      // The small genesis has no modules that define group members.
       if (served.name === 'small' && type.module === 'object') continue;
       if (served.name === 'small' && type.module === 'fungible_asset') continue;
       const tag = encodeURIComponent(typeName(type));

@@ -1,4 +1,4 @@
-/** Every event of a genesis that is in a stream is served by it, as the file has it. */
+/** Every event of a genesis that belongs to a stream is served as in the file. */
 import { expect, it } from 'vitest';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import type { StreamEvent } from '../../src/move/transactions/event.ts';
@@ -8,16 +8,16 @@ import { type FileEvent, shortAddress, typeName } from './genesis-file.ts';
 import { renderEventData } from './genesis-rendering.ts';
 import { ALL_NETWORKS, describeServed, expectBytes } from './genesis-served.ts';
 
-/** Streams of each file (docs/spec/ledger.md §1.4): every one has one event. */
+/** Number of streams in each file (docs/spec/ledger.md §1.4); each has one event. */
 const STREAMS = { small: 4, mainnet: 1499, testnet: 33, devnet: 2 } as const;
-/** Event types of each file. */
+/** Number of event types in each file. */
 const TYPES = { small: 3, mainnet: 13, testnet: 10, devnet: 2 } as const;
 
 function path({ address, creationNumber }: FileEvent): string {
   return `/v1/accounts/${shortAddress(address)}/events/${creationNumber}`;
 }
 
-/** The page of a stream that has this event only, put together from the file's own bytes. */
+/** The page of a stream that only has this event, assembled from the file's own bytes. */
 function expectedBcs(event: FileEvent): Buffer {
   const count = Buffer.of(1);
   const version = Buffer.alloc(8);

@@ -1,17 +1,16 @@
 /**
- * Genesis files read by a decoder of its own, from docs/spec/ledger.md §1 alone and with nothing of
- * src/: what the tests
- * hold the node's answers against.
+ * Reads genesis files with a decoder of its own, written from docs/spec/ledger.md §1 alone, without code of src/. Tests
+ * compare the node's responses with it.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const GENESIS_FOLDER = new URL('../../../shared/genesis/', import.meta.url);
 
-/** Whether the real genesis files are there. */
+/** Whether the real genesis files exist. */
 export const genesisPresent = existsSync(GENESIS_FOLDER);
 
-/** What docs/spec/ledger.md §1.4 and the folder's README say of each file. */
+/** Facts about each file from docs/spec/ledger.md §1.4 and the folder's README. */
 export const NETWORKS = {
   mainnet: {
     chainId: 1,
@@ -37,7 +36,7 @@ export function genesisPath(file: string): string {
   return fileURLToPath(new URL(file, GENESIS_FOLDER));
 }
 
-/** A struct's name with its arguments as canonical texts. */
+/** A struct's name, and its type arguments in canonical text. */
 export interface NamedType {
   /** 64 hex digits. */
   readonly address: string;
@@ -50,7 +49,7 @@ export interface FileModule {
   /** 64 hex digits. */
   readonly address: string;
   readonly name: string;
-  /** The BCS of the path, as it stands in the state key. */
+  /** The BCS of the path, as in the state key. */
   readonly path: Buffer;
   readonly bytes: Buffer;
 }
@@ -58,7 +57,7 @@ export interface FileModule {
 export interface FileResource {
   /** 64 hex digits. */
   readonly address: string;
-  /** The BCS of the path, as it stands in the state key. */
+  /** The BCS of the path, as in the state key. */
   readonly path: Buffer;
   readonly type: NamedType;
   readonly bytes: Buffer;
@@ -72,7 +71,7 @@ export interface FileEvent {
   readonly sequenceNumber: bigint;
   readonly type: NamedType;
   readonly data: Buffer;
-  /** The event's own BCS in the file, from its variant on. */
+  /** The event's own BCS in the file, including its variant. */
   readonly bytes: Buffer;
 }
 
@@ -139,7 +138,7 @@ export function readGenesisFile(network: Network): GenesisFile {
   return new GenesisFile(readFileSync(genesisPath(`${network}.blob`)));
 }
 
-/** BCS read forwards; asserts that the bytes are there and nothing else. */
+/** Reads BCS forwards. Asserts that the bytes exist and that none are left over. */
 export class FileCursor {
   offset = 0;
   readonly #file: Buffer;
@@ -213,7 +212,7 @@ const PRIMITIVES: readonly (string | undefined)[] = [
   ...[undefined, undefined, 'u16', 'u32', 'u256'],
 ];
 
-/** `0x1` of 64 hex digits. */
+/** `0x1` from 64 hex digits. */
 export function shortAddress(address: string): string {
   return `0x${address.replace(/^0{1,63}/, '')}`;
 }

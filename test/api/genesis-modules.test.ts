@@ -1,7 +1,4 @@
-/**
- * Every module of a genesis is served: its bytes as they are, and the interface that others read
- * in them.
- */
+/** Every module of a genesis is served: its bytes unchanged, and the ABI that other tools read from them. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
@@ -11,7 +8,7 @@ import { NETWORKS, shortAddress } from './genesis-file.ts';
 import { ALL_NETWORKS, describeServed, expectBytes, type Served } from './genesis-served.ts';
 import { BROKEN_MODULE, SMALL_COUNTS } from './genesis-small.ts';
 
-/** Of an ABI builder in another language (the fixture says which). */
+/** Computed by an ABI builder in another language (the fixture says which). */
 const digests = JSON.parse(
   readFileSync(new URL('../fixtures/abi-digests.json', import.meta.url), 'utf8'),
 ) as { networks: Record<string, { abiSha256: string; modules: number; bytecodeBytes: number }> };
@@ -83,8 +80,7 @@ describeServed('modules', ALL_NETWORKS, (served: Served) => {
     const hash = createHash('sha256');
     for (const { address, name, bytes } of served.file.modules) {
       const text = await served.json(path(address, name));
-      // The interface as sent, between the bytecode and the last brace: not parsed and printed
-      // again.
+      // The ABI as sent, between the bytecode and the last brace, without parsing and printing it again.
       hash.update(text.slice(`{"bytecode":"0x","abi":`.length + bytes.length * 2, -1) + '\n');
     }
     expect(hash.digest('hex')).toBe(digests.networks[served.name]!.abiSha256);

@@ -1,7 +1,6 @@
 /**
- * The data of the events that genesis files hold as JSON, by a decoder of its own: struct by
- * struct from lists of
- * fields written down here, by the forms of docs/spec/encode.md §B1 and with nothing of src/.
+ * Renders the data of events in genesis files as JSON, with a decoder of its own: struct by struct from lists of fields
+ * in this file, with the rules of docs/spec/encode.md §B1, and without code of src/.
  */
 import { FileCursor, shortAddress } from './genesis-file.ts';
 
@@ -28,7 +27,7 @@ function struct(fields: Readonly<Record<string, Read>>): Read {
 
 const typeInfo = struct({ account_address: address, module_name: bytes, struct_name: bytes });
 
-/** Fields in the order in which they are declared. */
+/** Fields in the order of their declaration. */
 const EVENTS: ReadonlyMap<string, Read> = new Map([
   ['0x1::account::CoinRegisterEvent', struct({ type_info: typeInfo })],
   [
@@ -105,5 +104,5 @@ export function renderEventData(type: string, data: Buffer): string {
   return text;
 }
 
-/** The number of event types that are written down. */
+/** Number of event types above. */
 export const RENDERED_TYPES = EVENTS.size;

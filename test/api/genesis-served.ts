@@ -1,4 +1,4 @@
-/** The API over a real store in a temporary folder that `init` filled from a genesis file. */
+/** The API over a real store in a temporary folder, which `init` has filled from a genesis file. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,23 +23,23 @@ import { apiSettings } from './settings.ts';
 import { openTestedLedger, openTestedReader, testedLocation } from './tested-ledger.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
-/** A genesis that tests serve: a real one, or the one made by hand. */
+/** A genesis that tests serve: a real one, or the handmade one. */
 export type LedgerName = Network | 'small';
 
-/** A served genesis, for the length of a `describe`. */
+/** A genesis served for the duration of a `describe`. */
 export interface Served {
   readonly name: LedgerName;
-  /** What the file holds, read by the tests' own decoder. */
+  /** The file's contents, read by the tests' own decoder. */
   readonly file: GenesisFile;
-  /** GET with an Accept header. Asserts the ledger headers and that nothing was logged. */
+  /** GET with an Accept header. Asserts the ledger headers, and that nothing was logged. */
   ask(url: string, accept: string): Promise<TestReply>;
-  /** Body of a JSON answer, which must be a 200. */
+  /** Body of a JSON response, which must be a 200. */
   json(url: string): Promise<string>;
-  /** Body of a BCS answer, which must be a 200. */
+  /** Body of a BCS response, which must be a 200. */
   bcs(url: string): Promise<Buffer>;
 }
 
-/** Runs `body` for the small genesis and for those of `networks`, as far as they are there. */
+/** Runs `body` for the small genesis, and for those of `networks` that exist. */
 export function describeServed(
   title: string,
   networks: readonly Network[],
@@ -111,10 +111,7 @@ async function initFrom(name: LedgerName, folder: string): Promise<void> {
   rmSync(genesis.folder, { recursive: true });
 }
 
-/**
- * The seven headers of a ledger that holds only genesis (docs/spec/ledger.md §2.1), and none of its
- * neighbours'.
- */
+/** The seven headers of a ledger with only genesis (docs/spec/ledger.md §2.1), and no similar ones. */
 function expectLedgerHeaders(response: TestReply, name: LedgerName): void {
   const chainId = name === 'small' ? SMALL_CHAIN_ID : NETWORKS[name].chainId;
   const ledger = Object.entries(response.headers).filter(([header]) => header.startsWith('x-'));
@@ -129,7 +126,7 @@ function expectLedgerHeaders(response: TestReply, name: LedgerName): void {
   });
 }
 
-/** Holds bytes against bytes: a matcher's walk through large buffers takes seconds. */
+/** Compares bytes, because a matcher's walk through large buffers takes seconds. */
 export function expectBytes(actual: Uint8Array, expected: Buffer): void {
   if (expected.equals(actual)) return;
   expect(Buffer.from(actual).toString('hex')).toBe(expected.toString('hex'));

@@ -1,7 +1,4 @@
-/**
- * A genesis made by hand that has something for each operation, for tests that must run without
- * real files.
- */
+/** A handmade genesis with data for each operation, for tests that must run without real files. */
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,10 +38,10 @@ import { NEW_BLOCK_EVENT_TAG, NEW_EPOCH_EVENT_TAG } from '../move/values/framewo
 const U64_MAX = 2n ** 64n - 1n;
 const METADATA = padAddress('a');
 
-/** What `init` says of the small genesis. */
+/** The chain id and counts that `init` reports for the small genesis. */
 export const SMALL_CHAIN_ID = 7;
 export const SMALL_COUNTS = { modules: 5, resources: 5, groups: 2, tableItems: 0, events: 5 };
-/** Bytes under `0x1::broken` that are no module. */
+/** Bytes under `0x1::broken` that are not a module. */
 export const BROKEN_MODULE = Buffer.from('no module');
 
 const MODULES = ledgerOf(
@@ -91,7 +88,7 @@ function coinWrite(account: string, coin: StructTag, amount: bigint): WriteSetEn
   return creation(resourceStateKey(address, coinStoreTag(coin)), bytes);
 }
 
-/** The primary store of an account, its balance plain or concurrent. */
+/** The primary store of an account, with a plain or concurrent balance. */
 function fungibleWrite(account: string, plain: bigint, concurrent?: bigint): WriteSetEntry {
   const owner = padAddress(account);
   const store = primaryStoreAddress(owner, METADATA);
@@ -174,7 +171,7 @@ export function smallGenesisFile(): Buffer {
   return genesisFile(WRITES, EVENTS);
 }
 
-/** The small genesis as a file in a new temporary folder, which is the caller's to remove. */
+/** Writes the small genesis to a new temporary folder, which the caller must remove. */
 export function writeSmallGenesis(): { readonly folder: string; readonly path: string } {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-small-'));
   const path = join(folder, 'small.blob');

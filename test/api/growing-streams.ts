@@ -1,6 +1,6 @@
 /**
- * A ledger for tests of event pages that changes at random: events in a few streams, modules whose structs are
- * renamed, feature flags under which they do not load, pruning with an account whose history is kept.
+ * A ledger that changes at random, for tests of event pages: it has events in a few streams, modules whose structs are
+ * renamed, feature flags under which modules do not load, and pruning with a pinned account.
  */
 
 import type { LedgerView } from '../../src/ledger/ledger-view.ts';
@@ -27,11 +27,11 @@ import { writeModule } from '../move/modules/write-module.ts';
 import { moduleLookup, type Source, type SourceFields } from '../move/values/layout-modules.ts';
 import { block, chunk, transaction } from '../store/chunks.ts';
 
-/** Whose streams 2 have events; the history of the second is kept from some moment on. */
+/** Accounts with events in their stream 2. The second one's history is retained from some point on. */
 export const STREAM_ACCOUNTS = ['5', '6', '7', '8'].map((digit) => padAddress(digit));
 const KEPT_ACCOUNT = STREAM_ACCOUNTS[1]!;
 const PUBLISHER = padAddress('77');
-/** Flags under which modules of all versions load, and one too few. */
+/** Flags under which modules of all versions load, and flags under which one does not. */
 const ALL_VERSIONS = [5, 40, 86, 102, 106];
 const TOO_FEW_VERSIONS = [5, 40];
 
@@ -49,7 +49,7 @@ function structType(module: string, name: string): TypeTag {
   return { kind: 'struct', struct: { address: PUBLISHER, module, name, typeArguments: [] } };
 }
 
-/** Types of events, with how long their values are: by themselves, and of another module's struct. */
+/** Types of events with the lengths of their values: a plain struct, and one with another module's struct. */
 const TYPES: readonly { readonly tag: Buffer; readonly bytes: number }[] = [
   { tag: TypeTag.encode(structType('m', 'Inner')), bytes: 8 },
   { tag: TypeTag.encode(structType('n', 'Outer')), bytes: 40 },
@@ -77,10 +77,10 @@ function featuresWrite(flags: readonly number[]): StateWrite {
   return { key, value: featuresCodec.encode(bits) };
 }
 
-/** The ledger, its writer and what it holds. */
+/** The ledger, its writer and its contents. */
 export class GrowingStreams {
   readonly store: Store;
-  /** Events that each stream ever had. */
+  /** Number of events that each stream has ever had. */
   readonly lengths = STREAM_ACCOUNTS.map(() => 0);
   readonly #writer: LedgerWriter;
   readonly #random: () => number;
@@ -102,7 +102,7 @@ export class GrowingStreams {
     return streams;
   }
 
-  /** Changes the ledger somehow. */
+  /** Makes a random change to the ledger. */
   async change(): Promise<'grown' | 'pruned'> {
     const chance = this.#random();
     if (chance < 0.08) {
@@ -120,7 +120,7 @@ export class GrowingStreams {
     await pruner.run({ versions: 1 + Math.floor(this.#random() * 60) });
   }
 
-  /** Appends some versions with events, the first of them with these writes. */
+  /** Appends some versions with events; the first one has these writes. */
   async grow(writes: StateWrite[] = []): Promise<void> {
     const count = 1 + Math.floor(this.#random() * 8);
     await this.#append(
@@ -131,14 +131,14 @@ export class GrowingStreams {
     );
   }
 
-  /** A view of now of one ledger over the store, as which another one's counts. */
+  /** Returns a current view of `ledger`, and remembers the view of `twin` that must agree with it. */
   async remember(ledger: LedgerReader, twin: LedgerReader): Promise<LedgerView> {
     const view = await ledger.view();
     this.#twins.set(view, await twin.view());
     return view;
   }
 
-  /** The view that counts as a remembered one. */
+  /** The twin of a remembered view. */
   plainTwin(view: LedgerView): LedgerView {
     return this.#twins.get(view)!;
   }
@@ -153,7 +153,7 @@ export class GrowingStreams {
   #events(): ChunkStreamEvent[] {
     const events: ChunkStreamEvent[] = [];
     for (let left = Math.floor(this.#random() * 6); left > 0; left -= 1) {
-      // The first streams get most of them, the last ones stand still for long.
+      // The first streams get most events; the last ones do not change for long.
       const stream = Math.floor(this.#random() ** 2 * STREAM_ACCOUNTS.length);
       const { tag, bytes } = TYPES[Math.floor(this.#random() ** 2 * TYPES.length)]!;
       events.push({

@@ -1,4 +1,4 @@
-/** Clients that do not read their answers: how much a process holds for them. */
+/** Clients that do not read their responses: how many bytes a process holds for them. */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
@@ -25,7 +25,7 @@ import { apiSettings } from './settings.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
 const MIB = 1024 * 1024;
-/** A module of a MiB, alone and listed. */
+/** A module of one MiB, on its own and in a listing. */
 const MODULE = '/v1/accounts/0x1/module/large';
 const MODULES = '/v1/accounts/0x1/modules';
 
@@ -109,7 +109,7 @@ describe('answers behind one that is not there yet', () => {
   const SLOW = 'GET /v1 HTTP/1.1\r\nX-Node-Min-Ledger-Version: 9\r\n\r\n';
   const LAST = 'GET /v1 HTTP/1.1\r\nConnection: close\r\n\r\n';
 
-  /** A connection; what it asks is answered behind a slow answer. */
+  /** A connection whose requests are answered after a slow response. */
   async function connected({ app }: Pick<Awaited<ReturnType<typeof withModule>>, 'app'>) {
     const socket = connect({ port: await app.port(), host: '127.0.0.1' });
     const chunks: Buffer[] = [];
@@ -168,7 +168,7 @@ describe('answers behind one that is not there yet', () => {
 });
 
 describe('pages that are being made', () => {
-  /** A page of a client that holds so many bytes. */
+  /** A page for a client that already holds `bytes`. */
   function page({ admission }: Process, client: string, bytes: number) {
     const response = unreadAnswer(client, 0);
     const pending = admission.pending(response.req, 'listing');
@@ -221,7 +221,7 @@ describe('pages that are being made', () => {
     response.req.socket.emit('close');
     expect(one.admission.held.bytes).toBe(0);
     for (const kind of WORK_KINDS) expect(one.admission.admits(kind, response.req)).toBe(false);
-    // Nobody was refused anything.
+    // No request was refused.
     expect(one.admission.refusedCount('listing')).toBe(0);
   });
 
@@ -266,14 +266,14 @@ it.runIf(process.platform === 'linux')(
     app.server.on('request', (_request, response) => {
       latest = response;
     });
-    /** @returns the most that was held */
+    /** @returns the maximum number of held bytes */
     const ask = async (path: string): Promise<number> => {
       const request = `GET ${path} HTTP/1.1\r\nAccept: ${headers.accept}\r\n\r\n`;
       let mostBytes = 0;
       for (let client = 1; client <= 30; client += 1) {
         const socket = await open(`127.0.1.${client}`);
         sockets.push(socket);
-        // The operating system takes some; who holds an answer asks for no more.
+        // The operating system buffers some bytes; a client with a held response sends no more requests.
         const endBytes = admission.held.bytes + MIB;
         for (let asked = 0; asked < 20 && admission.held.bytes < endBytes; asked += 1) {
           const before = latest;

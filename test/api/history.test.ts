@@ -1,4 +1,4 @@
-/** The feed and blocks: a sample ledger handed on, and the edges of a small one (docs/spec/ledger.md §3). */
+/** The feed and blocks: a sample ledger passed on, and the edge cases of a small one (docs/spec/ledger.md §3). */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -120,7 +120,7 @@ describe('the feed of a sample ledger', () => {
       ['limit=70&feed=true', 70],
       ['limit=71&feed=true', 70],
       ['limit=71', 7],
-      // What the reference ignores, and every node with it.
+      // Parameters that the reference ignores, so every node must ignore them.
       ['limit=71&feed=false', 7],
       ['limit=71&feed=1', 7],
       ['limit=71&feed=', 7],

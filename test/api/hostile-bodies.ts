@@ -1,4 +1,4 @@
-/** Request bodies that mean harm: as large as allowed, and made to cost as much as they can. */
+/** Malicious request bodies: as large as allowed, and designed to cost as much as possible. */
 
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { formatHex } from '../../src/move/bcs/hex.ts';
@@ -18,7 +18,7 @@ const FIELDS = {
   expiration_timestamp_secs: '1',
 };
 
-/** A request that encodes. */
+/** A request that can be encoded. */
 export const GOOD_REQUEST = {
   ...FIELDS,
   payload: {
@@ -31,13 +31,13 @@ export const GOOD_REQUEST = {
 
 type Body = readonly [name: string, make: () => Buffer];
 
-/** `before`, as many items as the limit lets in, `after`. Every item ends in a comma. */
+/** `before`, as many items as the limit allows, `after`. Every item ends with a comma. */
 function filled(before: string, item: string, after: string): Buffer {
   const count = Math.floor((BODY_LIMIT_BYTES - before.length - after.length) / item.length);
   return Buffer.from(before + item.repeat(count - 1) + item.slice(0, -1) + after);
 }
 
-/** Text of a request around a mark. */
+/** The text of a request before and after the placeholder. */
 function around(request: object): readonly [string, string] {
   return JSON.stringify({ ...FIELDS, ...request }).split('"@"') as [string, string];
 }

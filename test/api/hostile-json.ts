@@ -1,4 +1,4 @@
-/** Random bodies of encode submission: any JSON, requests that are almost right, and damaged ones. */
+/** Random bodies of encode submission: any JSON, almost valid requests, and damaged ones. */
 import fc from 'fast-check';
 import { GOOD_REQUEST } from './hostile-bodies.ts';
 import { HOSTILE_CALLS } from './hostile-modules.ts';
@@ -17,7 +17,7 @@ const numberText = fc.oneof(
   fc.constantFrom('1e999', '-0', '1E5', `1${'0'.repeat(400)}`, '255', '256'),
 );
 
-/** Texts of JSON values, in which names and numbers of any kind occur. */
+/** Texts of JSON values with all kinds of names and numbers. */
 export const { json } = fc.letrec<{ json: string }>((tie) => ({
   json: fc.oneof(
     { maxDepth: 4, withCrossShrink: true },
@@ -35,7 +35,7 @@ function objectText(members: readonly (readonly [string, string])[]): string {
   return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`;
 }
 
-/** A request that is right but for some members, in any order. */
+/** A valid request except for some members, in any order. */
 export const almost = fc
   .record({
     callable: fc.constantFrom(...HOSTILE_CALLS),
@@ -65,7 +65,7 @@ export const almost = fc
     return objectText([...members, ['payload', payload], ...outer]);
   });
 
-/** Text with some bytes changed, so that it may be no JSON, and no UTF-8. */
+/** Text with some changed bytes, so that it may be neither JSON nor UTF-8. */
 export const damaged = fc
   .tuple(almost, fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 3 }))
   .map(([text, changes]) => {

@@ -1,4 +1,4 @@
-/** Modules with functions of every kind of parameter, as bytes, for requests that mean harm. */
+/** Modules with functions for every kind of parameter, as bytes, for malicious requests. */
 
 import type { CompiledModule } from '../../src/move/modules/compiled.ts';
 import { parseAddress } from '../../src/move/types/address.ts';
@@ -45,7 +45,7 @@ const FUNCTIONS: Functions = {
   },
 };
 
-/** Full names of the functions, with how many arguments they take. */
+/** Full names of the functions, and their number of arguments. */
 export const HOSTILE_CALLS: readonly (readonly [name: string, count: number])[] = Object.entries(
   FUNCTIONS,
 ).map(([name, source]) => {

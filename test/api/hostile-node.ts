@@ -1,6 +1,6 @@
 /**
- * A node that listens, over a real store, for requests that mean harm: none may give a 500, none may hold the node up
- * for a second, none may make it take ten times the largest body in memory.
+ * A listening node over a real store, for malicious requests. None may cause a 500, block the node for a second, or
+ * make it use ten times the largest body in memory.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
@@ -20,14 +20,14 @@ export const ENCODE = '/v1/transactions/encode_submission';
 /** Path of decode submission. */
 export const DECODE = '/v1/transactions/decode_submission';
 
-/** Longest time on the processor for one request, in milliseconds: what it holds up others for. */
+/** Maximum processor time of one request, in milliseconds, for which it blocks others. */
 const MAX_PROCESSOR_MS = 1_000;
-/** A busy machine makes caches cold and the collector late; the best of so many tries counts. */
+/** A busy machine makes caches cold and garbage collections late, so the best of this many tries counts. */
 const TRIES = 8;
-/** Of the largest bodies, those that a short run sends: each takes a second. */
+/** Number of the largest bodies that a short run sends: each takes a second. */
 const MOST_BODIES = 8;
 const MAX_GROWTH_BYTES = 10 * BODY_LIMIT_BYTES;
-/** Processor time of the yardstick on the machine that the limit is meant for, in milliseconds. */
+/** Processor time of the yardstick on the machine for which the limit was chosen, in milliseconds. */
 const YARDSTICK_MS = 185;
 const YARDSTICK = `[${'{"a":"b","c":[1,2,3]},'.repeat(300_000)}1]`;
 
@@ -40,7 +40,7 @@ interface Reply {
 const agent = new Agent({ keepAlive: true });
 let ledger: ModuleLedger;
 
-/** Opens the node, has it encode something, and closes it after the tests. */
+/** Opens the node, encodes something to warm it up, and closes it after the tests. */
 export function useHostileNode(): void {
   beforeAll(async () => {
     ledger = await openModuleLedger(hostileModules());
@@ -78,10 +78,10 @@ export function post(path: string, body: Buffer): Promise<Reply> {
   });
 }
 
-/** A 200, a 400 or a 404 with a whole body, and nothing in the log. */
+/** Expects a 200, a 400 or a 404 with a complete body, and nothing in the log. */
 export function expectOrderly({ status, body }: Reply, what: string): void {
   expect([200, 400, 404], `${what}: ${status}`).toContain(status);
-  // The limit of its values is for requests.
+  // The parser's limit on the number of values is for requests.
   const answer = parseJson(body, Number.POSITIVE_INFINITY);
   if (status !== 200) {
     expect(answer).toBeInstanceOf(Map);
@@ -103,7 +103,7 @@ function collectGarbage(): void {
   (runInNewContext('gc') as () => void)();
 }
 
-/** Milliseconds on the processor, and bytes by which the process grew at most. */
+/** Processor time in milliseconds, and the maximum growth of the process in bytes. */
 async function cost(path: string, body: Buffer, what: string) {
   collectGarbage();
   if (canMeasureMemory) writeFileSync(PEAK_RESET, '5');
@@ -118,7 +118,7 @@ async function cost(path: string, body: Buffer, what: string) {
 
 let slownessFactor: number | undefined;
 
-/** By how much this machine is slower, now, than the one the limit is meant for; at least 1. */
+/** How much slower this machine is now than the one for which the limit was chosen; at least 1. */
 function slowness(): number {
   if (slownessFactor === undefined) {
     let ms = Number.POSITIVE_INFINITY;

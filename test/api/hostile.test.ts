@@ -1,7 +1,4 @@
-/**
- * Requests that nobody should send end in an answer of the interface, never in an unforeseen
- * failure (docs/spec/decisions.md D7).
- */
+/** Invalid requests get a response of the API, and never cause an unexpected failure (docs/spec/decisions.md D7). */
 
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

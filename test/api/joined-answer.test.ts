@@ -1,4 +1,4 @@
-/** Answers of many pieces: whole, tagged by their content, and made in turns where they are large. */
+/** Responses made of many pieces: complete, tagged by their content, and written in turns if they are large. */
 import { describe, expect, it } from 'vitest';
 import { JOINED_BYTES_PER_TURN, joinedAnswer } from '../../src/api/endpoints/joined-answer.ts';
 import { randomSource } from '../random.ts';

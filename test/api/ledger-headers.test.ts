@@ -1,6 +1,6 @@
 /**
- * The ledger headers on every kind of answer, the index and the health check (docs/spec/http.md §1.3,
- * §1.4, §3; docs/spec/decisions.md D1).
+ * The ledger headers on every kind of response, the index and the health check (docs/spec/http.md §1.3, §1.4, §3;
+ * docs/spec/decisions.md D1).
  */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -14,7 +14,7 @@ const EVENTS = '/v1/accounts/0xcafe/events/2';
 const MODULE = '/v1/accounts/0x1/module/m';
 const BCS = { accept: 'application/x-bcs' };
 
-/** A documented answer. */
+/** A documented response. */
 interface Success {
   readonly content: { readonly 'application/json': { readonly schema: Json } };
 }
@@ -237,7 +237,7 @@ describe('pruning', () => {
       expect([query, response.statusCode]).toEqual([query, 410]);
       expect(response.json()).toMatchObject({ error_code: 'version_pruned' });
     }
-    // Without a start the newest are asked, as many as there are.
+    // Without a start the newest events are requested, up to the number that exists.
     for (const query of ['?start=10', '?limit=20', '?limit=21', '']) {
       const response = await get(`${EVENTS}${query}`);
       expect(response.json<unknown[]>()).toHaveLength(20);

@@ -1,4 +1,6 @@
-/** Pages of resources and modules: order, groups, cursors, bounds (docs/spec/ledger.md §5.4; docs/spec/http.md §11.3). */
+/**
+ * Pages of resources and modules: order, groups, cursors, limits (docs/spec/ledger.md §5.4; docs/spec/http.md §11.3).
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { physicalStateKey, resourceStateKey } from '../../src/move/types/state-key.ts';
 import {
@@ -29,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => ledger.close());
 
 interface Page {
-  /** Type of a resource, name of a module, in the page's order. */
+  /** Types of resources or names of modules, in the page's order. */
   readonly names: readonly string[];
   readonly cursor: string | undefined;
 }
@@ -65,7 +67,7 @@ async function bcsPage(url: string): Promise<{ entries: [string, Buffer][]; curs
   return { entries, cursor: response.headers[CURSOR] };
 }
 
-/** All pages from the first on. */
+/** All pages, from the first one. */
 async function walk(url: string): Promise<Page[]> {
   const pages: Page[] = [];
   let start = '';
@@ -77,7 +79,7 @@ async function walk(url: string): Promise<Page[]> {
   return pages;
 }
 
-/** Physical keys of an account that have a value at a version, by the bytes of the keys. */
+/** An account's physical keys with a value at a version, ordered by their bytes. */
 function keysAt(account: string, kinds: readonly number[], version: number): Buffer[] {
   const values = new Map<string, boolean>();
   for (const writes of WRITES.slice(0, version + 1)) {
@@ -94,7 +96,7 @@ function pathOf(key: Buffer): Buffer {
   return new FileCursor(key.subarray(33)).bytes();
 }
 
-/** Members of the groups at a version in memory order: by name here, while the map has the shorter names first. */
+/** Members of the groups at a version in decoded order, which is by name; the encoded map has shorter names first. */
 function membersAt(group: string, version: number): string[] {
   if (group === '0x7::m::Tong') return ['0x7::m::Zero'];
   const all = ['0x7::m::Alpha', '0x7::m::Beta', '0x7::m::Box<u8>'];
@@ -124,14 +126,14 @@ describe('resources', () => {
     });
     const { entries, cursor } = await bcsPage(`${url}?ledger_version=${version}`);
     expect(cursor).toBeUndefined();
-    // Box<u8> stands by itself and in a group: the later one counts.
+    // Box<u8> is both outside and in a group: the later one wins.
     expect(new Set(entries.map(([name]) => name))).toEqual(new Set(expected));
     for (const [name, value] of entries) {
       const single = await ledger.app.request({
         url: `/v1/accounts/0xbeef/resource/${encodeURIComponent(name)}?ledger_version=${version}`,
         headers: BCS,
       });
-      // A member that also lies by itself is only ever looked for in its group.
+      // A member that also exists outside is only looked up in its group.
       if (!name.startsWith('0x7::m::Box')) expect(single.bytes.equals(value)).toBe(true);
     }
   });
@@ -145,7 +147,7 @@ describe('resources', () => {
     for (let limit = 1; limit <= groups.length + 1; limit += 1) {
       const pages = await walk(`${url}?ledger_version=${version}&limit=${limit}`);
       expect(pages.flatMap(({ names }) => names)).toEqual(groups.flat());
-      // A group counts once, whatever it holds.
+      // A group counts as one item, whatever it contains.
       expect(pages.length).toBe(Math.ceil(groups.length / limit));
       const expected = groups.slice(0, limit).flat();
       expect(pages[0]!.names).toEqual(expected);
@@ -340,7 +342,7 @@ describe('caching of pages', () => {
     const again = await ledger.app.request({ url, headers });
     expect([again.statusCode, again.body]).toEqual([304, '']);
     expect(again.headers[CURSOR]).toBe(first.headers[CURSOR]);
-    // The same body where it is the last page.
+    // The last page has the same body.
     const last = await ledger.app.request('/v1/accounts/0xbeef/modules?limit=1');
     expect(last.body).toBe(first.body);
     expect(last.headers[CURSOR]).toBeUndefined();

@@ -1,4 +1,4 @@
-/** A process whose requests, turns and clock are those of a test, for tests of overload. */
+/** A simulated process whose requests, turns and clock are set by a test, for tests of overload. */
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import {
@@ -15,7 +15,7 @@ export const BOUNDS: OverloadSettings = {
   trustedProxies: '',
 };
 
-/** A process whose clock stands still but for the work that it does. */
+/** A process whose clock only advances with the work that it does. */
 export class Process {
   nowMs = 0;
   waitingReads = 0;
@@ -29,14 +29,14 @@ export class Process {
     );
   }
 
-  /** A request: how long it takes when it is let in. @returns whether it was */
+  /** A request that takes `costMs` if it is admitted. @returns whether it was */
   ask(kind: WorkKind, costMs: number, client = '10.0.0.1'): boolean {
     const isAdmitted = this.admission.admits(kind, from(client));
     if (isAdmitted) this.nowMs += costMs;
     return isAdmitted;
   }
 
-  /** A turn of the event loop with so many requests. @returns how many were let in */
+  /** A turn of the event loop with `requests` requests. @returns how many were admitted */
   async turn(kind: WorkKind, requests: number, costMs: number): Promise<number> {
     let admitted = 0;
     for (let index = 0; index < requests; index += 1) {
@@ -46,7 +46,7 @@ export class Process {
     return admitted;
   }
 
-  /** Turns that go over until that has lasted. */
+  /** Runs turns above the bound until the overload is lasting. */
   async overload(kind: WorkKind): Promise<void> {
     const endMs = this.nowMs + LASTING_OVERLOAD_MS;
     while (this.nowMs < endMs) await this.turn(kind, MAX_MS, 1);
@@ -62,7 +62,7 @@ export function from(remoteAddress: string | undefined, forwarded?: string): Inc
   return request;
 }
 
-/** An answer over a connection of its own, of which so many bytes are not read. */
+/** A response over a connection of its own with `bytes` unread bytes. */
 export function unreadAnswer(client: string, bytes: number): ServerResponse {
   const response = new ServerResponse(from(client));
   for (const stream of [response, response.req.socket]) {
@@ -75,6 +75,6 @@ export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** A request of a balance. */
+/** A request for a balance. */
 export const GET =
   'GET /v1/accounts/0xcafe/balance/0x1::aptos_coin::AptosCoin HTTP/1.1\r\nHost: x\r\n\r\n';

@@ -1,4 +1,4 @@
-/** Views that return much: in turns, in at most so many bytes, and the same as before. */
+/** Views with large results: rendered in turns, limited in size, and otherwise unchanged. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -105,7 +105,7 @@ describe('a long answer', () => {
     const text = Buffer.concat(pieces).toString();
     expect(text === shownNumbers(count)).toBe(true);
     expect(turns).toBe(Math.floor(text.length / JSON_PIECE_BYTES));
-    // What comes after the last turn is not counted.
+    // Bytes after the last turn are not counted.
     const last = pieces.at(-2)!.length + ']'.length;
     expect(heldBytes).toBe(LARGE_RUN_BYTES + text.length - last);
     await store.close();
@@ -129,7 +129,7 @@ describe('a long answer', () => {
 
   it.each([-1, 0, 1])('in BCS has so many bytes at most; with %i more', async (more) => {
     const large = 8 * 1024 * 1024 - 1024;
-    // Each part has its length in 4 bytes, but for the last one: in 2.
+    // Each part has a length prefix of 4 bytes, except for the last one, which has 2.
     const rest = MAX_VIEW_BYTES - 8 * (large + 4) - 2 - 2 + more;
     const reply = await post('parts', [bytes(large), bytes(rest)], 'application/x-bcs');
     if (more <= 0) expect(reply.bytes.length).toBe(MAX_VIEW_BYTES + more);

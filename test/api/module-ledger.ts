@@ -1,4 +1,4 @@
-/** A ledger of one version that holds modules, in a SQLite store of its own, and an API over it. */
+/** A ledger of one version with modules, in a SQLite store of its own, and an API over it. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,7 @@ export interface ModuleLedger {
   close(): Promise<void>;
 }
 
-/** Writes the ledger to a folder; the store is the caller's to close. */
+/** Writes the ledger to a folder; the caller must close the store. */
 export async function writeModuleLedger(
   directory: string,
   modules: readonly Buffer[],

@@ -21,7 +21,7 @@ const JSON_ACCEPTS: readonly (string | undefined)[] = [
   'application/json, application/x-bcs',
   'application/json; charset=utf-8',
   'application/json, application/x-bcs;q=0.1',
-  // Design D3: qualities and wildcards count.
+  // Decision D3: qualities and wildcards count.
   'application/x-bcs;q=0',
   'application/x-bcs;q=0.5, */*',
   'application/x-bcs;q=0.5, application/*;q=0.6',
@@ -41,7 +41,7 @@ const BCS_ACCEPTS: readonly string[] = [
   'application/json;q=0.5, application/x-bcs',
   'application/x-bcs;',
   'text/html, application/x-bcs, */*',
-  // Design D3: a parameter does not make the type unknown.
+  // Decision D3: a parameter does not make the type unknown.
   'application/x-bcs;q=0.9',
   'application/x-bcs; q=0.9',
   'application/x-bcs;version=1',
@@ -129,7 +129,7 @@ describe('the content coding of an answer, docs/spec/http.md §10.2', () => {
     ['gzip;q=1.0,br;q=0.5', 'gzip'],
     ['*;q=0.5,gzip;q=0.4', 'br'],
     ['*,gzip', 'gzip'],
-    // The reference knows quality only in this spelling, and drops the others.
+    // The reference only understands quality in one spelling, and drops items with any other.
     ['gzip; q=0.5', undefined],
     ['gzip ;q=0.5', undefined],
     ['gzip; q=1, deflate;q=0.1', 'deflate'],

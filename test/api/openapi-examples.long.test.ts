@@ -1,4 +1,4 @@
-/** Every example of a parameter in the document is answered with 200 by the small sample ledger. */
+/** The small sample ledger answers every example of a parameter in the document with 200. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ const operations = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([method, operation]) => ({ path, method, ...operation })),
 );
 
-/** The path with its examples, and with those of the query that `isSent` selects. */
+/** The path with its examples, and with the query examples that `isSent` selects. */
 function exampleUrl(
   path: string,
   parameters: readonly Parameter[],
@@ -62,7 +62,7 @@ describe('examples of parameters', () => {
 
   it.each(operations)('are there: $method $path', ({ parameters }) => {
     const without = parameters.filter(({ example }) => example === undefined);
-    // A version to wait for does not come when it is asked for by way of example.
+    // The version to wait for has no example, because it would not arrive.
     expect(without.map((parameter) => parameter.in)).toEqual(['header']);
   });
 

@@ -1,4 +1,4 @@
-/** The document is OpenAPI 3.1, whole, and agrees with what is registered and sent. */
+/** The document is valid OpenAPI 3.1, complete, and agrees with the registered routes and the responses. */
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';

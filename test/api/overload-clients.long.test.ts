@@ -1,4 +1,4 @@
-/** Clients of an overloaded interface, over connections. */
+/** Clients of an overloaded API, over real connections. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -6,10 +6,10 @@ import { expect, it } from 'vitest';
 import { BOUNDS, GET } from './loaded-process.ts';
 import { openSmallLedger } from './small-ledger.ts';
 
-/** Of the client with one connection. */
+/** Number of requests of the client with one connection. */
 const REQUESTS = 8;
 
-/** Sends a request whenever one was answered. @returns counts of answers */
+/** Sends another request after each response. @returns counts of responses */
 function closedLoop(socket: Socket, counts: { answers: number; refused: number }): void {
   socket
     .on('error', () => undefined)

@@ -1,13 +1,13 @@
-/** Clients of an overloaded process: each may have as much as is left to all others. */
+/** Clients of an overloaded process: each may have as much as all others leave. */
 import { describe, expect, it } from 'vitest';
 import { MAX_CLIENTS_IN_A_TURN } from '../../src/api/load/admission.ts';
 import { Clients, MAX_PROXIES } from '../../src/api/load/request-client.ts';
 import { from, MAX_MS, nextTurn, Process } from './loaded-process.ts';
 
-/** What each client asks for in every turn, in this order. */
+/** The requests of each client in every turn, in this order. */
 type Load = readonly (readonly [client: string, requests: number])[];
 
-/** Turns of lasting overload, and how many requests of each client the last of them let in. */
+/** Runs turns of lasting overload. @returns how many requests of each client the last turn admitted */
 async function letIn(load: Load, turns = 20): Promise<number[]> {
   const one = new Process();
   await one.overload('read');
@@ -118,7 +118,7 @@ describe('clients in lasting overload', () => {
     ['::2', undefined, '0:0:0:0'],
     [undefined, undefined, ''],
     [undefined, 'for=192.0.2.1', ''],
-    // What somebody says who is not a proxy.
+    // Headers from a client that is not a trusted proxy are ignored.
     ['10.0.0.9', 'for=192.0.2.1', '10.0.0.9'],
     ['::2', 'for=192.0.2.1', '0:0:0:0'],
     ['10.0.0.1', 'for=192.0.2.1', '192.0.2.1'],
@@ -131,11 +131,11 @@ describe('clients in lasting overload', () => {
     ['10.0.0.1', 'for=6.6.6.6, For="[2001:db8:1:2::3]:1"', '2001:db8:1:2'],
     ['10.0.0.1', 'for=6.6.6.6, For="[2001:0DB8:01:2::3]"', '2001:db8:1:2'],
     ['10.0.0.1', 'for="[::ffff:192.0.2.1]"', '192.0.2.1'],
-    // One proxy behind another; what the outer one's client says is not looked at.
+    // One proxy behind another. Entries that the outer proxy's client has sent are ignored.
     ['10.0.0.1', 'for=6.6.6.6, for=192.0.2.1, for=10.1.2.3', '192.0.2.1'],
     ['10.0.0.1', 'for=10.1.2.3', '10.1.2.3'],
     ['10.0.0.1', 'for=10.1.2.3, for=10.1.2.4', '10.1.2.3'],
-    // What names nobody: the client is the proxy.
+    // Without a valid address the client is the proxy.
     ['10.0.0.1', 'for=6.6.6.6, for=unknown', '10.0.0.1'],
     ['10.0.0.1', 'for=6.6.6.6, for=_hidden', '10.0.0.1'],
     ['10.0.0.1', 'for=6.6.6.6, for=999.1.1.1', '10.0.0.1'],
@@ -157,7 +157,7 @@ describe('clients in lasting overload', () => {
     [MAX_PROXIES + 1, '10.1.0.2'],
   ])('behind %i proxies: %s', (proxies, client) => {
     const clients = new Clients('10.1.0.0/16');
-    // The nearest proxy is the connection's; each names whom it was asked by.
+    // The nearest proxy is the connection's; each one names its own client.
     const named = Array.from({ length: proxies - 1 }, (_, n) => `for=10.1.0.${n + 2}`);
     const forwarded = ['for=192.0.2.1', ...named].join(', ');
     expect(clients.of(from('10.1.0.1', forwarded))).toBe(client);

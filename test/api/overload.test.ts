@@ -1,4 +1,4 @@
-/** What a process refuses when there is more work than it can do, and what it never refuses. */
+/** Requests that a process refuses when overloaded, and requests that it never refuses. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -15,7 +15,7 @@ import { BOUNDS, GET, MAX_MS, Process, unreadAnswer } from './loaded-process.ts'
 import { apiSettings } from './settings.ts';
 import { openSmallLedger, type SmallLedger } from './small-ledger.ts';
 
-/** Requests of a millisecond that one client alone may have in a turn of lasting overload. */
+/** Number of requests of one millisecond that one client may have in a turn of lasting overload. */
 const ONE_CLIENT = MAX_MS / 2;
 
 describe('admission', () => {
@@ -59,7 +59,7 @@ describe('admission', () => {
     for (let passedMs = 0; passedMs + MAX_MS < LASTING_OVERLOAD_MS; passedMs += MAX_MS) {
       expect(await one.turn('read', MAX_MS, 1)).toBe(MAX_MS);
     }
-    // The overload began with the first of these turns; its time is up within this one.
+    // The overload began with the first of these turns, and becomes lasting within this one.
     expect(await one.turn('read', MAX_MS, 1)).toBe(MAX_MS);
     expect(await one.turn('read', MAX_MS + 1, 1)).toBe(ONE_CLIENT);
   });
@@ -133,8 +133,8 @@ describe('an overloaded interface', () => {
   }
 
   /**
-   * Many requests at once over some connections, again and again, for a time and, where one is to be refused, until
-   * one is. @returns all answers as text
+   * Sends many concurrent requests over some connections, again and again, for a time, or until one is refused if
+   * `untilRefused`. @returns all responses as text
    */
   async function flood(request: string, untilRefused: boolean): Promise<string> {
     const sockets = Array.from({ length: 20 }, open);
@@ -144,7 +144,7 @@ describe('an overloaded interface', () => {
     for (const socket of sockets) {
       socket.on('data', (bytes: Buffer) => {
         text += bytes.toString('latin1');
-        // One request for one answer keeps as many waiting as there were at first.
+        // One new request per response keeps the number of waiting requests constant.
         const answers = bytes.toString('latin1').split('HTTP/1.1 ').length - 1;
         if (!isOver) socket.write(request.repeat(answers));
       });
@@ -186,7 +186,7 @@ describe('an overloaded interface', () => {
     expect(lines.filter((line) => line.startsWith('x-node-'))).toHaveLength(7);
     expect(text).toContain(`HTTP/1.1 ${usual}`);
     expect(ledger.log.warnings).toEqual([]);
-    // Once it is over, everything is answered again.
+    // After the overload everything is answered again.
     let answer: string;
     do {
       await delay(50);
@@ -206,13 +206,16 @@ describe('an overloaded interface', () => {
   });
 });
 
-/** What answers look like on a connection. */
+/** A response as received on a connection. */
 interface RawAnswer {
   readonly head: string;
   readonly bytes: Buffer;
 }
 
-/** So many GETs that accept Brotli, in one piece over one connection: one turn of the event loop sees all of them. */
+/**
+ * Sends `count` GETs that accept Brotli in one piece over one connection, so that one turn of the event loop sees all
+ * of them.
+ */
 async function pipelined(port: number, url: string, count: number): Promise<RawAnswer[]> {
   const socket = connect(port, '127.0.0.1');
   socket.write(`GET ${url} HTTP/1.1\r\nHost: x\r\nAccept-Encoding: br\r\n\r\n`.repeat(count));
@@ -246,7 +249,7 @@ describe('answers', () => {
       expect(decoded.toString()).toBe(plain);
       expect(head).toMatch(/vary: .*Accept-Encoding/);
     }
-    // The entity tag is that of the form that was sent.
+    // The entity tag belongs to the encoding that was sent.
     const tags = new Set(answers.map(({ head }) => /etag: (.*)/.exec(head)?.[1]));
     expect(tags.size).toBe(2);
     await ledger.close();

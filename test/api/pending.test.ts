@@ -1,4 +1,4 @@
-/** Transactions that the ledger does not have yet, and its upstream has (docs/spec/transactions.md §1.5, §2.4). */
+/** Transactions that the ledger does not have yet, but its upstream has (docs/spec/transactions.md §1.5, §2.4). */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ import { apiSettings } from './settings.ts';
 import { openTestedLedger, openTestedStore } from './tested-ledger.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
-/** The newest version at the start, and what a test may follow on top of it. */
+/** The newest version at the start. Tests may follow further transactions. */
 const HEAD = 300;
 const CHAIN_ID = 4;
 const BCS = 'application/x-bcs';
@@ -43,7 +43,7 @@ function transactionAt(version: number) {
   };
 }
 
-/** The first user transaction and the first of another kind, from a version on. */
+/** The first user transaction or the first of another kind, from a version on. */
 function firstFrom(version: number, isUser: boolean) {
   let at = version;
   while ((transactionAt(at).kind === 'user') !== isUser) at += 1;
@@ -92,7 +92,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** The ledger gets everything up to a version. */
+/** Follows everything up to a version into the ledger. */
 async function follow(until: number): Promise<void> {
   const { follower } = await followerOf(feed.url, store, { until: BigInt(until) });
   await follower.run(NEVER);
@@ -102,9 +102,9 @@ const byHash = (hash: string, accept = 'application/json'): Promise<TestReply> =
   app.request({ url: `/v1/transactions/by_hash/${hash}`, headers: { accept } });
 const waitByHash = (hash: string): Promise<TestReply> =>
   app.request(`/v1/transactions/wait_by_hash/${hash}`);
-/** The same upstream, for so many questions at once. */
+/** The same upstream, with a limit of concurrent requests. */
 function upstreamWith(maxAsking: number): HttpUpstream {
-  // A busy machine is not a slow upstream.
+  // A busy machine must not count as a slow upstream.
   const limits = { ...UPSTREAM_LIMITS, maxAsking, askTimeoutMs: 60_000 };
   return new HttpUpstream(node.url, pino({ level: 'silent' }), limits);
 }
@@ -172,7 +172,7 @@ describe('a transaction that the upstream has', () => {
   });
 
   it('and that is pruned here is 404 at once', async () => {
-    // Of a version that the ledger is past; it has another transaction there.
+    // The upstream's transaction has a version that the ledger has passed, with another transaction in its place.
     const old = { ...ahead, item: Buffer.from(item) };
     old.item.writeBigUInt64LE(BigInt(HEAD));
     node.script = committed(old.item);
@@ -198,7 +198,7 @@ describe('a transaction that the upstream has', () => {
       const ledger = openTestedLedger(store);
       const roomy = upstreamWith(MAX_WAITING + 1);
       onTestFinished(() => roomy.close());
-      // Long enough for the slowest machine to get the transaction.
+      // Long enough for the slowest machine to receive the transaction.
       const waiting = new PendingTransactions(ledger, roomy, 60_000);
       const count = MAX_WAITING + more;
       let done = 0;
@@ -236,7 +236,7 @@ describe('a transaction that the upstream has', () => {
       asked = resolve;
     });
     node.script = (response, request) => {
-      // The ledger has it before the upstream has answered.
+      // The ledger has the transaction before the upstream has responded.
       void wasAsked.then(() => pending(next.signed)(response, request));
       void follow(next.version).then(asked);
     };
@@ -245,7 +245,7 @@ describe('a transaction that the upstream has', () => {
     expect(headOf(reply)).toBeGreaterThanOrEqual(next.version);
     const again = await byHash(next.hash);
     expect(again.body).toBe(reply.body);
-    // What it was while it was pending has the same request.
+    // The pending form has the same request fields as the committed one.
     const later = firstFrom(next.version + 1, true);
     node.script = pending(later.signed);
     const before = await byHash(later.hash);

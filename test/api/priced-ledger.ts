@@ -1,4 +1,4 @@
-/** Ledgers of blocks whose transactions have the prices, gas and calls that a test wants, in stores of their own. */
+/** Ledgers of blocks whose transactions have given prices, gas and calls, in stores of their own. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ import { apiSettings } from './settings.ts';
 import { openTestedLedger, openTestedStore } from './tested-ledger.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
-/** A user transaction; what is absent is 100, 1, and an entry function of 0x1. */
+/** A user transaction. Defaults are price 100, gas 1, and an entry function of 0x1. */
 export interface Sent {
   readonly price?: bigint;
   readonly gas?: bigint;
@@ -33,7 +33,7 @@ export interface Sent {
 export interface PricedBlock {
   readonly epoch?: bigint;
   readonly sent?: readonly Sent[];
-  /** Indexes in the block that the infos have hashes of, by place. */
+  /** Indexes in the block whose hashes the infos have, by position. */
   readonly indexes?: readonly (number | undefined)[];
 }
 
@@ -56,7 +56,7 @@ function writeEntries(writer: BcsWriter, price: bigint): void {
   writer.vector(entries, (to, [name, value]) => to.string(name).u64(value));
 }
 
-/** A gas schedule with a minimum price; `V1` is the older form. */
+/** A gas schedule with a minimum price; `V1` is the older variant. */
 export function schedule(price: bigint, form: 'V1' | 'V2' = 'V2'): StateWrite {
   if (form === 'V1') {
     const value = encodeBcs((writer) => writeEntries(writer, price));
@@ -95,9 +95,9 @@ function onChainData(version: bigint, transaction: Buffer, info: Buffer): Buffer
 }
 
 const NO_WRITES = Buffer.of(0, 0);
-/** A checkpoint stands for what is not a user transaction. */
+/** A checkpoint, as an example of a transaction that is not a user's. */
 const CHECKPOINT = Buffer.concat([Buffer.of(3), HASH]);
-/** A single signer that is nobody. */
+/** A single signer without a signature. */
 const NO_SIGNER = Buffer.of(4, 4);
 
 function userTransaction({ price = 100n, payload = CALL }: Sent): Buffer {
@@ -132,7 +132,7 @@ export class PricedLedger {
     this.app = new TestApi(buildApi(openTestedLedger(store), settings, new LogLines()));
   }
 
-  /** Begins with a genesis that makes some writes, alone in its block. */
+  /** Creates a ledger with a genesis that has these writes, alone in its block. */
   static async open(
     writes: readonly StateWrite[],
     keepsTransactions = true,
@@ -145,7 +145,7 @@ export class PricedLedger {
     return ledger;
   }
 
-  /** Commits blocks of epoch 1 unless they say another. */
+  /** Commits blocks; their epoch is 1 by default. */
   add(...blocks: readonly PricedBlock[]): Promise<void> {
     return this.#append(blocks, []);
   }
@@ -194,7 +194,7 @@ export class PricedLedger {
   }
 }
 
-/** The transactions of a block by their places; `undefined` is not one of a user. */
+/** The transactions of a block by their positions; `undefined` if it is not a user's. */
 function inBlock({ sent = [] }: PricedBlock, isFirst: boolean): [number, Sent | undefined][] {
   const all = isFirst ? [undefined] : [undefined, ...sent, undefined];
   return all.map((one, place) => [place, one]);

@@ -1,4 +1,4 @@
-/** Starts that were pruned are refused alike, whatever the history is of and however the ledger was made. */
+/** Pruned starts are refused in the same way for every kind of history, however the ledger was created. */
 import { expect, it, onTestFinished } from 'vitest';
 import { bulkChunks } from '../../bench/bulk-ledger/bulk-ledger.ts';
 import { buildApi } from '../../src/api/http/server.ts';
@@ -82,7 +82,7 @@ function handlesIn(json: unknown): Handle[] {
 it('of streams that ended before the state that a ledger began with, as of those that went on', async () => {
   const store = await openTestedStore({ directory: temporaryDirectory() });
   await restored(newBackup({ snapshotEpochs: [1, 2], transactionsPerBackup: 1_000 }), store);
-  // The epochs of this chain went on; on a longer one many streams did not.
+  // The epochs of this chain continued; on a longer one many streams did not.
   const epochs = encodeStreamId({ address: padAddress('1'), creationNumber: 2n });
   await store.commit(new Batch().deleteRange(EVENTS, epochs));
   const app = served(store);
@@ -114,6 +114,6 @@ it('of streams that ended before the state that a ledger began with, as of those
   }
   expect(ended).toBeGreaterThan(0);
   expect(refused).toBeGreaterThan(ended);
-  // A stream that never was.
+  // A stream that never existed.
   expect((await app.request('/v1/accounts/0x1/events/999?start=0')).json()).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** A fault inside the push hub: it is logged, and the streams that do not meet it go on. */
+/** A fault inside the push hub is logged, and streams that are not affected continue. */
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -59,7 +59,7 @@ test('a pass over a new head that throws ends its streams, and later ones see ne
   await growTo(1);
   const first = await listen(`${STREAM}?start=0`);
   await first.until(1);
-  // It is live now, so the next look at the head is that of the hub.
+  // The stream is live now, so only the hub looks at the head next.
   await growTo(2);
   await first.until(2);
   failure = new TypeError('of this test');

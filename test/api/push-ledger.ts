@@ -1,4 +1,4 @@
-/** An API over a ledger whose streams grow, with listeners of them that end with the test. */
+/** An API over a ledger with growing streams, and listeners that end with the test. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Bounds of event streams, and clients that do not behave: connections by hand (docs/extensions.md). */
+/** Limits of event streams, and misbehaving clients: connections written by hand (docs/extensions.md). */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
@@ -13,7 +13,7 @@ import {
 import { EventClient } from './event-client.ts';
 import { growing, STREAM } from './push-ledger.ts';
 
-/** A batch of one record that takes so many bytes on the connection. */
+/** A batch of one record that takes `bytes` bytes on the connection. */
 function batchOf(position: bigint, bytes: number) {
   const empty = recordsFrame([{ position, id: '1', json: Buffer.alloc(0) }]).chunk.length;
   for (let length = bytes - empty; ; length -= 1) {
@@ -32,7 +32,7 @@ test.each([
   const server = createServer((_request, response) => {
     response.writeHead(200).flushHeaders();
     const listener = new Listener(response, 0n, tally);
-    // From now on the connection takes nothing.
+    // From now on the connection accepts nothing.
     response.socket!.cork();
     listener.take(batchOf(0n, MAX_UNREAD_BYTES * 2), MAX_UNREAD_BYTES);
     expect(listener.isOver).toBe(false);
@@ -166,7 +166,10 @@ test('heartbeats come while nothing happens, and keep the connection open', asyn
   expect(client.isComplete).toBeUndefined();
 });
 
-/** Holds what a listener is sent from now on, as a client does that does not read: systems take megabytes for one. */
+/**
+ * Holds back everything that a listener is sent from now on, like a client that does not read: an operating system
+ * would buffer megabytes.
+ */
 async function stalled(ledger: Awaited<ReturnType<typeof growing>>, path: string) {
   const connected = once(ledger.app.server, 'connection') as Promise<[Socket]>;
   const opening = ledger.listen(path);
@@ -220,7 +223,7 @@ test('pruning that overtakes a listener of history ends it with an event that sa
   const connected = once(app.server, 'connection') as Promise<[Socket]>;
   const opening = listen(`${STREAM}?start=0`);
   const [socket] = await connected;
-  // Before anything is sent: otherwise all of the history might be.
+  // Corked before anything is sent: otherwise the whole history might be sent.
   socket.cork();
   while (socket.writableLength < 10_000) await sleep(2);
   while ((await app.request(`${STREAM}?start=380&limit=1`)).statusCode !== 410) {
@@ -305,7 +308,7 @@ test('a stream that is being opened while the node stops is over, too', async ()
   const { app, listen, growTo } = await growing();
   await growTo(3);
   const opening = listen(`${STREAM}?start=0`);
-  // Where the store answers later, the first events are being read then.
+  // With a store that answers later, the first events are being read at this point.
   while (app.api.listeners.open === 0) await new Promise((resolve) => setImmediate(resolve));
   const closing = app.close();
   const client = await opening;

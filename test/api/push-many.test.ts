@@ -1,4 +1,4 @@
-/** Listeners of many different streams: at a new head, only those are read of which it has new records. */
+/** Listeners of many different streams: for a new head, only streams with new records are read. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ const TYPED = `/v1/events/by_type/${encodeURIComponent(TYPE)}`;
 const STREAMS = 12;
 const CREATION_NUMBER = 9;
 
-/** Fails reads of what versions wrote, when it is told to; counts those of streams. */
+/** On demand it fails reads of versions' writes; it also counts reads of streams. */
 class FailingStore extends AnsweringLater {
   failure: StoreError | undefined;
   failures = 0;
@@ -81,7 +81,7 @@ async function openSample() {
       const data = Buffer.alloc(8, number);
       return { ...streamEvent(0x7000 + account, CREATION_NUMBER, number), data };
     },
-    /** Appends a block with a version for each list of events. */
+    /** Appends a block with one version for each list of events. */
     async append(...versions: ChunkTransaction['events'][]): Promise<void> {
       const { version, blockHeight } = writer.head!;
       const first = Number(version) + 1;
@@ -119,7 +119,7 @@ async function listened() {
 
 test('a version costs reads of the streams that it touches, whatever else is listened to', async () => {
   const { store, streams, typed, heads, event, append } = await listened();
-  // Whoever joins late reads on his own until he has joined.
+  // A late listener reads by itself until it has joined the hub.
   await append([event(0)]);
   await streams[0]!.until(1);
   const random = new Random(testSeed('many'));
@@ -140,7 +140,7 @@ test('a version costs reads of the streams that it touches, whatever else is lis
   await append([FEE, event(1)]);
   await typed.until(1);
   expect(store.countOf('range event_types')).toBe(before.types + 1);
-  // As many versions at once as there are channels: all of them are read.
+  // With at least as many versions at once as there are channels, all channels are read.
   const all = store.countOf('range events');
   let expected = 0;
   for (const [versions, reads] of [
@@ -150,7 +150,7 @@ test('a version costs reads of the streams that it touches, whatever else is lis
     await append(...Array.from({ length: versions - 1 }, () => []), [event(2)]);
     got[2]! += 1;
     await streams[2]!.until(got[2]!);
-    // The one before is over when the next begins.
+    // Each sweep ends before the next one begins.
     await append([event(3)]);
     got[3]! += 1;
     await streams[3]!.until(got[3]!);

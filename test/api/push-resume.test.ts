@@ -1,6 +1,6 @@
 /**
- * A listener that is interrupted again and again, over a ledger that grows, is pruned and restarted meanwhile, gets
- * every event exactly once and in order, or is told that it has been pruned. RESUMES sets how many interruptions there are.
+ * A listener that is interrupted again and again, while the ledger grows, is pruned and restarted, receives every event
+ * exactly once and in order, or is told that it has been pruned. RESUMES sets the number of interruptions.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,13 +20,13 @@ import { NO_LOAD_BOUNDS } from './unbounded.ts';
 const RESUMES = roundsOf('RESUMES', 8, 1_000);
 const TIMEOUT_MS = 60_000 + RESUMES * 500;
 const STREAM = `/v1/accounts/0x${STREAM_ACCOUNTS[0]}/events/2`;
-/** Listeners of streams that stand still: more than versions come at once, so that the others are told apart. */
+/** Number of listeners of idle streams: more than versions come at once, so that the hub distinguishes the others. */
 const OTHERS = 12;
 const OTHER = `/v1/accounts/0x${STREAM_ACCOUNTS[0]}/events`;
 
 type IsPruned = (start: number) => Promise<boolean>;
 
-/** Where the stream begins that pruning has left. */
+/** The first sequence number that pruning has left in the stream. */
 async function firstRetained(isPruned: IsPruned, from: number, end: number): Promise<number> {
   let [low, high] = [from, end];
   while (low < high) {
@@ -61,7 +61,7 @@ test(
     };
     const isPrunedAt: IsPruned = async (at) => {
       for (;;) {
-        // One that is stopped meanwhile does not answer.
+        // A node that is stopped meanwhile does not respond.
         const page = app.request(`${STREAM}?start=${at}&limit=1`).catch(() => undefined);
         const status = (await page)?.statusCode;
         if (status !== undefined) return status === 410;
@@ -89,7 +89,7 @@ test(
             })
           : new EventClient(`${url}?start=${next}`);
         const opened = await client.opened.catch(() => undefined);
-        // It was stopped meanwhile.
+        // The node was stopped meanwhile.
         if (opened === undefined) continue;
         if (client.status === 200) {
           await Promise.race([client.until(1 + random.below(40)), sleep(random.below(100))]);

@@ -1,4 +1,4 @@
-/** Server-sent events (docs/extensions.md): streams of an account's events and of heads, over a ledger that grows. */
+/** Server-sent events (docs/extensions.md): streams of an account's events and of heads, over a growing ledger. */
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * The document holds for every module and event stream of real genesis files, and their vectors
- * come out over HTTP.
+ * The document is valid for every module and event stream of real genesis files, and their test vectors are reproduced
+ * over HTTP.
  */
 
 import { existsSync, readFileSync } from 'node:fs';

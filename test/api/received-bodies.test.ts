@@ -1,4 +1,4 @@
-/** Bodies that are received hold the bytes that they may have: the youngest is refused, and the others go on. */
+/** Bodies being received use up the limit of held bytes: the newest is refused, and the others continue. */
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -49,7 +49,7 @@ async function heldBytesAre(bytes: number): Promise<void> {
   while (admission.held.bytes !== bytes) await delay(1);
 }
 
-/** Sends the first byte of a body that goes on. */
+/** Sends the first byte of a body that is not finished. */
 async function holder(largestBytes = BODY_BYTES, framing?: string) {
   const before = admission.held.bytes;
   const posted = post(BODY_BYTES, framing);
@@ -68,7 +68,7 @@ it('the youngest body is refused when a client holds as much as is free, the oth
   expect(refused.text()).toContain(overloadError('body').message);
   await heldBytesAre(BODIES * BODY_BYTES);
   expect(admission.refusedCount('body')).toBe(1);
-  // A small body is not held.
+  // A small body does not count.
   const small = post(2);
   small.socket.write('[');
   await delay(10);

@@ -1,4 +1,4 @@
-/** When refusals go out: a turn of the event loop ends although clients ask again at once. */
+/** When refusals are sent: a turn of the event loop ends although clients send new requests at once. */
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
@@ -12,7 +12,7 @@ import { apiSettings } from './settings.ts';
 const admission = new Admission(BOUNDS);
 const responder = new Responder(apiSettings(), admission, new ApiCaches());
 const responses: ServerResponse[] = [];
-/** Takes requests without answering them: a test refuses all of them in one turn. */
+/** Receives requests without responding: a test refuses all of them in one turn. */
 const server = createServer((_request, response) => responses.push(response));
 
 beforeAll(async () => {
@@ -25,7 +25,7 @@ afterAll(() => {
   server.close();
 });
 
-/** So many connections with so many requests each, which the server has received. */
+/** Opens connections with several requests each, and waits until the server has received them. */
 async function received(connections: number, requestsEach: number): Promise<Socket[]> {
   responses.length = 0;
   const { port } = server.address() as AddressInfo;
@@ -43,7 +43,7 @@ function refuseAll(): void {
   }
 }
 
-/** The status lines that have come when as many as asked for are there. */
+/** Resolves with the received status lines once there are `count` of them. */
 async function answersOf(socket: Socket, count: number): Promise<string[]> {
   let text = '';
   const lines = () => text.match(/HTTP\/1\.1 \d+/g) ?? [];

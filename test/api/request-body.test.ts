@@ -1,4 +1,4 @@
-/** Sizes and codings of request bodies (docs/spec/http.md §5.1, §10.2, §10.3; docs/spec/decisions.md D8). */
+/** Sizes and encodings of request bodies (docs/spec/http.md §5.1, §10.2, §10.3; docs/spec/decisions.md D8). */
 import { Readable } from 'node:stream';
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -24,7 +24,7 @@ function post(
   });
 }
 
-/** A body of exactly so many bytes that is no request; its refusal shows that it was read. */
+/** A body of exactly `byteLength` bytes that is not a valid request; its refusal shows that it was read. */
 function blanks(byteLength: number): Buffer {
   return Buffer.alloc(byteLength, ' ');
 }

@@ -1,6 +1,6 @@
 /**
- * Responses written in one piece (src/api/http/response-writing.ts) beside those that Node makes of the same facts: byte
- * for byte the same on a connection that stays open, and never taken where Node would do something else.
+ * Compares responses written in one piece (src/api/http/response-writing.ts) with those that Node writes: byte for byte
+ * the same on a connection that stays open, and never used when Node would do something else.
  */
 import { once } from 'node:events';
 import { createServer, type Server, ServerResponse } from 'node:http';
@@ -33,7 +33,7 @@ let server: Server;
 
 beforeAll(async () => {
   server = createServer((_request, response) => {
-    // A value that may be foreign takes the public way, which is what the other is compared with.
+    // An untrusted value makes the writer use Node's public API, with which the fast path is compared.
     writer.write(response, isPublic ? { ...next, hasUntrustedValues: true } : next);
   });
   server.keepAliveTimeout = KEEP_ALIVE_MS;
@@ -46,7 +46,7 @@ afterAll(() => {
   server.closeAllConnections();
 });
 
-/** What comes over a connection until it has been quiet for a while or is closed. */
+/** Everything received on a connection until it has been quiet for a while or is closed. */
 async function exchange(text: string): Promise<{ bytes: string; isClosed: boolean }> {
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   const chunks: Buffer[] = [];
@@ -68,7 +68,7 @@ async function exchange(text: string): Promise<{ bytes: string; isClosed: boolea
 
 const masked = (bytes: string) => bytes.replace(/Date: [^\r]+/g, 'Date: …');
 
-/** The same response both ways. */
+/** The same response written both ways. */
 async function bothWays(response: WholeResponse, request: string) {
   next = response;
   isPublic = false;

@@ -1,4 +1,4 @@
-/** The route table: which row a path and a method find, and what answers where there is none. */
+/** The route table: the row for a path and a method, and the response if there is none. */
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
@@ -35,7 +35,7 @@ function find(method: string, url: string, headers: Record<string, string> = {})
   return table.find(request, new ServerResponse(request));
 }
 
-/** The refusal that a request gets. */
+/** The refusal of a request. */
 function refusal(method: string, url: string): string {
   const exchange = find(method, url);
   expect(exchange.route.operationId).toBe('');

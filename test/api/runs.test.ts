@@ -1,4 +1,4 @@
-/** Runs of code for requests: how many go on, for whom, and what ends them. */
+/** Runs of code for requests: how many are active, for which client, and what ends them. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import { bytecodesOf } from '../vm/run-text.ts';
 import { from, MAX_MS, Process } from './loaded-process.ts';
 import { type ModuleLedger, openModuleLedger } from './module-ledger.ts';
 
-/** An endless run takes more than a thousand turns to come to its limit. */
+/** An endless run takes more than a thousand turns to reach its limit. */
 const FEW_TURNS = 500;
 const MODULE = `module cafe::m {
   #[view]
@@ -37,13 +37,13 @@ afterEach(async () => {
   await ledger.close();
 });
 
-/** What a connection has been answered. */
+/** A connection and its responses. */
 interface Asking {
   readonly socket: Socket;
   readonly text: () => string;
 }
 
-/** Asks for runs over a connection of its own, one after the other without waiting. */
+/** Requests runs over a connection of its own, one after the other without waiting. */
 async function ask(name: string, { count = 1, localAddress = '127.0.0.1' } = {}): Promise<Asking> {
   const socket = connect({ port: await ledger.app.port(), host: '127.0.0.1', localAddress });
   clients.push(socket);
@@ -63,7 +63,7 @@ async function runsAre(count: number): Promise<void> {
   while (longRunCount() !== count) await nextTurn();
 }
 
-/** @returns whether others have ended within a few turns */
+/** @returns whether only `count` runs are left within a few turns */
 async function areLeft(count: number): Promise<boolean> {
   for (let turns = 0; turns < FEW_TURNS && longRunCount() > count; turns += 1) await nextTurn();
   return longRunCount() === count;

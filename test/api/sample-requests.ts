@@ -1,4 +1,4 @@
-/** Transactions of the sample as JSON, sent back as requests: what they sign must be what was signed. */
+/** Transactions of the sample as JSON, sent back as requests: their signing messages must be the original ones. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
 const TRANSACTION = { $ref: '#/components/schemas/Transaction' };
 
-/** What was found; transactions that are not requests, by the reason. */
+/** The results: kinds that were encoded, and transactions that are not requests, by reason. */
 export interface SampleRequests {
   readonly kinds: ReadonlySet<string>;
   readonly payloads: ReadonlySet<string>;
@@ -32,7 +32,7 @@ export interface SampleRequests {
   readonly others: ReadonlyMap<string, number>;
 }
 
-/** Renders all transactions of a new sample and encodes those that are requests. */
+/** Renders all transactions of a new sample, and encodes those that are requests. */
 export async function sampleRequests(seed: number, transactions: number): Promise<SampleRequests> {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-requests-'));
   const store = await openTestedStore({ directory: folder });
@@ -85,7 +85,7 @@ function rawOf({ transaction }: TransactionOnChainData): RawTransaction | undefi
   return transaction.kind === 'user' ? transaction.transaction.raw : undefined;
 }
 
-/** Why the JSON is not a request; stored values have other forms than arguments (docs/spec/move.md §4.4). */
+/** Why the JSON is not a request: stored values have other JSON forms than arguments (docs/spec/move.md §4.4). */
 function whyNoRequest(raw: RawTransaction, json: Record<string, unknown>): string | undefined {
   const { payload } = raw;
   if (payload.kind === 'payload' && payload.extraConfig.replayProtectionNonce === undefined) {
@@ -119,7 +119,7 @@ async function encoded(
 ): Promise<string | undefined> {
   const request = Object.fromEntries(REQUEST_MEMBERS.map((name) => [name, json[name]]));
   const { body } = await postEncode(app, request);
-  // Whether an empty Option is one of u8 does not show.
+  // The JSON of an empty Option does not tell whether it is of u8.
   if (body.includes(SEQUENCE) && JSON.stringify(json['payload']).includes('"vec":[')) {
     return 'an Option<u8>';
   }

@@ -1,9 +1,9 @@
-/** A node whose answers a test writes, down to the bytes on the connection. */
+/** A node whose responses are set by a test, down to the bytes on the connection. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request that the node got, with its body. */
+/** A request that the node has received, with its body. */
 export interface GotRequest {
   readonly method: string;
   readonly url: string;
@@ -14,11 +14,11 @@ export interface GotRequest {
 export type Script = (response: ServerResponse, request: GotRequest) => void;
 
 export class ScriptedNode {
-  /** Requests other than for its ledger info. */
+  /** Received requests, except for its ledger info. */
   readonly got: GotRequest[] = [];
-  /** How often it was asked for its ledger info. */
+  /** Number of requests for its ledger info. */
   infos = 0;
-  /** Answers everything but its ledger info. */
+  /** Responds to everything but its ledger info. */
   script: Script;
   chainId: string | undefined;
   readonly #server: Server;
@@ -40,7 +40,7 @@ export class ScriptedNode {
     return new URL(`http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`);
   }
 
-  /** The headers that tell the state of its ledger. */
+  /** The headers with the state of its ledger. */
   get ledgerHeaders(): Record<string, string> {
     return this.chainId === undefined ? {} : { 'x-aptos-chain-id': this.chainId };
   }
@@ -66,7 +66,7 @@ export class ScriptedNode {
   }
 }
 
-/** Answers with a whole response as it is written here. */
+/** Sends a complete response as written here. */
 export const raw =
   (text: string): Script =>
   (response) =>

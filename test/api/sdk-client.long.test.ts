@@ -1,4 +1,4 @@
-/** The SDK for this interface, unchanged, against a listening server: what it pages through is what is stored. */
+/** This API's official SDK, unchanged, against a listening server: its pages have exactly what is stored. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,7 +31,7 @@ interface SdkEvent {
   readonly guid: { readonly creation_number: string; readonly account_address: string };
 }
 
-/** What is stored under accounts at the end of a history, by address. */
+/** The contents of accounts at the end of a history, by address. */
 function contentOf(chunks: readonly Chunk[]): Map<string, { path: Path; value: Uint8Array }[]> {
   const values = new Map<string, Uint8Array | undefined>();
   for (const { transactions } of chunks) {
@@ -100,7 +100,7 @@ describe('the SDK', () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** The accounts with most under them, and some that have groups. */
+  /** The accounts with the most contents, and some that have groups. */
   function largest(): [string, { path: Path; value: Uint8Array }[]][] {
     const accounts = [...contentOf(chunks)];
     accounts.sort(([, left], [, right]) => right.length - left.length);

@@ -1,7 +1,6 @@
 /**
- * The official TypeScript SDK, unchanged, as a client of the program under `--header-prefix
- * X-Aptos`. It keeps ledger
- * info and interfaces by the name of the network, so a test file has one ledger.
+ * The official TypeScript SDK, unchanged, as a client of the program with `--header-prefix X-Aptos`. It caches ledger
+ * info and ABIs by the name of the network, so a test file can only have one ledger.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,18 +21,18 @@ import { runCommand, ServedNode } from '../process/command.ts';
 
 /** The native coin. */
 export const COIN = '0x1::aptos_coin::AptosCoin';
-/** The SDK wants addresses of users in full. */
+/** The SDK requires full addresses for users. */
 const TO = `0x${'b0b'.padStart(64, '0')}`;
 /** Any key will do: nothing is submitted. */
 const PRIVATE_KEY = new Ed25519PrivateKey(`ed25519-priv-0x${'11'.repeat(32)}`);
 
-/** An SDK and the node that it talks to. */
+/** An SDK and its node. */
 export interface Client {
   readonly aptos: Aptos;
   readonly node: ServedNode;
 }
 
-/** A served genesis and an SDK that talks to it, for the length of a `describe`. */
+/** A served genesis with an SDK, for the duration of a `describe`. */
 export function sdkClient(genesis: () => string): { readonly client: Client } {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-sdk-'));
   let client: Client;
@@ -57,7 +56,7 @@ export function sdkClient(genesis: () => string): { readonly client: Client } {
   };
 }
 
-/** What the SDK must do on any ledger that has the module `0x1::aptos_account`. */
+/** Requirements for the SDK on any ledger with the module `0x1::aptos_account`. */
 export function itServes(served: { readonly client: Client }, chainId: number): void {
   it('reads ledger info and the chain id', async () => {
     const { aptos } = served.client;

@@ -1,4 +1,4 @@
-/** The SDK on a genesis made by hand. */
+/** The SDK on a handmade genesis. */
 import { rmSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { SMALL_CHAIN_ID, writeSmallGenesis } from './genesis-small.ts';

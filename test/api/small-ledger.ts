@@ -1,6 +1,6 @@
 /**
- * A ledger of five versions in a SQLite store of its own, written by the store's writer: enough for
- * every answer of the API. Module events, blocks and hashes are not its subject.
+ * A ledger of five versions in a SQLite store of its own, written by the store's writer: enough for every response of
+ * the API. It is not meant for tests of module events, blocks or hashes.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -47,15 +47,15 @@ export const CHAIN_ID = 42;
 export const NEWEST = 4n;
 /** Time of its newest block. */
 export const NEWEST_USECS = 1_700_000_000_123_456n;
-/** Who has balances, and in stream 2 thirty events: ten at each of versions 0, 2 and 3. */
+/** Has balances, and thirty events in stream 2: ten at each of versions 0, 2 and 3. */
 export const HOLDER = padAddress('cafe');
-/** Bytes that are no module, published as `0x1::junk`. */
+/** Bytes that are not a module, published as `0x1::junk`. */
 export const JUNK = Buffer.from('not a module');
 
 const COIN_AMOUNT = 18_000_000_000_000_000_000n;
 const ASSET = padAddress('a');
 const ASSET_AMOUNT = 446_744_073_709_551_615n;
-/** What the holder has of the native coin, coin store and paired asset together: 2^64 - 1. */
+/** The holder's balance of the native coin, in the coin store and the paired asset together: 2^64 - 1. */
 export const NATIVE_BALANCE = COIN_AMOUNT + ASSET_AMOUNT;
 
 function write(key: StateKey, value: Uint8Array): StateWrite {
@@ -124,7 +124,7 @@ const TRANSACTIONS: readonly Omit<ChunkTransaction, 'info'>[] = [
       coinStoreWrite(padAddress('f0'), 2n ** 64n - 1n),
       assetStoreWrite(padAddress('f0'), 1n),
     ],
-    // Of a type whose module was never published, so nobody can render it.
+    // The module of its type was never published, so it cannot be rendered.
     events: [event(0, 3n, 'missing')],
   },
   { writes: [assetStoreWrite(HOLDER, ASSET_AMOUNT)], events: events(10, 10) },
@@ -132,11 +132,11 @@ const TRANSACTIONS: readonly Omit<ChunkTransaction, 'info'>[] = [
   { writes: [], events: [] },
 ];
 
-/** An API over the ledger, and how to have its oldest versions pruned. */
+/** An API over the ledger, and a function that prunes its oldest versions. */
 export interface SmallLedger {
   readonly app: TestApi;
   readonly log: LogLines;
-  /** Publishes that versions below the block that begins at version 2 are gone. */
+  /** Publishes that versions below the block that begins at version 2 are pruned. */
   prune(): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** The snapshots that a node offers (docs/extensions.md): what is listed, what is served, and the bounds. */
+/** The snapshots that a node offers (docs/extensions.md): the list, the files, and the limits. */
 import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ const FACTS = {
   timestampUsecs: 1n,
 };
 
-/** What the list needs of a snapshot. */
+/** Creates the files of a snapshot that the list needs. */
 function addSnapshot(name: string, version: bigint, newestVersion = version): void {
   const stateFolder = `state_epoch_1_ver_${version}.0c3d`;
   for (const part of ['metadata', stateFolder]) {

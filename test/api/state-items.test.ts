@@ -39,7 +39,7 @@ function post(url: string, body: unknown, headers: Record<string, string> = {}, 
 
 const PLAIN = { key_type: 'u64', value_type: '0x7::m::Plain' };
 
-/** Checks that a request is refused with a code and a text. */
+/** Checks that a request is refused with a code and a message. */
 async function refused(
   url: string,
   body: unknown,

@@ -1,9 +1,9 @@
-/** Table items under requests that mean harm (hostile-node.ts says what must hold). */
+/** Malicious requests for table items (hostile-node.ts has the requirements). */
 import { BODY_LIMIT_BYTES } from './hostile-bodies.ts';
 import { describeLargestBodies, useHostileNode } from './hostile-node.ts';
 
 const ROOM = BODY_LIMIT_BYTES - 1_000;
-/** Below the limit of types. */
+/** Just below the length limit of types. */
 const TYPE_ROOM = 16_000;
 
 function body(keyType: string, key: string, valueType = 'u8'): () => Buffer {

@@ -1,6 +1,6 @@
 /**
- * The store and the ledger that an API test asks. Other projects run all of these tests over a store that answers
- * later, and over PostgreSQL (vitest.config.ts).
+ * The store and the ledger of API tests. Other projects run all of these tests over a store that answers later, and
+ * over PostgreSQL (vitest.config.ts).
  */
 import { createHash } from 'node:crypto';
 import { openLedger } from '../../src/ledger/open.ts';
@@ -11,7 +11,9 @@ import { AnsweringLater } from '../store/answering-later.ts';
 
 const ENGINE = process.env['TESTED_STORE'] ?? 'sqlite';
 
-/** The location of the ledger that a test makes in a folder: the folder, or a schema of PostgreSQL in place of it. */
+/**
+ * The location of the ledger that a test creates in a folder: the folder itself, or a PostgreSQL schema in its place.
+ */
 export async function testedLocation(folder: string): Promise<string> {
   if (ENGINE !== 'postgres') return folder;
   const schema = `t${createHash('sha256').update(folder).digest('hex').slice(0, 32)}`;
@@ -26,7 +28,7 @@ export async function openTestedReader({ directory }: { directory: string }): Pr
   return await openStoreReader(await testedLocation(directory));
 }
 
-/** Opens a ledger for questions; the store stays the caller's to close. */
+/** Opens a ledger for reading; the caller must close the store. */
 export function openTestedLedger(
   store: StoreReader,
   ...rest: Parameters<typeof openLedger> extends [unknown, ...infer R] ? R : never

@@ -1,4 +1,6 @@
-/** Transactions by hash, and what an account has sent: every bound, text and status (docs/spec/transactions.md §1). */
+/**
+ * Transactions by hash, and transactions of an account: every limit, text and status (docs/spec/transactions.md §1).
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +21,7 @@ import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
 const BCS = { accept: 'application/x-bcs' };
 const SENDER = address(0xabc);
-/** What the sender has sent, by version; the others are checkpoints. */
+/** The sender's transactions, by version; the others are checkpoints. */
 const SENT = new Map([
   [1, sequence(0n)],
   [2, nonce(7n)],

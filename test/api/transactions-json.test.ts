@@ -1,4 +1,4 @@
-/** Transactions as JSON where the reference drops parts or answers 500 (docs/differences.md). */
+/** Transactions as JSON where the reference drops parts or responds with 500 (docs/differences.md). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import type { TransactionPayload } from '../../src/move/transactions/payload.ts';
@@ -125,7 +125,7 @@ describe('what cannot be decoded is shown as bytes', () => {
   });
 });
 
-/** Key, identity, points, the rest of fixed size, an empty body and no data, signature. */
+/** Key, identity, curve points, the other fields of fixed size, an empty body and no data, signature. */
 const CIPHERTEXT = encodeBcs((writer) => {
   for (const size of [32, 32, 288]) writer.bytes(Buffer.alloc(size));
   writer.fixed(Buffer.alloc(28)).bytes(Buffer.of()).bytes(Buffer.of()).fixed(Buffer.alloc(64));
@@ -205,7 +205,7 @@ describe('payloads without a form', () => {
 });
 
 it('members of a group come in the order of their types', async () => {
-  // By address, module, name, then arguments: not by the bytes, in which lengths come first.
+  // Ordered by address, module, name, then arguments; not by bytes, in which lengths come first.
   const members = ['Zz', 'Aaa', 'B', 'Aa'].map((name) => ({ tag: type(name), data: Buffer.of(1) }));
   const version = await ledger.append(checkpoint(), [
     [resourceGroupStateKey(HOLDER, type('G')), encodeResourceGroup(members)],

@@ -1,4 +1,4 @@
-/** Thousands of transactions of the sample, rendered and encoded again. SAMPLE_REQUESTS sets how many. */
+/** Thousands of transactions of the sample, rendered and encoded again. SAMPLE_REQUESTS sets the number. */
 import { expect, it } from 'vitest';
 import { roundsOf, testSeed } from '../random.ts';
 import { sampleRequests } from './sample-requests.ts';

@@ -15,7 +15,7 @@ it('transactions of the sample are requests for what was signed', async () => {
   ]);
   expect([...found.payloads].sort()).toEqual(['entryFunction', 'multisig', 'payload', 'script']);
   expect(found.encodedBack).toBeGreaterThan(500);
-  // Stored values have other forms than arguments where these types are in a call.
+  // If these types are in a call, stored values have other JSON forms than arguments.
   expect(['an Option<u8>', 'an enum', 'an object']).toEqual(
     expect.arrayContaining([...found.others.keys()]),
   );

@@ -1,4 +1,4 @@
-/** A ledger of any chunks, and what is asked of its module events by type. */
+/** A ledger of any chunks, and queries of its module events by type. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Settings for tests that ask in the same process, one request after the other: these never let a turn of the event
- * loop end, which to the node looks like a flood (src/api/load/admission.ts).
+ * Settings for tests that send requests in the same process, one after the other: these never let a turn of the event
+ * loop end, which looks like a flood to the node (src/api/load/admission.ts).
  */
 import type { ApiSettings } from '../../src/api/settings.ts';
 

@@ -1,4 +1,4 @@
-/** Query parameters that an operation does not have: extensions refuse them, the reference's operations ignore them. */
+/** Unknown query parameters: extensions refuse them, the reference's operations ignore them. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { AnyEndpoint } from '../../src/api/endpoints/endpoint.ts';
 import { ENDPOINTS } from '../../src/api/http/endpoint-list.ts';

@@ -1,4 +1,4 @@
-/** Requests that another node answers, and what that node may do wrong (docs/upstream.md). */
+/** Requests that are passed on to another node, and that node's possible failures (docs/upstream.md). */
 import { connect } from 'node:net';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -25,11 +25,11 @@ interface Passing {
   readonly app: TestApi;
   readonly node: ScriptedNode;
   readonly upstream: HttpUpstream;
-  /** Lines of its log. */
+  /** Lines of the node's log. */
   readonly lines: Record<string, unknown>[];
 }
 
-/** A node with an upstream that answers as the script says. */
+/** A node with an upstream that responds as scripted. */
 async function passing(
   script: Script,
   limits: Partial<typeof UPSTREAM_LIMITS> = {},
@@ -43,7 +43,7 @@ async function passing(
   );
   const upstream = new HttpUpstream(node.url, logger, {
     ...UPSTREAM_LIMITS,
-    // A busy machine is not a slow upstream.
+    // A busy machine must not count as a slow upstream.
     askTimeoutMs: 60_000,
     ...limits,
   });
@@ -64,7 +64,7 @@ const post = (app: TestApi, url: string, body: string | Uint8Array = '{}', heade
     body,
   });
 
-/** The headers that every answer of this node has. */
+/** The headers that every response of this node has. */
 function expectOwnHeaders({ headers }: TestReply): void {
   expect(headers).toMatchObject({
     'x-node-chain-id': String(CHAIN_ID),
@@ -297,7 +297,7 @@ describe('an upstream', () => {
     expectError(reply, 503, 'internal_error', 'The upstream node cannot be reached');
     expectOwnHeaders(reply);
     expect(upstream.origin).toBe(url.origin);
-    // Stopped again when the test ends.
+    // The end of the test stops it again.
     Object.assign(node, { stop: () => Promise.resolve() });
   });
 
@@ -354,7 +354,7 @@ describe('an upstream', () => {
     node.chainId = undefined;
     const unknown = await post(app, OPERATIONS[2]!);
     expectError(unknown, 503, 'internal_error', `${NO_ANSWER}its ledger info has no chain id`);
-    // It is asked once, and again when it may have changed.
+    // Its ledger info is requested once, and again when it may have changed.
     node.chainId = String(CHAIN_ID);
     for (let count = 0; count < 3; count += 1) {
       expect((await post(app, OPERATIONS[0]!)).statusCode).toBe(202);
@@ -409,7 +409,7 @@ describe('requests that wait for the upstream', () => {
     const count = maxPassing + more;
     const replies = Array.from({ length: count }, () => post(app, OPERATIONS[0]!));
     if (refused > 0) {
-      // The others wait for what is released below.
+      // The others wait for the response that is released below.
       const first = await Promise.race(replies);
       const text = 'Too many requests wait for the upstream node';
       expectError(first, 503, 'internal_error', text);
@@ -437,7 +437,7 @@ describe('requests that wait for the upstream', () => {
       expect(reply.statusCode).toBe(200);
     }
     expect(upstream.waiting).toBe(sockets.length);
-    // Clients that have gone make room.
+    // Disconnected clients make room.
     for (const socket of sockets) socket.destroy();
     await expect.poll(() => upstream.waiting, ON_A_BUSY_MACHINE).toBe(0);
     expect(upstream.counts).toEqual([

@@ -1,4 +1,4 @@
-/** Versions by time (docs/extensions.md): exact at the edges of blocks, and everywhere the same. */
+/** Versions by time (docs/extensions.md): exact at the boundaries of blocks, and the same everywhere. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseTimeText } from '../../src/api/endpoints/time-text.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
@@ -69,7 +69,7 @@ describe('the text of a time', () => {
   });
 });
 
-/** Versions with the times of their blocks: two begin at the same time, one has a single version. */
+/** Versions with the times of their blocks: two blocks begin at the same time, and one has a single version. */
 const TIMES = [0, 5, 5, 5, 7, 7, 7, 20, 21, 21].map((seconds) => BigInt(seconds) * 1_000_000n);
 const FIRSTS = [0, 1, 3, 4, 7, 8];
 
@@ -90,7 +90,7 @@ function isoOf(usecs: bigint): string {
   return `${seconds}.${String(usecs % 1_000_000n).padStart(6, '0')}Z`;
 }
 
-/** The last version whose time is at or before a time. */
+/** The last version at or before a time. */
 function expectedAt(times: readonly bigint[], usecs: bigint): number {
   return times.findLastIndex((time) => time <= usecs);
 }
@@ -266,7 +266,7 @@ it('versions by time in random ledgers are what their blocks say', async () => {
     let time = 0n;
     for (let version = 0; version < 200; version += 1) {
       if (version === 0 || random.below(3) === 0) {
-        // Even, bursts, and long pauses: what a guess by even blocks is wrong about.
+        // Regular blocks, bursts, and long pauses, for which interpolation guesses wrong.
         if (version > 0)
           time += BigInt(random.pick([0, 1, 1, 1_000, 10 ** (3 + random.below(10))]));
         blocks.push({ ...block(blocks.length, version), timestampUsecs: time });

@@ -1,4 +1,7 @@
-/** View functions over the reference's chain: limits, switches, bad input, and balances against the other operation. */
+/**
+ * View functions over the reference's chain: limits, switches, invalid input, and balances compared with the other
+ * operation.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MAX_CALL_ARGUMENTS, MAX_CALL_TYPES } from '../../src/execution/view-request.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
@@ -173,7 +176,7 @@ describe('the gas of a call', () => {
       arguments: [metadata],
     };
     const gas = new Set<unknown>();
-    // The state that is remembered is that of the newest version.
+    // Only the state of the newest version is cached.
     for (const url of [URL, URL, URL, `${URL}?ledger_version=${NEWEST_VERSION - 1}`]) {
       const reply = await postJson(call, url);
       expect(reply.statusCode).toBe(200);

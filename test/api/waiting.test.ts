@@ -1,7 +1,4 @@
-/**
- * Waiting reads and the readiness check (docs/extensions.md), over a real store that grows
- * meanwhile.
- */
+/** Waiting reads and the readiness check (docs/extensions.md), over a real store that grows meanwhile. */
 
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
@@ -22,7 +19,7 @@ const QUIET = { error: () => undefined, warn: () => undefined };
 
 interface Node {
   readonly api: TestApi;
-  /** Commits one more version, which begins a block of now. */
+  /** Commits one more version, which begins a block with the current time. */
   grow(): Promise<void>;
   get(path: string, minVersion?: string, prefix?: string): Promise<TestReply>;
 }
@@ -39,7 +36,7 @@ async function node(changes: Partial<ApiSettings> = {}): Promise<Node> {
       const timestampUsecs = BigInt(Date.now()) * 1000n;
       const blocks = [{ ...block(next, next), timestampUsecs }];
       await writer.append(chunk(next, [transaction(next)], { blocks }));
-      // What a turn of the event loop sees, all requests of that turn see.
+      // All requests of one turn of the event loop see the same state, so this waits for the next turn.
       await sleep(1);
     },
     get: (path, minVersion, prefix = 'X-NODE') =>
@@ -64,7 +61,7 @@ test('a version that is there is not waited for', async () => {
 test('a request sees the version that it waited for, as soon as it comes', async () => {
   const { get, grow } = await node({ minVersionWaitMs: 10_000, headerPrefix: 'X-Aptos' });
   const answers = [get('/', '2', 'X-Aptos'), get('/', '1', 'x-aptos'), get('/', '9')];
-  // Under another prefix it is no header of ours.
+  // With another prefix it is not our header.
   expect((await answers[2]!).headers['x-aptos-ledger-version']).toBe('0');
   await sleep(50);
   await grow();
@@ -191,7 +188,7 @@ test('a client that goes gives its place back', async () => {
   abort.abort();
   await expect(gone).rejects.toThrow();
   await closed;
-  // Its place is free at the next look at the ledger.
+  // The place becomes free at the next look at the ledger.
   await sleep(100);
   const next = get('/', '1');
   void next.then(() => undefined);
@@ -202,7 +199,7 @@ test('a client that goes gives its place back', async () => {
 
 test('ready: 200 with the lag, 503 when it is greater than allowed', async () => {
   const anyLag = await node();
-  // Genesis is of 1970.
+  // Genesis has a time in 1970.
   const old = await anyLag.get('/-/ready');
   expect(old.statusCode).toBe(200);
   expect(Number(old.json().lag_seconds)).toBeGreaterThan(1_000_000_000);
@@ -225,7 +222,7 @@ test('ready: 200 with the lag, 503 when it is greater than allowed', async () =>
   const reader = new BcsReader(bcs.bytes);
   expect([reader.string(), reader.u64()]).toEqual(['daybook:ready', 0n]);
   reader.finish();
-  // Health knows of no lag unless it is asked for one.
+  // The health check only considers lag on request.
   expect((await strict.get('/-/healthy')).statusCode).toBe(200);
 });
 
@@ -246,7 +243,7 @@ test.each(
     { what, bytes, status, first: 'POST /v1/view', answered: 415 },
   ]),
 )('$what behind a $first that waits is refused after its answer', async (row) => {
-  // The first answer takes longer than a client may be slow.
+  // The first response takes longer than the client's time limits.
   const { api, grow } = await node({ headersTimeoutMs: 50, requestTimeoutMs: 100 });
   const socket = connect(await api.port(), '127.0.0.1');
   onTestFinished(() => void socket.destroy());
@@ -304,7 +301,7 @@ test.each(NO_REQUESTS)(
   async (_, bytes) => {
     const { api } = await node({ headersTimeoutMs: 50, minVersionWaitMs: 60_000 });
     const port = await api.port();
-    // A connection that is not let go would keep the node from closing.
+    // If the server did not close the connection, the node could not close.
     const served = once(api.server, 'connection') as Promise<[Socket]>;
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
     onTestFinished(async () => {

@@ -1,4 +1,4 @@
-/** What tests may do to a local network: its state, its clock, its accounts, and going back. */
+/** How tests control a local network: its state, its clock, its accounts, and reverting. */
 import { createPublicKey, verify } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
@@ -183,7 +183,7 @@ describe('impersonation', () => {
         expect(status).toBe(202);
         const waited = await client.wait(body.hash);
         expect(waited.body).toMatchObject({ success: true });
-        // By no key.
+        // Signed without a key.
         expect(waited.body['signature']).toEqual({ type: 'single_sender' });
       }
       expect(await client.balance('0x77')).toBe(10n);
@@ -191,7 +191,7 @@ describe('impersonation', () => {
       expect((await send(2n)).body).toMatchObject({ vm_error_code: 2 });
       await net.impersonate();
       expect((await send(2n)).status).toBe(202);
-      // Who signs as ever gets what he signed.
+      // An account that signs normally keeps its signature.
       const own = await client.submit(transfer(stranger!, { sequenceNumber: 0n }));
       const { body } = await client.wait(own.body.hash);
       expect(body).toMatchObject({ signature: { type: 'ed25519_signature' } });

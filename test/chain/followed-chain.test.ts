@@ -1,4 +1,4 @@
-/** What a node that follows a local network is told when the network goes back. */
+/** Responses to a node that follows a local network when the network is reverted. */
 import { expect, it } from 'vitest';
 import { openHead } from '../../src/store/columns/head.ts';
 import { followError, followerOf, NEVER } from '../ingest/feed-following.ts';
@@ -19,7 +19,7 @@ it('goes on after a revert until the network has other versions, and then is tol
     await net.revert(id);
     await client.get('');
     expect(told.troubles).toEqual([]);
-    // Fewer than the follower has.
+    // Fewer versions than the follower has.
     await net.setBalance('0xbeef', 1n);
     await net.mine();
     expect(net.version).toBeLessThan(version);

@@ -1,6 +1,6 @@
 /**
- * A local network on top of a recorded chain of the reference: the transactions that came next there come out the same
- * here. Everything is read from a node that serves the chain, and recorded.
+ * A local network on top of a recorded chain of the reference: the transactions that came next there have the same
+ * results here. Everything is read from a node that serves the chain, and recorded.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,10 @@ import {
 } from '../reference/reference-chain.ts';
 
 const TRANSACTIONS = IS_LONG ? 200 : 20;
-/** Most blocks with a transaction whose gas is another one: signatures are paid for, not so there (docs/spec/gas.md §5). */
+/**
+ * Maximum number of blocks with a transaction whose gas differs: signatures are paid for here, but not there
+ * (docs/spec/gas.md §5).
+ */
 const MAX_DEARER = 12;
 
 const items = Array.from({ length: NEWEST_VERSION + 1 }, (_, version) =>
@@ -27,7 +30,7 @@ const items = Array.from({ length: NEWEST_VERSION + 1 }, (_, version) =>
 const beginsBlock = (version: number): boolean =>
   items[version]?.data.transaction.kind.startsWith('blockMetadata') ?? true;
 
-/** First versions of blocks with transactions of users. */
+/** First versions of blocks with user transactions. */
 const blocks = items.flatMap((_, version) =>
   beginsBlock(version) && items[version + 1]?.data.transaction.kind === 'user' ? [version] : [],
 );
@@ -40,7 +43,7 @@ interface Answered {
   readonly events: readonly { readonly type: string; readonly data: Record<string, unknown> }[];
 }
 
-/** Events, without how the fee came about: the bytes of signatures are written, too. */
+/** Events without the components of the fee, which include the signatures' bytes here. */
 function shownEvents({ events }: Answered) {
   return events.map(({ type, data, ...event }) => {
     if (!type.endsWith('::FeeStatement')) return { type, data, ...event };
@@ -64,7 +67,7 @@ describe('a local network on top of a recorded chain', () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** Runs the users' transactions of a block on a fork before it. @returns what came of them, by version */
+  /** Runs a block's user transactions on a fork before the block. @returns their results, by version */
   async function rerun(first: number, name = `fork-${first}`, offline = false) {
     const settings = { offline };
     const net = await startLocalnet({
@@ -104,7 +107,7 @@ describe('a local network on top of a recorded chain', () => {
         const recorded = await fetch(`${upstream.url}/transactions/by_version/${version}`);
         const theirs = (await recorded.json()) as Answered;
         if (BigInt(answer.gas_used) === BigInt(theirs.gas_used) + 1n) {
-          // What follows it in the block has other balances.
+          // The later transactions of the block have other balances.
           dearer += 1;
           break;
         }

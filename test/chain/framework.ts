@@ -1,4 +1,4 @@
-/** The default genesis, made of the development dependency that has the framework. */
+/** The default genesis, built from the development dependency with the framework. */
 import { readFileSync } from 'node:fs';
 import { buildGenesis } from '../../src/chain/genesis/build-genesis.ts';
 import { DEFAULT_CHAIN_ID } from '../../src/chain/genesis/default-genesis.ts';
@@ -18,7 +18,7 @@ export async function frameworkModules(): Promise<Buffer[]> {
   return script.readFrameworkModules(script.frameworkFolder()!);
 }
 
-/** What the build makes the default genesis of. */
+/** The parts from which the build creates the default genesis. */
 export async function genesisParts() {
   return {
     modules: await frameworkModules(),
@@ -31,7 +31,7 @@ export async function genesisParts() {
 
 let made: ReturnType<typeof buildGenesis> | undefined;
 
-/** The default genesis of the sources, made once in a process. */
+/** The default genesis of the sources, created once per process. */
 export async function madeGenesis(): ReturnType<typeof buildGenesis> {
   made ??= genesisParts().then(buildGenesis);
   return await made;

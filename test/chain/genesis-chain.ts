@@ -1,4 +1,4 @@
-/** A ledger of the default genesis, and what runs on it: transactions change its state in memory. */
+/** A ledger of the default genesis, and transactions on it, which change its state in memory. */
 import { sign } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -41,7 +41,7 @@ import { YieldBudget } from '../../src/yield-budget.ts';
 import { openTestedReader, testedLocation } from '../api/tested-ledger.ts';
 import { madeGenesis } from './framework.ts';
 
-/** Stores the default genesis, or another one, in a new folder. */
+/** Stores the default or another genesis in a new folder. */
 export async function storeGenesis(transaction?: Buffer): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-genesis-'));
   const genesis = readGenesis(transaction ?? (await madeGenesis()).transaction);
@@ -128,7 +128,7 @@ export class GenesisChain {
     return await balanceAt({ index, state }, account, new CoinAsset(APT), this.#version);
   }
 
-  /** The BCS of a resource that is in no group. */
+  /** The BCS of a resource that is not in a group. */
   async resource(address: Address, type: string): Promise<Buffer | undefined> {
     const key = hashedStateKey(resourceStateKey(address, structOf(type)));
     return (await (await this.#guard()).state(address, key, this.#version))?.bytes;
@@ -147,7 +147,7 @@ function isCode(key: TransactionOutput['writes'][number]['key']): boolean {
   return key.kind === 'accessPath' && key.parsed?.kind === 'code';
 }
 
-/** A transaction signed by one Ed25519 key. Rejects if Daybook does not take the signature. */
+/** A transaction signed by one Ed25519 key. Rejects if Daybook does not accept the signature. */
 export async function signed(
   raw: RawTransaction,
   key: Ed25519Key = mintKey(),

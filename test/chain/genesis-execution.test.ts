@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => chain.close());
 
-/** The beginning of a block by the one validator. */
+/** Begins a block proposed by the only validator. */
 function block(seconds: number, epoch: bigint): Transaction {
   round += 1n;
   return {

@@ -1,4 +1,6 @@
-/** The framework of the default genesis: its modules pass all checks, and do what a newer framework has done. */
+/**
+ * The framework of the default genesis: its modules pass all checks, and have the same results as a newer framework.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { buildGenesis } from '../../src/chain/genesis/build-genesis.ts';
@@ -56,7 +58,7 @@ function mintKeyIn(items: ReturnType<typeof recorded>): Buffer {
 
 const PROPOSER = validatorOf(DEFAULT_SEED).address;
 
-/** The same block, by the validator of the default genesis. */
+/** The same block, proposed by the validator of the default genesis. */
 function proposed(transaction: Transaction): Transaction {
   if (transaction.kind !== 'blockMetadata') return transaction;
   return { ...transaction, metadata: { ...transaction.metadata, proposer: PROPOSER } };
@@ -64,7 +66,7 @@ function proposed(transaction: Transaction): Transaction {
 
 /**
  * Executes the transactions of a recorded chain on the default framework.
- * @returns how many there are; those with another status; and how many have the recorded gas
+ * @returns their number, those with another status, and how many have the recorded gas
  */
 async function executed(items: ReturnType<typeof recorded>) {
   const settings = { ...(await genesisParts()), mintPublicKey: mintKeyIn(items) };
@@ -81,7 +83,7 @@ async function executed(items: ReturnType<typeof recorded>) {
   return { count: items.length, others, sameGas };
 }
 
-/** Of the recorded chain: all versions take a minute. */
+/** Newest version to execute: the whole recorded chain takes a minute. */
 const [NEWEST, LEAST_SAME_GAS] = IS_LONG ? [NEWEST_VERSION, 1_200] : [300, 170];
 
 describe('transactions of a chain with a newer framework have the recorded status', () => {

@@ -1,4 +1,4 @@
-/** The default genesis: what it has, beside the genesis of the recorded chain, and what its ledger serves. */
+/** The default genesis: its contents, compared with the genesis of the recorded chain, and what its ledger serves. */
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApi } from '../../src/api/http/server.ts';
@@ -57,7 +57,7 @@ describe('the default genesis', () => {
   });
 });
 
-/** The resources of a genesis but for its validator's, by address and type. */
+/** The resources of a genesis except for its validator's, by address and type. */
 function resourcesOf(genesis: Genesis): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const { key, op } of genesis.writes()) {
@@ -76,10 +76,10 @@ it('has the resources of the genesis of the recorded chain, whose framework is n
   const names = [...own.keys()].filter((name) => !ofValidator(name));
   expect(names.filter((name) => own.get(name) !== recorded.get(name)).sort()).toEqual(
     [
-      // Without what the framework lacks.
+      // Parts that the framework lacks.
       '0x1 0x1::account_abstraction::DerivableDispatchableAuthenticator',
       '0x1 0x1::features::Features',
-      // Other settings: epochs of a minute, no bound on stakes, no key of a provider.
+      // Other settings: epochs of a minute, no limit on stakes, no key of a provider.
       '0x1 0x1::block::BlockResource',
       '0x1 0x1::jwk_consensus_config::JWKConsensusConfig',
       '0x1 0x1::jwks::PatchedJWKs',
@@ -89,7 +89,7 @@ it('has the resources of the genesis of the recorded chain, whose framework is n
       // Other keys.
       '0x1 0x1::stake::ValidatorSet',
       '0xa550c18 0x1::account::Account',
-      // Without sources.
+      // Published without sources.
       '0x1 0x1::code::PackageRegistry',
       '0x3 0x1::code::PackageRegistry',
       '0x4 0x1::code::PackageRegistry',

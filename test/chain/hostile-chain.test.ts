@@ -1,4 +1,4 @@
-/** What could end a local network, hold it up or make it say what is not so. */
+/** Input that might crash a local network, block it or cause false responses. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ function signed(from: LocalAccount, sequenceNumber: bigint, call: EntryFunction 
   });
 }
 
-/** A script that asks for a resource whose type is nested: `coin::is_coin_initialized<Option<…<u8>>>()`. */
+/** A script that requests a resource with a nested type: `coin::is_coin_initialized<Option<…<u8>>>()`. */
 function deepScript(depth: number): Buffer {
   const names = ['coin', 'is_coin_initialized', 'option', 'Option'];
   let type = Buffer.of(0x02);
@@ -80,7 +80,7 @@ describe('a local network', () => {
       ];
       for (const path of ['/transactions', '/transactions/batch', '/transactions/simulate']) {
         for (const body of bodies) {
-          // An empty batch has nothing that is wrong.
+          // An empty batch is valid.
           if (path.endsWith('batch') && body === '[]') continue;
           const { status, body: answered } = await client.post(path, body);
           const { error_code: code } = answered ?? {};
@@ -132,7 +132,7 @@ describe('a local network', () => {
       const body = encodeBcs((writer) => writer.vector(items, (to, item) => to.fixed(item)));
       expect((await client.post('/transactions/batch', body)).status).toBe(202);
       while (chain.waiting.length > 0) await chain.changed();
-      // One for its time may come before it.
+      // A block that only advances the time may come first.
       expect(chain.version - version).toBeLessThanOrEqual(14n);
     });
   });

@@ -1,4 +1,4 @@
-/** A local network as its clients see it: what is submitted, what becomes of it, and what a verifier says of it. */
+/** A local network as its clients see it: submissions, their results, and the verdict of a verifier. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -216,7 +216,7 @@ describe('blocks of a local network', () => {
         expect(chain.version).toBe(version);
         await chain.mine();
         expect((await client.wait(body.hash)).body['type']).toBe('user_transaction');
-        // What begins the block, the transfer, what ends it.
+        // The start of the block, the transfer, the end of the block.
         expect(chain.version).toBe(version + 3n);
       },
     );
@@ -231,7 +231,7 @@ describe('blocks of a local network', () => {
       );
       const [last] = (await Promise.all(all)).slice(-1);
       expect((await client.wait(last!.body.hash)).body['success']).toBe(true);
-      // A block of its own for each would have been three versions each.
+      // Separate blocks would have three versions each.
       expect(chain.version - version).toBeLessThan(3n * BigInt(count));
     });
   });

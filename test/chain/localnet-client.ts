@@ -1,4 +1,4 @@
-/** What tests of local networks ask them. */
+/** Requests of tests to local networks. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,7 +47,7 @@ export function transfer(from: LocalAccount, facts: TransferFacts): Buffer {
   });
 }
 
-/** A client of a local network, or of a node that goes on with its ledger. */
+/** A client of a local network, or of a node that continues its ledger. */
 export class Client {
   readonly #node: { readonly url: string };
 
@@ -99,8 +99,8 @@ export async function withNet(
 }
 
 /**
- * Another node follows the ledger and verifies it; each transaction is executed again; the roots of the state are made
- * again. @returns how many roots there are
+ * Proves a ledger in three ways: another node follows and verifies it, each transaction is executed again, and the
+ * state roots are recomputed. @returns the number of roots
  */
 export async function proveLedger(net: Localnet, data: string): Promise<number> {
   const until = net.chain.version;

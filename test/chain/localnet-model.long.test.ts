@@ -1,7 +1,8 @@
 /**
- * Random sequences of what clients and tests do to a local network. A model that only adds says what sinks have and which
- * numbers senders are at. After each sequence another ledger follows, which is told when the network has gone back; after
- * the last one of a ledger all of it is executed again. Kills are in test/process/localnet-kills.long.test.ts.
+ * Random sequences of operations of clients and tests on a local network. A model, which only adds, knows the balances
+ * of sinks and the sequence numbers of senders. After each sequence another ledger follows, which is told when the
+ * network has been reverted. After the last sequence of a ledger all of it is executed again. Kills are in
+ * test/process/localnet-kills.long.test.ts.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,16 +23,16 @@ import { MemoryStore } from '../store/memory-store.ts';
 import { Client, proveLedger, transfer } from './localnet-client.ts';
 
 const SEQUENCES = roundsOf('LOCALNET_SEQUENCES', 4, 200);
-/** Sequences that one ledger has. */
+/** Number of sequences on one ledger. */
 const LEDGER_SEQUENCES = 25;
 const OPERATIONS = 12;
-/** What one may take. */
+/** Maximum time of one sequence. */
 const SEQUENCE_TIMEOUT_MS = 10_000;
 const SINKS = ['5111', '5222', '5333'].map(padAddress);
 /** Nobody has its key. */
 const KEYLESS = padAddress('4e1e55');
 const RICH_OCTAS = 10n ** 15n;
-/** No move of the clock comes so far. */
+/** Later than any move of the clock. */
 const EXPIRATION_SECS = 20_000_000_000n;
 
 interface Waiting {
@@ -42,7 +43,7 @@ interface Waiting {
 
 class Model {
   readonly balances: Map<string, bigint>;
-  /** Of the next transaction that is committed. */
+  /** Sequence numbers of the next committed transactions. */
   readonly numbers: Map<string, bigint>;
   waiting: Waiting[];
 
@@ -66,7 +67,7 @@ class Model {
   }
 }
 
-/** A network, what the model says of it, and ways back. */
+/** A network, its model, and snapshots. */
 class Run {
   readonly #data: string;
   readonly #random: Random;
@@ -75,9 +76,9 @@ class Run {
   #model = new Model();
   #snapshots: { readonly id: number; readonly model: Model }[] = [];
   #dump: { readonly bytes: Buffer; readonly model: Model } | undefined;
-  /** What follows the network. */
+  /** The ledger that follows the network. */
   #copy = new MemoryStore();
-  /** Whether the network has gone back since what follows it was at its head. */
+  /** Whether the network was reverted since the follower was at its head. */
   #isBack = false;
 
   constructor(data: string, random: Random) {
@@ -173,10 +174,11 @@ class Run {
     expect(waiting).toHaveLength(this.#model.waiting.length);
   }
 
-  /** @returns whether the follower was told that its ledger is of another history */
+  /** @returns whether the follower was told that its ledger has another history */
   async follow(): Promise<boolean> {
     const isOther = !(await this.#hasSameHistory());
-    // Two edits with nothing in between are the same when they are made again.
+    // After a revert the histories may still agree: two edits with nothing in between are the same when they are
+    // repeated.
     if (!this.#isBack) expect(isOther).toBe(false);
     const url = this.#net.url.replace(/\/v1$/, '');
     if (isOther) {
@@ -187,12 +189,12 @@ class Run {
     const { follower, told } = await followerOf(url, this.#copy, { until: this.#net.version });
     await follower.run(NEVER);
     expect(told.troubles).toEqual([]);
-    // Where the network has less, it may still get other versions.
+    // A network with fewer versions may still get different ones.
     this.#isBack = (await openHead(this.#copy)).version > this.#net.version;
     return isOther;
   }
 
-  /** Compares the newest version that the follower and the network both have. */
+  /** Compares the newest version that both the follower and the network have. */
   async #hasSameHistory(): Promise<boolean> {
     const head = await readHead(this.#copy);
     if (head === undefined) return true;
@@ -221,7 +223,7 @@ class Run {
   }
 }
 
-/** What is drawn, and how often. What makes a branch costs most. */
+/** Operations and their frequencies. Those that create a branch cost most. */
 const SHARES: Readonly<Record<string, number>> = {
   ...{ submit: 8, mine: 6, edit: 4, impersonate: 2, time: 2, drop: 1, snapshot: 2, dump: 1 },
   ...{ revert: 2, load: 1, reset: 1, restart: 1 },

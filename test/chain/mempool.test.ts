@@ -1,4 +1,4 @@
-/** What waits for a block, in which order, and what is refused (docs/spec/transactions.md §9.5). */
+/** Pending transactions, their order in a block, and refusals (docs/spec/transactions.md §9.5). */
 import { describe, expect, it } from 'vitest';
 import { MEMPOOL_LIMITS, Mempool, type MempoolLimits } from '../../src/chain/mempool.ts';
 import {

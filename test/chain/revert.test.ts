@@ -1,4 +1,4 @@
-/** A local network that goes back to a snapshot: its history, its clients, its streams. */
+/** A local network that is reverted to a snapshot: its history, its clients, its streams. */
 import { request } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { MAX_SNAPSHOTS } from '../../src/node/localnet/localnet.ts';

@@ -1,4 +1,4 @@
-/** What a local network tells of tests that ran on it: gas by function, and which code of their modules has run. */
+/** Reports of a local network about the tests that ran on it: gas by function, and code coverage of their modules. */
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ import type { Localnet } from '../../src/node/localnet/localnet.ts';
 import { startLocalnet } from '../../src/node/localnet/start-localnet.ts';
 import { Client, nowSecs } from './localnet-client.ts';
 
-/** The instructions are on lines of a source that nobody compiles: what maps them is made here. */
+/** The source is not compiled: its source map is built here. */
 const SOURCE = `module own::counter {
   fun bump(by: u64) {
     if (by == 0) {
@@ -43,7 +43,7 @@ const MODULE = `module own::counter {
   public fun seven(): u64 { LdU64 7; Ret; }
   fun unused() { Ret; }
 }`;
-/** Lines of the code of bump, by its first instruction. */
+/** Lines of bump's code, by their first instruction. */
 const LINES = [
   [0, 3],
   [4, 4],
@@ -64,7 +64,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Where a line of the source begins. */
+/** Position of a line in the source. */
 function placeOf(line: number): CodecValue<typeof SourceMap>['place'] {
   const start =
     SOURCE.split('\n')
@@ -86,7 +86,7 @@ function sourceMap(): Buffer {
   });
 }
 
-/** @param isWithSource whether the source is in the package, too */
+/** @param isWithSource whether the package contains the source */
 function publication(isWithSource: boolean): EntryFunction {
   const [own] = net.accounts;
   const [module] = assembleText(MODULE, new Map([['own', own!.address]]));
@@ -178,7 +178,7 @@ describe('reports of a local network', () => {
       ...['BRDA:3,3,0,4', 'BRDA:3,3,1,1', 'BRF:2', 'BRH:2'],
       ...['DA:3,5', 'DA:4,1', 'DA:6,4', 'DA:7,4', 'DA:8,0', 'LF:5', 'LH:4', 'end_of_record', ''],
     ]);
-    // Without a source in the package it is looked for in a folder, by its hash.
+    // Without a source in the package, a folder is searched for one with its hash.
     await send(publication(false));
     await net.writeCoverage(folder);
     expect(lcov()).toBe('');

@@ -1,4 +1,6 @@
-/** Accounts without a plain key on a local network: the SDK signs, the chain authenticates (docs/spec/vm.md §8.9). */
+/**
+ * Accounts without a plain key on a local network: the SDK signs, and the chain authenticates (docs/spec/vm.md §8.9).
+ */
 import { generateKeyPairSync, sign } from 'node:crypto';
 import {
   type Account,
@@ -38,7 +40,7 @@ async function transfer(sender: Account): Promise<string> {
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
-/** Of bytes that begin with no zero. */
+/** For bytes that do not begin with zero. */
 function base58(bytes: Buffer): string {
   let text = '';
   for (let left = BigInt(`0x${bytes.toString('hex')}`); left > 0n; left /= 58n) {

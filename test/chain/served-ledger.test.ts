@@ -1,4 +1,4 @@
-/** `daybook serve` of a ledger that a local network made: it goes on with it. */
+/** `daybook serve` of a local network's ledger, which it continues. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -95,7 +95,7 @@ describe('a node that serves the ledger of a local network', () => {
       },
     });
     const bounds = { graceMs: 0, restFactor: 0, objectsOf: pinnedPrimaryStores };
-    // The second epoch begins with a count of all, and ends when what was counted is gone.
+    // The second epoch begins with a complete count, and ends after the counted state was pruned.
     for (let epoch = 0; epoch < 2; epoch += 1) {
       chain.moveTime(3_600_000_000n);
       await chain.mine(3);

@@ -108,7 +108,7 @@ describe.skipIf(NO_CITUS !== '')(`${NO_CITUS}a coordinator and three workers`, (
     await until('commits fail', () => failures.length > 2);
     await until('reads fail', () => statuses.has(503));
     await sleep(2_000);
-    // What is left of its processes ends a moment after.
+    // The rest of its processes end a moment later.
     await until('the worker is back', () =>
       worker.start().then(
         () => true,

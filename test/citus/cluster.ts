@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import { PostgresServer } from '../postgres/cluster.ts';
 import { ROOT } from '../repo/source-tree.ts';
 
-/** Those of docs/deploy/citus.conf, and of a machine that has all servers. */
+/** The settings of docs/deploy/citus.conf, adjusted for all servers on one machine. */
 const SETTINGS = [
   ...readFileSync(join(ROOT, 'docs/deploy/citus.conf'), 'utf8')
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'))
     .map((line) => line.replace(' = ', '=').replaceAll("'", '')),
   'citus.shard_count=12',
-  // The user that the servers run as has no certificates.
+  // The user of the servers has no certificates.
   'citus.node_conninfo=sslmode=disable',
-  // Processes are killed here, not machines: what a process wrote stays.
+  // Tests kill processes, not machines, so everything that a process wrote survives.
   'fsync=off',
   'max_wal_size=4GB',
 ];
@@ -46,7 +46,7 @@ export class CitusCluster {
     return new CitusCluster(coordinator, workers);
   }
 
-  /** The worker that has the rows of a partition. @param partition as SQL's bytea */
+  /** The worker with the rows of a partition. @param partition as SQL's bytea */
   async workerOf(table: string, partition: string): Promise<PostgresServer> {
     const [[port] = []] = await this.coordinator.query(
       'select nodeport from citus_shards where shardid = ' +

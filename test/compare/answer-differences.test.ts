@@ -1,4 +1,4 @@
-/** Where two answers differ, and which differences are meant. */
+/** Where two responses differ, and which differences are intended. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** Two nodes of the same chain, one of them with something changed: what is found, and what cannot be compared. */
+/** Two nodes of the same chain, one of them changed: the differences found, and what cannot be compared. */
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
@@ -31,7 +31,7 @@ const NEVER = () => undefined;
 const CHUNKS = [
   ...bulkChunks({ seed: 4, transactions: 400, accounts: 20, chunkTransactions: 100 }),
 ];
-/** Of the chunks, those that only a longer ledger has. */
+/** Chunks that only a longer ledger has. */
 const LATER = CHUNKS.splice(-1);
 
 beforeAll(async () => {
@@ -42,7 +42,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The URL of a node on a ledger. */
+/** The URL of a node serving a ledger. */
 async function served(location: string, settings: Partial<NodeSettings> = {}): Promise<string> {
   const unbounded = { maxBacklogMs: 0 };
   const node = await startEmbeddedNode({ data: location, settings: { ...unbounded, ...settings } });
@@ -50,7 +50,7 @@ async function served(location: string, settings: Partial<NodeSettings> = {}): P
   return node.url;
 }
 
-/** A copy of the ledger in which something was changed. */
+/** A copy of the ledger with changes. */
 async function changed(
   name: string,
   change: (
@@ -79,7 +79,7 @@ async function compare(
   return await compareNodes({ data: location, url, requestsFile, onProgress: NEVER });
 }
 
-/** A server that is not a node, or a strange one. */
+/** A server that is not a node, or an unusual one. */
 async function strange(listener: RequestListener): Promise<string> {
   const server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -301,7 +301,7 @@ describe('a busy node', () => {
   const LIMITS = { maxAttempts: 3, maxWaitMs: 2_000, timeoutMs: 10_000, maxAnswerBytes: 10 };
   const REQUEST = { method: 'GET', path: '/v1/x', headers: {} } as const;
 
-  /** Answers so many times with a refusal. */
+  /** Refuses the first `times` requests. */
   async function refusing(times: number, status: number, retryAfter?: string) {
     let asked = 0;
     const url = await strange((_, response) => {

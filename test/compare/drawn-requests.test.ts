@@ -1,4 +1,4 @@
-/** What is drawn from a ledger to be compared: the same each time, and so much of each kind at most. */
+/** Requests drawn from a ledger for a comparison: the same each time, with a maximum of each kind. */
 import { expect, it } from 'vitest';
 import {
   drawnRequests,
@@ -8,7 +8,7 @@ import {
 
 const sender = (index: number) => `0x${(index + 4096).toString(16)}`;
 
-/** Requests drawn from a ledger each version of which has another sender. */
+/** Requests drawn from a ledger whose versions have `senders` different senders. */
 async function draw(versions: number, senders = versions) {
   const asked: string[] = [];
   const requests = await drawnRequests(

@@ -1,4 +1,4 @@
-/** Accounts that a function authenticates (docs/spec/vm.md §8.9): with modules of the recorded chain. */
+/** Accounts authenticated by a function (docs/spec/vm.md §8.9), with modules of the recorded chain. */
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { DerivableAbstractedAccount } from '@aptos-labs/ts-sdk';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -85,7 +85,7 @@ function abstract(
   };
 }
 
-/** Authenticated by the key that the account has delegated to. */
+/** An authenticator with the key to which the account has delegated. */
 function delegated(signature = sign(null, DIGEST, privateKey)): AccountAuthenticator {
   return abstract(DELEGATION, {
     kind: 'v1',
@@ -116,7 +116,7 @@ function expectDiscarded(
   expect([gasUsed, writes]).toEqual([0n, []]);
 }
 
-/** Has the account delegate to the key: gas, and coins. */
+/** Makes the account delegate to the key, and gives it coins for gas. */
 async function delegate(): Promise<void> {
   const master = signerOf(account.address);
   const key: Value = [0, [bytesOf(KEY)]];

@@ -1,4 +1,4 @@
-/** What a recorder notes of a run: calls, values, accesses, gas; and what it does above its limits. */
+/** What a recorder records of a run (calls, values, accesses, gas), and its behaviour above its limits. */
 import { describe, expect, it } from 'vitest';
 import { CallRecorder, TRACE_LIMITS } from '../../src/execution/trace/call-recorder.ts';
 import type { RecordedCall, Step } from '../../src/execution/trace/call-tree.ts';
@@ -141,7 +141,7 @@ describe('a recorder', () => {
 });
 
 describe('the end of a trace', () => {
-  /** A loop of so many calls, and a client that has left after some turns. */
+  /** A loop of this many calls, and a client that disconnects after some turns. */
   const CALLS = 5_000n;
   const TURNS = 3;
   function leaving(): YieldBudget {
@@ -226,7 +226,7 @@ describe('limits of a recorder', () => {
   });
 
   it('memory of all values', async () => {
-    // A vector of 2 numbers: 48 bytes and 8 for each.
+    // A vector of 2 numbers: 48 bytes, and 8 for each number.
     const members = `
       fun g(v: vector<u64>) { Ret; }
       fun f() { LdU64 1; LdU64 2; VecPack <u64> 2; Call g; LdU64 1; LdU64 2; VecPack <u64> 2; Call g; Ret; }`;

@@ -1,4 +1,4 @@
-/** The recorded chain with changes above it, which runs leave: transactions, and functions of the framework. */
+/** The recorded chain, with changes by runs on top: transactions, and functions of the framework. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -74,7 +74,7 @@ export class ChangingChain {
     };
   }
 
-  /** Runs a transaction as one that is committed. */
+  /** Runs a transaction and keeps its changes, as if it was committed. */
   execute(transaction: SignedTransaction): Promise<UserTransactionOutput> {
     return runUserTransaction(transaction, this.place(0));
   }
@@ -83,7 +83,7 @@ export class ChangingChain {
     return runUserTransaction(transaction, this.place());
   }
 
-  /** Runs a function of the framework, whoever may call it, and leaves what it changes. */
+  /** Runs a function of the framework, whatever its visibility, and keeps its changes. */
   async run(module: string, name: string, args: readonly Value[]): Promise<readonly Value[]> {
     const place = this.place();
     const { program } = place;

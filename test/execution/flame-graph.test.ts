@@ -1,9 +1,9 @@
-/** The picture of the gas of a trace. */
+/** The flame graph of a trace's gas. */
 import { expect, it } from 'vitest';
 import { flameGraph, MAX_BOXES } from '../../src/execution/trace/flame-graph.ts';
 import type { Trace, TracePart } from '../../src/execution/trace/trace-shape.ts';
 
-/** A run of as many functions, each with as much gas. */
+/** A run of `functions` functions with equal gas. */
 function traceOf(functions: number): Trace {
   const steps = Array.from({ length: functions }, (_, at) => ({
     ...{ kind: 'call' as const, function: `0x1::m<&>::f${at}`, steps: [] },
@@ -27,7 +27,7 @@ it(`draws ${MAX_BOXES} boxes at most, the widest`, () => {
   const drawn = (count: number) => boxesOf(flameGraph(traceOf(count), 'Gas'));
   expect(drawn(functions - 1)).toBe(MAX_BOXES - 2);
   expect(drawn(functions)).toBe(MAX_BOXES);
-  // All are as wide: none can be left out alone.
+  // All have the same width, so none can be left out alone.
   expect(drawn(functions + 1)).toBe(4);
   const wide = { own: 4_000, total: 4_000 };
   const { parts, ...rest } = traceOf(functions + 1);

@@ -1,7 +1,7 @@
 /**
- * What mainnet knew when real keyless transactions were committed: facts from public sources. The verification key is
+ * Mainnet's configuration when real keyless transactions were committed, from public sources. The verification key is
  * that of the trusted setup of May 2024 (aptos-labs/aptos-keyless-trusted-setup-contributions-may-2024). Google
- * published the issuer's keys in 2024 under these ids. The key of the training wheels of that time is not known.
+ * published the issuer's keys in 2024 under these ids. The training wheels' key of that time is not known.
  */
 import {
   checkKeylessProofs,
@@ -69,7 +69,7 @@ export interface KnownState {
   readonly nowSecs: bigint;
   readonly issuer: string;
   readonly keys: readonly IssuerKey[];
-  /** The keys are those of an account, not of the chain. */
+  /** Set if the keys are those of an account, not of the chain. */
   readonly publisher: Address | undefined;
   readonly disabledFlags: readonly number[];
 }
@@ -103,7 +103,7 @@ function jwks({ issuer, keys }: Pick<KnownState, 'issuer' | 'keys'>): Buffer {
   );
 }
 
-/** The part of a chain's state that keyless accounts are verified with. */
+/** The part of a chain's state that verifies keyless accounts. */
 export function worldOf(known: KnownState): World {
   const { configuration: c, verificationKey, nowSecs, publisher, disabledFlags } = known;
   const one = '1'.padStart(64, '0');

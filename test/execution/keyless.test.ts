@@ -1,6 +1,6 @@
 /**
- * Signatures of keyless accounts (docs/spec/vm.md §9.1): real ones of mainnet, a published proof, tokens that are made
- * here, and each of them with one thing changed.
+ * Signatures of keyless accounts (docs/spec/vm.md §9.1): real ones of mainnet, a published proof, locally created
+ * tokens, and each of them with one change.
  */
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { Groth16ProofAndStatement, Groth16Zkp } from '@aptos-labs/ts-sdk';
@@ -55,7 +55,7 @@ async function expectRefused(
   expect(await refusal(proof, known)).toEqual({ status, message });
 }
 
-/** The same bytes, but for the lowest bit of one. */
+/** A copy with the lowest bit of one byte flipped. */
 function flipped(bytes: Buffer, at = 0): Buffer {
   const changed = Buffer.from(bytes);
   changed[at]! ^= 1;
@@ -226,7 +226,7 @@ describe('a real signature', () => {
     const without = withCertificate({ trainingWheelsSignature: undefined });
     const missing = 'Training wheels signature expected but it is missing';
     await expectRefused(without, known, missing);
-    // The hash of the public inputs, as the SDK computes it, too.
+    // The hash of the public inputs, which the SDK also computes.
     const input = 121027368808281216387253388926250905555104160651206479089851286839936544947n;
     const { a, b, c } = certificate.proof;
     const signed = new Groth16ProofAndStatement(new Groth16Zkp({ a, b, c }), input).hash();
@@ -241,7 +241,7 @@ describe('a real signature', () => {
   });
 });
 
-/** A proof that the source of the reference publishes as a sample (types/src/keyless/circuit_testcases.rs). */
+/** A proof that the reference's source publishes as a sample (types/src/keyless/circuit_testcases.rs). */
 describe('a published proof', () => {
   const issuer = 'test.oidc.provider';
   const keys = [

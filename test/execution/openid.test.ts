@@ -1,7 +1,4 @@
-/**
- * Keyless accounts whose token itself is sent (docs/spec/vm.md §9.1). The SDK says which account and which nonce
- * belong to a token.
- */
+/** Keyless accounts whose token itself is sent (docs/spec/vm.md §9.1). The SDK computes a token's account and nonce. */
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { Ed25519PrivateKey, EphemeralKeyPair, KeylessPublicKey } from '@aptos-labs/ts-sdk';
 import { describe, expect, it } from 'vitest';
@@ -59,7 +56,7 @@ interface Made {
   readonly damage: (signature: Buffer) => Buffer;
 }
 
-/** What is said of a token. */
+/** The refusal of a token; `undefined` if it is valid. */
 async function refusalOf(changes: Partial<Made> = {}): Promise<string | undefined> {
   const made: Made = {
     claims: CLAIMS,

@@ -1,6 +1,6 @@
 import type { TraceStep } from '../../src/execution/trace/trace-shape.ts';
 
-/** All steps below some, themselves included. */
+/** The given steps and all steps below them. */
 export function* stepsBelow(steps: readonly TraceStep[]): Generator<TraceStep> {
   for (const step of steps) {
     yield step;

@@ -1,4 +1,6 @@
-/** Batches where answers come from elsewhere: of a fork, whose upstream is asked, and over a store that answers later. */
+/**
+ * Batches whose reads come from elsewhere: on a fork, which queries its upstream, and over a store that answers later.
+ */
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { MAX_BATCH_AWAITED } from '../../src/api/endpoints/extensions/batch-run.ts';
@@ -59,7 +61,7 @@ it('waits for many reads of a store at once', async () => {
   const answers = await batch(app, paths);
   expect(answers.map(({ body }) => body)).toEqual(paths.map(() => 0));
   expect(store.reads.length - before.reads).toBeGreaterThanOrEqual(paths.length);
-  // One after the other they would be as many as the reads.
+  // Sequential reads would take a round trip each.
   expect(store.roundTrips - before.roundTrips).toBeLessThan(paths.length);
   await app.close();
   expect(log).toEqual(new LogLines());

@@ -1,4 +1,4 @@
-/** An upstream that fails, lies or hides: no wrong answer, and nothing stored that is not sound. */
+/** An upstream that fails, lies or withholds data: no response is wrong, and nothing invalid is stored. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -43,7 +43,7 @@ async function rowsOfState(store: StoreReader): Promise<number> {
 const HEADERS = { 'content-type': BCS, 'x-node-chain-id': '204', 'x-node-ledger-version': '9999' };
 const JSON_HEADERS = { ...HEADERS, 'content-type': JSON_TYPE };
 const error = (code: string) => JSON.stringify({ message: 'no', error_code: code });
-/** BCS of one summary: of account 0xcafe, version 7, a hash of zeros, sequence number 0. */
+/** BCS of one summary: account 0xcafe, version 7, a hash of zeros, sequence number 0. */
 const SUMMARY_OF_7 = encodeBcs((writer) =>
   writer
     .u8(1)
@@ -232,7 +232,7 @@ it('raw values that were hidden are asked for again after a while, by all views 
     onTestFinished(() => client.close());
     const source = new ForkRecorder(store, client, (await forkAnchor(store))!);
     node.interfere = ({ url }) => (url!.startsWith(RAW) ? hidden : undefined);
-    // Requests with overrides have a view each.
+    // Each request with overrides has a view of its own.
     for (const module of ['chain_id', 'account', 'coin']) {
       expect(await new ForkState({ store, source }).state(key(module), version)).toBeDefined();
     }
@@ -262,7 +262,7 @@ describe('what is asked for', () => {
     const key = hashedStateKey(moduleStateKey(ADDRESS_ONE, 'chain_id'));
     const withMetadata: HashedStateKey = { ...key, needsMetadata: true };
     let asking: Promise<unknown> | undefined;
-    // The value is asked for between the listing's check and its commit.
+    // The value is requested between the listing's check and its commit.
     const slow: Store = new Proxy(store, {
       get(target, name) {
         const value: unknown = Reflect.get(target, name, target);

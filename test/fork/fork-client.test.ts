@@ -1,4 +1,4 @@
-/** Questions to an upstream: the bounds of their number, rate, size and time. */
+/** Requests to an upstream: limits of their number, rate, size and time. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FORK_LIMITS, ForkClient } from '../../src/state/fork/fork-client.ts';
 import { answer, NodeBetween } from './node-between.ts';
@@ -9,7 +9,7 @@ const HEADERS = {
 };
 const ANSWER = Buffer.alloc(100);
 
-/** A client of a node that answers everything with the same bytes. */
+/** A client of a node that sends the same bytes in every response. */
 async function clientOf(limits: Partial<typeof FORK_LIMITS>) {
   const node = await NodeBetween.before('http://127.0.0.1:1/v1');
   node.interfere = () => answer(200, HEADERS, ANSWER);
@@ -88,7 +88,7 @@ describe('a client of an upstream', () => {
     node.interfere = () => () => undefined;
     const outcomes = await askAll(client, 6);
     const failures = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
-    // A timer may be a millisecond early: then the second question has time left.
+    // A timer may fire a millisecond early, and then the second request has time left.
     expect(failures.slice(2).map(({ reason }) => reason)).toEqual(Array(4).fill('busy'));
     expect(node.got.length).toBeLessThan(3);
   });

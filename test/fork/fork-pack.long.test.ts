@@ -1,4 +1,4 @@
-/** Packed forks: they answer as the fork did, and whatever is not such a file is refused. */
+/** Packed forks: they respond like the original fork, and any other file is refused. */
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -74,7 +74,7 @@ describe('a packed fork', () => {
     await unpackFork(file, data);
     const before = upstream.got.length;
     const fork = await serveFork({ data, fork: upstream.url });
-    // A fork that is opened compares its history.
+    // Opening a fork compares its history with the upstream's.
     const opened = upstream.got.length;
     for (const path of FEW) await fork.app.request(`/v1${path}`);
     expect(upstream.got.length).toBe(opened);

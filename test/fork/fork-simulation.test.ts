@@ -1,4 +1,4 @@
-/** Simulations on forks: what code reads is asked for once, recorded, and there without the upstream. */
+/** Simulations on forks: code's reads are requested once, recorded, and available without the upstream. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

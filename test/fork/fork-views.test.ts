@@ -1,4 +1,4 @@
-/** View functions on forks: what code reads is asked for once, recorded, and there without the upstream. */
+/** View functions on forks: code's reads are requested once, recorded, and available without the upstream. */
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { CAFE_HEX } from '../../src/sample/publishers.ts';

@@ -1,4 +1,4 @@
-/** Forks of a served ledger: they answer as it does at their version, and go on without it. */
+/** Forks of a served ledger: they respond as it does at their version, and continue without it. */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { decodeStateKey } from '../../src/move/types/state-key.ts';
@@ -16,7 +16,7 @@ import { type AnyRequest, requestsFor } from './random-requests.ts';
 
 const seed = testSeed('fork');
 
-/** Status, headers and body of an answer. */
+/** Status, headers and body of a response. */
 async function answerOf(app: TestApi, { method, path, headers, body }: AnyRequest) {
   const reply = await app.request({ method, url: `/v1${path}`, headers, body });
   const { date: _, ...stable } = reply.headers;

@@ -1,4 +1,4 @@
-/** A ledger that is served on loopback, and forks of it. */
+/** A ledger served on loopback, and forks of it. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,12 +20,12 @@ import { NO_LOAD_BOUNDS } from '../api/unbounded.ts';
 export interface ServedLedger {
   readonly app: TestApi;
   readonly url: string;
-  /** Requests that it got. */
+  /** Received requests. */
   readonly got: string[];
   stop(): Promise<void>;
 }
 
-/** Serves a store until it is stopped, at the latest when the test has finished. */
+/** Serves a store until it is stopped, or until the test has finished. */
 export async function serveStore(
   store: StoreReader,
   openSource?: OpenSource,

@@ -1,4 +1,4 @@
-/** A node between a fork and its upstream, which passes requests on unless a test has another answer. */
+/** A node between a fork and its upstream, which passes requests on unless a test responds itself. */
 import { once } from 'node:events';
 import {
   createServer,
@@ -11,13 +11,13 @@ import {
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** Answers a request in place of the upstream. */
+/** Responds to a request instead of the upstream. */
 export type Interference = (response: ServerResponse, request: IncomingMessage) => void;
 
 export class NodeBetween {
-  /** What is answered in place of the upstream, for some requests. */
+  /** Returns the response to use instead of the upstream's, for some requests. */
   interfere: ((request: IncomingMessage) => Interference | undefined) | undefined;
-  /** Requests: method, URL and body. */
+  /** Received requests: method, URL and body. */
   readonly got: string[] = [];
   readonly #server: Server;
   #upstreamUrl: string;
@@ -35,7 +35,7 @@ export class NodeBetween {
     });
   }
 
-  /** Starts one that is stopped when the test has finished. */
+  /** Starts a node that is stopped when the test has finished. */
   static async before(upstreamUrl: string): Promise<NodeBetween> {
     const node = new NodeBetween(upstreamUrl);
     node.#server.listen(0, '127.0.0.1');
@@ -51,7 +51,7 @@ export class NodeBetween {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`;
   }
 
-  /** From now on requests go to another node. */
+  /** Sends further requests to another node. */
   leadTo(upstreamUrl: string): void {
     this.#upstreamUrl = upstreamUrl;
   }

@@ -1,4 +1,4 @@
-/** Overrides of a fork: what requests show, what they never touch, and how they are taken back. */
+/** Overrides of a fork: what requests return, what is never changed, and how they are reverted. */
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type ForkedNode, OverrideError, startNode } from '../../src/index.ts';
@@ -13,7 +13,7 @@ const HEADER = 'x-node-overridden';
 const APT = '0x1::aptos_coin::AptosCoin';
 const U64_MAX = 0xffff_ffff_ffff_ffffn;
 
-/** An answer, without the headers of the connection. */
+/** A response, without the headers of the connection. */
 async function ask(node: ForkedNode, path: string, headers: Record<string, string> = {}) {
   const response = await fetch(node.url + path, { headers });
   return {
@@ -32,7 +32,7 @@ async function json<T>(node: ForkedNode, path: string): Promise<T> {
 
 const BCS = { accept: 'application/x-bcs' };
 
-/** What a sample ledger has, and a fork of it for each test. */
+/** Tests on a sample ledger, with a new fork for each test. */
 describe('overrides', () => {
   const ledger = sampleStore(300);
   let publisher = '';
@@ -71,7 +71,7 @@ describe('overrides', () => {
         for (const amount of [0n, 1n, 123_456_789n, U64_MAX]) {
           await node.overrides.setBalance(account, asset, amount);
           const { body, isOverridden } = await ask(node, balanceOf(account, asset));
-          // A coin and the asset that it is paired with count together.
+          // A coin and its paired asset count together.
           expect([account, asset, body.toString()]).toEqual([account, asset, `${amount}`]);
           expect(isOverridden).toBe(true);
         }
@@ -164,7 +164,7 @@ describe('overrides', () => {
     await node.overrides.setBalance(holder, APT, 42n);
     expect((await ask(node, at(now))).body.toString()).toBe('42');
     expect(await ask(node, at(now - 1n))).toEqual(before);
-    // Nobody may cache for good what a test changes.
+    // Clients must not cache for good what a test changes.
     for (const { cacheControl } of [before, pinned]) expect(cacheControl).toBeNull();
   });
 
@@ -278,7 +278,7 @@ describe('overrides', () => {
     expect(await of(`?start=${start + 3}`)).toMatchObject([
       { version: String(node.ledgerVersion), type: 'u64', data: '99' },
     ]);
-    // A page of the ledger alone stays what it is.
+    // A page of only the ledger's events is unchanged.
     expect(await ask(node, `${stream}?start=${last - 2}&limit=3`)).toEqual(page);
     node.overrides.revert(snapshot);
     const other = { type: 'bool', data: Buffer.of(1) };
@@ -305,7 +305,7 @@ describe('overrides', () => {
     const all = () => Promise.all(paths.map((path) => ask(node, path)));
     const before = await all();
     const bytecode = (await ask(node, paths[0]!, BCS)).body;
-    // Another name of the same length for a field.
+    // Renames a field to a name of the same length.
     const renamed = Buffer.from(
       bytecode.toString('latin1').replaceAll('sequence_number', 'sequence_numbex'),
       'latin1',
@@ -322,7 +322,7 @@ describe('overrides', () => {
         expect(during[index]!.isOverridden).toBe(true);
         expect(during[index]!.etag).not.toBe(before[index]!.etag);
       }
-      // The history was written by the modules of its time.
+      // The history uses the modules of its time.
       for (const index of [4, 5]) expect(during[index]!.body).toEqual(before[index]!.body);
       await node.overrides.setBalance(holder, APT, 1n);
       expect((await ask(node, resource)).body).toEqual(during[1]!.body);
@@ -412,7 +412,7 @@ describe('overrides', () => {
     expect((await ask(first, path)).body.toString()).toBe('3');
     expect(await ask(second, path)).toMatchObject({ isOverridden: false });
     expect((await ask(second, path)).body.toString()).toBe(recorded);
-    // What was never recorded cannot be known offline.
+    // Offline, anything not recorded is unknown.
     const missed = second.overrides.setBalance('0xabcdef', APT, 3n);
     await expect(missed).rejects.toMatchObject({ code: 'fork_not_recorded' });
     const packed = await startNode({ fork: { pack: join(folder, 'fork.pack') } });

@@ -1,4 +1,4 @@
-/** Lists of a fork: what is recorded answers for pages of any size, and a page asks its upstream for a page. */
+/** Lists of a fork: recorded data serves pages of any size, and a page takes one page of its upstream. */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { buildApi } from '../../src/api/http/server.ts';
@@ -65,7 +65,7 @@ describe('a list that is recorded', () => {
 
 describe('a page of a listing', () => {
   it.each(['resources', 'modules'])('asks for a page of %s', async (listed) => {
-    // A node that gives five keys at once.
+    // A node whose pages have at most five keys.
     const settings = {
       ...apiSettings(NO_LOAD_BOUNDS),
       ...{ maxAccountResourcesPageSize: 5, maxAccountModulesPageSize: 5 },

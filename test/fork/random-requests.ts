@@ -1,4 +1,6 @@
-/** Requests for what a ledger contains, and for what it does not: of all operations, at any version, in both formats. */
+/**
+ * Random requests for things that a ledger contains, and for others: all operations, at any version, in both formats.
+ */
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { formatHex } from '../../src/move/bcs/hex.ts';
 import { readOnChainData } from '../../src/move/transactions/transaction.ts';
@@ -11,13 +13,13 @@ import { Random } from '../random.ts';
 
 export interface AnyRequest {
   readonly method: 'GET' | 'POST';
-  /** From the version of the interface on. */
+  /** Without the prefix `/v1`. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
 }
 
-/** What can be asked for. */
+/** What requests can ask for. */
 interface Subjects {
   readonly accounts: Set<string>;
   readonly senders: Set<string>;
@@ -73,7 +75,7 @@ export function subjectsOf(items: Iterable<Buffer>): Subjects {
   return found;
 }
 
-/** Draws requests; the same for the same random numbers. */
+/** Draws random requests; the same random numbers give the same requests. */
 export class RequestSource {
   readonly #random: Random;
   readonly #version: number;
@@ -202,7 +204,7 @@ export class RequestSource {
     return ['0xa', APT, '0x1::nothing::Coin', this.#one('accounts')][this.#random.below(4)]!;
   }
 
-  /** No version, or one. */
+  /** No version, or a random one. */
   #at(): string {
     return this.#random.below(3) > 0 ? '' : `?ledger_version=${this.#anyVersion()}`;
   }
@@ -222,7 +224,7 @@ export class RequestSource {
   }
 }
 
-/** Requests about what a stored ledger has. */
+/** Requests for the contents of a stored ledger. */
 export async function requestsFor(
   store: Store,
   seed: number,

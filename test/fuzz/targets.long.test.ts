@@ -5,7 +5,7 @@ import { canRecord } from '../../fuzz/recorded-writes.ts';
 import { TARGETS } from '../../fuzz/targets.ts';
 import { roundsOf, testSeed } from '../random.ts';
 
-/** Inputs of targets in this process, and of those that start others. */
+/** Number of inputs for targets in this process, and for those that start others. */
 const INPUTS = roundsOf('INPUTS', 300, 3_000);
 const SLOW_INPUTS = roundsOf('SLOW_INPUTS', 4, 30);
 

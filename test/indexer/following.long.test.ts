@@ -1,4 +1,4 @@
-/** Tables that are filled step by step, across restarts, failures and reverts, are those that are made at once. */
+/** Tables filled step by step, across restarts, failures and reverts, equal those filled at once. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/indexer/database/session.ts';
 import { Indexer } from '../../src/indexer/indexer.ts';
@@ -33,7 +33,7 @@ function openIndexer(firstVersion?: bigint, over: Database = database): Indexer 
   return new Indexer({ ledger, database: over, firstVersion });
 }
 
-/** The database, with something before each transaction. */
+/** The database, with a function called before each transaction. */
 function withBefore(before: () => Promise<void>): Database {
   return {
     stopsSlowQueries: false,
@@ -124,7 +124,7 @@ describe('the indexer', () => {
     let commits = 0;
     const failing = withBefore(async () => {
       commits += 1;
-      // The tables are made first.
+      // The first transaction creates the tables.
       if (commits === 2) throw new Error('before');
     });
     const indexer = openIndexer(undefined, failing);
@@ -155,7 +155,7 @@ describe('the indexer', () => {
     const refused = expect.objectContaining({ code: 'store_foreign' });
     await expect(indexer.reachHead()).rejects.toThrow(refused);
     await expect(indexer.reachHead()).rejects.toThrow(refused);
-    // One that is started makes them again.
+    // A newly started indexer creates them again.
     await next.reachHead();
     expect(await allRows(database)).toEqual(await madeAtOnce());
   });

@@ -1,4 +1,4 @@
-/** Limits of a query at −1, 0 and +1, and documents that try to cost much, to break out of SQL or to see more. */
+/** Limits of a query at −1, 0 and +1, and documents that try to be expensive, to inject SQL or to read more. */
 import { getIntrospectionQuery } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CATALOGUE } from '../../src/indexer/catalogue/index.ts';
@@ -21,7 +21,7 @@ const repeated = (count: number, text: (place: number) => string): string =>
 const around = (count: number, before: string, inner: string, after: string): string =>
   before.repeat(count) + inner + after.repeat(count);
 
-/** Relations within each other that have one row each. */
+/** Nested relations with one row each. */
 function nested(count: number, place = 0): string {
   if (count === 0) return '__typename';
   const name = place % 2 === 0 ? 'current_token_data' : 'current_token_ownerships(limit: 1)';
@@ -33,7 +33,7 @@ interface Request {
   readonly variables?: Record<string, unknown>;
 }
 
-/** Requests that use a number of what a limit counts. */
+/** Requests that use `count` units of a limit. */
 const SIZED: readonly [keyof QueryLimits, (count: number) => Request][] = [
   ['documentLength', (count) => ({ query: '{ledger_infos{chain_id}}'.padEnd(count) })],
   ['tokens', (count) => ({ query: `{ledger_infos{${'chain_id '.repeat(count - 5)}}}` })],
@@ -76,14 +76,14 @@ const SIZED: readonly [keyof QueryLimits, (count: number) => Request][] = [
     'cells',
     (count) => ({ query: `{ledger_infos(limit:1){${repeated(count, (i) => `a${i}:chain_id`)}}}` }),
   ],
-  // A value of JSON counts as 25.
+  // A JSON value counts as 25.
   [
     'cells',
     (count) => ({
       query: `{events(limit:1){data ${repeated(count - 25, (i) => `a${i}:type`)}}}`,
     }),
   ],
-  // A key counts for each 64 characters that it has begun.
+  // A key counts once per 64 characters, rounded up.
   ['cells', (count) => ({ query: `{events(limit:1){${'a'.repeat(64 * count)}:type}}` })],
   [
     'cells',
@@ -135,7 +135,7 @@ describe('limits', () => {
     const query = '{events{type}}';
     const refused = await ask(database, query, {}, { ...QUERY_LIMITS, cost: 0.01 });
     expect(refused.errors[0].extensions.code).toBe('limit-exceeded');
-    // A limit of rows makes a query cheap only if its rows are found soon.
+    // A limit of rows only makes a query cheap if its rows are found soon.
     const first = await ask(database, '{events(limit:1){type}}', {}, { ...QUERY_LIMITS, cost: 1 });
     expect(first.errors[0].extensions.code).toBe('limit-exceeded');
     const stopping = { ...database, stopsSlowQueries: true, query: database.query.bind(database) };
@@ -205,7 +205,7 @@ describe('hostile documents get an error', () => {
         },
       ],
     });
-    // What an answer shows of a failure is not as long as what caused it.
+    // The response does not repeat a failure's whole cause.
     expect(JSON.stringify(answer).length).toBeLessThan(15_000);
   });
 

@@ -1,4 +1,4 @@
-/** GraphQL over HTTP, as SDKs and pages of a browser ask: with every document of the TypeScript SDK, unchanged. */
+/** GraphQL over HTTP, as SDKs and web pages use it: with every document of the TypeScript SDK, unchanged. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type Server, type ServerResponse } from 'node:http';
@@ -21,7 +21,7 @@ import { openTables, randomRows } from './dialect/random-rows.ts';
 
 const SDK = dirname(dirname(createRequire(import.meta.url).resolve('@aptos-labs/ts-sdk')));
 
-/** Documents of the SDK's source; fragments are put in where it puts them. */
+/** Documents in the SDK's source, with fragments inserted as the SDK does. */
 function sdkDocuments(): Map<string, string> {
   const source = readFileSync(join(SDK, '..', 'src/types/generated/queries.ts'), 'utf8');
   const texts = new Map<string, string>();
@@ -39,9 +39,9 @@ const DOCUMENTS = sdkDocuments();
 let database: Database;
 let server: Server;
 let origin: string;
-/** Queries wait for it. */
+/** Awaited by queries. */
 let gate: Promise<void> = Promise.resolve();
-/** Queries that have asked for the tables. */
+/** Number of queries that have requested the tables. */
 let asked = 0;
 const failures: unknown[] = [];
 
@@ -168,7 +168,7 @@ it('bodies at the limit', async () => {
 describe('requests at a time', () => {
   const QUERY = '{"query":"{__typename}"}';
 
-  /** Requests that wait until they are let through. */
+  /** Starts requests that wait until they are released. */
   async function waiting(count: number): Promise<{ finish(): Promise<Response[]> }> {
     let open = (): void => undefined;
     gate = new Promise((resolve) => {

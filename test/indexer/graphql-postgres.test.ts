@@ -1,4 +1,4 @@
-/** Random queries of the dialect over a server's PostgreSQL, and what ends a slow one there. */
+/** Random queries of the dialect in a PostgreSQL server, and the timeout of slow ones there. */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PostgresDatabase } from '../../src/indexer/database/postgres-database.ts';

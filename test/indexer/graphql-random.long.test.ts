@@ -1,4 +1,4 @@
-/** Random queries of the dialect over the embedded PostgreSQL. */
+/** Random queries of the dialect in the embedded PostgreSQL. */
 import { afterAll, beforeAll, it } from 'vitest';
 import type { Database } from '../../src/indexer/database/session.ts';
 import { Random, roundsOf, testSeed } from '../random.ts';

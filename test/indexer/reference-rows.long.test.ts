@@ -1,6 +1,6 @@
 /**
- * The rows of a recorded chain, compared with what its state at the head and its events say. The state and the events
- * are read here from their bytes, without the processors.
+ * The rows of a recorded chain, compared with its state at the head and its events. These are decoded here, without the
+ * processors.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,7 +33,7 @@ const folder = mkdtempSync(join(tmpdir(), 'daybook-indexer-'));
 let store: StoreReader;
 let database: Database;
 let closeTables: () => Promise<void>;
-/** By the hash of the state key, as text. */
+/** Keyed by the hash of the state key, as text. */
 const objects = new Map<string, StoredObject>();
 /** Values by the hashes of their state keys. */
 const keys = new Map<string, Buffer>();
@@ -265,7 +265,7 @@ describe('activities', () => {
   });
 
   it('of an owner add up to the balance, with the gas that was paid', async () => {
-    // Of an owner who has paid for others, the sender is in the row of the gas.
+    // If an owner has paid for others, the gas row names the sender as owner.
     expect(
       await textRows(
         "WITH apt AS (SELECT * FROM fungible_asset_activities WHERE asset_type IN ('0x1::aptos_coin::AptosCoin', " +

@@ -1,4 +1,4 @@
-/** The rows of a sample ledger, where little is in memory, and compared with what its code says of supplies. */
+/** The rows of a sample ledger, with little in memory, compared with the supplies that its code returns. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,7 +45,7 @@ async function indexed<T>(
   }
 }
 
-/** What a view function answers. */
+/** The result of a view function. */
 async function answerOf(
   name: string,
   types: readonly string[],
@@ -65,7 +65,7 @@ async function supplyOf(asset: string): Promise<bigint> {
   return BigInt((supply as { readonly vec: readonly [string] }).vec[0]);
 }
 
-/** Coins that are in pools of stake, and in no store. */
+/** Coins in stake pools, which are in no store. */
 async function stakedCoins(database: Database): Promise<bigint> {
   const { rows } = await database.query(
     'SELECT staking_pool_address AS pool FROM current_staking_pool_voter',

@@ -1,4 +1,4 @@
-/** What the SDK makes of rows whose nulls it takes as an answer. */
+/** The SDK's results for rows with nulls, which it takes as an answer. */
 import { Account, Aptos, AptosConfig, MultiKeyAccount, Network } from '@aptos-labs/ts-sdk';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Localnet } from '../../src/node/localnet/localnet.ts';

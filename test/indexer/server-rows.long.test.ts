@@ -1,4 +1,4 @@
-/** The rows of a recorded chain are the same in a server's PostgreSQL as in the embedded one. */
+/** The rows of a recorded chain are the same in a PostgreSQL server as in the embedded one. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,7 +50,7 @@ describe.skipIf(findPostgres() === undefined)(`${NO_POSTGRES}tables in a server`
       const there = await indexed(store, url, allRows);
       expect(there.get('fungible_asset_activities')!.length).toBeGreaterThan(1_000);
       expect(there).toEqual(await indexed(store, undefined, allRows));
-      // It is there at the next start.
+      // The tables still exist at the next start.
       expect(await indexed(store, url, allRows)).toEqual(there);
     } finally {
       await store.close();
@@ -72,7 +72,7 @@ describe.skipIf(findPostgres() === undefined)(`${NO_POSTGRES}tables in a server`
       const [ahead, behind] = [viewNow, async () => early].map(
         (view, at) => new Indexer({ ledger: { view }, database: opened[at]!.database }),
       );
-      // Both begin to make the tables.
+      // Both try to create the tables.
       await Promise.all([ahead!.reachHead(), behind!.reachHead()]);
       await ahead!.reachHead();
       const rows = await allRows(opened[0]!.database);
@@ -80,7 +80,7 @@ describe.skipIf(findPostgres() === undefined)(`${NO_POSTGRES}tables in a server`
       await behind!.reachHead();
       expect(await behind!.lag()).toBeLessThanOrEqual(0n);
       expect(await allRows(opened[1]!.database)).toEqual(rows);
-      // The one that was behind goes on when its ledger has come up.
+      // The one that was behind resumes once its ledger has caught up.
       await net.fund('0xd0d', 1_000n);
       await net.mine();
       const later = new Indexer({ ledger: { view: viewNow }, database: opened[1]!.database });

@@ -1,4 +1,4 @@
-/** How long the tables are waited for, and when what has failed is tried again. */
+/** How long queries wait for the tables, and when failures are retried. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { IndexerOptions } from '../../src/indexer/indexer.ts';
@@ -7,7 +7,7 @@ import { IndexerService } from '../../src/indexer/service.ts';
 type Ledger = IndexerOptions['ledger'];
 const LONG_MS = 3_600_000;
 
-/** A service over tables in memory, until `use` is done. */
+/** A service over tables in memory, for the duration of `use`. */
 async function withService(
   view: Ledger['view'],
   waits: NonNullable<ConstructorParameters<typeof IndexerService>[0]['waits']>,
@@ -55,7 +55,7 @@ it('what has failed is not tried again for each query', async () => {
     const before = asked;
     const queries = Array.from({ length: 50 }, () => service.database().catch(() => undefined));
     await Promise.all(queries);
-    // Each looks once how far the tables are.
+    // Each query checks the progress of the tables once.
     expect(asked - before).toBeLessThanOrEqual(queries.length);
     expect(failures).toHaveLength(1);
   });
@@ -68,7 +68,7 @@ it('what has failed is tried again later, and then less often', async () => {
   const seldom = { retryMs: 1, maxRetryMs: LONG_MS };
   await withService(failing, seldom, async (_, failures) => {
     await expect.poll(() => failures.length).toBeGreaterThan(4);
-    // The sixteenth failure would be after 2^15 ms.
+    // The sixteenth failure would come after 2^15 ms.
     await delay(100);
     expect(failures.length).toBeLessThan(16);
   });

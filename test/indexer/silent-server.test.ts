@@ -1,4 +1,4 @@
-/** A server of PostgreSQL that takes connections and says nothing. */
+/** A PostgreSQL server that accepts connections and never responds. */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** The tables of an indexer in a test: opening them, and all their rows. */
+/** Opens an indexer's tables in tests, and reads all their rows. */
 
 import { CATALOGUE } from '../../src/indexer/catalogue/index.ts';
 import type { Database } from '../../src/indexer/database/session.ts';
@@ -12,7 +12,7 @@ export async function openTestedTables(): Promise<{
   return await openTables(undefined);
 }
 
-/** Rows of tables that are made when they are written, not of the chain. */
+/** Columns that depend on the time of writing, not on the chain. */
 const OF_NO_CHAIN = new Set(['processor_status.last_updated']);
 
 /** Every row of every table as JSON, sorted, by table. */

@@ -1,4 +1,4 @@
-/** The commit pipeline: order, failures, and a store that is full for some of the commits. */
+/** The commit pipeline: order, failures, and a store that is full during some commits. */
 import { describe, expect, it, vi } from 'vitest';
 import { bulkChunks } from '../../bench/bulk-ledger/bulk-ledger.ts';
 import { type Commit, Committer } from '../../src/ingest/committer.ts';
@@ -36,7 +36,7 @@ const CHUNKS: readonly Chunk[] = [
 const LAST = CHUNKS.at(-1)!;
 const LAST_VERSION = LAST.firstVersion + BigInt(LAST.transactions.length) - 1n;
 
-/** Pushes all chunks, whatever happens. @returns what each push and the drain ended with */
+/** Pushes all chunks, even after failures. @returns the outcome of each push and of the drain */
 async function pushAll(committer: Committer): Promise<unknown[]> {
   const outcomes: unknown[] = [];
   for (const chunk of CHUNKS) outcomes.push(await committer.push(chunk).catch((error) => error));
@@ -53,7 +53,7 @@ describe('commits', () => {
       const heads: Head[] = [];
       const onCommit = ({ head }: Commit) => heads.push(head);
       const outcomes = await pushAll(new Committer(writer, { onCommit }));
-      // Chunks behind it do not continue the ledger; the failure that is reported is the full disk.
+      // Later chunks do not continue the ledger either, but the full disk is the reported failure.
       const failures = outcomes.filter((outcome) => outcome !== undefined);
       expect(failures.length).toBeGreaterThan(0);
       expect(new Set(failures).size).toBe(1);
@@ -61,7 +61,7 @@ describe('commits', () => {
       expect(outcomes.at(-1)).toBe(failures[0]);
       expect(heads).toHaveLength(refused);
       expect(writer.head?.version).toBe(heads.at(-1)?.version);
-      // With space a new committer continues where the ledger ends.
+      // When there is space, a new committer continues at the end of the ledger.
       await new Committer(writer, { onCommit }).pushAll(CHUNKS.slice(refused));
       expect(heads).toHaveLength(CHUNKS.length);
       expect(writer.head?.version).toBe(LAST_VERSION);
@@ -72,7 +72,7 @@ describe('commits', () => {
     CHUNKS.map((_, index) => [index, code] as const),
   );
   it.each(trouble)('wait when commit %i fails with %s', async (refused, code) => {
-    // The chunk behind it fails before it reaches the store: the next two commits are attempts of the same chunk.
+    // The next chunk fails before it reaches the store, so the next two commits are attempts of the same chunk.
     const store = new SmallStore([refused, refused + 1, refused + 2], code);
     const writer = await LedgerWriter.open(store);
     const heads: Head[] = [];

@@ -1,4 +1,4 @@
-/** Chains of random transactions of every wire form, with hashes that fit: what a feed may send. */
+/** Chains of random transactions of every wire form, with matching hashes: valid contents of a feed. */
 import fc from 'fast-check';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { accumulatorRoot, MerkleAccumulator } from '../../src/move/crypto/accumulator.ts';
@@ -15,10 +15,10 @@ import {
 import { WriteSet, writeSetHash } from '../../src/move/transactions/write-set.ts';
 import { onChainData } from '../move/transactions/wire-arbitraries.ts';
 
-/** Pages whose every byte fits its hashes. */
+/** Pages in which every byte matches its hashes. */
 export interface MadePage {
   readonly firstVersion: bigint;
-  /** Of the accumulator before the page. */
+  /** Frozen roots of the accumulator before the page. */
   readonly frozenRoots: readonly Buffer[];
   readonly items: readonly Buffer[];
 }
@@ -44,7 +44,7 @@ export function randomChain(
   return { firstVersion, frozenRoots, items };
 }
 
-/** The item with all its hashes put right. */
+/** The item with all its hashes recomputed. */
 function fitting(
   data: TransactionOnChainData,
   version: bigint,
@@ -63,7 +63,7 @@ function fitting(
   return TransactionOnChainData.encode({ ...data, version, info, accumulatorRootHash });
 }
 
-/** A transaction before a node tried to decrypt its payload: what its hash covers. */
+/** A transaction before a node tried to decrypt its payload, which is what its hash covers. */
 export function submitted(transaction: Transaction): Transaction {
   if (transaction.kind !== 'user') return transaction;
   const { raw } = transaction.transaction;

@@ -37,7 +37,7 @@ function body(contentType: string, make: (page: Buffer) => Uint8Array): Fault {
 
 const BCS = 'application/x-bcs';
 
-/** Everything that may go wrong for a moment, with the code of the fault. */
+/** All temporary faults, with their error codes. */
 const FAULTS: Readonly<Record<string, readonly [code: string, fault: Fault]>> = {
   busy: ['upstream_busy', status(429, { 'retry-after': '0' })],
   'busy until a date': ['upstream_busy', status(503, { 'retry-after': new Date(0).toUTCString() })],
@@ -76,7 +76,7 @@ const FAULTS: Readonly<Record<string, readonly [code: string, fault: Fault]>> = 
   ],
 };
 
-/** Misbehaves at the nth page asked for, once. */
+/** Misbehaves once, at the nth requested page. */
 function once(fault: Fault, at: number): Misbehaviour {
   let pages = 0;
   return (request, response, page) => {
@@ -101,7 +101,7 @@ describe('an upstream that for a moment is', () => {
     const source = await smallSource();
     const upstream = await upstreamOver(source);
     const until = (await openHead(source)).version;
-    // The history check asks for nothing in an empty store: pages are counted from the first.
+    // The history check requests nothing for an empty store, so pages are counted from the first one.
     upstream.settings.misbehave = once(fault, 3);
     const copy = new MemoryStore();
     const { follower, told } = await followerOf(upstream.url, copy, { until, timeouts: TIMEOUTS });
@@ -119,7 +119,7 @@ describe('an upstream that is faulty all the time', () => {
     let pages = 0;
     upstream.settings.misbehave = (request, response, page) => {
       pages += 1;
-      // Every fourth page, one fault after the other: by chance there might be none.
+      // Every fourth page, one fault after the other: random faults might not occur at all.
       if (pages % 4 !== 0) return false;
       faults[(pages / 4) % faults.length]![1](request, response, page);
       return true;
@@ -143,7 +143,7 @@ describe('an upstream that is faulty all the time', () => {
       if (version !== 250n || restarts > 0) return;
       restarts += 1;
       await upstream.stop();
-      // It comes back with less than it had, and only then with more.
+      // It returns first with less than it had, and then with more.
       upstream.settings.newest = 100n;
       await sleep(100);
       await upstream.listen();
@@ -183,7 +183,7 @@ describe('an upstream that stays wrong', () => {
     const error = await followError(follower.run(NEVER));
     expect(error).toMatchObject({ code: 'page_unproved', version: 199n, field: 'changes' });
     expect(error.message).toMatch(/^version 199, changes: /);
-    // It was asked again; what was proved before stays.
+    // The page was requested again, and the versions proved before it are kept.
     expect(told.troubles.length).toBeGreaterThanOrEqual(MAX_PAGE_ATTEMPTS - 1);
     for (const trouble of told.troubles) expect(trouble).toMatchObject({ version: 199n });
     const head = await openHead(copy);

@@ -1,4 +1,4 @@
-/** One flipped bit anywhere in a page is refused, and named by the version it is in. */
+/** One flipped bit anywhere in a page is refused, and the error names its version. */
 import { describe, expect, it } from 'vitest';
 import { PageError } from '../../src/ingest/feed/page-error.ts';
 import { PageVerifier } from '../../src/ingest/feed/page-verifier.ts';
@@ -18,7 +18,7 @@ function verifierAt({ firstVersion, frozenRoots }: MadePage): PageVerifier {
   return new PageVerifier({ ...start, trustedRoots: [], waypoint: undefined });
 }
 
-/** The fields of an item in their order, with the byte each ends before. */
+/** The fields of an item in their order, with the offset at which each ends. */
 function fieldEnds(item: Buffer): readonly (readonly [field: string, end: number])[] {
   const { bytes } = readOnChainData(new BcsReader(item));
   const endOf = (part: Buffer) => part.byteOffset - item.byteOffset + part.length;
@@ -34,8 +34,8 @@ function fieldEnds(item: Buffer): readonly (readonly [field: string, end: number
 }
 
 /**
- * The bytes of an item that no hash covers, from the first to before the second: what came of decrypting a payload
- * (docs/spec/backup.md §4.7).
+ * Start and end of the bytes of an item that no hash covers: the results of decrypting a payload (docs/spec/backup.md
+ * §4.7).
  */
 function uncovered(item: Buffer): readonly [from: number, to: number] {
   const { data, bytes } = readOnChainData(new BcsReader(item));
@@ -48,7 +48,7 @@ function uncovered(item: Buffer): readonly [from: number, to: number] {
   return [end - more, end];
 }
 
-/** Flips one bit of an item that hashes cover and gives the refusal. */
+/** Flips one bit of an item that hashes cover and returns the refusal. */
 function refusal(made: MadePage, random: Random): { readonly error: unknown; at: string } {
   const index = random.below(made.items.length);
   const item = made.items[index]!;
@@ -77,12 +77,13 @@ const FIELD_ORDER = [
   'changes',
 ];
 
-/** Holds a refusal against where the bit was. Gives whether the very field was named. */
+/** Compares a refusal with the position of the bit. Returns whether it named the exact field. */
 function expectNamed({ error, at }: { readonly error: unknown; at: string }): boolean {
   if (!(error instanceof PageError)) throw new Error(`${at}: ${error ?? 'was taken'}`);
   const [version, field] = at.split(', ');
   expect(`version ${error.version}`, `${at}: ${error.message}`).toBe(version);
-  // Damage to a length may let a field end well and the next begin badly; damage to the info shows in what it is of.
+  // After damage to a length, a field may decode and the next one fail. Damage to the info shows in the data that it
+  // covers.
   if (field !== 'info') {
     const named = FIELD_ORDER.indexOf(error.field);
     expect(named, `${at}: ${error.message}`).toBeGreaterThanOrEqual(FIELD_ORDER.indexOf(field!));

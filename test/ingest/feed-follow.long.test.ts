@@ -1,4 +1,4 @@
-/** A sample ledger followed over HTTP comes out the same, row for row. */
+/** A sample ledger followed over HTTP is identical, row for row. */
 import { describe, expect, it } from 'vitest';
 import { openHead } from '../../src/store/columns/head.ts';
 import { roundsOf } from '../random.ts';

@@ -1,4 +1,4 @@
-/** Following in this process: stores, samples and followers for the tests of the feed. */
+/** Follows in this process: stores, samples and followers for tests of the feed. */
 import { onTestFinished } from 'vitest';
 import { type BulkOptions, bulkChunks } from '../../bench/bulk-ledger/bulk-ledger.ts';
 import { Committer } from '../../src/ingest/committer.ts';
@@ -45,7 +45,7 @@ export async function digests(store: StoreReader): Promise<Record<string, string
   return found;
 }
 
-/** What a follower told its observer. */
+/** Messages of a follower to its observer. */
 export interface Told {
   readonly troubles: Error[];
   readonly incomparable: bigint[];
@@ -84,7 +84,7 @@ export async function followerOf(
   return { follower, writer, told };
 }
 
-/** The error that following ends with. */
+/** The error that ends following. */
 export async function followError(following: Promise<unknown>): Promise<RemoteError> {
   const outcome = await following.then(
     () => undefined,
@@ -94,5 +94,5 @@ export async function followError(following: Promise<unknown>): Promise<RemoteEr
   throw outcome ?? new Error('following ended without an error');
 }
 
-/** A signal that nobody aborts. */
+/** A signal that is never aborted. */
 export const NEVER: AbortSignal = new AbortController().signal;

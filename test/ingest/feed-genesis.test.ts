@@ -1,4 +1,4 @@
-/** The genesis of real networks, followed from a node that was made from its file. */
+/** The genesis of real networks, followed from a node that was initialized with its file. */
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { Committer } from '../../src/ingest/committer.ts';

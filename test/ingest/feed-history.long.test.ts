@@ -1,4 +1,4 @@
-/** What an upstream must be to be believed: the same chain, the same history, and what is trusted. */
+/** Requirements for trusting an upstream: the same chain, the same history, and the trusted roots. */
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { parseTrustedRoots } from '../../src/ingest/feed/known-history.ts';
@@ -85,7 +85,7 @@ describe('an upstream with another history of the same chain', () => {
     const copy = new MemoryStore();
     const first = await followerOf(upstream.url, copy, { until: 150n });
     await first.follower.run(NEVER);
-    // The newest info is the same, what came before is not: only the root shows it.
+    // The newest info is the same but earlier ones differ: only the root reveals it.
     upstream.settings.misbehave = (_, response, page) => {
       if (page.length === 0) return false;
       const [item] = new BcsReader(page).vector(1, readOnChainData);

@@ -1,4 +1,4 @@
-/** Asking for pages: limits, large pages, and pages asked for ahead. */
+/** Requesting pages: limits, large pages, and prefetched pages. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ChunkAssembler } from '../../src/ingest/feed/chunk-assembler.ts';
 import { FeedClient } from '../../src/ingest/feed/feed-client.ts';
@@ -22,7 +22,7 @@ import { followerOf, NEVER, sampleStore, upstreamOver } from './feed-following.t
 import type { TestUpstream } from './feed-upstream.ts';
 import { transactionOf } from './many-values.ts';
 
-/** Takes all pages of an upstream up to a version; gives the versions they began with. */
+/** Takes all pages of an upstream up to a version; returns their first versions. */
 async function takeAll(
   upstream: TestUpstream,
   options: Partial<PageSourceOptions>,
@@ -64,7 +64,7 @@ describe('pages', () => {
       upstream.settings.maxPage = maxPage;
       const until = maxPage === 1 ? 40n : last;
       expect(await takeAll(upstream, { until })).toEqual(upTo(until));
-      // After the first page it is known how many the upstream gives.
+      // After the first page the upstream's page size is known.
       for (const { limit } of upstream.pages.slice(1)) expect(limit).toBeLessThanOrEqual(maxPage);
     }
   });

@@ -1,6 +1,6 @@
 /**
- * A node that feeds, for tests: a real HTTP server over a real store that answers `GET /v1` and
- * `GET /v1/transactions` in BCS as in docs/spec/ledger.md §3.1, and misbehaves on request.
+ * A feeding node for tests: a real HTTP server over a real store, which serves `GET /v1` and `GET /v1/transactions` in
+ * BCS as in docs/spec/ledger.md §3.1, and misbehaves on request.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -10,23 +10,23 @@ import { LEDGER_IDENTITY } from '../../src/store/columns/identity-column.ts';
 import { openView } from '../../src/store/read/view.ts';
 import type { StoreReader } from '../../src/store/store.ts';
 
-/** How an answer goes wrong; `undefined`: it does not. */
+/** A fault in a response; `undefined` for none. */
 export type Misbehaviour = (
   request: IncomingMessage,
   response: ServerResponse,
   page: Buffer,
 ) => boolean | Promise<boolean>;
 
-/** What a test may change while the upstream runs. */
+/** Settings that a test may change while the upstream runs. */
 export interface UpstreamSettings {
   /** The upstream's own limit. */
   maxPage: number;
-  /** Says that the ledger ends here; absent: at its head. */
+  /** The reported end of the ledger; absent: its head. */
   newest: bigint | undefined;
   oldest: bigint;
   chainId: number | undefined;
   headerPrefix: string;
-  /** Answers instead of a page; true when it did. */
+  /** Responds instead of a page; true if it did. */
   misbehave: Misbehaviour | undefined;
 }
 
@@ -40,7 +40,7 @@ export class TestUpstream {
     headerPrefix: 'x-node',
     misbehave: undefined,
   };
-  /** Pages asked for. */
+  /** Requested pages. */
   readonly pages: { readonly start: bigint; readonly limit: number }[] = [];
   readonly #store: StoreReader;
   #server: Server | undefined;
@@ -60,7 +60,7 @@ export class TestUpstream {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** Listens, on the port it had before if it had one. */
+  /** Listens, on its previous port if it had one. */
   async listen(): Promise<void> {
     this.#server = createServer((request, response) => {
       this.#answer(request, response).catch((error: unknown) => response.destroy(error as Error));
@@ -70,7 +70,7 @@ export class TestUpstream {
     this.#port = (this.#server.address() as AddressInfo).port;
   }
 
-  /** Ends at once, with all connections. */
+  /** Stops at once, with all connections. */
   async stop(): Promise<void> {
     const server = this.#server;
     if (server === undefined) return;

@@ -1,7 +1,4 @@
-/**
- * A damaged copy of a real genesis never passes for the real one, and never ends in anything but a
- * clear error.
- */
+/** A damaged copy of a real genesis is never taken for the real one, and only ever causes a clear error. */
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { GenesisError, readGenesis } from '../../src/ingest/genesis/genesis.ts';

@@ -1,7 +1,4 @@
-/**
- * Files made to cost memory: reading and proving them stays within 64 MB of their size, and ends
- * soon.
- */
+/** Files designed to use memory: reading and proving them stays within 64 MB of their size, and ends soon. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -22,7 +19,7 @@ import { NEEDED_WRITES } from './small-genesis.ts';
 
 const MB = 1_000_000;
 const MAX_GROWTH_BYTES = 64 * MB;
-/** What the collector has not come to yet adds to a peak, what reading needs is in each: the smallest one counts. */
+/** Each peak includes the memory that reading needs, and some garbage. The smallest one counts. */
 const MAX_MEASUREMENTS = 3;
 
 /** The bytes before the raw writes and events of a file with `rawCount` raw writes. */
@@ -32,7 +29,7 @@ function head(rawCount: number): BcsWriter {
   return writer.length32(NEEDED_WRITES.length + rawCount).fixed(needed.subarray(1));
 }
 
-/** A file of writes of raw keys of four bytes, each with a value of `valueBytes`; no events. */
+/** A file with writes of raw keys of four bytes, each with a value of `valueBytes`; no events. */
 function fileOfWrites(count: number, valueBytes: number): Buffer {
   const writer = head(count);
   const value = Buffer.alloc(valueBytes);
@@ -49,7 +46,7 @@ function fileOfWrites(count: number, valueBytes: number): Buffer {
   return writer.u8(0).toBytes();
 }
 
-/** A file of handle events, each of its own stream. */
+/** A file with handle events, each of its own stream. */
 function fileOfStreams(count: number): Buffer {
   const writer = head(0).length32(count);
   for (let index = 0; index < count; index += 1) {
@@ -59,8 +56,8 @@ function fileOfStreams(count: number): Buffer {
 }
 
 /**
- * A file of module events, as many as fit, each of a struct with the most arguments that may be,
- * written as `argument`.
+ * A file with as many module events as fit, each of a struct with the maximum number of type arguments, encoded as
+ * `argument`.
  */
 function fileOfTypes(argument: readonly number[]): Buffer {
   const argumentCount = Math.floor((MAX_TYPE_TAGS - 1) / argument.length);
@@ -74,7 +71,7 @@ function fileOfTypes(argument: readonly number[]): Buffer {
   return writer.toBytes();
 }
 
-/** Made one at a time, so that only one file is in memory. */
+/** Created one at a time, so that only one file is in memory. */
 const FILES: readonly (readonly [string, () => Buffer])[] = [
   ['most writes', () => fileOfWrites(MAX_GENESIS_ITEMS - 2, 0)],
   ['most streams', () => fileOfStreams(MAX_GENESIS_ITEMS)],
@@ -90,7 +87,7 @@ const FILES: readonly (readonly [string, () => Buffer])[] = [
   ],
 ];
 
-/** Resident bytes of this process as Linux counts them: now, or at most since `resetPeak`. */
+/** Resident bytes of this process as Linux counts them: now, or the peak since `resetPeak`. */
 function residentBytes(field: 'VmRSS' | 'VmHWM'): number {
   const status = readFileSync('/proc/self/status', 'utf8');
   const kibibytes = new RegExp(`${field}:\\s+(\\d+) kB`).exec(status);

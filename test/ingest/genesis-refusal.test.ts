@@ -1,6 +1,4 @@
-/**
- * A file that is not a genesis is refused with its own code, in one line with the place; anything else is stored.
- */
+/** A file that is not a genesis is refused with its own code, in one line with the position; any genesis is stored. */
 import { describe, expect, test } from 'vitest';
 import {
   type Genesis,
@@ -119,7 +117,7 @@ describe('files that are no genesis', () => {
   });
 
   test('writes out of order or twice', () => {
-    // Two raw keys, 2 bytes each, written by hand because the writer sorts.
+    // Two raw keys of 2 bytes, encoded by hand because the writer sorts them.
     const head = [1, 0, 0, 2];
     const swapped = refusal(Buffer.from([...head, 2, 1, 9, 2, 2, 1, 8, 2, 0]));
     expect(swapped).toMatchObject({ code: 'malformed', part: 'write 1', offset: 8 });
@@ -241,7 +239,7 @@ describe('limits', () => {
     expect(refusal(big.subarray(2)).code).toBe('not_a_genesis');
   });
 
-  /** `count` writes of raw keys of 3 bytes, each deleted. */
+  /** `count` deletions of raw keys of 3 bytes. */
   function rawWrites(writer: BcsWriter, count: number): void {
     writer.length32(count);
     for (let index = 0; index < count; index += 1) {

@@ -1,4 +1,4 @@
-/** A genesis that lies on a server. */
+/** A genesis on a server. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

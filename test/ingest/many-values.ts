@@ -1,10 +1,13 @@
-/** Few bytes of input that have millions of values. */
+/** Small inputs that contain millions of values. */
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 
-/** Less than what unpacked chunks and pages may have. */
+/** Fewer than unpacked chunks and pages may have. */
 export const MANY_VALUES = 60_000_000;
 
-/** BCS of an unsigned user transaction that calls 0x0::m::f with so many type arguments, `bool`, or arguments, empty. */
+/**
+ * BCS of an unsigned user transaction that calls 0x0::m::f with `types` type arguments `bool` and `args` empty
+ * arguments.
+ */
 export function transactionOf(counts: { readonly types?: number; readonly args?: number }): Buffer {
   const { types = 0, args = 0 } = counts;
   return encodeBcs((writer) => {

@@ -1,4 +1,4 @@
-/** A genesis of a few writes, made by hand, for tests that need no real one. */
+/** A handmade genesis of a few writes, for tests that do not need a real one. */
 
 import type { ContractEvent } from '../../src/move/transactions/event.ts';
 import { Transaction } from '../../src/move/transactions/transaction.ts';
@@ -59,7 +59,7 @@ function creation(key: WriteSetEntry['key'], bytes: Buffer): WriteSetEntry {
   return { key, op: { kind: 'creation', bytes, metadata: undefined } };
 }
 
-/** One write of every kind, several of which no decoder understands. */
+/** One write of every kind, several of which do not decode. */
 export const ODD_WRITES: readonly WriteSetEntry[] = [
   creation(moduleStateKey(ADDRESS_ONE, 'broken'), Buffer.from('no module')),
   creation(resourceStateKey(ADDRESS_ONE, frameworkTag('no', 'Such')), Buffer.from('??')),

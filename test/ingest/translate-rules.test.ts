@@ -1,4 +1,7 @@
-/** Translation at its edges: missing resources, pending chunks, both forms at once, data that is not what it says. */
+/**
+ * Edge cases of translation: missing resources, pending chunks, both forms at once, and data that does not match its
+ * type.
+ */
 import { describe, expect, it } from 'vitest';
 import { ChunkTranslator } from '../../src/ingest/translate/chunk-translator.ts';
 import { TRANSLATIONS } from '../../src/ingest/translate/translation-table.ts';
@@ -61,7 +64,7 @@ function handle(counter: bigint, creationNumber: bigint) {
   return { counter, key: { creationNumber, address: ACCOUNT } };
 }
 
-/** A write of the account's coin store; without a handle it is deleted. */
+/** A write of the account's coin store; without a handle a deletion. */
 function coinStore(deposits: ReturnType<typeof handle> | undefined): StateWrite {
   const key = physicalStateKey(
     resourceStateKey(ACCOUNT, parseStructTag(`0x1::coin::CoinStore<${COIN}>`)),
@@ -85,7 +88,7 @@ function transaction(
   return { writes, events, info: Buffer.of(0), transaction: Buffer.of(0) };
 }
 
-/** A chunk whose accumulator is any at all: translation looks at none of it. */
+/** A chunk with an arbitrary accumulator, which translation does not read. */
 function chunkAt(firstVersion: bigint, transactions: readonly ChunkTransaction[]): Chunk {
   const leaves = (firstVersion + BigInt(transactions.length)).toString(2).replaceAll('0', '');
   const isFirst = firstVersion === 0n;
@@ -108,7 +111,7 @@ function chunkAt(firstVersion: bigint, transactions: readonly ChunkTransaction[]
   };
 }
 
-/** The reads of a store as functions of their own. */
+/** The reads of a store as separate functions. */
 function readsOf(store: MemoryStore): StoreReader {
   return {
     get: (...asked) => store.get(...asked),
@@ -123,7 +126,7 @@ function readsOf(store: MemoryStore): StoreReader {
   };
 }
 
-/** Places that the events of a chunk get: creation number and sequence number. */
+/** The positions that the events of a chunk get: creation number and sequence number. */
 function places(chunk: Chunk): string[] {
   return chunk.transactions.flatMap(({ translatedEvents = [] }) =>
     translatedEvents.map(
@@ -168,7 +171,7 @@ describe('a place in a stream', () => {
     );
     await writer.append(await translator.translate(chunkAt(0n, [genesis])));
     translator.forget(0n);
-    // In the store; then in a pending chunk; then in the chunk itself.
+    // The previous event is in the store, then in a pending chunk, then in the chunk itself.
     const second = await translator.translate(chunkAt(1n, [transaction([], [coinDeposit(1n)])]));
     expect(places(second)).toEqual(['account/12/2']);
     const third = await translator.translate(chunkAt(2n, [transaction([], [coinDeposit(1n)])]));
@@ -248,7 +251,7 @@ describe('without a resource', () => {
       writer.address(ACCOUNT).bytes(Buffer.alloc(32)).bytes(Buffer.alloc(32, 1)),
     );
     const events = [coinDeposit(1n), withdraw, register, rotate, coinDeposit(2n)];
-    // The reference gives every one of them number 0; here a place is given out once.
+    // The reference gives each of them number 0; here no position is used twice.
     expect(await translated(transaction([], events))).toEqual([
       'account/2/0',
       'account/3/0',
@@ -305,7 +308,7 @@ describe('events that are not what their type says', () => {
     const odd = ['', 'u8', '0x1::a', 'x'.repeat(9_000)].map((type) => coinDeposit(1n, type));
     const events = [short, long, ...odd];
     expect(await translated(transaction([store], events))).toEqual([]);
-    // A type that nests too deeply names no coin there could be a store of.
+    // A type that is nested too deeply cannot be that of a coin with a store.
     for (let depth = 1; depth < 12; depth += 1) {
       const deep = coinDeposit(1n, `0x1::a::B<${nested(depth)}>`);
       await expect(translated(transaction([store], [deep]))).resolves.toHaveLength(

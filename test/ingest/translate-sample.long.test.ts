@@ -1,6 +1,6 @@
 /**
- * Every module event of a sample ledger that has an old stream is in it: held against a second reading of
- * docs/spec/http.md §7.6, with the chain's own type definitions and handle fields found by name.
+ * Every module event of a sample ledger that has an old stream is in it: compared with a second implementation of
+ * docs/spec/http.md §7.6, which finds types and handle fields by name in the chain's own definitions.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openLedger } from '../../src/ledger/open.ts';
@@ -91,7 +91,7 @@ function tokenEventStore(rows: Readonly<Record<string, string>>): Record<string,
 
 type Json = Record<string, unknown>;
 
-/** Reads values of the ledger as JSON, by the chain's own definitions. */
+/** Decodes values of the ledger to JSON, by the chain's own definitions. */
 class Renderer {
   readonly #view: StoreView;
   readonly #lookup: ModuleLookup;
@@ -106,7 +106,7 @@ class Renderer {
     return JSON.parse(renderValue(layout, bytes)) as Json;
   }
 
-  /** A resource after a version; `@` before its type: in the object group. */
+  /** A resource after a version; `@` before its type means in the object group. */
   async resource(owner: string, named: string, version: bigint): Promise<Json | undefined> {
     const address = owner.slice(2).padStart(64, '0');
     const type = named.replace('@', '');
@@ -129,19 +129,19 @@ interface Handle {
   readonly guid: { readonly id: { readonly creation_num: string; readonly addr: string } };
 }
 
-/** An address, or that of an object. */
+/** A plain address, or the address in an object. */
 function addressIn(value: unknown): string {
   return typeof value === 'object' ? String((value as Json)['inner']) : String(value);
 }
 
-/** The event with the values of its snapshots bare, as the handle event has them. */
+/** The event with its snapshots replaced by their plain values, as in the handle event. */
 function withoutSnapshots(event: Json): Json {
   const bare = (value: unknown): unknown =>
     typeof value === 'object' && value !== null && 'value' in value ? value.value : value;
   return Object.fromEntries(Object.entries(event).map(([name, value]) => [name, bare(value)]));
 }
 
-/** The stream that an event must be in; `undefined` when no handle is there. */
+/** The expected stream of an event; `undefined` if there is no handle. */
 async function handleOf(
   renderer: Renderer,
   row: string,

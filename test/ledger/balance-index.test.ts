@@ -1,6 +1,6 @@
 /**
- * The rows of balances (src/store/write/balance-index.ts) beside state: whatever is written, in whatever order and in chunks
- * of whatever size, the quick way and the plain way give the same balance of everybody, at every version.
+ * Compares the rows of balances (src/store/write/balance-index.ts) with state: whatever is written, in any order and
+ * chunks of any size, both give the same balance of every owner, at every version.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -57,7 +57,7 @@ import { MemoryStore } from '../store/memory-store.ts';
 
 const runs = roundsOf('RUNS', 3, 200);
 
-/** A whole number below another. */
+/** Returns a whole number below another. */
 type Random = (below: number) => number;
 
 function randomSource(seed: number): Random {
@@ -95,7 +95,7 @@ function coinStoreWrite(random: Random): StateWrite {
   return { key, value: damaged(random, value) };
 }
 
-/** Mostly whole; sometimes cut, changed, or a deletion. */
+/** Mostly unchanged; sometimes truncated, altered, or a deletion. */
 function damaged(random: Random, value: Buffer): Buffer | undefined {
   switch (random(12)) {
     case 0:
@@ -110,7 +110,7 @@ function damaged(random: Random, value: Buffer): Buffer | undefined {
   }
 }
 
-/** An object at the address of somebody's primary store, which mostly is one and mostly says whose. */
+/** An object at an owner's primary store address: usually a store, usually with the right owner. */
 function objectWrite(random: Random): StateWrite {
   const [owner, metadata] = [pick(random, OWNERS), pick(random, METADATA)];
   const address = primaryStoreAddress(owner, metadata);
@@ -150,7 +150,7 @@ function randomWrites(random: Random): StateWrite[] {
   return [...byKey.values()];
 }
 
-/** A balance or the code of the failure. */
+/** A balance, or the error code of the failure. */
 async function outcome(read: () => bigint | Promise<bigint>): Promise<string> {
   try {
     return String(await read());
@@ -159,7 +159,7 @@ async function outcome(read: () => bigint | Promise<bigint>): Promise<string> {
   }
 }
 
-/** How often rows answered, and what. */
+/** How often rows answered, and the results. */
 interface Tally {
   answered: number;
   passed: number;
@@ -178,7 +178,7 @@ async function compare(view: StoreView, versions: readonly bigint[], tally: Tall
         const where = `${owner.slice(-5)} ${JSON.stringify(asset)} at ${version}`;
         expect(`${where}: ${found}`).toBe(`${where}: ${wanted}`);
         tally.outcomes.add(found);
-        // What the row says is given at once, what state says is promised.
+        // Results from rows are returned at once, those from state as promises.
         const isAtOnce = !(await isPromised(quick));
         if (isAtOnce) tally.answered += 1;
         else tally.passed += 1;
@@ -246,7 +246,7 @@ describe('rows of balances give what state gives', () => {
     for (let run = 0; run < runs; run += 1) {
       await history(new MemoryStore(), randomSource(seed + run), tally);
     }
-    // Both ways were met, amounts of every size, and what does not decode.
+    // Both paths were taken, with amounts of every size and with values that do not decode.
     expect(tally.answered).toBeGreaterThan(100);
     expect(tally.passed).toBeGreaterThan(100);
     expect(tally.outcomes.size).toBeGreaterThan(8);

@@ -1,4 +1,4 @@
-/** The state keys of balances: each is hashed in one go, and is what the parts of the key give. */
+/** State keys of balances: each is hashed in one pass, with the same result as from the key's parts. */
 import { describe, expect, it } from 'vitest';
 import { CoinAsset, FungibleAsset, primaryStoreGroup } from '../../src/ledger/balances/balance.ts';
 import {
@@ -16,7 +16,7 @@ import { Random, testSeed } from '../random.ts';
 
 const seed = testSeed('balance-keys');
 
-/** A whole number below another. */
+/** Returns a whole number below another. */
 function belowSource(start: number): (below: number) => number {
   const random = new Random(start);
   return (below) => random.below(below);

@@ -1,4 +1,4 @@
-/** A ledger of a snapshot that nothing has followed yet: it has one version, its time, and no block. */
+/** A ledger from a snapshot that has not been followed yet: it has one version, its time, and no block. */
 import { expect, it } from 'vitest';
 import { checkpointUpTo } from '../../src/ingest/checkpoint.ts';
 import { CoinAsset } from '../../src/ledger/balances/balance.ts';

@@ -1,4 +1,4 @@
-/** The cache of transactions as JSON: what it counts is what it holds. */
+/** The cache of transactions as JSON: the size that it counts is the memory that it holds. */
 import { queryObjects } from 'node:v8';
 import { expect, test } from 'vitest';
 import { bulkChunks } from '../../bench/bulk-ledger/bulk-ledger.ts';
@@ -7,12 +7,12 @@ import { openLedger } from '../../src/ledger/open.ts';
 import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { temporarySqliteStore } from '../store/engines.ts';
 
-/** What else is reachable then: memory of the text that was written last, blocks and a record of the store. */
+/** Other reachable memory at that point: the last written text, blocks and a record of the store. */
 const OTHERS_BYTES = 256 * 1024;
 
-/** Of buffers that are reachable. */
+/** Bytes of all reachable buffers. */
 function bufferBytes(): number {
-  // Collects everything else.
+  // Collects all garbage.
   queryObjects(LedgerWriter as never, { format: 'count' });
   return process.memoryUsage().arrayBuffers;
 }
@@ -28,8 +28,8 @@ test('transactions are alone in their memory', async () => {
       await history.renderer.render(await history.transaction(BigInt(version), ''));
     }
   };
-  // What is asked for again is cached: every other one, beside texts that are not. All of it fits into half of the
-  // budget, so that none is dropped meanwhile.
+  // A repeated read is cached: every other version, beside ones that are not. All fit into half of the budget, so that
+  // none is dropped meanwhile.
   await ask(2);
   const before = { held: bufferBytes(), counted: countedBytes() };
   await ask(1);

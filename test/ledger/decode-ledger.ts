@@ -1,4 +1,4 @@
-/** A ledger of a few functions, and calls of them to decode. */
+/** A ledger with a few functions, and calls of them to decode. */
 
 import { BinaryFormatError } from '../../src/move/modules/format.ts';
 import type { ModuleLookup } from '../../src/move/modules/lookup.ts';
@@ -21,12 +21,12 @@ const ledger = ledgerOf(
   },
   { ...OLD_FRAMEWORK, '0x2::m::Empty': { fields: [] } },
 );
-/** Every module named `broken` does not load. */
+/** A module called `broken` never loads. */
 export const lookupModule: ModuleLookup = (id) => {
   if (id.name !== 'broken') return ledger(id);
   throw new BinaryFormatError('bad_magic', 'does not load');
 };
-/** Chain 4, whose time is not known. */
+/** Chain 4, at an unknown time. */
 export const context = { chainId: 4, lookupModule };
 
 /** A call of `0x2::m` with arguments in hex. */
@@ -45,7 +45,7 @@ export function script(code: string, ...args: readonly TransactionArgument[]): S
   return { kind: 'script', code: Buffer.from(code, 'hex'), typeArguments: [], args };
 }
 
-/** Decodes a transaction with the payload: the payload shown, the rest of the answer, and its notes. */
+/** Decodes a transaction with this payload: returns the decoded payload, the rest of the request, and the notes. */
 export async function payloadOf(payload: TransactionPayload, changes = {}) {
   const again = await decodeAndEncode(messageOf(rawTransaction(payload, changes)), context);
   const { payload: shown, ...rest } = JSON.parse(again.text) as Record<string, unknown>;

@@ -1,4 +1,4 @@
-/** What decoding says beside the request: warnings, raw forms, refusals, limits. */
+/** Notes of decoding beside the request: warnings, raw forms, refusals, limits. */
 import { describe, expect, it } from 'vitest';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { padAddress } from '../../src/move/types/address.ts';
@@ -57,7 +57,7 @@ describe('what a person should know', () => {
     const { decoded, encoded } = await decodeAndEncode(message({ chainId: 5 }), context);
     expect(warningCodes(decoded)).toEqual(['other_chain']);
     expect(decoded.notes).toMatchObject({ chainId: 5, encodesBack: false });
-    // It is the chain alone that keeps this ledger from making the same bytes.
+    // Only the chain id keeps this ledger from encoding the same bytes.
     expect(encoded).toEqual(message({ chainId: 5 }));
     const { notes } = await decodeSubmission(message({ chainId: 5 }), { lookupModule });
     expect([notes.encodesBack, notes.warnings]).toEqual([true, []]);
@@ -220,7 +220,7 @@ describe('bytes that are no signing message', () => {
 describe('limits', () => {
   it.each([-1, 0, 1])('MAX_SIGNING_MESSAGE_BYTES %i', async (more) => {
     const around = messageOf(rawTransaction(script(''))).length;
-    // Three bytes of length instead of one.
+    // The length takes three bytes instead of one.
     const code = '00'.repeat(MAX_SIGNING_MESSAGE_BYTES + more - around - 2);
     const message = messageOf(rawTransaction(script(code)));
     expect(message.length).toBe(MAX_SIGNING_MESSAGE_BYTES + more);

@@ -1,4 +1,4 @@
-/** Decoding scripts, encrypted payloads and payloads that the request has no form for. */
+/** Decoding scripts, encrypted payloads and payloads without a request form. */
 
 import { describe, expect, it } from 'vitest';
 import type { TransactionPayload } from '../../src/move/transactions/payload.ts';

@@ -1,6 +1,6 @@
 /**
- * Decoding whatever can be signed: random transactions of every shape, random calls that encode, and damaged bytes.
- * The answer says the truth about itself: `encodesBack` exactly when its text encodes to the very bytes.
+ * Decoding everything that can be signed: random transactions of every shape, random calls that encode, and damaged
+ * bytes. The result is truthful about itself: `encodesBack` is true exactly when its text encodes to the same bytes.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -114,7 +114,7 @@ function randomInteger(bits: number, random: Random): bigint {
   return BigInt(`0x${random.bytes(bits / 8).toString('hex')}`);
 }
 
-/** The members around a payload: nonce, signers and multisig or not. */
+/** The members around a payload: with or without nonce, signers and multisig. */
 function wrap(payload: JsonValue, random: Random): JsonValue {
   const u64 = () => String(randomInteger(64, random));
   const someone = () => `0x${random.bytes(32).toString('hex')}`;
@@ -232,7 +232,7 @@ describe.skipIf(!genesisPresent)('any transaction (needs ../shared for the modul
   });
 });
 
-/** Cut, lengthened, or with one byte changed behind the domain. */
+/** Truncated, extended, or with one byte changed after the domain. */
 function damage(message: Buffer, random: Random): Buffer {
   const at = 32 + random.below(message.length - 32);
   switch (random.below(4)) {

@@ -1,4 +1,6 @@
-/** Decoding the vectors of docs/spec/encode.md §A7: the request comes back, and gives the same bytes again. */
+/**
+ * Decoding the vectors of docs/spec/encode.md §A7: the result is the original request, and encodes to the same bytes.
+ */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { formatHex, parseHex } from '../../src/move/bcs/hex.ts';
@@ -46,7 +48,9 @@ async function decode(vector: Vector, lookupModule: ModuleLookup) {
   return { notes: decoded.notes, request: JSON.parse(formatJson(decoded.request)), again };
 }
 
-/** What two spellings of one request differ in: padding of addresses, hex without 0x, an ABI that is not needed. */
+/**
+ * Removes the differences between two spellings of a request: padding of addresses, hex without 0x, an unneeded ABI.
+ */
 function plain(value: unknown): unknown {
   if (typeof value === 'string') {
     if (/^(0x)?[0-9a-fA-F]*$/.test(value) && !/^\d+$/.test(value)) {

@@ -1,4 +1,4 @@
-/** Encoding with what is cached: at once where the lookup answers at once, and as if nothing had been cached. */
+/** Encoding with caches: synchronous if the lookup is, and with the same results as without caches. */
 import { describe, expect, it } from 'vitest';
 import { type JsonValue, parseJson } from '../../src/move/json/json-text.ts';
 import type { ModuleLookup } from '../../src/move/modules/lookup.ts';

@@ -1,4 +1,4 @@
-/** Every message of docs/spec/encode.md §A4, and what is accepted just beside it. */
+/** Every message of docs/spec/encode.md §A4, and the closest inputs that are accepted. */
 import { describe, expect, it } from 'vitest';
 import { MoveError } from '../../src/move/errors.ts';
 import type { ModuleLookup } from '../../src/move/modules/lookup.ts';

@@ -1,6 +1,6 @@
 /**
- * Encrypted payloads (docs/spec/encode.md §A2): 122 answers recorded of a running reference node on a chain of id 4,
- * and ciphertexts whose curve points another library makes.
+ * Encrypted payloads (docs/spec/encode.md §A2): 122 recorded responses of a running reference node on a chain with id
+ * 4, and ciphertexts whose curve points another library creates.
  */
 import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { ed25519 } from '@noble/curves/ed25519.js';
@@ -16,7 +16,7 @@ const recorded = recordedLines<Recorded & { readonly name: string; readonly body
   'vectors/encrypted.jsonl',
 );
 
-/** The answer's body. */
+/** The response's body. */
 async function answer(body: string): Promise<string> {
   try {
     const context = { chainId: 4, lookupModule: () => undefined };
@@ -71,7 +71,7 @@ function expectRefused(parts: Parts, detail: string): void {
   );
 }
 
-/** Whether the other library reads the bytes. */
+/** Whether the other library accepts the bytes. */
 function isRead(read: () => unknown): boolean {
   try {
     read();
@@ -154,7 +154,7 @@ describe('group elements', () => {
 
   const MODULUS = bls12_381.fields.Fp.ORDER;
   const half = (value: bigint): Buffer => Buffer.from(value.toString(16).padStart(96, '0'), 'hex');
-  /** A point that is read, or not: flags, then the two parts of x. */
+  /** A valid or invalid point: flags, then the two parts of x. */
   const pointOf = (flags: number, imaginary: bigint, real: bigint): Buffer => {
     const point = Buffer.concat([half(imaginary), half(real)]);
     point[0]! |= flags;

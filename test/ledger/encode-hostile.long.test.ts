@@ -1,4 +1,4 @@
-/** Requests that want to hurt: nothing but a refusal or an answer comes of them, soon, within limits. */
+/** Malicious requests: each only causes a refusal or a response, soon, and within limits. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -153,7 +153,7 @@ function fill(unit: string): string {
   return unit.repeat(Math.floor((BODY_BYTES - 1_000) / unit.length));
 }
 
-// A quadratic algorithm takes minutes on these: it runs into the time limit of a test.
+// A quadratic algorithm would take minutes for these and exceed the test's time limit.
 describe('bodies of 8 MiB end soon', () => {
   const many = (unit: string) => `[${fill(`${unit},`)}${unit}]`;
   const abi =

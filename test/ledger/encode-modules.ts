@@ -1,4 +1,4 @@
-/** Modules with entry functions, made by hand from type texts, for tests of the encoder that need no real ledger. */
+/** Modules with entry functions, built from type texts, for encoder tests without a real ledger. */
 
 import { randomUUID } from 'node:crypto';
 
@@ -17,7 +17,7 @@ import type { MoveType } from '../../src/move/types/move-type.ts';
 import { readMoveType } from '../../src/move/types/type-parser.ts';
 import { moduleLookup, OLD_FRAMEWORK, type Source } from '../move/values/layout-modules.ts';
 
-/** One function; parameters are type texts, in which `T0`, `i64`, … are types too. */
+/** One function. Parameters are type texts, which may also be `T0`, `i64`, … */
 export interface FunctionSource {
   readonly parameters: readonly string[];
   readonly typeParameters?: number;
@@ -26,10 +26,10 @@ export interface FunctionSource {
   readonly visibility?: Visibility;
 }
 
-/** Functions by their full names, such as `0x1::coin::transfer`. */
+/** Functions by full name, such as `0x1::coin::transfer`. */
 export type Functions = Readonly<Record<string, FunctionSource | readonly FunctionSource[]>>;
 
-/** A lookup over modules that hold the given functions and structs. Each module is one object for ever. */
+/** A lookup of modules with the given functions and structs. Each module is always the same object. */
 export function ledgerOf(functions: Functions, structs: Source = OLD_FRAMEWORK): ModuleLookup {
   const placeholders = Object.keys(functions).map((path) => {
     const module = path.slice(0, path.lastIndexOf('::'));
@@ -49,7 +49,7 @@ export function ledgerOf(functions: Functions, structs: Source = OLD_FRAMEWORK):
   };
 }
 
-/** Types the text grammar lacks are written as structs of 0x0 and put back afterwards. */
+/** Types that the text grammar lacks are written as structs of 0x0 and replaced afterwards. */
 function parseParameter(text: string): MoveType {
   return restore(
     readMoveType(text.replaceAll(/\b(T\d+|i(?:8|16|32|64|128|256))\b/g, '0x0::x::$1')),

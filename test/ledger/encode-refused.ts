@@ -1,4 +1,6 @@
-/** Requests that are refused before conversion, for tests: a whole request to change, and the texts around messages. */
+/**
+ * Requests that are refused before conversion, for tests: a complete request to change, and the texts around messages.
+ */
 import { expect } from 'vitest';
 import {
   EncodeError,
@@ -29,7 +31,7 @@ export const REQUEST = {
   payload: TRANSFER as unknown,
 };
 
-/** How a body fails in the stages before conversion. */
+/** The failure of a body in the stages before conversion. */
 export function failure(body: unknown): EncodeError {
   const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
   try {

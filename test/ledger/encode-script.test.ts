@@ -33,7 +33,7 @@ const ledger = ledgerOf(
 const PREFIX = 'The given transaction is invalid: Failed to parse transaction payload: ';
 const CODE = '0xc0de';
 
-/** A script of version 6 whose one table is its signatures; it returns at once. */
+/** A script of version 6 whose only table is its signatures; it returns at once. */
 function scriptCode(parameters: string, typeParameters = 0): string {
   const count = parameters === '' ? 0 : parameters.split(' ').length;
   const signatures = `${hexByte(count)}${parameters.replaceAll(' ', '')}00`;
@@ -76,7 +76,7 @@ function encode(payload: object, extra: Extra = {}): Promise<Buffer> {
   return encodeSubmission(Buffer.from(JSON.stringify(request)), context);
 }
 
-/** The payload's hex; the sequence number must be right for the nonce. */
+/** The payload's hex; checks that the sequence number matches the nonce. */
 async function payloadHex(payload: object, extra: Extra = {}): Promise<string> {
   const message = await encode(payload, extra);
   const orderless = extra.replay_protection_nonce !== undefined;

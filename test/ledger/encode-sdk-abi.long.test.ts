@@ -1,10 +1,10 @@
 /**
- * The encoder and its inverse against @aptos-labs/ts-sdk 6.3.1 as wallets use it: plain arguments, converted by the
- * ABI. encode-sdk.long.test.ts compares the SDK's BCS classes and all shapes of transactions.
+ * The encoder and its inverse compared with @aptos-labs/ts-sdk 6.3.1 as wallets use it: plain arguments, converted by
+ * the ABI. encode-sdk.long.test.ts compares the SDK's BCS classes and all shapes of transactions.
  *
- * Where the SDK is known to differ: a script inside a multisig (inner index 00 for 01, docs/spec/encode.md §A7), shown
- * below; a text for `vector<u8>`, which it takes for UTF-8 and the interface for hex; structs and enums other than
- * String, Option and Object, references to structs, for which it has no form.
+ * Known differences of the SDK: a script inside a multisig (inner index 00 for 01, docs/spec/encode.md §A7), shown
+ * below; a text for `vector<u8>`, which it takes for UTF-8 and the API for hex; structs and enums other than String,
+ * Option and Object, and references to structs, for which it has no form.
  */
 import {
   AccountAddress,
@@ -71,7 +71,7 @@ describe.skipIf(!genesisPresent)('calls by ABI on the real genesis (needs ../sha
           expect(decoded.notes, JSON.stringify(request)).toMatchObject({ warnings: [] });
         }
       }
-      // Those with a reference to a struct, which nobody can call, or with a struct the SDK has no form for.
+      // Those with a reference to a struct, which cannot be called, or with a struct for which the SDK has no form.
       expect(left.size / functions.length).toBeLessThan(0.1);
     },
     60_000,

@@ -1,7 +1,7 @@
 /**
- * The encoder against @aptos-labs/ts-sdk 6.3.1, an independent one: random calls of every entry function of the real
- * genesis ledgers, as plain, orderless, multisig and multi-agent transactions. Known to differ, and left out: a script
- * inside a multisig (SDK 6.3.1 writes inner index 00, the reference 01; docs/spec/encode.md §A7).
+ * The encoder compared with an independent one, @aptos-labs/ts-sdk 6.3.1: random calls of every entry function of the
+ * real genesis ledgers, as plain, orderless, multisig and multi-agent transactions. A known difference is left out: a
+ * script inside a multisig (SDK 6.3.1 writes inner index 00, the reference 01; docs/spec/encode.md §A7).
  */
 import {
   AccountAddress,
@@ -55,7 +55,7 @@ import { testSeed } from '../random.ts';
 const seed = testSeed('encode-sdk');
 const TRANSACTIONS = 20_000;
 
-/** A small generator with a seed (mulberry32). */
+/** A small seeded generator (mulberry32). */
 function randomNumbers(start: number): () => number {
   let state = start >>> 0;
   return () => {
@@ -81,7 +81,7 @@ class Random {
     return items[this.below(items.length)]!;
   }
 
-  /** Often small, often the greatest. */
+  /** Often small, often the maximum. */
   integer(bits: number): bigint {
     const kind = this.below(3);
     if (kind === 0) return BigInt(this.below(100));
@@ -99,7 +99,7 @@ class Random {
   }
 }
 
-/** A value as JSON for us and as an object for the SDK; undefined: the SDK's classes have no form for the type. */
+/** A value as our JSON and as an SDK object; undefined if the SDK's classes have no form for the type. */
 type Value = { readonly json: unknown; readonly sdk: Serializable & EntryFunctionArgument };
 
 const SMALL = { u8: [8, U8], u16: [16, U16], u32: [32, U32] } as const;
@@ -223,7 +223,7 @@ interface Transaction {
   readonly expected: Uint8Array;
 }
 
-/** A random call, or undefined when the SDK has no form for a parameter. */
+/** A random call; undefined if the SDK has no form for a parameter. */
 function randomTransaction(callable: Callable, random: Random): Transaction | undefined {
   const typeArguments = Array.from({ length: callable.typeParameterCount }, () =>
     random.of(TYPE_ARGUMENTS),
@@ -334,7 +334,7 @@ describe.skipIf(!genesisPresent)('entry functions of the real genesis (needs ../
           );
         }
       }
-      // Those with a reference to a struct, which nobody can call, or a struct the SDK has no class for.
+      // Those with a reference to a struct, which cannot be called, or with a struct for which the SDK has no class.
       expect(left.size / callables.length).toBeLessThan(0.1);
     },
     60_000,

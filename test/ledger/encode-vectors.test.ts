@@ -1,6 +1,6 @@
 /**
- * The vectors of docs/spec/encode.md §A7, computed three independent ways (reference code, SDK 7.3.0, a plain encoder):
- * against modules made from the parameter types they name, and against the real genesis where it is present.
+ * The vectors of docs/spec/encode.md §A7, computed in three independent ways (reference code, SDK 7.3.0, a plain
+ * encoder): with modules built from the parameter types in the vectors, and with the real genesis if it exists.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -37,7 +37,7 @@ async function encode(vector: Vector, lookupModule: ModuleLookup): Promise<strin
   return formatHex(await encodeSubmission(body, { chainId: vector.chain_id, lookupModule }));
 }
 
-/** The ledger a vector describes. Object is an address, so nothing of it is needed. */
+/** The ledger that a vector describes. Object is an address, so it needs no module. */
 function describedLedger({ request, function_params }: Vector): ModuleLookup {
   const { payload } = request;
   const path = payload.function ?? payload.transaction_payload?.function;
@@ -70,7 +70,7 @@ describe.skipIf(!genesisPresent)('vectors on the real genesis (needs ../shared)'
   it.each(vectors.map((vector) => [vector.name, vector] as const))('%s', async (_name, vector) => {
     const lookup = lookupOf(vector.ledger);
     expect(await encode(vector, lookup)).toBe(vector.signing_message);
-    // Once more: now the layouts are kept.
+    // The second time with cached layouts.
     expect(await encode(vector, lookup)).toBe(vector.signing_message);
   });
 

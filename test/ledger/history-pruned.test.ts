@@ -7,7 +7,7 @@ import { LedgerError, versionPruned } from '../../src/state/ledger-error.ts';
 import type { PruningGuard } from '../../src/state/pruning-guard.ts';
 import type { LedgerSource } from '../../src/state/source.ts';
 
-/** A history whose transactions are rendered as their version, or fail. */
+/** A history whose transactions render as their version, or fail. */
 function historyOf(failures: Readonly<Record<number, Error>>, isLater: boolean): History {
   const renderer = {
     render(item: Buffer) {

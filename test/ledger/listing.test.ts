@@ -1,4 +1,4 @@
-/** What bounds a page of an account besides its limit, and that a walk loses nothing by it. */
+/** What limits a page of an account apart from `limit`, without losing anything on a walk. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   type ListedPage,
@@ -144,7 +144,7 @@ describe('keys looked at', () => {
   });
 
   it('are few for modules among many resources', async () => {
-    // Lengths of 125 to 300 bytes: those of one byte, and of two, which are not in the order of numbers.
+    // Lengths of 125 to 300 bytes: their prefixes have one byte or two, so they do not sort like numbers.
     const resources = Array.from({ length: 2_000 }, (_, index) =>
       write(
         resourceStateKey(ADDRESS, tag(`R${index}${'x'.repeat((index * 7) % 200)}`)),
@@ -190,7 +190,7 @@ describe('a walk', () => {
       const kinds = ALL_KINDS.filter(() => below(3) > 0);
       const expected = [...writes.values()]
         .filter(({ key, value }) => {
-          // The kind is the first byte of the path; 9 is none.
+          // The kind is the first byte of the path; there is no kind 9.
           const path = key.subarray(33 + (key[33]! < 0x80 ? 1 : 2));
           const kind = ALL_KINDS[path[0]!];
           return value !== undefined && kind !== undefined && kinds.includes(kind);

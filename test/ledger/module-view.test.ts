@@ -1,4 +1,4 @@
-/** What a view of modules remembers: requests name modules that do not exist, with names of megabytes. */
+/** What a view of modules caches: requests name modules that do not exist, with names of megabytes. */
 import { expect, it } from 'vitest';
 import { ADDRESS_ONE } from '../../src/move/types/address.ts';
 import { parseTypeTag } from '../../src/move/types/type-parser.ts';

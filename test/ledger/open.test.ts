@@ -1,4 +1,4 @@
-/** Opening views on an engine that answers later: the newest one stays, whichever opening ends first. */
+/** Opening views on an engine that answers later: the newest view is kept, whichever opening ends first. */
 import { describe, expect, test } from 'vitest';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { StoreReader } from '../../src/store/store.ts';
@@ -7,7 +7,7 @@ import { AnsweringLater } from '../store/answering-later.ts';
 import { block, chunk, transaction } from '../store/chunks.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 
-/** Reads that wait until the test lets them go. */
+/** Reads that wait until the test releases them. */
 class HeldReads extends AnsweringLater {
   readonly #held: (() => void)[] = [];
   readonly #isHeld: (read: string) => boolean;
@@ -23,7 +23,7 @@ class HeldReads extends AnsweringLater {
     return answer;
   }
 
-  /** Lets the read go that has waited longest. */
+  /** Releases the read that has waited longest. */
   release(): void {
     this.#held.shift()?.();
   }

@@ -1,7 +1,6 @@
 /**
- * Views that outlive a pruning: what they took a head of is deleted under them, and they say so.
- * The pruner gives no grace here, and the clock is moved on instead: what is trusted for seconds is
- * so by the clock alone.
+ * Views that outlive a pruning: rows of the head that they took are deleted, and they report it. The pruner gives no
+ * grace here, and the clock is advanced instead: whatever is trusted for seconds is trusted only by the clock.
  */
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { CoinAsset, FungibleAsset } from '../../src/ledger/balances/balance.ts';
@@ -57,8 +56,7 @@ function primaryStore(owner: string, amount: number): StateWrite {
 }
 
 /**
- * Versions 0 to 9, a block every two; both accounts are written at each version but one of them at
- * 4 to 7.
+ * Versions 0 to 9 with a block every two. Both accounts are written at each version, but only one of them at 4 to 7.
  */
 async function ledger() {
   const store = new MemoryStore();
@@ -114,11 +112,11 @@ describe('a view that was taken before a pruning', () => {
       await expect(view.balance(PLAIN, coin, version)).rejects.toThrow(GONE);
       await expect(view.balance(PLAIN, asset, version)).rejects.toThrow(GONE);
     }
-    // Written at 3 and not again before 8: what is newest at the oldest version stays.
+    // Written at 3 and then not before 8: the newest row at the oldest version is retained.
     for (const version of [3n, 5n, 6n, 7n]) {
       expect(await view.balance(PLAIN, asset, version)).toBe(103n);
     }
-    // A coin has a second store that may be gone, so half of the sum is no answer.
+    // A coin has a second store that may be pruned, so half of the sum is no result.
     await expect(view.balance(PLAIN, coin, 5n)).rejects.toThrow(GONE);
     for (const version of [6n, 7n]) expect(await view.balance(PLAIN, coin, version)).toBe(3n);
     expect(await view.balance(PLAIN, coin, 8n)).toBe(0n);
@@ -149,7 +147,7 @@ describe('a view that was taken before a pruning', () => {
     const view = await oldView();
     await expect(view.pages.page(page(PLAIN, 0), 'json')).rejects.toThrow(GONE);
     await expect(view.pages.page(page(PLAIN, OLDEST - 2), 'bcs')).rejects.toThrow(GONE);
-    // The newest one below the oldest version stays; this view may still show it.
+    // The newest event below the oldest version is retained, so this view may still return it.
     expect(await versionsOf(view, PLAIN, OLDEST - 1)).toBe(3);
     expect(await versionsOf(view, PLAIN, OLDEST)).toBe(3);
     const listing = (version: bigint) =>
@@ -190,7 +188,7 @@ describe('a view that reads from a server which may lack what the one before had
     const asked = (async () => view.balance(address(77), coin, 3n))();
     if (code === undefined) expect(await asked).toBe(0n);
     else await expect(asked).rejects.toMatchObject({ code });
-    // What is there is never in doubt.
+    // Existing rows are never in doubt.
     expect(await view.balance(PLAIN, asset, 3n)).toBe(103n);
   });
 });
@@ -213,7 +211,7 @@ describe('a view that was taken after it', () => {
       expect(view.resolveVersion(version, owner)).toBe(version);
       expect(await versionsOf(view, owner, Number(version))).toBe(3);
     }
-    // What belongs to nobody is never kept below the oldest version.
+    // History without an owner is never retained below the oldest version.
     expect(() => view.resolveVersion(BigInt(OLDEST) - 1n)).toThrow(GONE);
     expect(() => view.resolveVersion(10n, owner)).toThrow(
       expect.objectContaining({ code: 'version_not_found' }),

@@ -1,4 +1,4 @@
-/** How often a question reads the store, on an engine that answers later: never twice, and not for what is cached. */
+/** How often a request reads the store, on an engine that answers later: never twice, and never for cached data. */
 import { expect, test } from 'vitest';
 import { assembleText } from '../../bench/bulk-ledger/framework/framework.ts';
 import { CoinAsset } from '../../src/ledger/balances/balance.ts';
@@ -55,7 +55,7 @@ function event(sequenceNumber: number): ChunkStreamEvent {
   };
 }
 
-/** A ledger with a module, a balance and three events, and how to add a version to it. */
+/** A ledger with a module, a balance and three events, and a function that adds a version. */
 async function ledger() {
   const writer = await LedgerWriter.open(new MemoryStore());
   const coins = encodeBcs((writer) => {
@@ -73,7 +73,7 @@ async function ledger() {
   await writer.append(chunk(0, [transaction(0, { writes, events })]));
   const store = new AnsweringLater(writer.reader);
   const opened = openLedger(store);
-  /** What `ask` reads of the store. */
+  /** The reads of the store that `ask` causes. */
   const readsOf = async (ask: () => unknown): Promise<string[]> => {
     store.reads.length = 0;
     await ask();
@@ -124,7 +124,7 @@ test('encoding a call of a cached function reads its module once at a view, then
     const { state, lookupModule } = await opened.view();
     return readsOf(() => encodeValue(REQUEST, { chainId: state.chainId, lookupModule }));
   };
-  // The module, and the feature flags that say whether it loads.
+  // The module, and the feature flags that decide whether it loads.
   expect(await reads()).toEqual(['seekLast state', 'seekLast state']);
   expect(await reads()).toEqual([]);
   await grow(1);

@@ -1,6 +1,6 @@
 /**
- * Random calls as a wallet makes them with @aptos-labs/ts-sdk: arguments are plain values that the SDK converts by the
- * ABI, which is the one that our module endpoint prints.
+ * Random calls as a wallet creates them with @aptos-labs/ts-sdk: arguments are plain values, which the SDK converts by
+ * the ABI of our module endpoint.
  */
 import {
   AccountAddress,
@@ -19,13 +19,13 @@ import {
 import type { PlainJson } from '../../src/move/json/json-plain.ts';
 import type { Random } from '../random.ts';
 
-/** A value in our JSON and as the SDK takes it. */
+/** A value as our JSON and as the SDK takes it. */
 interface Value {
   readonly json: PlainJson;
   readonly sdk: SimpleEntryFunctionArgumentTypes;
 }
 
-/** A call that the SDK has converted; `undefined` where it has no form for a parameter. */
+/** A call converted by the SDK; `undefined` if it has no form for a parameter. */
 export interface SdkCall {
   readonly payload: {
     readonly type: 'entry_function_payload';
@@ -61,14 +61,14 @@ export function randomAddress(random: Random): string {
   return `0x${random.pick([random.below(4096).toString(16), random.bytes(32).toString('hex')])}`;
 }
 
-/** Inner text of `name<…>`; undefined when the type is another. */
+/** Inner text of `name<…>`; undefined for other types. */
 function inside(type: string, name: string): string | undefined {
   return type.startsWith(`${name}<`) && type.endsWith('>')
     ? type.slice(name.length + 1, -1)
     : undefined;
 }
 
-/** A value of a type given as text; undefined for types that have no form in both. */
+/** A value of a type given as text; undefined for types that do not have both forms. */
 export function randomValue(type: string, random: Random, isWhole = true): Value | undefined {
   const integer = /^u(8|16|32|64|128|256)$/.exec(type);
   if (integer !== null) {
@@ -88,7 +88,7 @@ export function randomValue(type: string, random: Random, isWhole = true): Value
       return { json: value, sdk: value };
     }
     case 'vector<u8>': {
-      // A text is bytes in hex for the interface, and itself for the SDK: bytes are the same for both.
+      // The API takes text as hex, the SDK takes it as it is, and both take bytes.
       const bytes = random.bytes(random.pick([0, 1, 127, 128, 300]));
       return { json: `0x${bytes.toString('hex')}`, sdk: Uint8Array.from(bytes) };
     }
@@ -163,7 +163,7 @@ export function randomSdkCall(abi: MoveModule, name: string, random: Random): Sd
   };
 }
 
-/** Members of a request and a raw transaction of the same content, chain 7. */
+/** Members of a request and a raw transaction with the same contents, on chain 7. */
 export function randomTransaction(payload: TransactionPayload, random: Random) {
   const sender = randomAddress(random);
   const [sequenceNumber, gas, price, expiration] = Array.from({ length: 4 }, () =>

@@ -1,4 +1,4 @@
-/** The program of the newest version at earlier ones: only where its modules were the same. */
+/** The newest version's program is used for an earlier version only if its modules were the same. */
 import { expect, it } from 'vitest';
 import { SharedProgram } from '../../src/execution/shared-program.ts';
 import { hashedStateKey, moduleStateKey } from '../../src/move/types/state-key.ts';
@@ -7,7 +7,7 @@ import type { PruningGuard } from '../../src/state/pruning-guard.ts';
 import { bytecodesOf, CAFE } from '../vm/run-text.ts';
 
 const module = (text: string) => bytecodesOf(`module cafe::${text}`)[0]!;
-/** What was written at which version. */
+/** Modules by the version that wrote them. */
 const WRITTEN = [
   { name: 'old', version: 0n, bytes: module('old { public fun f() { Ret; } }') },
   { name: 'm', version: 0n, bytes: module('m { public fun f() { Ret; } }') },
@@ -28,7 +28,7 @@ function viewsAt(newestVersion: bigint) {
   return { shared: new SharedProgram(newest), newest, at };
 }
 
-/** Which program was used last, and how many results the function has. */
+/** Whether the shared program was used, and how many results the function has. */
 async function used({ shared, at }: ReturnType<typeof viewsAt>, name: string, version: bigint) {
   let isShared = false;
   const target = await shared.useAt(at(version), (program) => {

@@ -1,4 +1,4 @@
-/** Signing messages put together by hand, and requests decoded back from them, for tests of the decoder. */
+/** Handmade signing messages, and requests decoded from them, for tests of the decoder. */
 import { createHash } from 'node:crypto';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { formatJson } from '../../src/move/json/json-text-print.ts';
@@ -30,7 +30,7 @@ export function rawTransaction(
   };
 }
 
-/** Who signs beside the sender. */
+/** Signers beside the sender. */
 export interface Signers {
   readonly secondarySigners?: readonly string[] | undefined;
   readonly feePayer?: string | undefined;
@@ -50,16 +50,16 @@ export function messageOf(raw: RawTransaction, signers: Signers = {}): Buffer {
   return Buffer.concat([createHash('sha3-256').update(domain).digest(), body]);
 }
 
-/** A message decoded, with what encoding the whole answer gives. */
+/** A decoded message, and the result of encoding it again. */
 export interface Again {
   readonly decoded: DecodedSubmission;
-  /** The answer as JSON text, as a client gets it. */
+  /** The result as JSON text, as clients receive it. */
   readonly text: string;
-  /** What encoding the answer gives. */
+  /** The result of encoding that text. */
   readonly encoded: Buffer | EncodeError;
 }
 
-/** Decodes, and encodes the text of the answer on a ledger of the message's chain. */
+/** Decodes a message, and encodes the resulting text on a ledger of the message's chain. */
 export async function decodeAndEncode(message: Uint8Array, context: DecodeContext): Promise<Again> {
   const decoded = await decodeSubmission(message, context);
   const text = formatJson(submissionJson(decoded));

@@ -1,4 +1,4 @@
-/** What one simulated transaction may write (docs/spec/vm.md §8.5), and what it pays for that (§8.6). */
+/** Limits of a simulated transaction's writes (docs/spec/vm.md §8.5), and their price (§8.6). */
 import { describe, expect, it } from 'vitest';
 import type { StateChange } from '../../src/execution/state-changes.ts';
 import { isAboveWriteLimits, storageFees } from '../../src/execution/storage-fees.ts';
@@ -90,7 +90,7 @@ describe('the storage fee', () => {
     expect(feeOf(change(1, 12, 13, paid))).toEqual([0n, 0n, paid]);
     const v0 = { kind: 'v0', deposit: 500n, creationTimeUsecs: 1n } as const;
     const priced = { kind: 'v1', slotDeposit: 500n, bytesDeposit: 20n, creationTimeUsecs: 1n };
-    // Bytes that nobody has paid for stay free.
+    // Bytes that were never paid for remain free.
     expect(feeOf(change(1, 12, 10, v0))).toEqual([20n, 0n, priced]);
   });
 

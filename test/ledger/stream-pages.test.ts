@@ -1,4 +1,7 @@
-/** Event pages: those asked for again are cached for all views that show their events, not found where they may not be. */
+/**
+ * Event pages: repeatedly requested ones are cached for all views that contain their events, and not used for other
+ * views.
+ */
 import { describe, expect, test } from 'vitest';
 import { openLedger } from '../../src/ledger/open.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
@@ -9,7 +12,7 @@ import { MemoryStore } from '../store/memory-store.ts';
 const STREAM = { address: address(5), creationNumber: 2n };
 
 describe('pages of event streams', () => {
-  /** Versions 0 to `versions - 1`, an event of one stream at each, a block for each. */
+  /** Versions 0 to `versions - 1`, each with a block and an event of one stream. */
   async function grownLedger(versions: number) {
     const writer = await LedgerWriter.open(new MemoryStore());
     const grow = async (version: number) => {
@@ -26,11 +29,11 @@ describe('pages of event streams', () => {
     const full = { ...STREAM, start: 3n, limit: 40 };
     const newest = { ...STREAM, limit: 40 };
     const ask = async (request: typeof full | typeof newest) => {
-      // A view of its own for each: the one of before may last until the turn ends.
+      // Waits for a new view, because the previous one may last until the turn ends.
       await new Promise((resolve) => setImmediate(resolve));
       return (await (await ledger.view()).pages.page(request, 'bcs')).body;
     };
-    /** Only what is asked for again is cached. */
+    /** Only repeated requests are cached. */
     const askAgain = async (request: typeof full | typeof newest) => {
       const once = await ask(request);
       const again = await ask(request);
@@ -67,7 +70,7 @@ describe('pages of event streams', () => {
     const after = await ledger.view();
     const gone = expect.objectContaining({ code: 'version_pruned' });
     await expect(after.pages.page(request, 'bcs')).rejects.toThrow(gone);
-    // A view that showed it shows it still.
+    // A view that contained it still returns it.
     expect((await before.pages.page(request, 'bcs')).body).toEqual(page.body);
   });
 

@@ -1,4 +1,4 @@
-/** Requests to submit or simulate as BCS: their signatures, and what cannot be made one. */
+/** Requests to submit or simulate as BCS: their signatures, and requests that cannot be encoded. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { writeSignature } from '../../src/ledger/transactions/signature-json.ts';
@@ -28,7 +28,7 @@ const REQUEST = {
     arguments: [],
   },
 };
-/** Its parameters are believed, so that no module is looked up. */
+/** Its parameters are trusted, so that no module is looked up. */
 const ABI = {
   name: 'main',
   visibility: 'public',
@@ -40,7 +40,7 @@ const ABI = {
 };
 const CONTEXT = { chainId: 4, lookupModule: () => undefined };
 
-/** The authenticator of a request that is signed so. */
+/** The authenticator of a request with this signature. */
 async function authenticatorOf(signature: unknown): Promise<TransactionAuthenticator> {
   const code = { bytecode: '0x00', abi: ABI };
   const request = { ...REQUEST, payload: { ...REQUEST.payload, code }, signature };
@@ -76,7 +76,7 @@ const MADE = Buffer.alloc(64, 3);
 const ed25519 = { kind: 'ed25519', publicKey: A, signature: MADE } as const;
 const noAccount = { kind: 'noAccount' } as const;
 const key = (bytes: Buffer) => ({ kind: 'ed25519', bytes }) as const;
-/** Several keys, of which the bitmap says which one signed. */
+/** Several keys; the bitmap tells which one signed. */
 const multiKey = (count: number, bitmap: readonly number[]): AccountAuthenticator => ({
   kind: 'multiKey',
   publicKeys: Array.from({ length: count }, () => key(B)),

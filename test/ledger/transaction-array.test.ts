@@ -1,4 +1,4 @@
-/** JSON arrays of transactions, which end when they are large. */
+/** JSON arrays of transactions, which end when they get large. */
 import { expect, it } from 'vitest';
 import {
   MAX_TRANSACTIONS_JSON_BYTES,
@@ -79,7 +79,7 @@ it('one step of all arrays in a turn, however many are made', async () => {
   const lengths = await Promise.all(arrays);
   isDone = true;
   expect(lengths.every((length) => length > 4 * size)).toBe(true);
-  // Those that come at once begin at once, with one item each.
+  // Arrays that start together begin in the same turn, with one item each.
   expect(inTurns[0]).toBe(50);
   expect(Math.max(...inTurns.slice(1))).toBe(1);
 });

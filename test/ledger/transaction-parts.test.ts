@@ -1,4 +1,4 @@
-/** Parts of transactions that recorded chains do not have, by docs/spec/transactions.md §2 and §3. */
+/** Parts of transactions that do not occur on recorded chains, by docs/spec/transactions.md §2 and §3. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { instructionText } from '../../src/execution/instruction-text.ts';
 import { vmStatusText } from '../../src/execution/vm-status.ts';
@@ -35,7 +35,7 @@ beforeAll(async () => {
 
 const NO_WRITES: WriteSet = { kind: 'v0', writes: [] };
 
-/** Everything after the members that all kinds have. */
+/** Everything after the members common to all kinds. */
 async function shown(transaction: Transaction, changes = NO_WRITES): Promise<string> {
   const item = TransactionOnChainData.encode({
     version: 5n,

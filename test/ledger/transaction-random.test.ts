@@ -1,4 +1,4 @@
-/** Transactions of every kind with random content: whatever the bytes are, there is JSON of the right form. */
+/** Transactions of every kind with random contents: any bytes render as JSON of the right form. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseJson } from '../../src/move/json/json-text.ts';
@@ -29,7 +29,7 @@ const METADATA = [
   ...['failed_proposer_indices', 'timestamp'],
 ];
 
-/** Members after those that all kinds have (docs/spec/transactions.md §2.3). */
+/** Members after those common to all kinds (docs/spec/transactions.md §2.3). */
 function membersOf(transaction: TransactionOnChainData['transaction']): string[] {
   switch (transaction.kind) {
     case 'user':
@@ -70,7 +70,7 @@ describe('random transactions', () => {
         const json = JSON.parse(text) as Record<string, unknown>;
         expect(Object.keys(json)).toEqual([...INFO, ...membersOf(data.transaction), 'type']);
         expect(json['version']).toBe(String(data.version));
-        // Compact, and as another printer would write it; some numbers are too long for JSON.parse.
+        // Compact JSON, the same as from another printer; some numbers are too long for JSON.parse.
         expect(formatJson(parseJson(Buffer.from(text)))).toBe(text);
         if (json['events'] !== undefined) {
           expect((json['events'] as unknown[]).length).toBe(data.events.length);

@@ -1,4 +1,4 @@
-/** Renders transactions that no store has: with the modules of a store's newest version. */
+/** Renders transactions that are in no store, with the modules of a store's newest version. */
 
 import type { ChangesContext } from '../../src/ledger/transactions/changes-json.ts';
 import { Decoding, DecodingCaches } from '../../src/ledger/transactions/decoding.ts';
@@ -38,14 +38,14 @@ export class TransactionRendering {
     return { decoding: this.decoding(), modules: this.#moduleCache };
   }
 
-  /** The JSON of a TransactionOnChainData in a block of a given time. */
+  /** The JSON of a TransactionOnChainData in a block with the given time. */
   async json(item: Buffer, timestampUsecs: bigint): Promise<string> {
     const context = { ...this.context(), timestampUsecs: () => timestampUsecs };
     return writtenBy((out) => writeTransaction(out, item, context));
   }
 }
 
-/** The text that something writes. */
+/** The text that a function writes. */
 export async function writtenBy(
   write: (out: JsonWriter) => MaybePromise<unknown>,
 ): Promise<string> {

@@ -1,4 +1,4 @@
-/** Whether transactions are properly signed (docs/spec/vm.md §8.5, §9). */
+/** Whether transactions are validly signed (docs/spec/vm.md §8.5, §9). */
 
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ function keyBytes(key: KeyObject): Buffer {
   return Buffer.from(key.export({ format: 'jwk' }).x!, 'base64url');
 }
 
-/** Made by @noble/post-quantum 0.7.1, with a secret of 48 times 7, of the message below. */
+/** Created by @noble/post-quantum 0.7.1, with a secret of 48 times 7, for the message below. */
 const SLH_DSA_KEY = Buffer.from(
   '0707070707070707070707070707070722c5a3d06cfe50f5fcb1a95181931787',
   'hex',
@@ -147,7 +147,7 @@ describe('a signature', () => {
       });
     expect(await isValid(slhDsa(made))).toBe(true);
     expect(await stateOf(slhDsa(made), Buffer.from('others'))).toBe('invalid');
-    // The random number, the few-time signature, a one-time signature of each layer and the way up from it.
+    // The random number, the few-time signature, and each layer's one-time signature with its authentication path.
     for (const at of [0, 16, 2_927, 2_928, 3_487, 3_488, 3_632, 7_855]) {
       const damaged = Buffer.from(made);
       damaged[at]! ^= 1;

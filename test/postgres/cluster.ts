@@ -1,5 +1,5 @@
 /**
- * Servers of PostgreSQL for tests: in temporary folders, on loopback, as a user that is not root, ended by their own
+ * PostgreSQL servers for tests: in temporary folders, on loopback, as a user other than root, stopped by their own
  * process ids.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
@@ -13,17 +13,17 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { childrenOf } from '../process/worker-processes.ts';
 
-/** Where Debian has the programs of each major version. */
+/** Debian's folder of programs, by major version. */
 const DEBIAN_FOLDER = '/usr/lib/postgresql';
 const USER = 'daybook';
 const START_TIMEOUT_MS = 170_000;
-/** The server refuses root; this is the user `nobody`. */
+/** The server refuses to run as root; this is the user `nobody`. */
 const UNPRIVILEGED = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
-/** An installation of PostgreSQL with Citus, named by test/citus/run; undefined in all other runs. */
+/** An installation of PostgreSQL with Citus, set by test/citus/run; undefined in all other runs. */
 export const CITUS_FOLDER = process.env['CITUS_FOLDER'];
 
-/** The folder of PostgreSQL's programs; undefined where it is not installed. */
+/** The folder of PostgreSQL's programs; undefined if it is not installed. */
 export function findPostgres(): string | undefined {
   if (CITUS_FOLDER !== undefined) return join(CITUS_FOLDER, 'bin');
   const versions = existsSync(DEBIAN_FOLDER) ? readdirSync(DEBIAN_FOLDER) : [];
@@ -35,10 +35,10 @@ export function findPostgres(): string | undefined {
   );
 }
 
-/** Begins a test's name where PostgreSQL is missing. */
+/** Prefix of test names if PostgreSQL is missing. */
 export const NO_POSTGRES = findPostgres() === undefined ? 'skipped, no PostgreSQL: ' : '';
 
-/** Makes a folder that servers may write. */
+/** Creates a folder that servers may write to. */
 export function makeServerFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   giveToServers(folder);
@@ -66,7 +66,7 @@ export class PostgresServer {
   #process: ChildProcess | undefined;
 
   /**
-   * @param folder of its data, which `initdb` or `pg_basebackup` has made
+   * @param folder of its data, created by `initdb` or `pg_basebackup`
    * @param settings such as `fsync=off`
    */
   constructor(folder: string, port: number, settings: readonly string[]) {
@@ -75,7 +75,7 @@ export class PostgresServer {
     this.#settings = settings;
   }
 
-  /** Makes a new cluster and starts its server. Every connection of this machine is trusted. */
+  /** Creates a new cluster and starts its server. Every connection from this machine is trusted. */
   static async create(folder: string, settings: readonly string[]): Promise<PostgresServer> {
     makeServerFolder(folder);
     const args = ['-D', folder, '-U', USER, '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];
@@ -85,13 +85,13 @@ export class PostgresServer {
     return server;
   }
 
-  /** Makes a standby of a running server, and starts it: also of one that was its primary. */
+  /** Creates a standby of a running server, and starts it; it may be the former primary. */
   static async createStandby(
     folder: string,
     port: number,
     primary: PostgresServer,
   ): Promise<PostgresServer> {
-    // Of a large cluster, files take a while to remove: who measures meanwhile goes on.
+    // Asynchronous: removing the files of a large cluster takes a while, and measurements must continue meanwhile.
     await rm(folder, { recursive: true, force: true });
     makeServerFolder(folder);
     const source = ['--dbname', primary.url(`?application_name=${basename(folder)}`)];
@@ -141,7 +141,7 @@ export class PostgresServer {
     }
   }
 
-  /** Ends it: SIGINT ends sessions and writes everything, SIGKILL of the first process is a crash. */
+  /** Stops it: SIGINT ends sessions and writes everything; SIGKILL of the first process is a crash. */
   async stop(signal: 'SIGINT' | 'SIGQUIT' | 'SIGKILL' = 'SIGQUIT'): Promise<void> {
     const child = this.#process;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
@@ -149,14 +149,14 @@ export class PostgresServer {
     await once(child, 'exit');
   }
 
-  /** Stops all its processes where they are, as a machine that hangs does, or has them go on. */
+  /** Stops all its processes where they are, like a hanging machine, or resumes them. */
   signalAll(signal: 'SIGSTOP' | 'SIGCONT'): void {
     process.kill(this.pid, signal);
     for (const pid of childrenOf(this.pid)) {
       try {
         process.kill(pid, signal);
       } catch (error) {
-        // A child may have ended since it was listed.
+        // A child may have exited since it was listed.
         if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
       }
     }

@@ -1,11 +1,10 @@
 /**
- * A node follows into a primary with two synchronous standbys, and prunes; processes of the API read from them and are
- * asked all four operations. The primary (whose place a standby takes), a standby, the writer (whose place the one that
- * stands by takes) and a process of the API are killed in turn; in long runs twice, then stopped for a while. Every answer is the
- * upstream's at its version, the ledger never goes back for a client that names what it has seen, and in the end the
- * ledger is the upstream's, row for row.
- * CRASH_SECONDS and CRASH_ROUNDS set how long at least, STOP_SECONDS for how long something is stopped (default 3), SEED repeats
- * the choices of a run.
+ * A node follows into a primary with two synchronous standbys, and prunes. API processes read from them and are sent
+ * requests of all four operations. In turn a test kills the primary (a standby takes over), a standby, the writer (the
+ * waiting one takes over) and an API process; in long runs twice, and then it stops each for a while. Every response is
+ * the upstream's at its version, the ledger never goes back for a client that names what it has seen, and in the end
+ * the ledger equals the upstream's, row for row. CRASH_SECONDS and CRASH_ROUNDS set the minimum duration, STOP_SECONDS
+ * how long something is stopped (default 3), SEED repeats the choices of a run.
  */
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
@@ -41,9 +40,9 @@ const API_PROCESSES = 4;
 const PRODUCED = '40';
 const KEEP = '300';
 const MOST_REST_MS = 1_500;
-/** Until writes go on: on a busy machine a process takes half a minute to start. */
+/** Maximum time until writing continues: on a busy machine a process takes half a minute to start. */
 const MOST_GAP_MS = 180_000;
-/** Of each writer's log, when they do not. */
+/** Part of each writer's log to print if it does not. */
 const LOG_CHARACTERS = 4_000;
 /** On a busy machine requests would be refused as overload. */
 const NO_LOAD_BOUNDS = ['--max-backlog-ms', '0'];
@@ -51,7 +50,7 @@ const NO_LOAD_BOUNDS = ['--max-backlog-ms', '0'];
 const KINDS = ['primary', 'standby', 'writer', 'API process'] as const;
 type Kind = (typeof KINDS)[number];
 
-/** What is asked questions, until it is killed. */
+/** An API process that is sent requests until it is killed. */
 interface Reader {
   readonly node: ServedNode;
   readonly life: Life;
@@ -78,7 +77,7 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a ledger on several servers`,
     cluster = await ReplicatedPostgres.create(join(folder, 'servers'));
     const streams = (await streamsOf(source)).filter(({ versions }) => versions.length >= 5);
     const addresses = await addressesOf(source);
-    // Somebody with events of its own, and so with a history.
+    // An account with events of its own, and so with a history.
     kept = streams.find(({ address }) => BigInt(`0x${address}`) > 0xffffn)!.address;
     const subjects = { streams, addresses: addresses.filter((address) => address !== kept), kept };
     witness = new FollowWitness(upstream, subjects, random, true);
@@ -98,14 +97,14 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a ledger on several servers`,
     return { child, log, ended: endOf(child) };
   }
 
-  /** Starts a process of the API, which may find servers that are just being killed. */
+  /** Starts an API process; servers may be killed at this moment. */
   async function startReader(): Promise<void> {
     const data = cluster.url('?target_session_attrs=prefer-standby');
     const args = ['--min-version-wait-ms', '2000', ...NO_LOAD_BOUNDS];
     const node = await ServedNode.start(data, args);
     const life: Life = { over: false, killed: false };
     const watching = witness.watch(node, life);
-    // Seen at the end, or when it ends before.
+    // A failure is reported at the end of the test, or when the process ends earlier.
     watching.catch(() => undefined);
     readers.push({ node, life, watching });
   }
@@ -152,7 +151,7 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a ledger on several servers`,
       const { node } = readers[0]!;
       return (signal) => {
         node.process.kill(signal);
-        // Its own silence is no gap.
+        // The kill's own silence does not count as a gap.
         witness.excuse(node);
       };
     }
@@ -160,7 +159,7 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a ledger on several servers`,
     return (signal) => server.signalAll(signal);
   }
 
-  /** Who has lost the right to write while it was stopped has ended, and is started again. */
+  /** A writer that lost the right to write while it was stopped has exited, and is started again. */
   async function replaceEndedWriters(): Promise<void> {
     for (const writer of [...writers]) {
       if (writer.child.exitCode === null) continue;
@@ -251,7 +250,7 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a ledger on several servers`,
   }
 });
 
-/** Rejects when one of the readers has been answered wrongly; never resolves. */
+/** Rejects when one of the readers has received a wrong response; never resolves. */
 async function failureOf(readers: readonly Reader[]): Promise<never> {
   await Promise.all(readers.map(({ watching, life }) => watching.then(() => life)));
   return await new Promise<never>(() => undefined);

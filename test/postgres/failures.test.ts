@@ -1,4 +1,4 @@
-/** Failures of PostgreSQL and of the way to it: what each is called, and that stores go on after them. */
+/** Failures of PostgreSQL and of the connection to it: their error codes, and that stores recover from them. */
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
@@ -94,7 +94,7 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a store in PostgreSQL`, () =>
     const other = new pg.Client({ connectionString: await sharedPostgres() });
     await other.connect();
     onTestFinished(() => other.end());
-    // As on a standby that has become the primary before it received the term.
+    // As on a standby that became the primary before it received the term.
     await other.query(`update "${location.schema}".writer set term = 0`);
     await endWriter(other, location.schema);
     const next = await openPostgresStore(location);
@@ -124,7 +124,7 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a store in PostgreSQL`, () =>
     await other.query(`update ${name} set v = $1`, [older]);
     await endWriter(other, location.schema);
     const next = () => writer.append(chunk(2, [transaction(2)], { blocks: [block(2, 2)] }));
-    // The one that was interrupted may be told so first.
+    // The first attempt may only report the interrupted session.
     await until('it is known', async () => {
       const error = await next().catch((reason: unknown) => reason);
       return isStoreError(error, 'store_commits_lost');
@@ -160,7 +160,7 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a store in PostgreSQL`, () =>
     await (await openPostgresStore(parsePostgresUrl(location))).close();
     const { host, port } = new URL(location);
     let opened = 0;
-    // The first one is answered at once: it only asks what the server is.
+    // The first connection is not delayed: it only asks what the server is.
     const slow = createServer(async (socket) => {
       socket.on('error', () => undefined);
       opened += 1;
@@ -184,10 +184,10 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a store in PostgreSQL`, () =>
     const other = new pg.Client({ connectionString: await sharedPostgres() });
     await other.connect();
     onTestFinished(() => other.end());
-    // Readers of tests before may still be leaving.
+    // Readers of earlier tests may still be disconnecting.
     const earlier: unknown[] = [];
     const sessions = async () => {
-      // Other files of tests read from the server, too; of each process some sessions read this ledger.
+      // Tests in other files also read from the server. Processes of this ledger have sessions that query it.
       const { rows } = await other.query(
         `with readers as (select * from pg_stat_activity
           where application_name like 'daybook reader %' and pid <> all($1))
@@ -203,7 +203,7 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a store in PostgreSQL`, () =>
     expect(await reader.get(...key(1n))).toEqual(Buffer.from('one'));
     const before = await sessions();
     expect(before.length).toBeGreaterThan(0);
-    // As a standby does when a read is in the way of its replay: so often, then no more.
+    // Like a standby that cancels a read in conflict with its replay: `times` times, then no more.
     const { table } = statementsOf(location.schema, EPOCHS);
     await other.query(`
       set search_path to "${location.schema}";
@@ -239,7 +239,7 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a store in PostgreSQL`, () =>
     await endWriter(other, location.schema);
     await other.end();
     const second = await openPostgresStore(location);
-    // It has noticed: from then on no attempt to write ends what is read.
+    // It has noticed: from then on attempts to write do not end reads.
     await sleep(2_500);
     const slow = { name: '', text: 'select pg_sleep(2.5)' };
     expect((await session.hosts.query('long', slow, [])).rows).toHaveLength(1);
@@ -339,7 +339,7 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a store in PostgreSQL`, () =>
       });
       await late;
       await confirmedBy('');
-      // It was stored, and that is what the next one is told.
+      // It was stored, and the next attempt reports that.
       await expect(next()).rejects.toThrow(unreachable);
       const { head } = await LedgerWriter.open(store);
       expect(head).toMatchObject({ version: 1n });

@@ -1,4 +1,4 @@
-/** Servers that hang, or have no room, and networks that swallow bytes: what a store says, and that it goes on. */
+/** Servers that hang or are out of space, and networks that drop packets: a store's errors, and its recovery. */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ const EPOCH = Buffer.of(0);
 const withCode = (code: string) => expect.objectContaining({ code });
 const key = (number: bigint) => [EPOCHS, EPOCH, encodeU64Key(number)] as const;
 
-/** Takes all the room of a file system. */
+/** Uses up all space of a file system. */
 function fill(path: string): void {
   const file = openSync(path, 'w');
   try {
@@ -87,7 +87,7 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a store in PostgreSQL`, () =>
       await expect(large()).rejects.toThrow(withCode('store_full'));
       expect(await store.get(...key(1n))).toEqual(Buffer.from('first'));
       expect(await store.get(...key(2n))).toBeUndefined();
-      // Without room for WAL it ends.
+      // Without space for WAL the server exits.
       const write = "select pg_switch_wal(), pg_logical_emit_message(true, 'a', 'b')";
       const hasFailed = () =>
         server.query(write).then(
@@ -95,7 +95,7 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a store in PostgreSQL`, () =>
           () => true,
         );
       await until('it cannot write WAL', hasFailed);
-      // It may be there again, and has no room again.
+      // It may have restarted, and be out of space again.
       const code = expect.stringMatching(/^store_(?:unreachable|full)$/);
       await expect(large()).rejects.toThrow(expect.objectContaining({ code }));
       rmSync(filler);
@@ -116,14 +116,14 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a store in PostgreSQL`, () =>
     });
     afterAll(() => proxy.close());
 
-    /** A new place, straight and through the proxy. */
+    /** A new location, direct and through the proxy. */
     async function newPlace() {
       const url = await newPostgresLocation();
       const through = url.replace(server.host, `127.0.0.1:${proxy.port}`);
       return { location: parsePostgresUrl(url), through: parsePostgresUrl(through) };
     }
 
-    /** The location of a schema for a role of its own, which may write it and has no rights over sessions. */
+    /** The location of a schema for a role of its own, which may write to it and has no rights over sessions. */
     async function asOtherRole(schema: string) {
       const role = `of_${schema}`;
       const admin = new pg.Client({ connectionString: server.href });
@@ -154,11 +154,11 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a store in PostgreSQL`, () =>
       const unreachable = { status: 'rejected', reason: withCode('store_unreachable') };
       const [committed, read] = await outcomes;
       expect(committed).toEqual(unreachable);
-      // It may have been asked once more, through a new connection.
+      // The request may have been repeated through a new connection.
       expect([unreachable, { status: 'fulfilled', value: Buffer.from('first') }]).toContainEqual(
         read,
       );
-      // Its former session has the lock: the server has not heard that its connection is over.
+      // Its former session still has the lock: the server has not noticed that the connection is gone.
       await commit();
       expect(await reader.get(...key(2n))).toEqual(Buffer.from('second'));
       await Promise.all([store.close(), reader.close()]);
@@ -176,7 +176,7 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a store in PostgreSQL`, () =>
         isOpen = true;
       });
       await until('it waits', () => causes.length > 0);
-      // Without a commit, and for longer than a silence may last.
+      // Without a commit, for longer than the limit of a writer's silence.
       await sleep(1.5 * WRITER_SILENCE_LIMIT_MS);
       expect(isOpen).toBe(false);
       proxy.swallow();

@@ -1,4 +1,4 @@
-/** Where a ledger in PostgreSQL is, and what is said of it to people. */
+/** The location of a ledger in PostgreSQL, and how it is shown to people. */
 import { describe, expect, test } from 'vitest';
 import { shownArguments } from '../../src/node/locations/shown-location.ts';
 import {

@@ -1,4 +1,7 @@
-/** Making a ledger in PostgreSQL: one maker at a time, published in one step, and nothing of anybody else is removed. */
+/**
+ * Creating a ledger in PostgreSQL: one creator at a time, published in one step, and nothing that belongs to others is
+ * removed.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -40,7 +43,7 @@ async function make(location: PostgresLocation, text: string): Promise<void> {
   await makePostgresStore(location, (store) => store.commit(put(text)));
 }
 
-/** What was put into the store that is there. */
+/** The value that was put into the existing store. */
 async function found(location: PostgresLocation): Promise<string | undefined> {
   if (!(await hasPostgresStore(location))) return undefined;
   const reader = await openPostgresReader(location);
@@ -70,14 +73,14 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a ledger in the making`, () =
     return rows.map(({ nspname }) => nspname);
   }
 
-  /** The schema in which the one ledger of a location is being made. */
+  /** The schema of the only unfinished ledger at a location. */
   async function unfinishedOf(location: PostgresLocation): Promise<PostgresLocation> {
     const [schema, ...more] = (await schemasOf(location)).filter((name) => /_new_/.test(name));
     expect(more).toEqual([]);
     return { ...location, schema: schema! };
   }
 
-  /** Makes a part of a ledger, and leaves it as a killed maker does. */
+  /** Creates a part of a ledger, and leaves it as a killed process does. */
   async function leavePart(location: PostgresLocation, text: string): Promise<void> {
     const making = makePostgresStore(
       location,
@@ -255,7 +258,7 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a ledger in the making`, () =
       if (round % 2 === 1) await (await openPostgresStore(location)).close();
       const outcomes = await Promise.allSettled(
         Array.from({ length: MAKERS }, async (_, maker) => {
-          // Some come when the first has just begun, some when it is about to end.
+          // Some start when the first has just begun, others when it is about to end.
           await sleep(maker * 25);
           await withNewLedger(data, async (writer) => {
             for (let version = 0; version <= maker; version += 1) {

@@ -1,4 +1,4 @@
-/** A way to a server that can swallow what is sent, as a broken network does: neither end is told. */
+/** A proxy to a server that can drop everything sent, like a broken network: neither end is told. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
@@ -35,13 +35,13 @@ export class SwallowingProxy {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** From now on nothing goes through, until `restore`. */
+  /** Drops everything from now on, until `restore`. */
   swallow(): void {
     this.#isSwallowing = true;
     for (const pair of this.#pairs) swallow(pair);
   }
 
-  /** New connections go through again; those that are there never do. */
+  /** New connections work again; existing ones never do. */
   restore(): void {
     this.#isSwallowing = false;
   }

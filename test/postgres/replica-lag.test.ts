@@ -1,4 +1,4 @@
-/** How far a server that is read is behind those that are written, by the looks at them. */
+/** How far a reading server lags behind the writing ones, computed from the observed heads. */
 import { expect, test } from 'vitest';
 import type { Head } from '../../src/store/columns/head.ts';
 import { ReplicaLag } from '../../src/store/postgres/host.ts';

@@ -1,4 +1,4 @@
-/** The servers of fail-over tests do what those tests rely on: nothing acknowledged is lost with the primary. */
+/** The servers of fail-over tests behave as those tests require: nothing acknowledged is lost with the primary. */
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -11,7 +11,7 @@ import { ReplicatedPostgres } from './replicated.ts';
 
 const ROUNDS = 2;
 
-// In CI, the tests that rely on this are enough.
+// In CI, the tests that rely on this suffice.
 describe.skipIf(NO_POSTGRES !== '' || !IS_LONG)(`${NO_POSTGRES}a primary and two standbys`, () => {
   let cluster: ReplicatedPostgres;
 

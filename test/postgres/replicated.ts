@@ -1,6 +1,6 @@
 /**
  * A primary with standbys. A commit is acknowledged when one standby has it too, so nothing acknowledged is lost with
- * the primary, if the standby that has received most takes its place.
+ * the primary if the standby that has received most takes over.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,13 +14,13 @@ const SETTINGS = [
     ([, name, value]) => `${name}=${value}`,
   ),
   'wal_keep_size=1GB',
-  // Processes are killed here, not machines: what a process wrote stays.
+  // Tests kill processes, not machines, so everything that a process wrote survives.
   'fsync=off',
 ];
 
 interface ReplicationOptions {
   readonly standbyCount?: number;
-  /** Besides those of docs/deploy/postgresql.conf. */
+  /** In addition to those of docs/deploy/postgresql.conf. */
   readonly settings?: readonly string[];
 }
 
@@ -33,7 +33,7 @@ export class ReplicatedPostgres {
     this.#standbys = standbys;
   }
 
-  /** Starts the servers, in folders of `folder`, and waits until all standbys receive. */
+  /** Starts the servers, in subfolders of `folder`, and waits until all standbys receive. */
   static async create(
     folder: string,
     { standbyCount = 2, settings = [] }: ReplicationOptions = {},
@@ -61,7 +61,7 @@ export class ReplicatedPostgres {
     return this.#standbys;
   }
 
-  /** All servers in one location, in an order that stays. @param query such as `?target_session_attrs=read-write` */
+  /** All servers in one location, in a fixed order. @param query such as `?target_session_attrs=read-write` */
   url(query = ''): string {
     const servers = [this.#primary, ...this.#standbys].toSorted((a, b) => a.port - b.port);
     const hosts = servers.map(({ port }) => `127.0.0.1:${port}`).join(',');
@@ -69,8 +69,8 @@ export class ReplicatedPostgres {
   }
 
   /**
-   * Makes the standby that has received most the primary, and the others its standbys. The former primary must have
-   * ended. With one standby the new primary has none: commits wait until the former one has joined again.
+   * Promotes the standby that has received most, and makes the others its standbys. The former primary must be stopped.
+   * If there was only one standby, the new primary has none, and commits wait until the former primary has rejoined.
    * @returns the former primary
    */
   async failOver(): Promise<PostgresServer> {
@@ -95,7 +95,7 @@ export class ReplicatedPostgres {
     return former;
   }
 
-  /** Makes a server that has ended, such as a former primary, a standby with a new copy of the data. */
+  /** Makes a stopped server, such as a former primary, a standby with a new copy of the data. */
   async rejoin(ended: PostgresServer): Promise<void> {
     const standby = await PostgresServer.createStandby(ended.folder, ended.port, this.#primary);
     this.#standbys = [...this.#standbys.filter((server) => server !== ended), standby];
@@ -106,7 +106,7 @@ export class ReplicatedPostgres {
     await Promise.all([this.#primary, ...this.#standbys].map((server) => server.stop()));
   }
 
-  /** A standby that streams counts as asynchronous until its first reply. */
+  /** A streaming standby counts as asynchronous until its first reply. */
   async #untilReceiving(count: number): Promise<void> {
     const query = "select count(*) from pg_stat_replication where sync_state = 'quorum'";
     await until('the standbys receive', async () => {

@@ -1,4 +1,4 @@
-/** A global setup of vitest: gives the tests of a run a folder for their server, and ends the server with the run. */
+/** A global setup of vitest: gives the tests of a run a folder for their server, and stops the server at the end. */
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ declare module 'vitest' {
 
 export default function setUp({ provide }: TestProject): () => Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-postgres-'));
-  // The server has another user than the tests.
+  // The server runs as another user than the tests.
   chmodSync(folder, 0o711);
   provide('postgresFolder', folder);
   return async () => {
@@ -22,7 +22,7 @@ export default function setUp({ provide }: TestProject): () => Promise<void> {
   };
 }
 
-/** The server's first process has the first line of the file, and removes the file when it ends. */
+/** The pid of the server's first process is in the first line of the file, which the process removes at its end. */
 async function endServer(pidFile: string): Promise<void> {
   if (!existsSync(pidFile)) return;
   process.kill(Number.parseInt(readFileSync(pidFile, 'utf8'), 10), 'SIGQUIT');

@@ -1,6 +1,6 @@
 /**
- * One server for all tests of a run that are not about servers. It is started when the first of them wants it, and
- * ended with the run (test/postgres/run.ts). Nothing in it survives a crash.
+ * One server for all tests of a run that are not about servers. The first test that needs it starts it, and the end of
+ * the run stops it (test/postgres/run.ts). Nothing in it survives a crash.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -18,12 +18,12 @@ const SETTINGS = [
   'max_wal_size=4GB',
 ];
 
-/** The location of a ledger that no other test uses; there is none yet. */
+/** A new location that no other test uses; it has no ledger yet. */
 export async function newPostgresLocation(): Promise<string> {
   return `${await sharedPostgres()}?schema=t${randomBytes(8).toString('hex')}`;
 }
 
-/** Ends the session of the process that writes a ledger. */
+/** Ends the session of the process that writes to a ledger. */
 export async function endWriter(client: pg.Client, schema: string): Promise<void> {
   await client.query(
     'select pg_terminate_backend(a.pid, 5000) from pg_locks l join pg_stat_activity a on a.pid = l.pid ' +

@@ -1,4 +1,4 @@
-/** Reading from several servers: which one, what happens when it is gone, hangs or is behind. */
+/** Reading from several servers: which one is used, and what happens when it is gone, hangs or lags. */
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -51,7 +51,7 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}reading from standbys`, () =>
     return head.version;
   }
 
-  /** A reader, and the server that it reads from. */
+  /** A reader, and its current server. */
   async function reading(attributes: SessionAttributes) {
     const hosts = new PostgresHosts(locationOf(attributes));
     const { url } = await hosts.find();
@@ -61,7 +61,7 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}reading from standbys`, () =>
     return { reader, server: serverOf(Number(new URL(url).port)) };
   }
 
-  /** Reads the head again and again while something happens. @returns what was seen, the failures, the longest gap */
+  /** Reads the head again and again during `happening`. @returns what was seen, the failures, the longest gap */
   async function watching(reader: StoreReader, happening: () => Promise<unknown>) {
     const seen: bigint[] = [];
     const failures: unknown[] = [];
@@ -106,7 +106,7 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}reading from standbys`, () =>
 
   test('a standby is killed, another hangs: reads go on, and none fails', async () => {
     const { reader, server } = await reading('prefer-standby');
-    // It is looked at four times a second.
+    // The primary is polled four times a second.
     await until('the primary was looked at', async () => {
       await readHead(reader);
       return reader.server!.unconfirmedMs < Infinity;
@@ -118,7 +118,7 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}reading from standbys`, () =>
     });
     expect(killed.failures).toEqual([]);
     expect(killed.seen).toEqual(killed.seen.toSorted((a, b) => Number(a - b)));
-    // The primary was there to tell that the next one is up to date.
+    // The primary could confirm that the next server is up to date.
     expect(reader.server).toMatchObject({ moves: 1, doubtfulMoveMs: Infinity });
     await cluster.rejoin(server);
 

@@ -1,4 +1,4 @@
-/** What the store in PostgreSQL does beyond the contract of all engines. */
+/** Behaviour of the PostgreSQL store beyond the contract of all engines. */
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { Batch } from '../../src/store/batch.ts';

@@ -1,9 +1,8 @@
 /**
- * Two writers of one ledger, started at once: one writes, the other stands by. The one that writes is stopped in the
- * middle of a commit, or wherever it is, or killed, and the other goes on. The one that was stopped goes on as well, a
- * while later, and ends. Whatever happens, the ledger is the upstream's.
- * TAKE_OVER_ROUNDS sets how often, STOP_SECONDS for how long it is stopped (default 10, at least 6), SEED
- * repeats the choices of a run.
+ * Two writers of one ledger, started at once: one writes, the other waits. The writing one is stopped in the middle of
+ * a commit, or anywhere, or killed, and the other takes over. The stopped one is resumed a while later, and exits.
+ * Whatever happens, the ledger is the upstream's. TAKE_OVER_ROUNDS sets the number of rounds, STOP_SECONDS how long a
+ * writer is stopped (default 10, at least 6), SEED repeats the choices of a run.
  */
 import type { ChildProcess } from 'node:child_process';
 import { chmodSync } from 'node:fs';
@@ -28,14 +27,14 @@ const ROUNDS = roundsOf('TAKE_OVER_ROUNDS', 3, 30);
 const STOP_SECONDS = Number(process.env['STOP_SECONDS'] ?? 10);
 const ROUND_TIMEOUT_MS = 60_000;
 const MOST_LIFE_MS = 1_000;
-/** What becomes of the one that writes, round after round. */
+/** The fate of the writing process, round after round. */
 const ENDS = ['commit', 'stop', 'kill'] as const;
-/** The session of the writer is in the middle of a transaction. */
+/** Matches a writer's session in the middle of a transaction. */
 const IN_COMMIT =
   "select 1 from pg_locks l join pg_stat_activity a on a.pid = l.pid where l.locktype = 'advisory' " +
   "and l.granted and a.state = 'idle in transaction'";
 
-/** A command that follows and stands by. */
+/** A command that follows, or waits to take over. */
 class Writer {
   readonly ended: Promise<number | null>;
   readonly #process: ChildProcess;
@@ -63,7 +62,7 @@ class Writer {
   }
 }
 
-// In CI, crash-servers.long.test.ts kills a writer beside one that stands by, hanging.long.test.ts silences one.
+// In CI, crash-servers.long.test.ts kills a writer beside a waiting one, and hanging.long.test.ts silences one.
 describe.skipIf(NO_POSTGRES !== '' || !IS_LONG)(`${NO_POSTGRES}two writers`, () => {
   const random = randomSource(testSeed());
   let server: PostgresServer;
@@ -83,7 +82,7 @@ describe.skipIf(NO_POSTGRES !== '' || !IS_LONG)(`${NO_POSTGRES}two writers`, () 
     await server.stop();
   });
 
-  /** Two of them. @returns the one that writes, and the other */
+  /** Starts two writers. @returns the writing one, and the other */
   async function startTwo(): Promise<[Writer, Writer]> {
     const both = [0, 1].map(() => new Writer(server.url(), upstream.ready.url));
     await until('one writes', () => both.some(({ isWriting }) => isWriting));
@@ -92,11 +91,11 @@ describe.skipIf(NO_POSTGRES !== '' || !IS_LONG)(`${NO_POSTGRES}two writers`, () 
     return a.isWriting ? [a, b] : [b, a];
   }
 
-  /** Stops a process where it is, when its commit has begun and has not ended. */
+  /** Stops a process after its commit has begun and before it has ended. */
   async function stopInCommit(writer: Writer): Promise<void> {
     const isInCommit = async (): Promise<boolean> => {
       writer.signal('SIGSTOP');
-      // What was sent arrives.
+      // Lets bytes in flight arrive.
       await sleep(5);
       if ((await server.query(IN_COMMIT)).length > 0) return true;
       writer.signal('SIGCONT');
@@ -106,7 +105,7 @@ describe.skipIf(NO_POSTGRES !== '' || !IS_LONG)(`${NO_POSTGRES}two writers`, () 
     await until('it is stopped in a commit', isInCommit, ROUND_TIMEOUT_MS * 3);
   }
 
-  /** Has a stopped process go on: others have written meanwhile. */
+  /** Resumes a stopped process after others have written. */
   async function goOn(writer: Writer, stoppedMs: number): Promise<void> {
     await sleep(STOP_SECONDS * 1_000 - (performance.now() - stoppedMs));
     writer.signal('SIGCONT');

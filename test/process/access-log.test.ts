@@ -1,4 +1,7 @@
-/** `--access-log`: what a line contains, which requests get one, and what clients can put into it (docs/spec/http.md §10.5). */
+/**
+ * `--access-log`: the contents of a line, which requests get one, and what clients can inject (docs/spec/http.md
+ * §10.5).
+ */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -17,7 +20,7 @@ const BALANCE = `/accounts/${CAFE_HEX}/balance/0x1::aptos_coin::AptosCoin`;
 beforeAll(() => makeSample(data, 300));
 afterEach(killLeftNodes);
 
-/** Stops a node and gives the lines of its access log. */
+/** Stops a node and returns the lines of its access log. */
 async function linesOf(node: ServedNode): Promise<Record<string, unknown>[]> {
   expect((await node.stop()).code).toBe(0);
   return node.log.filter(({ msg }) => msg === 'request');
@@ -107,7 +110,7 @@ describe('the access log', () => {
     expect(good.length).toBeGreaterThanOrEqual(1);
     expect(good.length).toBeLessThan(20);
     expect(new Set(good.map(({ level }) => level))).toEqual(new Set([20]));
-    // One a minute.
+    // Sampled to one per minute.
     const bad = lines.filter(({ status }) => status === 400);
     expect(bad.map(({ level }) => level)).toEqual([30]);
   });

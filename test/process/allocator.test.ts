@@ -1,4 +1,4 @@
-/** bin/daybook is a shell script and a module in one file, so that Node starts with a setting of the allocator. */
+/** bin/daybook is a shell script and a module in one file, so that Node starts with a setting for the allocator. */
 import { spawn } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -22,7 +22,7 @@ const GROWS = 'memory grows while this process writes: MALLOC_ARENA_MAX is not s
 beforeAll(() => makeSample(data, 300));
 afterEach(killLeftNodes);
 
-/** What the allocator of a process was told. */
+/** The allocator setting in a process's environment. */
 function arenasOf(pid: number): string | undefined {
   const variables = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
   return /=(.*)/.exec(variables.find((one) => one.startsWith('MALLOC_ARENA_MAX=')) ?? '')?.[1];

@@ -1,6 +1,4 @@
-/**
- * Clients that mean harm, or know no better, at the sockets of a real node: it continues to answer.
- */
+/** Malicious or broken clients at the sockets of a real node, which continues to answer. */
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { Agent, get as httpGet, type IncomingMessage } from 'node:http';
@@ -27,7 +25,7 @@ beforeAll(async () => {
   node = await ServedNode.start(data);
 });
 
-/** After each attack: an answer, the right one, at once; and not a word of complaint in the log. */
+/** After each attack the node answers correctly and at once, and has logged no errors. */
 afterEach(async () => {
   const response = await fetch(new URL(BALANCE, node.ready.url));
   expect([response.status, await response.text()]).toEqual([200, BALANCE_BODY]);
@@ -37,7 +35,7 @@ afterEach(async () => {
 afterAll(async () => {
   expect(node.peakBytes()).toBeLessThan(400 * MB);
   expect(await node.stop()).toMatchObject({ code: 0, signal: null });
-  // `log` parses every line of stderr: nothing but log lines was written.
+  // `log` parses every line of stderr, so nothing but log lines was written.
   expect([node.log[0]?.['msg'], node.log.at(-1)?.['msg']]).toEqual(['answering', 'stopping']);
   killLeftNodes();
 });
@@ -54,7 +52,7 @@ async function rest(socket: Socket): Promise<string> {
   return Buffer.concat(chunks).toString('latin1');
 }
 
-/** Sends bytes, ends the sending side, and gives the answer. */
+/** Sends bytes, ends the sending side, and resolves with the response. */
 function talk(bytes: string | Uint8Array): Promise<string> {
   const socket = open();
   const answer = rest(socket);
@@ -83,7 +81,7 @@ describe('many connections', () => {
       if (status === 200) expect(answer.endsWith(`\r\n\r\n${BALANCE_BODY}`)).toBe(true);
       else expect(answer).toMatch(/"The node is overloaded: .*"error_code":"internal_error"/);
     }
-    // A slow machine may refuse some at once rather than answer all of them late.
+    // A slow machine may refuse some at once instead of answering all of them late.
     expect(statuses.has(200)).toBe(true);
     for (const status of statuses) expect([200, 503]).toContain(status);
   });

@@ -1,4 +1,7 @@
-/** `npm run bench -- instead` compares answers of Daybook with those of fastify over databases; here nothing is timed. */
+/**
+ * `npm run bench -- instead` compares responses of Daybook with those of fastify over databases. This test times
+ * nothing.
+ */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** scripts/build.mjs builds when that is needed: in a project of one file, with stand-ins for Vite and the compiler. */
+/** scripts/build.mjs builds only when necessary: in a project of one file, with stand-ins for Vite and the compiler. */
 import { execFileSync } from 'node:child_process';
 import {
   cpSync,
@@ -51,7 +51,7 @@ describe('the build', () => {
     return file;
   }
 
-  /** What was built. */
+  /** Runs a build and returns its steps. */
   function build(): string {
     const steps = write('steps', '');
     execFileSync('node', ['scripts/build.mjs'], { cwd: folder, stdio: 'pipe' });

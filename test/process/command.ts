@@ -1,6 +1,4 @@
-/**
- * The real program in processes of its own: commands that run to their end, and nodes that serve.
- */
+/** The real program in processes of its own: commands that run to their end, and serving nodes. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -12,9 +10,9 @@ import { afterAll, expect } from 'vitest';
 export const PROGRAM = fileURLToPath(new URL('../../bin/daybook', import.meta.url));
 const BUILT = new URL('../../dist/main.js', import.meta.url);
 
-/** What a command left behind. */
+/** The result of a command. */
 export interface CommandResult {
-  /** Null when a signal ended it. */
+  /** Null if a signal ended it. */
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
@@ -24,22 +22,22 @@ export interface CommandResult {
 
 export interface CommandOptions {
   readonly environment?: Readonly<Record<string, string>>;
-  /** Of a test's own folder when absent. */
+  /** The system's folder for temporary files when absent. */
   readonly workingFolder?: string;
-  /** What it reads from its standard input; nothing when absent. */
+  /** Its standard input; empty when absent. */
   readonly input?: string | Buffer;
 }
 
-/** The environment of a command: this one's without settings of a developer's own. */
+/** The environment of a command: this process's, without a developer's own settings. */
 function environmentOf(changes: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(
     ([name]) => !name.startsWith('DAYBOOK_') && !/^(?:NODE_|VITEST|npm_|FORCE_COLOR)/.test(name),
   );
-  // One process is quicker to start than three, and its memory is all of a node's; workers.test.ts is about more.
+  // One process starts faster than three, and has all of a node's memory; workers.test.ts tests several.
   return {
     DAYBOOK_WORKERS: '1',
     ...Object.fromEntries(inherited),
-    // The program starts the first Node of these.
+    // The program starts the first Node in this path.
     PATH: [dirname(process.execPath), process.env['PATH']].join(delimiter),
     ...changes,
   };
@@ -53,7 +51,7 @@ export function startCommand(args: readonly string[], options: CommandOptions = 
     env: environmentOf(options.environment ?? {}),
     stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   });
-  // A command may end without having read all of it.
+  // A command may end without reading all of it.
   child.stdin?.on('error', () => undefined).end(options.input);
   return child;
 }
@@ -66,14 +64,14 @@ export function runCommand(
   return endOf(startCommand(args, options));
 }
 
-/** Runs a command with `--json`: the object that it prints; nothing else may be on stdout. */
+/** Runs a command with `--json` and returns the printed object; nothing else may be on stdout. */
 export async function reportOf(args: readonly string[], options: CommandOptions = {}) {
   const { code, stdout, stderr } = await runCommand([...args, '--json'], options);
   expect(stdout).toMatch(/^\{.*\}\n$/);
   return { code, stderr, report: JSON.parse(stdout) as Record<string, unknown> };
 }
 
-/** Runs a command with `--json` as soon as the server has noticed that the process killed before is gone. */
+/** Runs a command with `--json`, and retries until the server has noticed that a killed process is gone. */
 export async function runWhenUnlocked(args: readonly string[]): Promise<CommandResult> {
   for (;;) {
     const result = await runCommand([...args, '--json']);
@@ -88,7 +86,7 @@ export async function endOf(child: ChildProcess): Promise<CommandResult> {
   return { code, signal, stdout: output.stdout, stderr: output.stderr.replace(PROGRESS, '') };
 }
 
-/** Lines that long work prints every five seconds: on a busy machine, short work too. */
+/** Lines that long work prints every five seconds; on a busy machine short work prints them too. */
 const PROGRESS =
   /^(?:(?:format \d+: )?[█░]+ .*|[a-z_ ]+: [\d,]+|requests in flight get \d+ s to finish|(?:reading|computing|storing) .*)\n/gm;
 
@@ -106,9 +104,7 @@ class Output {
   }
 }
 
-/**
- * Checks a failure: its exit code, one line on stderr, nothing on stdout. Returns the line.
- */
+/** Checks a failure: its exit code, one line on stderr, nothing on stdout. Returns the line. */
 export function expectFailure(result: CommandResult, code: 1 | 2): string {
   expect(result).toMatchObject({ code, signal: null, stdout: '' });
   expect(result.stderr).toMatch(/^daybook: [^\n]+\n$/);
@@ -116,7 +112,7 @@ export function expectFailure(result: CommandResult, code: 1 | 2): string {
 }
 
 const folders: string[] = [];
-// Registered once for the file: a hook that is registered while a test runs is never called.
+// Registered once for the file, because a hook registered during a test is never called.
 afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
@@ -139,7 +135,7 @@ export interface Ready {
 
 const running = new Set<ChildProcess>();
 
-/** A node in a process of its own that has said that it answers. */
+/** A node in a process of its own that has printed its ready line. */
 export class ServedNode {
   readonly process: ChildProcess;
   readonly ready: Ready;
@@ -167,7 +163,7 @@ export class ServedNode {
     return ServedNode.of(startCommand(all, options));
   }
 
-  /** A node that a test has started in its own way. */
+  /** A node that a test has started itself. */
   static async of(child: ChildProcess): Promise<ServedNode> {
     running.add(child);
     const output = new Output(child);
@@ -191,7 +187,7 @@ export class ServedNode {
   /** Log lines so far. */
   get log(): Record<string, unknown>[] {
     const lines = this.#output.stderr.split('\n').slice(0, -1);
-    // The engine prints lines of its own about pages that are damaged.
+    // The engine prints its own lines about damaged pages.
     const own = lines.filter((line) => !/^(?:internal error|page \d+ not found)/.test(line));
     return own.map((line) => JSON.parse(line) as Record<string, unknown>);
   }
@@ -217,7 +213,7 @@ export class ServedNode {
     return 1024 * Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(path, 'utf8'))?.[1]);
   }
 
-  /** The end of the process, whatever brings it. */
+  /** Waits for the end of the process, whatever causes it. */
   async end(): Promise<CommandResult> {
     const [code, signal] = await this.#ended;
     return { code, signal, stdout: this.#output.stdout, stderr: this.#output.stderr };
@@ -230,7 +226,7 @@ export class ServedNode {
   }
 }
 
-/** Ends nodes that a failed test left running. To be called in `afterEach` or `afterAll`. */
+/** Kills nodes that a failed test left running. Call it in `afterEach` or `afterAll`. */
 export function killLeftNodes(): void {
   for (const child of running) child.kill('SIGKILL');
 }

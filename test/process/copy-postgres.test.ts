@@ -1,4 +1,4 @@
-/** `daybook copy` from and to PostgreSQL: row for row, of one moment, cut off and continued. */
+/** `daybook copy` from and to PostgreSQL: identical rows of one moment; interrupted and resumed. */
 import { cpSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,7 +20,7 @@ import {
 } from './command.ts';
 import { makeSample } from './ledger-contents.ts';
 
-/** Making a sample takes some seconds; many times that on a busy machine. */
+/** Creating a sample takes some seconds, and many times that on a busy machine. */
 const HOOK_TIMEOUT_MS = 600_000;
 
 type Facts = Record<string, unknown>;
@@ -39,8 +39,8 @@ async function columnsOf(data: string): Promise<unknown> {
 }
 
 /**
- * Of the copy in the making at a location, the transaction that last wrote a row of a column, and how many rows that
- * column has.
+ * For the unfinished copy at a location: the transaction that last wrote a row of a column, and the column's number of
+ * rows.
  */
 async function lastWrite(location: string, table: string) {
   const url = new URL(location);
@@ -64,7 +64,7 @@ async function lastWrite(location: string, table: string) {
   }
 }
 
-/** Kills a copy after `isBegun`. */
+/** Kills a copy once `isBegun` is true. */
 async function cutOff(from: string, to: string, isBegun: () => Promise<boolean>): Promise<void> {
   for (let isCut = false; !isCut; ) {
     const child = startCommand(['copy', '--data', from, '--to', to, '--json']);
@@ -73,7 +73,7 @@ async function cutOff(from: string, to: string, isBegun: () => Promise<boolean>)
     child.kill('SIGKILL');
     const { signal, stdout } = await ended;
     isCut = signal === 'SIGKILL';
-    // The server notices some time later that the one killed before is gone.
+    // It takes the server some time to notice that the previous process is gone.
     if (!isCut) expect(stdout).toContain('"store_locked"');
   }
   const status = await runCommand(['status', '--data', to]);
@@ -119,7 +119,7 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}copies from and to PostgreSQL
     await cutOff(moving, to, async () => (await lastWrite(to, infos!)).rows > 0);
     const before = await lastWrite(to, state!);
     expect(before.rows).toBeGreaterThan(0);
-    // The same again: what is there is not written a second time.
+    // Once more: existing rows are not written a second time.
     await cutOff(moving, to, async () => {
       return (await lastWrite(to, 'c14_version_writes')).rows > 0;
     });

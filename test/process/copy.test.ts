@@ -1,4 +1,4 @@
-/** `daybook copy`: a copy of one moment while a node produces and prunes; whole, or no ledger at all. */
+/** `daybook copy`: a copy of one moment while a node produces and prunes; either complete, or no ledger at all. */
 import { cpSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -25,7 +25,7 @@ interface CopyFacts {
   readonly copy_bytes: number;
 }
 
-/** Less than a copy. */
+/** Smaller than a copy. */
 const DISK_BYTES = 2 * 1024 * 1024;
 const folder = temporaryFolder();
 const source = join(folder, 'source');
@@ -37,7 +37,7 @@ async function copied(data: string, to: string): Promise<CopyFacts> {
   return JSON.parse(stdout) as CopyFacts;
 }
 
-/** Pages of a store's file that no table uses. */
+/** Unused pages of a store's file. */
 function freePages(data: string): number {
   const database = new DatabaseSync(join(data, 'ledger.db'), { readOnly: true });
   const { freelist_count: pages } = database.prepare('pragma freelist_count').get();
@@ -87,7 +87,7 @@ it('while a node produces and prunes: one moment of its ledger, which others may
   cpSync(source, unpruned, { recursive: true });
   const keep = ['--keep', '400', '--prune-grace-seconds', '1'];
   const node = await ServedNode.start(data, ['--produce', '100', ...keep]);
-  // It has the same transactions, and prunes none.
+  // Has the same transactions, and prunes none.
   const other = await ServedNode.start(unpruned, ['--follow', node.ready.url]);
   await until('it prunes', async () => (await versionsOf(node)).oldest > 0n);
   const to = join(folder, 'growing-copy');
@@ -98,7 +98,7 @@ it('while a node produces and prunes: one moment of its ledger, which others may
   expect(oldest).toBeGreaterThanOrEqual(before.oldest);
   const verified = await runCommand(['verify', '--data', to]);
   expect(verified).toMatchObject({ code: 0, stderr: '' });
-  // The node still writes its ledger; the copy can be written, for its lock is not the source's.
+  // The node still writes to its ledger. The copy can be written too, because it has its own lock.
   const prune = ['prune', '--keep', String(newest - oldest + 1n), '--grace-seconds', '0'];
   expect(await runCommand([...prune, '--data', to])).toMatchObject({ code: 0 });
   await until('it is there', async () => (await versionsOf(other)).newest >= newest);
@@ -116,7 +116,7 @@ describe('what is cut off or refused', () => {
     const to = join(folder, 'killed');
     const hasBegun = () => namesIn(to).some((name) => name.endsWith('.new'));
     for (let isCut = false; !isCut; ) {
-      // One that came to its end before the kill has left a ledger.
+      // A copy that finished before the kill has left a ledger.
       rmSync(to, { recursive: true, force: true });
       const child = startCommand(['copy', '--data', source, '--to', to]);
       const ended = endOf(child);
@@ -151,7 +151,7 @@ describe('what is cut off or refused', () => {
       expect(text).toContain('the location of the ledger is');
       expect(text).not.toContain('s3cr3t');
     }
-    // A name like those of stores that are being made.
+    // A name like those of unfinished stores.
     const letter = join(folder, 'others', 'ledger-letter.new');
     mkdirSync(dirname(letter), { recursive: true });
     writeFileSync(letter, 'dear');
@@ -180,7 +180,7 @@ describe('what is cut off or refused', () => {
       };
       const small = await copy();
       expect(small.freeBytes).toBeLessThan(small.neededBytes);
-      // Just enough for the columns, and not for the rest of the file.
+      // Just enough for the columns, but not for the rest of the file.
       disk.resize(String(DISK_BYTES + small.neededBytes - small.freeBytes));
       const tight = await copy();
       expect(tight.freeBytes).toBeGreaterThanOrEqual(tight.neededBytes);

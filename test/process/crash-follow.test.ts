@@ -1,8 +1,7 @@
 /**
- * kill −9 of a node that follows and prunes, at random moments, while the workers of the node and
- * of a second one are asked all four operations: after each kill the ledger verifies, nothing that
- * was answered is lost, every answer is the upstream's. CRASH_RUNS sets how often, SEED
- * repeats the choices of a run.
+ * kill −9 of a node that follows and prunes, at random moments, while the workers of this node and of a second one are
+ * sent requests of all four operations. After each kill the ledger verifies, nothing that was answered is lost, and
+ * every response is the upstream's. CRASH_RUNS sets the number of kills, SEED repeats the choices of a run.
  */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,16 +23,16 @@ import { childrenOf, until } from './worker-processes.ts';
 
 const CRASH_RUNS = roundsOf('CRASH_RUNS', 3, 12);
 /**
- * Transactions a second of the upstream: so few that pruning keeps up in lives this short, since
- * every start gives readers their grace again.
+ * Transactions per second of the upstream: few enough for pruning to keep up in such short lives, since every start
+ * gives readers their grace period again.
  */
 const PRODUCED = '40';
 const KEEP = '300';
-/** Longest life of a node after it answers, and of one that is killed while it starts. */
+/** Maximum life of a node after it answers, and of one that is killed during its start. */
 const MOST_LIFE_MS = 2_600;
 const MOST_START_MS = 900;
 
-/** How far a follower has come, in what a kill may cut. */
+/** The progress of a follower, as far as a kill may interrupt it. */
 interface Stand {
   readonly version: bigint;
   readonly oldest: bigint;
@@ -48,10 +47,10 @@ async function standOf(data: string, atLeast: bigint): Promise<Stand> {
   return { version, oldest, clearedBelow };
 }
 
-/** On a busy machine requests would be refused as overload; every answer here is compared. */
+/** On a busy machine requests would be refused as overload, but every response is compared here. */
 const NO_LOAD_BOUNDS = ['--max-backlog-ms', '0'];
 
-// In CI, crash.test.ts kills a node that writes, follow.test.ts a command that follows.
+// In CI, crash.test.ts kills a writing node, and follow.test.ts a following command.
 describe.runIf(IS_LONG)('crashes of a follower', () => {
   afterEach(() => killLeftNodes());
 
@@ -88,12 +87,12 @@ async function subjectsOf(source: string): Promise<WitnessSubjects> {
   const addresses = await addressesOf(source);
   const long = streams.filter(({ versions }) => versions.length >= 5);
   expect(long.length).toBeGreaterThan(5);
-  // Somebody with events of its own, and so with a history.
+  // An account with events of its own, and so with a history.
   const kept = long.find(({ address }) => BigInt(`0x${address}`) > 0xffffn)!.address;
   return { streams: long, addresses: addresses.filter((address) => address !== kept), kept };
 }
 
-/** A node that lives until the account to keep is on record: before that nothing is pruned. */
+/** Runs a node until the pinned account is recorded: nothing is pruned before that. */
 async function firstKeptAccounts(data: string, args: readonly string[]): Promise<void> {
   const node = await ServedNode.start(data, args);
   await until('the account is on record', () =>
@@ -135,7 +134,7 @@ class Crashes {
     expect(this.counts.moved).toBeGreaterThan(0);
   }
 
-  /** Every fifth is killed while it starts. @returns what is left */
+  /** Kills every fifth node during its start. @returns the state that is left */
   async #kill(run: number): Promise<Stand> {
     if (run % 5 === 4) await this.#killWhileStarting();
     else await this.#killWhileAnswering(run % 2 === 0);
@@ -152,7 +151,9 @@ class Crashes {
     await ended;
   }
 
-  /** @param untilFollowed it is not killed before it has followed something: on a busy machine none would live so long */
+  /**
+   * @param untilFollowed not killed before it has followed something, since on a busy machine none would live so long
+   */
   async #killWhileAnswering(untilFollowed: boolean): Promise<void> {
     const witness = this.#witness;
     const acknowledged = witness.seen;
@@ -171,14 +172,14 @@ class Crashes {
     expect(node.complaints).toEqual([]);
     life.killed = true;
     node.process.kill('SIGKILL');
-    // Its workers end by themselves: its output ends with the last of them.
+    // Its workers end by themselves, and its output ends with the last of them.
     await node.end();
     life.over = true;
     await watching;
   }
 }
 
-/** Followed to its end and pruned as the source is, the ledger is the source's, row for row. */
+/** Followed to its end and pruned like the source, the ledger equals the source, row for row. */
 async function expectSameLedger(
   upstream: ServedNode,
   data: string,
@@ -191,7 +192,7 @@ async function expectSameLedger(
   await upstream.stop();
   for (const folder of [data, source]) {
     const prune = ['prune', '--data', folder, '--keep', KEEP, '--grace-seconds', '0'];
-    // Long work shows its progress on stderr.
+    // Long work prints its progress on stderr.
     expect((await runCommand([...prune, '--keep-account', `0x${kept}`])).code).toBe(0);
   }
   expect(await digestsOf(data)).toEqual(await digestsOf(source));

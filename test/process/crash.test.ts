@@ -1,7 +1,7 @@
 /**
- * kill −9 in the middle of writing and pruning, with readers running: after each kill the ledger
- * verifies, nothing that was seen is lost, nothing pinned is ever answered in two ways. CRASH_RUNS
- * sets how often, SEED repeats a run. Of a node that follows: crash-follow.test.ts.
+ * kill −9 in the middle of writing and pruning, with readers running: after each kill the ledger verifies, nothing that
+ * was seen is lost, and nothing pinned is ever answered in two ways. CRASH_RUNS sets the number of kills, SEED repeats
+ * a run. crash-follow.test.ts tests a following node.
  */
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,13 +21,13 @@ import { addressesOf, digestsOf, expectSound, makeSample } from './ledger-conten
 const CRASH_RUNS = roundsOf('CRASH_RUNS', 2, 12);
 const APT = '0x1::aptos_coin::AptosCoin';
 const RUN_TIMEOUT_MS = 40_000;
-/** Also where the machine is slow. */
+/** Also on a slow machine. */
 const ANSWERS_BEFORE_KILL = 10;
 const PRUNING = ['--keep', '300', '--prune-grace-seconds', '1'];
 
-/** Asks nodes again and again, and remembers what must never change. */
+/** Sends requests to nodes again and again, and remembers what must never change. */
 class Witness {
-  /** The highest version that anybody has answered with. */
+  /** The highest version in any response. */
   seen = 0n;
   answers = 0;
   gone = 0;
@@ -40,7 +40,7 @@ class Witness {
     this.#random = random;
   }
 
-  /** One question to a node that may be killed meanwhile. */
+  /** One request to a node that may be killed meanwhile. */
   async ask(node: ServedNode, mayBeGone: boolean): Promise<void> {
     let response: Response;
     let body: string;
@@ -84,7 +84,7 @@ describe('crashes', () => {
     for (let run = 0; run < CRASH_RUNS; run += 1) {
       const args = ['--workers', '1', '--produce', '600', ...PRUNING];
       const writer = await ServedNode.start(data, args);
-      // The ready line shows what was there: all that was seen.
+      // The ready line shows the state on disk, which includes everything seen.
       expect(BigInt(writer.ready.ledger_version)).toBeGreaterThanOrEqual(witness.seen);
       const endMs = performance.now() + 200 + random() * 2_800;
       const enough = witness.answers + ANSWERS_BEFORE_KILL;
@@ -104,7 +104,7 @@ describe('crashes', () => {
     console.info(`${witness.answers} answers, ${witness.gone} of them 410`);
   });
 
-  // In CI, the one above is killed while it prunes.
+  // In CI, the node above is killed while it prunes.
   it.runIf(IS_LONG)(
     `kill −9 of daybook prune, ${CRASH_RUNS} times`,
     {
@@ -142,7 +142,7 @@ describe('crashes', () => {
         await ended;
         await expectSound(data, 1_200n);
         expect(await runCommand(prune(data))).toMatchObject({ code: 0, stderr: '' });
-        // Row for row the one that has been verified.
+        // Equals the verified ledger, row for row.
         expect(await digestsOf(data)).toEqual(expected);
         rmSync(data, { recursive: true });
       }

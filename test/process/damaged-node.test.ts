@@ -1,4 +1,4 @@
-/** Nodes over a ledger that a disk has damaged: what can be read is answered. */
+/** Nodes over a ledger with disk damage: everything readable is answered. */
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { TRANSACTIONS } from '../../src/store/columns/columns.ts';

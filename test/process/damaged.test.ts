@@ -1,6 +1,4 @@
-/**
- * Commands on a store whose files were damaged: a clear line, and never the death of the process.
- */
+/** Commands on a store with damaged files: they print one clear line and never crash. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
@@ -21,7 +19,7 @@ beforeAll(async () => {
   store = readFileSync(storeFileOf(data));
 });
 
-/** A folder whose store has these bytes. */
+/** A folder with a store of these bytes. */
 function damagedFolder(bytes: Buffer): string {
   const damaged = join(folder, 'damaged');
   rmSync(damaged, { recursive: true, force: true });
@@ -30,7 +28,7 @@ function damagedFolder(bytes: Buffer): string {
   return damaged;
 }
 
-/** A file of SQLite that another program made. */
+/** A SQLite file of another program. */
 function otherDatabase(): Buffer {
   const path = join(folder, 'other.db');
   const database = new DatabaseSync(path);
@@ -39,7 +37,7 @@ function otherDatabase(): Buffer {
   return readFileSync(path);
 }
 
-/** Exit code 1 and one line with what is wrong. */
+/** Expects exit code 1 and one line that says what is wrong. */
 function expectRefused(result: CommandResult, text: RegExp): void {
   expect(result).toMatchObject({ code: 1, signal: null, stdout: '' });
   const lines = result.stderr.split('\n');

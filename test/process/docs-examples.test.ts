@@ -1,6 +1,6 @@
 /**
- * Runs every `console` block of README and docs against the small sample ledger and compares what is printed. In an
- * expected answer `…` stands for any text.
+ * Runs every `console` block of README and docs with the small sample ledger and compares the output. In an expected
+ * output `…` stands for any text.
  */
 import { execFile, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -15,13 +15,13 @@ import { ROOT } from '../repo/source-tree.ts';
 const run = promisify(execFile);
 const SHOWN_ORIGIN = 'http://127.0.0.1:8080';
 const SHOWN_DATA = './daybook-data';
-/** A fork of the sample ledger, what is made of it, and a copy of the ledger. */
+/** A fork of the sample ledger, its pack and the unpacked fork, and a copy of the ledger. */
 const SHOWN_PLACES = ['./fork.pack', './fork', './unpacked', './copy'];
 
 interface Example {
   readonly file: string;
   readonly command: string;
-  /** Variables that earlier examples of the file have set: assignments, each with `;`. */
+  /** Variables set by earlier examples of the file: assignments, each with `;`. */
   readonly variables: string;
   readonly expected: string;
 }

@@ -1,4 +1,4 @@
-/** TypeScript of README and docs, and the library's types, as the compiler of a strict project sees them. */
+/** TypeScript of README and docs, and the library's types, checked by the compiler in a strict project. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { ROOT } from '../repo/source-tree.ts';
 
 const COMPILER = join(ROOT, 'node_modules/typescript/bin/tsc');
-/** In the package's folder: there its own name can be imported. */
+/** In the package's folder, so that its own name can be imported. */
 const folder = mkdtempSync(join(ROOT, 'test/process/.module-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -21,7 +21,7 @@ const examples = files.flatMap((file) => {
   return blocks.map(([, code], index) => ({ name: `${file} #${index + 1}`, code: code! }));
 });
 
-/** Modules by their names, and what they may use; of each kind, one run of the compiler sees all. */
+/** Modules by name, with the options of their project; one compiler run checks all modules of a project. */
 class Project {
   readonly #options: object;
   readonly #modules = new Map<string, string>();
@@ -32,11 +32,11 @@ class Project {
   }
 
   add(name: string, code: string): void {
-    // Each is a module of its own, whether it imports something or not.
+    // Each is a module of its own, whether or not it imports something.
     this.#modules.set(name, `${code}\nexport {};\n`);
   }
 
-  /** What the compiler says of a module; nothing when it is right. */
+  /** The compiler's errors in a module; empty if it is right. */
   async complaintsAbout(name: string): Promise<string> {
     this.#output ??= this.#compile();
     const lines = (await this.#output).split('\n');
@@ -69,7 +69,7 @@ class Project {
     writeFileSync(join(path, 'tsconfig.json'), JSON.stringify(config));
     const run = promisify(execFile)(process.execPath, [COMPILER, '-p', path], { cwd: path });
     const { stdout } = await run.catch((failure: { readonly stdout: string }) => failure);
-    // It has looked, and names what is wrong as it is looked for here.
+    // The compiler has run, and reports errors in the expected format.
     expect(stdout).toMatch(/^wrong\.mts\(1,14\): error TS2322/m);
     return stdout;
   }

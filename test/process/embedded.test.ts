@@ -1,4 +1,4 @@
-/** `import { startNode } from 'daybook'`: the package's own entry, as an SDK's tests use it. */
+/** `import { startNode } from 'daybook'`: the package's own entry, as tests of an SDK use it. */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { ROOT } from '../repo/source-tree.ts';
 
 const run = promisify(execFile);
 
-/** Runs a module inside the repository, where the package finds itself by name, with its own temporary folder. */
+/** Runs a module inside the repository, where the package can import its own name, with its own temporary folder. */
 async function runModule(text: string, temporaryFolder: string): Promise<string> {
   const file = join(mkdtempSync(join(ROOT, 'test/process/.module-')), 'example.mjs');
   try {
@@ -63,7 +63,7 @@ describe('a node inside another program', () => {
     const folder = mkdtempSync(join(ROOT, 'test/process/.module-'));
     const empty = mkdtempSync(join(tmpdir(), 'daybook-embedded-net-'));
     writeFileSync(join(folder, 'vitest.config.mjs'), 'export default {};');
-    // The machine may be busy: a runner's own five seconds are not what is tested.
+    // The machine may be busy, and a test runner's own timeout of five seconds is not under test.
     const patient = ['--testTimeout=60000', '--hookTimeout=60000'];
     const runners = [
       ["from 'vitest'", 'node_modules/vitest/vitest.mjs', ['run', '--root', folder, ...patient]],

@@ -1,4 +1,4 @@
-/** `daybook encode` and `daybook decode` as commands, and the same over HTTP from the same ledger. */
+/** `daybook encode` and `daybook decode` as commands, and the same operations over HTTP with the same ledger. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

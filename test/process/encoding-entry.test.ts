@@ -1,6 +1,4 @@
-/**
- * `daybook/encoding` on its own: the built files, without Node, in a browser that takes them as they are.
- */
+/** `daybook/encoding` on its own: the built files without Node, and unbundled in a browser. */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -23,16 +21,16 @@ const DIST = join(ROOT, 'dist');
 const IMPORT =
   /^(?:import|export)\b(?:[^'"=]*\bfrom)?\s*['"]([^'"]+)['"]|\bimport\(['"]([^'"]+)['"]\)/gm;
 
-/** Plain JavaScript, as it is needed for the keys and points of encrypted payloads. */
+/** Packages in plain JavaScript, which keys and points of encrypted payloads need. */
 const PORTABLE_PACKAGE = /^@noble\//;
 
 interface Graph {
   readonly files: Set<string>;
-  /** By the name that a file imports, of a package or of Node. */
+  /** By the name in a file's import, of a package or of Node. */
   readonly packages: Map<string, string>;
 }
 
-/** All that a built file loads. */
+/** Everything that a built file loads. */
 function graphOf(entry: string): Graph {
   const files = new Set<string>();
   const packages = new Map<string, string>();
@@ -78,7 +76,7 @@ function lookupOf({ request, function_params: parameters }: Vector): ModuleLooku
   return ledgerOf({ [path]: { parameters, typeParameters } }, OLD_FRAMEWORK);
 }
 
-/** The bytes of all modules that encoding and decoding a vector ask for, and what Node makes of it. */
+/** The bytes of all modules that encoding and decoding a vector requests, and the results in Node. */
 async function inNode(vector: Vector) {
   const lookup = lookupOf(vector);
   const modules = new Map<string, CompiledModule>();
@@ -110,7 +108,7 @@ function shown(value: unknown): string {
 const POLICY = "default-src 'none'; script-src 'self' 'nonce-test'";
 const SCRIPT = readFileSync(new URL('encoding-in-browser.mjs', import.meta.url));
 
-/** A page that takes the files as they are; the import map is what a bundler does. */
+/** A page that loads the files unbundled; an import map replaces the bundler. */
 function servedPage(): string {
   const urls = [...graphOf('encoding.js').packages].map(([name, path]) => {
     const place = path.slice(path.indexOf('node_modules/'));

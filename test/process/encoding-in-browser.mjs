@@ -1,4 +1,4 @@
-/** Loaded by a browser from beside the built files; the test calls what it leaves in `globalThis`. */
+/** Loaded by a browser together with the built files; the test calls the function that it sets on `globalThis`. */
 import { decodeSubmission, encodeSubmission, modulesFrom, readModule } from './encoding.js';
 
 const text = (_name, member) => (typeof member === 'bigint' ? String(member) : member);

@@ -1,7 +1,7 @@
 /**
- * Event streams of real nodes: with workers, when they stop, in a program, and over a node that is killed while it
- * follows another one, which prunes. RESUMES sets how often a listener is interrupted there, SEED repeats
- * the choices of a run.
+ * Event streams of real nodes: with workers, at their stop, in an embedding program, and over a node that is killed
+ * while it follows another, pruning one. RESUMES sets how often a listener is interrupted there, SEED repeats the
+ * choices of a run.
  */
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
@@ -51,7 +51,7 @@ describe('event streams', () => {
       expect(client.events[0]).toEqual(first);
       expect(numbersOf(client).slice(0, count)).toEqual(fromOneOn(count));
     }
-    // One worker dies: its streams break, the others go on. A busy machine may have given all of them to one worker.
+    // One worker dies: its streams break, the others continue. On a busy machine one worker may have all of them.
     const workers = childrenOf(node.process.pid!).sort((a, b) => openSockets(b) - openSockets(a));
     process.kill(workers[0]!, 'SIGKILL');
     await until('streams of a worker that is gone', () =>
@@ -103,7 +103,7 @@ describe('event streams', () => {
           : new EventClient(`${url}${BLOCKS}?start=${next}`);
       await client.opened;
       if (client.status === 410) {
-        // Only the follower has it still.
+        // Only the follower still has it.
         expect(isUpstream).toBe(true);
         seen.pruned += 1;
         client.close();

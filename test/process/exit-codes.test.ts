@@ -1,4 +1,4 @@
-/** The exit codes that docs/operations.md lists. serve.test.ts has those of a serving node that is told to stop. */
+/** The exit codes in docs/operations.md. serve.test.ts has those of a serving node that is told to stop. */
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
@@ -21,7 +21,7 @@ const data = join(folder, 'ledger');
 beforeAll(() => makeSample(data, 300));
 afterAll(killLeftNodes);
 
-/** Starts a command, and sends a signal when it has written to stderr. */
+/** Starts a command, and sends a signal once it has written to stderr. */
 async function interrupted(args: readonly string[], signal: NodeJS.Signals) {
   const child = startCommand(args);
   const ended = endOf(child);
@@ -45,7 +45,7 @@ it.each(['SIGINT', 'SIGTERM'] as const)('0: follow, stopped by %s', async (signa
 });
 
 it.each(['SIGINT', 'SIGTERM'] as const)('130, 143: another command, by %s', async (signal) => {
-  // It writes when it has waited for half of the time.
+  // It writes after half of the grace period.
   const prune = ['prune', '--data', data, '--keep', '10', '--grace-seconds', '60'];
   expect(await interrupted(prune, signal)).toMatchObject({ code: null, signal, stdout: '' });
 });

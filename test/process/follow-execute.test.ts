@@ -1,4 +1,7 @@
-/** `daybook follow --execute` with the real program: a recorded chain of the reference, and a ledger of no machine. */
+/**
+ * `daybook follow --execute` with the real program: a recorded chain of the reference, and a ledger that no VM
+ * produced.
+ */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SIMULATIONS_CHAIN, startReferenceFeed } from '../reference/reference-chain.ts';

@@ -1,7 +1,7 @@
 /**
- * Asks a node that follows and its upstream the same, at pinned versions: they may differ in how far
- * they are and in what is pruned, in nothing else. Whatever the follower answers says by its headers
- * which version it had, so that it is known exactly what had to be in the answer.
+ * Sends the same requests to a following node and its upstream, at pinned versions: they may only differ in their
+ * newest version and in what is pruned. The headers of every response give the follower's version, so that the expected
+ * contents are known exactly.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
@@ -12,12 +12,12 @@ import type { ServedNode } from './command.ts';
 import type { Stream } from './ledger-contents.ts';
 
 const ASSETS = ['0x1::aptos_coin::AptosCoin', '0xa'];
-/** Versions before the newest one that is asked about: more than are retained. */
+/** How far below the newest version requests reach: further than versions are retained. */
 const ASKED_BACK = 600;
 const MOST_EVENTS = 30;
-/** Between two questions, so that the processors are there for the nodes, and in short runs for other tests. */
+/** Pause between two requests, which leaves the processors to the nodes, and in short runs to other tests. */
 const PAUSE_MS = IS_LONG ? 2 : 30;
-/** After a refusal, which says that it is for a second. */
+/** Pause after a refusal, which asks for a second. */
 const REFUSED_PAUSE_MS = 100;
 
 /** A transaction to encode; its module is in every sample ledger. */
@@ -38,9 +38,9 @@ export const SUBMISSION = JSON.stringify({
 interface Answer {
   readonly status: number;
   readonly body: string;
-  /** Newest version of the reading that answered. */
+  /** Newest version of the read's view. */
   readonly version: bigint;
-  /** Oldest version of the reading that answered. */
+  /** Oldest version of the read's view. */
   readonly oldest: bigint;
 }
 
@@ -49,7 +49,7 @@ interface EventRecord {
   readonly sequence_number: string;
 }
 
-/** What is asked about. */
+/** The subjects of requests. */
 export interface WitnessSubjects {
   readonly addresses: readonly Address[];
   readonly streams: readonly Stream[];
@@ -57,20 +57,20 @@ export interface WitnessSubjects {
   readonly kept: Address;
 }
 
-/** For how long a node is asked: `over` ends it, `killed` says that it may fail. */
+/** How long a node is sent requests: `over` ends it, and `killed` says that requests may fail. */
 export interface Life {
   over: boolean;
   killed: boolean;
 }
 
-/** One who remembers what was acknowledged. */
+/** A client that remembers what was acknowledged. */
 export class FollowWitness {
-  /** The highest version that anybody has answered with. */
+  /** The highest version in any response. */
   seen = 0n;
   readonly answers = { balance: 0, module: 0, events: 0, encode: 0, kept: 0, gone: 0 };
-  /** Answers 503 with Retry-After, after which the same was asked again. */
+  /** Number of 503 responses with Retry-After, after which the request was sent again. */
   refusals = 0;
-  /** The longest that nobody had an answer from one node, in milliseconds, refusals included. */
+  /** Longest time without a response from one node, in milliseconds; refusals count as none. */
   longestGapMs = 0;
   readonly #upstream: ServedNode;
   readonly #subjects: WitnessSubjects;
@@ -78,7 +78,7 @@ export class FollowWitness {
   readonly #mayRefuse: boolean;
   readonly #answeredMs = new Map<ServedNode, number>();
 
-  /** @param mayRefuse whether nodes may refuse; they are asked for the newest version seen then, as clients do */
+  /** @param mayRefuse whether nodes may refuse requests; these then ask for the newest version seen, as clients do */
   constructor(
     upstream: ServedNode,
     subjects: WitnessSubjects,
@@ -91,18 +91,18 @@ export class FollowWitness {
     this.#mayRefuse = mayRefuse;
   }
 
-  /** The time since the last answer of a node is no gap. */
+  /** Does not count the time since the node's last response as a gap. */
   excuse(node: ServedNode): void {
     this.#answeredMs.delete(node);
   }
 
-  /** Asks a node again and again until its life is over. */
+  /** Sends requests to a node until its life is over. */
   async watch(node: ServedNode, life: Life): Promise<void> {
     while (!life.over) {
       try {
         await this.ask(node);
       } catch (error) {
-        // A connection that breaks is what a killed node leaves; a wrong answer it never may.
+        // A killed node may break connections, but never give a wrong response.
         if (life.killed && error instanceof TypeError) return;
         throw error;
       }
@@ -110,7 +110,7 @@ export class FollowWitness {
     }
   }
 
-  /** One question of each of the four operations, and one about the pinned account. */
+  /** One request of each of the four operations, and one for the pinned account. */
   async ask(node: ServedNode): Promise<void> {
     await this.#askState(node, 'balance', this.#balancePath(this.#pick(this.#subjects.addresses)));
     await this.#askState(node, 'module', '/accounts/0x1/module/coin');
@@ -124,7 +124,7 @@ export class FollowWitness {
     this.answers.encode += 1;
   }
 
-  /** State at a version: the upstream's answer, or 410 exactly below the oldest version. */
+  /** State at a version: the upstream's response, or 410 exactly below the oldest version. */
   async #askState(node: ServedNode, kind: 'balance' | 'module', path: string): Promise<void> {
     const version = this.#recentVersion();
     const asked = `${path}?ledger_version=${version}`;
@@ -139,7 +139,7 @@ export class FollowWitness {
     expect([status, body], asked).toEqual([due.status, due.body]);
   }
 
-  /** Questions about the pinned account are answered at every version. */
+  /** Reads of the pinned account succeed at every version. */
   async #askKept(node: ServedNode): Promise<void> {
     const version = BigInt(Math.floor(this.#random() * Number(this.seen)));
     const asked = `${this.#balancePath(this.#subjects.kept)}?ledger_version=${version}`;
@@ -149,7 +149,7 @@ export class FollowWitness {
     expect([status, body], asked).toEqual([due.status, due.body]);
   }
 
-  /** A page has every event from `start` on that its reading's version had, once, in order. */
+  /** A page has every event from `start` on that exists at its view's version, once, in order. */
   async #askEvents(node: ServedNode, { path, versions }: Stream): Promise<void> {
     const start = Math.floor(this.#random() * versions.length * 2);
     const limit = 1 + Math.floor(this.#random() * MOST_EVENTS);
@@ -167,7 +167,7 @@ export class FollowWitness {
     expect(page, asked).toEqual(due.filter((event) => BigInt(event.version) <= version));
   }
 
-  /** The newest page ends with the newest event that its reading's version had. */
+  /** The newest page ends with the newest event at its view's version. */
   async #askNewestEvents(node: ServedNode, { path }: Stream): Promise<void> {
     const asked = `${path}?limit=5`;
     const { status, body, version } = await this.#get(node, asked);
@@ -193,7 +193,7 @@ export class FollowWitness {
     return from[Math.floor(this.#random() * from.length)]!;
   }
 
-  /** Asks, and holds the version against the highest that was seen before the question. */
+  /** Sends a request, and compares the version with the highest one seen before it. */
   async #get(node: ServedNode, path: string, submission?: string): Promise<Answer> {
     const isUpstream = node === this.#upstream;
     const before = this.seen;

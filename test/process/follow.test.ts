@@ -1,4 +1,4 @@
-/** `daybook follow` as people run it: from a serving Daybook, killed again and again, and stopped in order. */
+/** `daybook follow` as users run it: from a serving Daybook, killed again and again, and stopped in order. */
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ import { digestsOf, makeSample } from './ledger-contents.ts';
 
 const TRANSACTIONS = 1_500;
 const KILLS = roundsOf('KILLS', 3, 15);
-/** Latest moment of killing after the process has begun to follow, in milliseconds: few reach the newest version. */
+/** Latest time of a kill after the process has begun to follow, in milliseconds: few reach the newest version. */
 const MOST_LIFE_MS = 150;
 
 let folder = '';
@@ -66,7 +66,7 @@ describe('daybook follow', () => {
     expect(report).toMatchObject({ chain_id: 4, ledger_version: until, faults: 0 });
     expect(report['transactions']).toBe(Number(until) + 1);
     expect(await digestsOf(copy)).toEqual(digests);
-    // Again there is nothing to do.
+    // The second time there is nothing to do.
     expect(await follow(copy, '--until', until)).toMatchObject({ transactions: 0 });
   });
 
@@ -83,14 +83,14 @@ describe('daybook follow', () => {
       const args = ['follow', '--data', copy, '--from', node.ready.url, '--until', until];
       const child = startCommand([...args, '--page-transactions', '50']);
       const ended = endOf(child);
-      // The first log line: it has begun.
+      // The first log line shows that it has begun.
       await once(child.stderr!, 'data');
       await Promise.race([sleep(randomInt(MOST_LIFE_MS * 2 ** killsInVain)), ended]);
       child.kill('SIGKILL');
       await ended;
       const version = await checkedHead(copy);
       expect(version).toBeGreaterThanOrEqual(reached);
-      // On a machine that is busy with other things a process needs longer to get anywhere.
+      // On a busy machine a process takes longer to make progress.
       killsInVain = version === reached ? killsInVain + 1 : 0;
       reached = version;
     }
@@ -100,7 +100,7 @@ describe('daybook follow', () => {
     expect(await digestsOf(copy)).toEqual(digests);
     await whole.close();
 
-    /** The head of the copy; what it holds there is what the source holds. */
+    /** The head of the copy, whose contents must equal the source's at that version. */
     async function checkedHead(data: string): Promise<bigint> {
       let store: ReturnType<typeof openSqliteReader>;
       try {
@@ -127,7 +127,7 @@ describe('daybook follow', () => {
     const copy = join(folder, 'stopped');
     const child = startCommand(['follow', '--data', copy, '--from', node.ready.url]);
     const ended = endOf(child);
-    // The first log line: it has begun.
+    // The first log line shows that it has begun.
     await once(child.stderr!, 'data');
     await sleep(700);
     child.kill('SIGTERM');

@@ -1,4 +1,4 @@
-/** `daybook fork pack` and `unpack`: reports, failures, and nothing half made when they are killed. */
+/** `daybook fork pack` and `unpack`: reports, failures, and no partial results after a kill. */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

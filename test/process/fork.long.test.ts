@@ -1,4 +1,7 @@
-/** Forks of real nodes, in processes of their own: random requests (FORK_REQUESTS sets how many), then the same without the upstream. */
+/**
+ * Forks of real nodes, in processes of their own: random requests (FORK_REQUESTS sets the number), then the same
+ * without the upstream.
+ */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openStoreReader } from '../../src/node/open-store.ts';
@@ -12,9 +15,9 @@ const seed = testSeed('fork');
 const folder = temporaryFolder();
 const data = join(folder, 'sample');
 const REQUESTS = roundsOf('FORK_REQUESTS', 150, 1_000);
-/** At the same time: a fork mostly waits. */
+/** Concurrent requests, because a fork mostly waits. */
 const SENDERS = 8;
-/** On a busy machine requests would be refused as overload; every answer here is compared. */
+/** On a busy machine requests would be refused as overload, but every response is compared here. */
 const NO_LOAD_BOUNDS = ['--max-backlog-ms', '0'];
 const FAST = ['--fork-requests-per-second', '100000', ...NO_LOAD_BOUNDS];
 
@@ -33,9 +36,9 @@ beforeAll(async () => {
 });
 afterAll(killLeftNodes);
 
-/** Status, headers and body of an answer. */
+/** Status, headers and body of a response. */
 async function answerOf(node: ServedNode, { method, path, headers, body }: AnyRequest) {
-  // The node closes connections that wait for the other node's answer.
+  // The node closes connections that wait for the other node's response.
   const request = { method, headers: { ...headers, connection: 'close' } };
   const response = await fetch(node.ready.url + path, { ...request, ...(body && { body }) });
   const shown = Object.fromEntries(response.headers);
@@ -44,7 +47,7 @@ async function answerOf(node: ServedNode, { method, path, headers, body }: AnyRe
   return { status: response.status, headers: shown, body: bytes.toString('latin1') };
 }
 
-/** Calls `check` with every request, some at the same time. */
+/** Calls `check` for every request, some of them concurrently. */
 async function withAll(check: (request: AnyRequest, index: number) => Promise<void>) {
   let next = 0;
   const sender = async (): Promise<void> => {

@@ -1,4 +1,6 @@
-/** A disk that is full under a node that writes: said clearly, reads continue, writing resumes with space. */
+/**
+ * A full disk under a writing node: it is reported clearly, reads continue, and writing resumes when there is space.
+ */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,7 +15,7 @@ import { until } from './worker-processes.ts';
 
 const TROUBLE = 'following continues after a fault';
 
-/** What a node has logged; between its own lines the engine writes some that are no JSON. */
+/** The log of a node. Between its lines the engine writes some that are not JSON. */
 function linesOf(node: ServedNode): () => Record<string, unknown>[] {
   let stderr = '';
   node.process.stderr!.on('data', (text: string) => {
@@ -25,7 +27,7 @@ function linesOf(node: ServedNode): () => Record<string, unknown>[] {
   };
 }
 
-/** The first line with a message, once it is there. */
+/** The first line with a message, once it has been written. */
 async function lineOf(lines: () => Record<string, unknown>[], msg: string) {
   const found = () => lines().find((line) => line['msg'] === msg);
   await until(`${msg}: ${JSON.stringify(lines())}`, () => found() !== undefined);
@@ -37,7 +39,7 @@ async function versionOf(node: ServedNode): Promise<bigint> {
   return BigInt(headers.get('x-node-ledger-version')!);
 }
 
-/** All four operations answer, from the ledger as it is, with the upstream's bodies. */
+/** All four operations respond from the current ledger, with the upstream's bodies. */
 async function expectReads(node: ServedNode, upstream: ServedNode, version: bigint) {
   const at = `ledger_version=${version}`;
   for (const path of [

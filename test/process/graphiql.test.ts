@@ -1,4 +1,4 @@
-/** GraphiQL in a browser, as the listener of an indexer serves it. */
+/** GraphiQL in a browser, served by the listener of an indexer. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Localnet } from '../../src/node/localnet/localnet.ts';
 import { startLocalnet } from '../../src/node/localnet/start-localnet.ts';

@@ -1,6 +1,6 @@
 /**
- * Input made to take memory or time: genesis files, modules and requests. None may take more than 64 MB over
- * its size, measured as the operating system sees it, and on a small heap.
+ * Input designed to take memory or time: genesis files, modules and requests. None may take more than 64 MB above its
+ * size, as measured by the operating system and with a small heap.
  */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -22,9 +22,9 @@ import { Random, someOf, testSeed } from '../random.ts';
 import { killLeftNodes, runCommand, ServedNode, temporaryFolder } from './command.ts';
 
 const MB = 1024 * 1024;
-/** Memory that an input may take beside its own size, in bytes. */
+/** Memory that an input may take beyond its own size, in bytes. */
 const ALLOWANCE_BYTES = 64 * MB;
-/** The peak is what Linux counts. */
+/** Only Linux reports the peak. */
 const canMeasure = existsSync('/proc/self/status');
 
 const folder = temporaryFolder();
@@ -34,7 +34,7 @@ function peakOf(status: string): number {
   return 1024 * Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]);
 }
 
-/** Runs `init` on a file and gives the peak of its resident memory in bytes. */
+/** Runs `init` on a file and returns the peak of its resident memory in bytes. */
 async function initPeak(file: Uint8Array): Promise<{ code: number | null; peakBytes: number }> {
   const genesis = join(folder, 'hostile.blob');
   const statusFile = join(folder, 'status');
@@ -56,7 +56,7 @@ async function initPeak(file: Uint8Array): Promise<{ code: number | null; peakBy
   return { code: result.code, peakBytes: peakOf(readFileSync(statusFile, 'utf8')) };
 }
 
-/** A genesis that has this many writes of raw keys, each of one byte. */
+/** A genesis with `count` writes of raw keys, each of one byte. */
 function manyWrites(count: number): Buffer {
   const writes = Array.from({ length: count }, (_, index): WriteSetEntry => {
     const bytes = Buffer.alloc(4);
@@ -69,14 +69,14 @@ function manyWrites(count: number): Buffer {
   return genesisFile([...NEEDED_WRITES, ...writes], []);
 }
 
-/** The head of a genesis, and then events of no stream without data. */
+/** The head of a genesis, followed by events without stream and data. */
 function manyEvents(count: number): Buffer {
   const writer = new BcsWriter().fixed(Buffer.from([1, 0, 0, 0])).length32(count);
   for (let index = 0; index < count; index += 1) writer.fixed(Buffer.from([1, 0, 0]));
   return writer.toBytes();
 }
 
-/** A node whose heap has room for its own needs and 64 MB: live memory above that ends it. */
+/** A node whose heap has room for its own needs and 64 MB: more live memory ends it. */
 function startOnSmallHeap(data: string): Promise<ServedNode> {
   const environment = { NODE_OPTIONS: '--max-old-space-size=96 --max-semi-space-size=2' };
   return ServedNode.start(data, [], { environment });
@@ -86,7 +86,7 @@ describe.skipIf(!canMeasure)('genesis files (needs /proc to measure)', () => {
   const random = new Random(testSeed('hostile genesis'));
   const noise = Buffer.from(Array.from({ length: 4096 }, () => random.below(256)));
   const head = Buffer.from([1, 0, 0]);
-  /** What is no genesis takes little; one that is needs room for its commit, too. */
+  /** Invalid genesis files take little memory; valid ones also need room for their commit. */
   const COMMIT_BYTES = 192 * MB;
   const files: readonly (readonly [string, () => Buffer, code: number])[] = [
     ['as many writes as may be', () => manyWrites(MAX_GENESIS_ITEMS - NEEDED_WRITES.length), 0],
@@ -121,7 +121,7 @@ describe('modules', () => {
   });
   const base = source({ address: ADDRESS_ONE, name: 'm'.repeat(250) }) as CompiledModule;
 
-  /** Functions that all take 255 structs of a long name: text of 130 KB for each of a few bytes. */
+  /** Functions with 255 parameters each of a struct with a long name: 130 KB of text for a few bytes. */
   function manyParameters(functions: number): Buffer {
     const token = { kind: 'struct', handle: 0, instantiated: false, typeArguments: [] } as const;
     return writeModule({
@@ -273,8 +273,7 @@ describe('request bodies', () => {
         expect(response.status).toBe(400);
         expect(await response.json()).toMatchObject({ vm_error_code: null });
       }
-      // What is sent is there twice for a moment, as bytes and as text, and the last one until it
-      // is collected.
+      // A body briefly exists twice, as bytes and as text, and so does the previous one until it is garbage collected.
       const allowed = 2 * (2 * LIMIT_BYTES + ALLOWANCE_BYTES);
       expect(node.peakBytes() - before).toBeLessThan(allowed);
       expect((await node.get('')).status).toBe(200);
@@ -302,7 +301,7 @@ describe('request bodies', () => {
       socket.write(Buffer.alloc(LIMIT_BYTES - 1, 0x20));
       return socket;
     });
-    // Time enough to take all of it, were there no bound.
+    // Without a limit, this is enough time to receive all of it.
     for (let asked = 0; asked < 20; asked += 1) {
       expect((await node.get('/-/healthy')).status).toBe(200);
       await delay(100);

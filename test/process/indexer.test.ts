@@ -1,4 +1,4 @@
-/** `daybook index` that is killed, `daybook serve --indexer`, and the thread that has the tables, as it is built. */
+/** `daybook index` with kills, `daybook serve --indexer`, and the built thread that has the tables. */
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -132,7 +132,7 @@ describe('the indexer', () => {
     try {
       await expect.poll(() => failures.length, { timeout: 20_000 }).toBeGreaterThan(0);
       rmSync(location);
-      // Nobody asks.
+      // It opens them without any request.
       await expect.poll(() => existsSync(join(location, 'tables')), { timeout: 20_000 }).toBe(true);
       const database = await service.database();
       await database.close();

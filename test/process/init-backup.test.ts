@@ -1,4 +1,4 @@
-/** `daybook init --backup` as a command: what it prints, refuses and leaves; killed at chunks, and continued. */
+/** `daybook init --backup` as a command: its output, refusals and files; killed at chunks, and resumed. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ const backup = () =>
 
 const folder = temporaryFolder();
 let folders = 0;
-/** A folder that is not there yet. */
+/** A folder that does not exist yet. */
 function absent(): string {
   folders += 1;
   return join(folder, `ledger-${folders}`);
@@ -110,7 +110,7 @@ describe('init --backup', () => {
       expect(namesIn(data).filter((name) => name !== 'writer.lock')).toEqual([]);
       writeFileSync(join(from, file), stored);
     };
-    // A raw key and a value, both without bytes.
+    // A raw key and a value, both empty.
     const value = Buffer.of(0, 0, 0, 4, 2, 0, 0, 0);
     const cases: [string, string, () => Buffer][] = [
       ['transaction_1-', '/1-.chunk', () => framed([transactionOf({ args: MANY_VALUES })])],

@@ -1,6 +1,4 @@
-/**
- * `daybook init` as a command on real genesis files, whole and damaged, and cut off in the middle.
- */
+/** `daybook init` as a command on real genesis files: intact, damaged, and killed in the middle. */
 import { readFileSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -81,7 +79,7 @@ describe.skipIf(!genesisPresent)('real genesis files (needs ../shared/genesis)',
     expect(line).toContain(waypointOf(network));
   });
 
-  // 200 positions of each file are flipped in test/ingest/genesis-flip.long.test.ts, without processes.
+  // test/ingest/genesis-flip.long.test.ts flips 200 positions of each file, without processes.
   it.each(NETWORK_NAMES)('%s: a flipped byte is refused', async (network) => {
     const random = new Random(testSeed(`flips of ${network} as a command`));
     const whole = readFileSync(genesisPath(`${network}.blob`));
@@ -134,7 +132,7 @@ describe('an init that is killed', () => {
   });
 });
 
-/** Kills a command some time after it has touched its folder. */
+/** Kills a command some time after it has first changed its folder. */
 async function killInTheMiddle(args: readonly string[], data: string, afterMs: number) {
   const child = startCommand(args);
   const end = endOf(child);
@@ -147,7 +145,7 @@ async function killInTheMiddle(args: readonly string[], data: string, afterMs: n
   await end;
 }
 
-/** A ledger of genesis has its one version, with all that belongs to it. */
+/** A ledger with only genesis has its one version, complete. */
 function expectWhole(status: string): void {
   const { columns, ledger_version } = JSON.parse(status) as {
     ledger_version: string;

@@ -1,7 +1,4 @@
-/**
- * `daybook init` as a command on a small genesis made by hand: what it prints, refuses and leaves
- * behind.
- */
+/** `daybook init` as a command on a small handmade genesis: its output, refusals and files. */
 import {
   existsSync,
   mkdirSync,
@@ -26,7 +23,7 @@ const otherWaypoint = `0:${'7'.repeat(64)}`;
 writeFileSync(genesis, file);
 
 let folders = 0;
-/** A folder that is not there yet. */
+/** A folder that does not exist yet. */
 function absent(): string {
   folders += 1;
   return join(folder, `ledger-${folders}`);

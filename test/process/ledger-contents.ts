@@ -1,4 +1,4 @@
-/** The contents of a ledger's folder, read in this process: for tests that ask nodes about it. */
+/** The contents of a ledger's folder, read in this process, for tests that send requests to nodes. */
 import { cpSync, existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, inject } from 'vitest';
@@ -14,7 +14,7 @@ import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { type VerifyReport, verifyLedger } from '../../src/verify/ledger.ts';
 import { runCommand } from './command.ts';
 
-/** Rows that are looked at: all there are in the small ledgers of tests. */
+/** Maximum number of rows to read: more than the small ledgers of tests have. */
 const MOST_ROWS = { maxRows: 10_000, maxBytes: 1e9 };
 
 /** A stream and the versions of its events by sequence number. */
@@ -25,20 +25,20 @@ export interface Stream {
   readonly versions: readonly bigint[];
 }
 
-/** Makes a sample ledger of 60 accounts: a copy of the one that the first test of this run has made. */
+/** Creates a sample ledger of 60 accounts, by copying the one that the first test of this run has created. */
 export async function makeSample(data: string, transactions: number): Promise<void> {
   const made = join(inject('samplesFolder'), String(transactions));
   if (!existsSync(made)) {
     const own = `${made}-${process.pid}`;
     const args = ['--transactions', String(transactions), '--accounts', '60', '--seed', '8'];
     expect((await runCommand(['sample', '--data', own, ...args])).code).toBe(0);
-    // Another file's test may have been quicker.
+    // Another file's test may have been faster.
     if (!existsSync(made)) renameSync(own, made);
   }
   cpSync(made, data, { recursive: true });
 }
 
-/** Makes a ledger that nothing has executed (bench/bulk-ledger). */
+/** Creates a ledger that was not executed (bench/bulk-ledger). */
 export async function makeBulkLedger(data: string, transactions: number): Promise<void> {
   const store = await openSqliteStore({ directory: data });
   const committer = new Committer(await LedgerWriter.open(store));
@@ -46,7 +46,9 @@ export async function makeBulkLedger(data: string, transactions: number): Promis
   await store.close();
 }
 
-/** Verifies a ledger in this process, where no command has to start; it must hold and reach so far. */
+/**
+ * Verifies a ledger in this process, which saves starting a command. It must be sound and have at least this version.
+ */
 export async function expectSound(data: string, atLeast: bigint): Promise<VerifyReport['head']> {
   const store = openSqliteReader({ directory: data });
   try {
@@ -59,7 +61,7 @@ export async function expectSound(data: string, atLeast: bigint): Promise<Verify
   }
 }
 
-/** Addresses that have something. */
+/** Addresses with any state. */
 export async function addressesOf(data: string): Promise<Address[]> {
   const store = openSqliteReader({ directory: data });
   const rows = await store.scan(ACCOUNT_KEYS, MOST_ROWS);
@@ -88,7 +90,7 @@ export async function digestsOf(data: string): Promise<Record<string, string>> {
   return digestsOfStore(openSqliteReader({ directory: data }));
 }
 
-/** Rows and digest of every column of a store, which is closed then. */
+/** Rows and digest of every column of a store, which is closed afterwards. */
 export async function digestsOfStore(store: StoreReader): Promise<Record<string, string>> {
   try {
     const found: Record<string, string> = {};

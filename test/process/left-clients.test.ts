@@ -1,4 +1,4 @@
-/** Clients that ask for many pages and leave: nothing goes on being made for them. */
+/** Clients that request many pages and disconnect: nothing is rendered for them afterwards. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { killLeftNodes, ServedNode, temporaryFolder } from './command.ts';
 import { makeSample } from './ledger-contents.ts';
 
 const data = join(temporaryFolder(), 'sample');
-/** Genesis is on this page: it is made in many turns. */
+/** This page includes genesis, so rendering it takes many turns. */
 const PAGE = '/v1/transactions?start=0&limit=100';
 const REQUEST = `GET ${PAGE} HTTP/1.1\r\nHost: x\r\n\r\n`;
 const MB = 1024 * 1024;
@@ -60,12 +60,12 @@ it('a connection that has closed gets no further page', async () => {
   });
   const sockets = await asking(await app.port(), connections, pages);
   while (asked < connections * pages) await delay(1);
-  // A connection has one page made at a time, and takes none while its client does not read.
+  // A connection renders one page at a time, and none while its client does not read.
   expect(begun).toBeLessThanOrEqual(2 * connections);
   for (const socket of sockets) socket.resetAndDestroy();
   while (open.size > 0) await delay(1);
   const begunBefore = begun;
-  // Its turns come behind those of pages that were begun before.
+  // Its turns come after those of pages that have begun earlier.
   const last = await app.request(PAGE);
   expect(last.statusCode).toBe(200);
   expect(begun).toBe(begunBefore + 1);

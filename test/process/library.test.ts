@@ -1,4 +1,4 @@
-/** The example of docs/encode.md, run as it is there, by the package's own name, against a node that serves. */
+/** The example of docs/encode.md, run verbatim, under the package's own name, with a serving node. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ const run = promisify(execFile);
 const folder = temporaryFolder();
 afterAll(killLeftNodes);
 
-/** A ledger whose only module has the function that the example calls. */
+/** A ledger whose only module has the function in the example. */
 async function exampleLedger(): Promise<string> {
   const lookup = ledgerOf(
     { '0x1::aptos_account::transfer': { parameters: ['&signer', 'address', 'u64'] } },

@@ -1,7 +1,7 @@
 /**
- * A local network with a folder is killed in the middle of what it does, again and again; now and then it is a node that
- * serves its ledger. What it had said is there afterwards; of what it was doing either all is there or nothing. At the
- * end the ledger is executed again.
+ * A local network with a folder is killed in the middle of its work, again and again; now and then it is a node that
+ * serves its ledger. Everything acknowledged exists afterwards, and the operation under way is complete or absent. In
+ * the end the ledger is executed again.
  */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,16 +15,16 @@ import { Random, roundsOf, testSeed } from '../random.ts';
 import { killLeftNodes, runCommand, startCommand, temporaryFolder } from './command.ts';
 
 const ROUNDS = roundsOf('LOCALNET_KILLS', 4, 100);
-/** What a kill and what follows it may take. */
+/** Maximum time for a kill and the restart. */
 const ROUND_TIMEOUT_MS = 10_000;
-/** When a network is killed, in milliseconds after it has answered, at most. */
+/** Maximum time until a network is killed after its ready line, in milliseconds. */
 const MAX_LIFE_MS = 1_500;
 const FREE = ['--faucet-listen', '127.0.0.1:0', '--ready-listen', '', '--indexer-listen', ''];
-/** One of so many starts is that of a node that serves the ledger. */
+/** One in this many starts is a node that serves the ledger. */
 const SERVED_SHARE = 4;
 const SINKS = ['0x5111', '0x5222', '0x5333'];
 const COIN = '0x1::aptos_coin::AptosCoin';
-/** No move of the clock comes so far. */
+/** Later than any move of the clock. */
 const EXPIRATION_SECS = 20_000_000_000n;
 
 interface Account {
@@ -32,15 +32,15 @@ interface Account {
   readonly private_key: string;
 }
 
-/** What a ledger has, as far as the sequence of operations changes it. */
+/** The state of a ledger, as far as the operations change it. */
 interface State {
-  /** Of the sinks. */
+  /** Balances of the sinks. */
   readonly balances: readonly bigint[];
-  /** Of the sender. */
+  /** Sequence number of the sender. */
   readonly sequenceNumber: bigint;
 }
 
-/** Ended by the kill, not by an answer. */
+/** Thrown if the kill ended the request, and not a response. */
 class Killed extends Error {}
 
 class Network {
@@ -65,7 +65,7 @@ class Network {
     return new Network(child, ready.url, ready.accounts![0]!);
   }
 
-  /** A node that goes on where this one was. It is not controlled. */
+  /** A serving node that continues this network's ledger. It is not controlled. */
   async served(data: string): Promise<Network> {
     const { child, ready } = await started(['serve'], data);
     return new Network(child, ready.url, this.#sender, false);
@@ -136,7 +136,7 @@ class Network {
 
 interface Ready {
   readonly url: string;
-  /** Absent of a node that serves the ledger. */
+  /** Absent for a node that serves the ledger. */
   readonly accounts?: readonly Account[];
 }
 
@@ -150,12 +150,12 @@ async function started(args: readonly string[], data: string) {
   return { child, ready: JSON.parse(text) as Ready };
 }
 
-/** What was said, and what was being done. */
+/** The acknowledged state, and the operation under way. */
 class Model {
   said: State;
-  /** What the operation that is under way leads to. */
+  /** The state after the operation under way. */
   next: State;
-  /** Hashes of transfers that are committed. */
+  /** Hashes of committed transfers. */
   hashes: readonly string[] = [];
   snapshot: { id: unknown; state: State; hashes: readonly string[] } | undefined;
   dump: { bytes: Buffer; state: State; hashes: readonly string[] } | undefined;
@@ -165,7 +165,7 @@ class Model {
     this.next = state;
   }
 
-  /** Whether a ledger is as was said, or as the operation that was under way would have left it. */
+  /** Checks that a ledger is in the acknowledged state, or in that after the operation under way. */
   accept(found: State): void {
     expect([this.said, this.next]).toContainEqual(found);
     this.said = found;
@@ -174,7 +174,7 @@ class Model {
   }
 }
 
-/** One operation; the model has its result when the network has said it. @throws Killed */
+/** Runs one operation; the model has its result once the network has acknowledged it. @throws Killed */
 async function operate(net: Network, model: Model, random: Random): Promise<void> {
   const { balances, sequenceNumber } = model.said;
   const sink = random.below(SINKS.length);
@@ -196,7 +196,7 @@ async function operate(net: Network, model: Model, random: Random): Promise<void
   } else if (kind === 11) {
     const { bytes, state, hashes } = model.dump!;
     model.next = state;
-    // What both have: which of them will be there is not known before it is said.
+    // Only hashes in both histories are certain until the load is acknowledged.
     model.hashes = hashes.filter((hash) => model.hashes.includes(hash));
     const { status, text } = await net.ask('/-/load', bytes);
     expect(status, text).toBe(200);
@@ -208,7 +208,7 @@ async function operate(net: Network, model: Model, random: Random): Promise<void
   } else {
     const { id, state, hashes } = model.snapshot;
     model.next = state;
-    // Of what was committed since the snapshot nothing is promised while the way back is under way.
+    // During the revert, transactions after the snapshot are not guaranteed.
     model.hashes = hashes;
     await net.control('revert', { id });
     model.snapshot = undefined;

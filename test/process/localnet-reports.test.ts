@@ -11,7 +11,7 @@ const folder = temporaryFolder();
 const PORTS = ['listen', 'faucet-listen'].flatMap((name) => [`--${name}`, '127.0.0.1:0']);
 const NOT_STARTED = ['--indexer-listen', '', '--ready-listen', ''];
 
-/** Sends coins by an account for which nobody has to sign. */
+/** Sends coins from an account that needs no signature. */
 const SCRIPT = `
 const url = process.env.APTOS_NODE_URL;
 const post = async (path, body) => (await fetch(url + path, {

@@ -30,7 +30,7 @@ interface Ready {
   readonly mint: { readonly address: string };
 }
 
-/** Starts a network; resolves with what it prints when it answers. */
+/** Starts a network; resolves with its ready line. */
 async function started(args: readonly string[], environment = {}) {
   const child = startCommand(['localnet', ...FREE, '--json', ...args], { environment });
   let errors = '';

@@ -1,4 +1,4 @@
-/** A ledger in PostgreSQL whose maker was killed: there is none, and the next command makes it. */
+/** A ledger in PostgreSQL whose creating command was killed: it does not exist, and the next command creates it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
@@ -9,7 +9,7 @@ import { newPostgresLocation, sharedPostgres } from '../postgres/shared.ts';
 import { roundsOf } from '../random.ts';
 import { endOf, expectFailure, runCommand, runWhenUnlocked, startCommand } from './command.ts';
 
-/** How often a maker is killed, each time a little later. */
+/** Number of kills, each a little later. */
 const KILLS = roundsOf('KILLS', 2, 5);
 /** Each command takes some seconds on a busy machine. */
 const TIMEOUT_MS = 600_000;
@@ -40,7 +40,7 @@ async function schemasOf(data: string): Promise<readonly string[]> {
   return rows.map(({ nspname }) => nspname);
 }
 
-/** How many versions are in the ledger in the making at a location; -1 without one. */
+/** Number of versions in the unfinished ledger at a location; -1 if there is none. */
 async function madeVersions(data: string, others: readonly string[]): Promise<number> {
   const known = [data, ...others].map(schemaOf);
   const schema = (await schemasOf(data)).find((name) => !known.includes(name));
@@ -57,7 +57,7 @@ async function done(...args: readonly string[]): Promise<Record<string, unknown>
   return JSON.parse(stdout) as Record<string, unknown>;
 }
 
-/** Verifies a ledger in this process, where no command has to start. @returns its newest version */
+/** Verifies a ledger in this process, which saves starting a command. @returns its newest version */
 async function verifiedVersion(data: string): Promise<string> {
   const store = await openStoreReader(data);
   try {
@@ -108,7 +108,7 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a sample in PostgreSQL`, () =
       const data = await newPostgresLocation();
       const child = startCommand(['sample', '--data', data, '--transactions', '600']);
       const ended = endOf(child);
-      // Publishing is near the end.
+      // It is published near the end.
       await sleep((wholeMs * (round + KILLS)) / (2 * KILLS));
       child.kill('SIGKILL');
       await ended;

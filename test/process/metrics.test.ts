@@ -1,4 +1,4 @@
-/** `--metrics-listen`: what a node counts, over one process and over several, and what it tells of its ledger. */
+/** `--metrics-listen`: a node's counters, over one process and over several, and the gauges of its ledger. */
 import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -26,7 +26,7 @@ function metricsUrl(node: ServedNode): string {
   return String(node.log.find(({ msg }) => msg === 'metrics')?.['url']);
 }
 
-/** Values by their line's beginning: name and labels as they are written. */
+/** Values by the beginning of their line: name and labels as written. */
 async function metricsOf(node: ServedNode): Promise<Map<string, number>> {
   const response = await fetch(metricsUrl(node));
   expect(response.status).toBe(200);
@@ -173,7 +173,7 @@ describe.runIf(process.platform === 'linux')('metrics of several processes', () 
     expect(after.get(restarts)).toBe(1);
     expect(after.get(series)).toBe(3 * agents.length + 1);
     for (const [name, value] of before) {
-      // The standard names of two numbers that go up and down end in `_total`.
+      // The standard names of two gauges end in `_total`.
       const isGauge = /^nodejs_active_(?:handles|requests|resources)_total\{/.test(name);
       const lasts = !isGauge && /_(?:total|count|sum|bucket)(?:\{|$)/.test(name);
       if (lasts) expect(after.get(name), name).toBeGreaterThanOrEqual(value);

@@ -1,4 +1,4 @@
-/** A node with more work than it can do: what is refused is refused at once, and cheap requests continue. */
+/** A node with more work than it can do: refusals are sent at once, and cheap requests continue. */
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';
@@ -23,7 +23,7 @@ interface Flood {
   end(): Promise<void>;
 }
 
-/** Asks for a listing over many connections, on each again as soon as it is answered. */
+/** Requests a listing over many connections, and again after each response. */
 async function flood(node: ServedNode): Promise<Flood> {
   const statuses = new Map<number, number>();
   let isOver = false;
@@ -46,7 +46,7 @@ async function flood(node: ServedNode): Promise<Flood> {
   };
 }
 
-/** Reads one answer to its end. @returns its status */
+/** Reads one response to its end. @returns its status */
 async function answerOf(socket: ReturnType<typeof connect>): Promise<number> {
   let bytes = Buffer.alloc(0);
   for (;;) {
@@ -60,7 +60,7 @@ async function answerOf(socket: ReturnType<typeof connect>): Promise<number> {
   }
 }
 
-/** The status of a GET of another client than the flood's. */
+/** The status of a GET from another client than the flood's. */
 function statusForOther(node: ServedNode, path: string): Promise<number> {
   const options = { port: node.port, host: '127.0.0.1', localAddress: '127.0.0.2' };
   return new Promise((resolve, reject) => {

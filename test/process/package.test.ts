@@ -1,4 +1,4 @@
-/** The package as it is published: packed, unpacked into a project, and used in every way that a project can. */
+/** The package as published: packed, unpacked into a project, and used in every way that a project can. */
 import { execFile } from 'node:child_process';
 import {
   cpSync,
@@ -35,12 +35,12 @@ interface Manifest {
   readonly types: string;
 }
 
-/** A project without a module type, with the package in it. */
+/** A project without a module type, with the package installed. */
 let project: string;
 let installed: string;
 let manifest: Manifest;
 
-/** Packs a copy of this checkout, so that no test of another file sees what packing adds to it. */
+/** Packs a copy of this checkout, so that tests of other files do not see the files that packing adds. */
 async function pack(): Promise<string> {
   const folder = temporaryFolder();
   const names = readdirSync(ROOT).filter(
@@ -79,7 +79,7 @@ async function daybook(...args: string[]) {
   );
 }
 
-/** What a module prints that is run in the project. */
+/** The output of a module that is run in the project. */
 async function printed(file: string, text: string): Promise<string> {
   writeFileSync(join(project, file), text);
   const { stdout, stderr } = await run(process.execPath, [file], { cwd: project });
@@ -220,7 +220,7 @@ describe('every export', () => {
     expect(output).toHaveLength(1);
     const { code, imports } = output[0];
     expect(imports).toEqual([]);
-    // What a browser has, and nothing of Node.
+    // A browser's globals, and none of Node's.
     const page = { TextDecoder, TextEncoder, answer: undefined as unknown };
     runInNewContext(code, page);
     const lookupModule = modulesFrom(modules.map((bytes) => Uint8Array.from(bytes)));
@@ -266,7 +266,7 @@ describe('the sample ledger that the package brings', () => {
   });
 
   it('is the one that is generated without it', async () => {
-    // A file of another format or generator has another name.
+    // A sample of another format or generator has another name.
     const other = file.replace(/-ledger-\d+-/, '-ledger-0-');
     writeFileSync(other, good);
     rmSync(file);

@@ -1,6 +1,4 @@
-/**
- * The balance view in a browser: exact figures, and a history that claims only what the node said.
- */
+/** The balance view in a browser: exact figures, and a history that only claims what the node has answered. */
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -26,7 +24,7 @@ async function sampleRows(page: Page): Promise<SampleRow[]> {
   }));
 }
 
-/** An amount as the page writes it, in the smallest unit. */
+/** Parses an amount on the page into the smallest unit. */
 function octas(amount: string): bigint {
   const [whole = '', fraction = ''] = amount.replaceAll(',', '').split('.');
   return BigInt(whole + fraction.padEnd(8, '0'));
@@ -88,7 +86,7 @@ describePage('page: balance', ({ node, open, go }) => {
     expect(rows).toHaveLength(asked);
     expect([rows[0]!.version, rows.at(-1)!.version]).toEqual([1000n, 1700n]);
     expect(await page.locator('.plot circle').count()).toBe(asked);
-    // axe-core looks at the color of text in SVG, which is painted with its fill.
+    // axe-core checks the `color` of SVG text, which is painted with its `fill`, so this test measures it.
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       expect(await page.evaluate(LOW_CONTRAST_TEXTS)).toEqual([]);

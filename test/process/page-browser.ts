@@ -1,10 +1,10 @@
-/** Debian's Chromium, driven headless, with an eye on what no page of ours may do. */
+/** Debian's Chromium, driven headless, which records what no page of ours may do. */
 import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
 const EXECUTABLE = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 
-/** Tests that need a browser are skipped, by name, where there is none. */
+/** Tests that need a browser are skipped by name if there is none. */
 export const hasBrowser = existsSync(EXECUTABLE);
 
 const FLAGS = [
@@ -23,25 +23,25 @@ export function launchBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: EXECUTABLE, args: FLAGS });
 }
 
-/** How a reader sees the page. */
+/** The reader's settings. */
 export interface Reader {
   readonly widthPx?: number;
   readonly colorScheme?: 'light' | 'dark';
   readonly reducedMotion?: 'reduce' | 'no-preference';
-  /** What each request of the page waits for before it goes to the node. */
+  /** Awaited by each request of the page before it goes to the node. */
   readonly gate?: () => Promise<void>;
-  /** What the console may say, because the test provokes it. */
+  /** Console messages that the test provokes. */
   readonly expectedOffence?: RegExp;
 }
 
-/** A page and what it did wrong so far. */
+/** A page and its offences so far. */
 export interface WatchedPage {
   readonly page: Page;
   /** Console errors and warnings, uncaught errors, and requests to anywhere but the node. */
   readonly offences: string[];
 }
 
-/** A browser at one node; readers who see the page alike share a cache. */
+/** A browser for one node; readers with the same settings share a cache. */
 export class WatchingBrowser {
   readonly #browser: Browser;
   readonly #origin: string;
@@ -52,10 +52,7 @@ export class WatchingBrowser {
     this.#origin = origin;
   }
 
-  /**
-   * Opens a path. Browsers write every refused request to the console; that is no offence of the
-   * page.
-   */
+  /** Opens a path. Browsers log every refused request to the console; that is not an offence of the page. */
   async open(path: string, reader: Reader = {}): Promise<WatchedPage> {
     const page = await (await this.#contextOf(reader)).newPage();
     const offences: string[] = [];

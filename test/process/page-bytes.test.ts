@@ -1,4 +1,4 @@
-/** The page's reading of signing messages, its sampling of histories and its Move declarations. */
+/** The page's division of signing messages, its sampling of histories and its Move declarations. */
 import { existsSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

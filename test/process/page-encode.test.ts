@@ -1,6 +1,4 @@
-/**
- * The encode view in a browser: what is sent, the bytes that come back, part by part, and refusals.
- */
+/** The encode view in a browser: the request, the bytes in the response, part by part, and refusals. */
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { describePage, grouped } from './page-suite.ts';
@@ -17,7 +15,7 @@ describePage('page: encode', ({ node, open }) => {
   const encode = async (page: Page): Promise<void> => {
     await page.getByRole('button', { name: 'Encode', exact: true }).click();
   };
-  /** The node's own answer to what stands in the editor. */
+  /** The node's own response to the editor's contents. */
   const answer = async (page: Page): Promise<string> => {
     const response = await fetch(`${node().origin}/v1/transactions/encode_submission`, {
       method: 'POST',

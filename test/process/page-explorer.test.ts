@@ -31,7 +31,7 @@ describePage('page: explorer', ({ node, open, go }) => {
     await page.keyboard.press('Enter');
   };
 
-  /** The newest versions below one that users' transactions have. */
+  /** The newest user transactions below a version. */
   const ofUsers = async (before: number, count: number): Promise<number[]> => {
     const start = Math.max(0, before - 100);
     const list = await json<Transaction[]>(

@@ -17,7 +17,7 @@ import { withoutLedger } from '../api/error-answers.ts';
 
 const DOCUMENTS = ['/', '/v1/spec'];
 
-/** The page's program. */
+/** Path of the page's main script. */
 function scriptPath(files: readonly PageFile[]): string {
   return files.find(({ path }) => /^\/page\/assets\/index-.*\.js$/.test(path))!.path;
 }
@@ -107,7 +107,7 @@ describe('the page over HTTP', () => {
     for (const { path } of files) {
       const { headers } = await app.request(path);
       const isHashed = path.startsWith('/page/assets/');
-      // The program begins the worker when there is a trace to show.
+      // The main script starts the worker when there is a trace to show.
       const isNamed = isHashed && !path.includes('/trace-worker-');
       expect(body.includes(`"${path}"`)).toBe(isNamed || /base\.css$|favicon\.svg$/.test(path));
       expect(headers['cache-control']).toBe(

@@ -1,11 +1,11 @@
-/** The page's frame: titles, keyboard, motion, policy; and that contrast is measured. */
+/** The page's frame: titles, keyboard, motion, policy; and a check that contrast is measured. */
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { CAFE_HEX } from '../../src/sample/publishers.ts';
 import { LOW_CONTRAST_TEXTS } from './page-measures.ts';
 import { describePage } from './page-suite.ts';
 
-/** The name of the control with the focus, which is seen: it has an outline, and is in the window. */
+/** The name of the focused control, which must be visible: it has an outline, and is inside the window. */
 async function focused(page: Page): Promise<string> {
   const { text, outlinePx, isInside } = (await page.evaluate(FOCUSED)) as Focused;
   expect(outlinePx, text).toBeGreaterThanOrEqual(2);
@@ -30,10 +30,10 @@ const FOCUSED = `(() => {
   };
 })()`;
 
-/** More than any view has controls. */
+/** More than the number of controls of any view. */
 const MAX_TABS = 300;
 
-/** Goes on with the Tab key, or back, to the control of this name; every one on the way is seen. */
+/** Presses Tab, or Shift+Tab, until the control of this name has the focus; each control on the way must be visible. */
 async function tabTo(page: Page, name: string, key: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<void> {
   for (let tabs = 0; tabs < MAX_TABS; tabs += 1) {
     await page.keyboard.press(key);
@@ -98,7 +98,7 @@ describePage('page: frame', ({ open }) => {
     expect(await page.getByLabel('Follow live').isChecked()).toBe(false);
     await follow(page, `${CAFE_HEX}::ticker::Tick`);
     await page.locator(':focus h3').getByText('Tick').waitFor();
-    // Functions stand before types.
+    // Functions come before types.
     await tabTo(page, 'Encode a call', 'Shift+Tab');
     await page.keyboard.press('Enter');
     await page.locator('h1:focus').getByText('Encode').waitFor();

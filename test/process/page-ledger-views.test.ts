@@ -1,11 +1,11 @@
-/** Event streams and modules in a browser, and every view's errors in the node's words. */
+/** Event streams and modules in a browser, and every view's errors in the node's own words. */
 import { gzipSync } from 'node:zlib';
 import type { Page, Route } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { CAFE_HEX } from '../../src/sample/publishers.ts';
 import { describePage, NATIVE_COIN } from './page-suite.ts';
 
-/** How many lines the sequence number and the version of the first row take. */
+/** Number of lines that the sequence number and the version of the first row take. */
 const LINES_OF_NUMBERS = `[...document.querySelectorAll('tbody tr:first-child td')].slice(0, 2).map((cell) => {
   const range = document.createRange();
   range.selectNodeContents(cell);
@@ -13,7 +13,7 @@ const LINES_OF_NUMBERS = `[...document.querySelectorAll('tbody tr:first-child td
   return Math.round(range.getBoundingClientRect().height / linePx);
 })`;
 
-/** Answers a page of events; a stream of them has none. */
+/** Responds with a page of events; a stream gets none. */
 function fulfillEvents(route: Route, records: readonly object[]): Promise<void> {
   const isStream = route.request().headers()['accept'] === 'text/event-stream';
   return route.fulfill(

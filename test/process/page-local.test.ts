@@ -1,4 +1,4 @@
-/** The page of a local network with an indexer: control, and what only the indexer knows. */
+/** The page of a local network with an indexer: its controls, and the data that only the indexer has. */
 import { createServer } from 'node:net';
 import {
   Account,
@@ -18,7 +18,7 @@ import { SIDEWAYS_OVERFLOW } from './page-measures.ts';
 
 const COLLECTION = 'Birds of the north';
 
-/** Makes a collection and a token with a property. @returns the views of them, and what they show */
+/** Creates a collection and a token with a property. @returns their views, and the contents to expect */
 async function tokenViews(net: Localnet): Promise<(readonly [path: string, ready: string])[]> {
   const network = { network: Network.CUSTOM, fullnode: net.url };
   const aptos = new Aptos(new AptosConfig(network));
@@ -36,7 +36,7 @@ async function tokenViews(net: Localnet): Promise<(readonly [path: string, ready
   const mayAll = Array.from({ length: 9 }, () => true);
   await call('create_collection', ['of all sizes', 100, COLLECTION, link, ...mayAll, 5, 100]);
   const value = Uint8Array.from([0xd0, 7, 0, 0, 0, 0, 0, 0]);
-  // Long arguments are in a box that scrolls.
+  // Long arguments are in a scrolling box.
   const named = [COLLECTION, 'small '.repeat(100), 'Wren', link];
   const minted = await call('mint', [...named, ['grams'], ['u64'], [value]]);
   const { data } = (minted as UserTransactionResponse).events.find(({ type }) =>
@@ -55,7 +55,7 @@ async function tokenViews(net: Localnet): Promise<(readonly [path: string, ready
   ];
 }
 
-/** A port that nobody has: the document names it before the indexer listens. */
+/** A free port: the document names it before the indexer listens. */
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -195,7 +195,7 @@ describe.skipIf(!hasBrowser)('page: local network (skipped without Chromium)', (
     await net.revert(first);
     await hide(false);
     await shows(net.version);
-    // The other history is longer: its newest version tells nothing.
+    // The new history is longer, so its newest version does not reveal the revert.
     const second = await net.snapshot();
     await net.mine(3);
     const { version } = net;

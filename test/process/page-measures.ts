@@ -1,8 +1,8 @@
-/** Measurements inside a page, as source text: they run in the browser. */
+/** Measurements inside a page, as source text that runs in the browser. */
 
 /**
- * Every visible text whose contrast against what lies behind it is below 4.5:1 (WCAG 2.2, 1.4.3),
- * as `ratio text (color on color)`. Disabled controls are exempt there and here.
+ * Every visible text whose contrast with its background is below 4.5:1 (WCAG 2.2, 1.4.3), as `ratio text (color on
+ * color)`. Disabled controls are exempt there and here.
  */
 export const LOW_CONTRAST_TEXTS = `(() => {
   const MINIMUM = 4.5;
@@ -53,7 +53,7 @@ export const LOW_CONTRAST_TEXTS = `(() => {
   return [...new Set(found)];
 })()`;
 
-/** How far the document is wider than the window, in CSS pixels, with what sticks out. */
+/** How much wider the document is than the window, in CSS pixels, with the elements that stick out. */
 export const SIDEWAYS_OVERFLOW = `(() => {
   const { scrollWidth, clientWidth } = document.documentElement;
   if (scrollWidth <= clientWidth) return [];

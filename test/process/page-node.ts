@@ -1,7 +1,4 @@
-/**
- * A node with a small sample ledger that the tests of the page let grow and prune. Needs `npm run
- * build`.
- */
+/** A node with a small sample ledger that page tests can grow and prune. Needs `npm run build`. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
@@ -21,28 +18,26 @@ const SEED = 11;
 const TRANSACTIONS = 2_400;
 const ACCOUNTS = 40;
 const CHUNK_TRANSACTIONS = 60;
-/** How much of the ledger is there from the beginning; the rest comes with `grow`. */
+/** Size of the ledger at the beginning; `grow` adds the rest. */
 const FIRST_TRANSACTIONS = 1_800;
 
-/** A node that answers, and the hands on its ledger. */
+/** A serving node, and functions that change its ledger. */
 export interface PageNode {
   /** Without a slash at the end. */
   readonly origin: string;
   /** Commits another chunk. */
   grow(): Promise<void>;
-  /**
-   * Prunes what lies below the first block at or above `version`; gives that block's first version.
-   */
+  /** Prunes everything below the first block at or above `version`; returns that block's first version. */
   pruneBelow(version: bigint): Promise<bigint>;
   /** Status and body of a GET. */
   get(path: string): Promise<{ readonly status: number; readonly text: string }>;
-  /** Stops answering, or answers again under the same origin. */
+  /** Stops responding, or responds again under the same origin. */
   pause(): Promise<void>;
   resume(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts a node on a free port. At first its ledger has `transactions` at least; of 1, genesis alone. */
+/** Starts a node on a free port. Its ledger initially has at least `transactions`; with 1, only genesis. */
 export async function startPageNode(transactions = FIRST_TRANSACTIONS): Promise<PageNode> {
   const directory = mkdtempSync(join(tmpdir(), 'daybook-page-'));
   const store = await openSqliteStore({ directory });

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { describePage, grouped } from './page-suite.ts';
 
-/** The node answers; its ledger grows or, like an old one, does not. */
+/** The node responds; its ledger grows or, like an old one, does not. */
 const ANSWERING = '.status:is([data-status=live], [data-status=idle])';
 
 describePage('page: overview', ({ node, open, go }) => {

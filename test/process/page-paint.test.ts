@@ -1,6 +1,6 @@
 /**
- * What stands between the document and the first paint of a view: its styles and its script, no answer of the node.
- * Prints how long that takes with an empty cache: `npx vitest run test/process/page-paint.test.ts`, on a quiet machine.
+ * The first paint of a view only waits for its styles and its script, and for no response of the API. Prints how long
+ * it takes with an empty cache: `npx vitest run test/process/page-paint.test.ts`, on a quiet machine.
  */
 import type { Browser, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
@@ -10,14 +10,14 @@ import { type PageNode, startPageNode } from './page-node.ts';
 const LOADS = 9;
 
 interface Load {
-  /** The frame after the one that first had a heading, in milliseconds after the request of the document. */
+  /** Time of the frame after the one that first had a heading, in milliseconds after the request of the document. */
   readonly paintMs: number;
-  /** Paths of what had been received by then. */
+  /** Paths received by then. */
   readonly received: readonly string[];
   readonly bytes: number;
 }
 
-/** Gives the time to `window.painted`; as source text, because it runs in the browser. */
+/** Sets `window.painted` to the time; source text, because it runs in the browser. */
 const NOTE_PAINT = `window.painted = new Promise((resolve) => {
   new MutationObserver((changes, observer) => {
     if (document.querySelector('h1') === null) return;

@@ -1,4 +1,4 @@
-/** The search in a browser: numbers, bytes and names, and straight to what is the only one. */
+/** The search in a browser: numbers, bytes and names; it goes straight to the only result. */
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { CAFE_HEX } from '../../src/sample/publishers.ts';

@@ -1,4 +1,4 @@
-/** What every test of the page in a browser does before and after. */
+/** Setup and teardown of all browser tests of the page. */
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
 import {
@@ -10,19 +10,19 @@ import {
 } from './page-browser.ts';
 import { type PageNode, startPageNode } from './page-node.ts';
 
-/** Coin whose balances the tests look at. */
+/** The coin whose balances are tested. */
 export const NATIVE_COIN = '0x1::aptos_coin::AptosCoin';
 
 /** For use inside tests only: the node and the browser run from beforeAll to afterAll. */
 export interface PageSuite {
   node(): PageNode;
-  /** Opens a page; it may not complain in the console or ask anybody but the node. */
+  /** Opens a page; it may neither log console errors nor send requests to anything but the node. */
   open(path: string, reader?: Reader): Promise<Page>;
-  /** Goes to a hash in the page, as an old link would, without a new document. */
+  /** Goes to a hash in the page, as an old link would, without loading a document. */
   go(page: Page, hash: string): Promise<void>;
 }
 
-/** A suite with one node and one browser; the ledger has `transactions` at first. */
+/** A suite with one node and one browser; the ledger initially has `transactions`. */
 export function describePage(
   name: string,
   define: (suite: PageSuite) => void,

@@ -1,6 +1,4 @@
-/**
- * The page's parts that need no browser: exact JSON, shell commands, numbers, declarations, forms.
- */
+/** Parts of the page that need no browser: exact JSON, shell commands, numbers, declarations, forms. */
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -98,7 +96,7 @@ describe('exact JSON', () => {
   });
 });
 
-/** The arguments a POSIX shell makes of a command line, got from the shell itself. */
+/** The arguments that a POSIX shell parses from a command line, printed by the shell itself. */
 function shellArguments(command: string): string[] {
   const script = `set -f; curl() { printf '%s\\0' "$@"; }; ${command}`;
   return execFileSync('sh', ['-c', script], { encoding: 'utf8' }).split('\0').slice(0, -1);

@@ -1,6 +1,6 @@
 /**
- * Every view in every state, in both themes and at every width: filled, empty, refused, pruned, loading, and without
- * a node. The answers are a real node's, early or late.
+ * Every view in every state, in both themes and at every width: filled, empty, refused, pruned, loading, and without a
+ * node. The responses are a real node's, early or late.
  */
 import { errors, type Page } from 'playwright-core';
 import { expect, it } from 'vitest';
@@ -10,9 +10,9 @@ import { axeViolations } from './page-axe.ts';
 import { SIDEWAYS_OVERFLOW } from './page-measures.ts';
 import { describePage } from './page-suite.ts';
 
-/** A phone magnified, a phone, a laptop, a large screen. */
+/** A magnified phone, a phone, a laptop, a large screen. */
 const ALL_WIDTHS_PX = [320, 390, 1280, 2560];
-/** Where a short run looks whether something is too wide. */
+/** Widths at which a short run checks for overflow. */
 const WIDTHS_PX = IS_LONG ? ALL_WIDTHS_PX : [320, 1280];
 
 const REQUEST = JSON.stringify({
@@ -30,7 +30,7 @@ const ENCODED = `#/encode?request=${encodeURIComponent(REQUEST)}`;
 const CAFE = '0xcafeef72…9212691b';
 const NOTHING = 'ab'.repeat(32);
 
-/** Where a reader goes, what the view is called there, and what is there when it is complete. */
+/** The hash of a view, its title, and a selector that matches once it is complete. */
 type Look = readonly [hash: string, title: string, ready: string];
 
 const account = (show: string, more = '') =>
@@ -64,7 +64,7 @@ const FILLED: readonly Look[] = [
   ['#/search?q=20', 'Search for 20', 'a:has-text("Block at height 20")'],
 ];
 
-/** Views that ask nothing until the reader has said what to show. */
+/** Views that send no request until the reader has chosen something. */
 const FORMS: readonly Look[] = [
   ['#/account', 'Account', 'main input'],
   ['#/asset', 'Assets', 'main input'],
@@ -127,7 +127,7 @@ const REFUSED: readonly Look[] = [
   ['#/search?q=what%3F', 'Search for what?', 'page_error'],
 ];
 
-/** What a pruned ledger still has. */
+/** Contents that a pruned ledger still has. */
 const PRUNED: readonly Look[] = [
   ['#/overview', 'Ledger', 'text=/^from version 9/'],
   ['#/transactions?before=1000', 'Transactions', 'table time'],
@@ -148,12 +148,12 @@ const GONE: readonly Look[] = [
   [`#/balance?account=${CAFE_HEX}&version=5`, `Balance of ${CAFE}`, 'version_pruned'],
 ];
 
-/** A search says of each thing whether it exists. */
+/** A search says of each result whether it exists. */
 const NO_VERDICT = 'text=not known (the node could not be reached';
 const ALERT = '[role=alert]';
 const PATIENCE_MS = 60_000;
 
-/** Every kind of element in the page: what it is, in what it is, and with which roles and states. */
+/** Every kind of element in the page: its tag and class, those of its parent, and its roles and states. */
 const KINDS = `[...new Set([...document.querySelectorAll('body, body *')].map((element) => {
   const named = (one) => one.tagName + '.' + one.className;
   const states = [...element.attributes].map(({ name }) => name)
@@ -162,7 +162,7 @@ const KINDS = `[...new Set([...document.querySelectorAll('body, body *')].map((e
 }))]`;
 const looked = new Set<string>();
 
-/** Whether axe-core has not looked at an element of one of these kinds yet; in long runs it looks at every page. */
+/** Whether the page has a kind of element that axe-core has not checked yet; in long runs it checks every page. */
 async function isOfNewKind(page: Page): Promise<boolean> {
   const kinds = (await page.evaluate(KINDS)) as string[];
   const isNew = kinds.some((kind) => !looked.has(kind));
@@ -170,7 +170,7 @@ async function isOfNewKind(page: Page): Promise<boolean> {
   return isNew || IS_LONG;
 }
 
-/** What keeps somebody from reading what is called `title`: name, width, contrast, access. */
+/** Problems for readers of the view called `title`: name, width, contrast, accessibility. */
 async function problems(page: Page, title: string): Promise<string[]> {
   const found: string[] = [];
   const expectSame = (what: string, is: string | undefined, expected: string) => {
@@ -194,7 +194,7 @@ async function problems(page: Page, title: string): Promise<string[]> {
 
 const WAITING = 'main [aria-busy=true]';
 
-/** Holds the page's requests back while it is shut. */
+/** Holds the page's requests back while it is closed. */
 class Gate {
   #open = Promise.resolve();
   open = (): void => undefined;
@@ -209,7 +209,7 @@ class Gate {
 }
 
 describePage('page: every view', ({ node, open, go }) => {
-  /** Goes from look to look in one page; every problem is in the one assertion at the end. */
+  /** Visits all looks in one page; a single assertion at the end has every problem. */
   const visit = async (page: Page, looks: readonly Look[], gate?: Gate): Promise<void> => {
     const found: string[] = [];
     for (const [hash, title, ready] of looks) {
@@ -240,7 +240,7 @@ describePage('page: every view', ({ node, open, go }) => {
   const refused = (looks: readonly Look[]) =>
     looks.map(([hash, title, code]) => [hash, title, shown(code)] as const);
 
-  // Forty pages, each in full: minutes on a machine that does other things.
+  // Forty complete pages take minutes on a busy machine.
   it('loading, then filled', { timeout: 400_000 }, async () => {
     const gate = new Gate();
     await visit(await open('/#/encode', { gate: gate.pass }), FILLED, gate);

@@ -1,6 +1,6 @@
 /**
- * Runs modules of the page, bundled into the folder that is the argument, without Node's globals, as a browser does;
- * prints what they make of messages.
+ * Runs modules of the page, bundled into the folder given as argument, without Node's globals, as in a browser; prints
+ * how they decode messages.
  */
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';

@@ -1,4 +1,4 @@
-/** Nodes that write into PostgreSQL, and what their servers do to them: they wait, say so, and go on. */
+/** Nodes that write to PostgreSQL, and failures of their servers: the nodes wait, report it, and resume. */
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -17,7 +17,7 @@ async function versionOf(node: ServedNode): Promise<bigint> {
   return BigInt(headers.get('x-node-ledger-version') ?? -1);
 }
 
-/** The log line with a message, once it is there. */
+/** The log line with a message, once it has been written. */
 async function lineOf(node: ServedNode, msg: string) {
   const found = () => node.log.findLast((line) => line['msg'] === msg);
   await until(`${msg}: ${JSON.stringify(node.log)}`, () => found() !== undefined);

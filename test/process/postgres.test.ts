@@ -1,4 +1,4 @@
-/** Every command with a ledger in PostgreSQL in place of a folder; and that its password is seen nowhere. */
+/** Every command with a ledger in PostgreSQL instead of a folder; and its password is printed nowhere. */
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ async function done(...args: readonly string[]): Promise<Record<string, unknown>
 }
 
 describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a ledger in PostgreSQL`, () => {
-  // A dozen commands one after the other: 90 s of a machine that does nothing else.
+  // A dozen commands one after the other take 90 s on an idle machine.
   const timeout = 600_000;
   it('is made, verified, followed, served, pruned and described as one', { timeout }, async () => {
     const [data, copy, folder] = [

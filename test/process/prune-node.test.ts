@@ -1,4 +1,4 @@
-/** Pruning inside a node, where the disk has no room for a while. */
+/** Pruning inside a node while the disk is full for a time. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ import { MemoryStore } from '../store/memory-store.ts';
 import { History } from '../store/prune-history.ts';
 import { until } from './worker-processes.ts';
 
-/** Has no room while it is full. */
+/** Refuses commits while `isFull`. */
 class SmallStore extends MemoryStore {
   isFull = false;
 

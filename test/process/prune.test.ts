@@ -1,7 +1,6 @@
 /**
- * `daybook prune` and pruning beside a serving node, with the real program: a pruned ledger is held
- * against the same ledger unpruned, request by request, at the edge and beyond it. SEED repeats a
- * run.
+ * `daybook prune` and pruning beside a serving node, with the real program: a pruned ledger is compared with the same
+ * ledger unpruned, request by request, at the boundary and beyond it. SEED repeats a run.
  */
 import { cpSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -37,7 +36,7 @@ interface PrunedFacts {
   readonly kept_accounts: number;
 }
 
-/** One process: what several do is for the tests of crashes. */
+/** One process, because the crash tests cover several. */
 function serve(data: string, args: readonly string[] = []): Promise<ServedNode> {
   return ServedNode.start(data, ['--workers', '1', ...args]);
 }
@@ -94,10 +93,7 @@ describe('prune', () => {
   });
   afterAll(() => killLeftNodes());
 
-  /**
-   * Accounts that have some of the native asset in a primary store, some with streams, some by
-   * chance.
-   */
+  /** Accounts with some of the native asset in a primary store, some with streams, some random ones. */
   async function chooseKept(): Promise<Address[]> {
     const chosen = new Set<Address>();
     for (const address of addresses) {
@@ -158,7 +154,7 @@ describe('prune', () => {
       else expect(rows, name).toBe(exact);
     }
     expect(after.event_types.rows_estimated).toBe(false);
-    // A page, before and after.
+    // A page of rows, before and after.
     expect(after.blocks_by_height.rows).toBeLessThan(before.blocks_by_height.rows / 2);
   });
 
@@ -252,7 +248,7 @@ describe('prune', () => {
         expect(await ask(node, path, 'application/x-bcs'), path).toEqual(
           await ask(original, path, 'application/x-bcs'),
         );
-        // In JSON it takes the modules of the types, which may belong to others.
+        // In JSON it needs the modules of the types, which may belong to others.
         const json = await ask(node, path);
         if (json.status !== 410) expect(json, path).toEqual(await ask(original, path));
       }

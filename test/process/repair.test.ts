@@ -1,6 +1,6 @@
 /**
  * `daybook verify --repair` with the real program: killed at random moments, on a full disk, beside a node that reads
- * or writes. REPAIR_KILLS sets how often it is killed, SEED repeats a run.
+ * or writes. REPAIR_KILLS sets the number of kills, SEED repeats a run.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -31,7 +31,7 @@ import { canMount, SmallDisk } from './small-disk.ts';
 const KILLS = roundsOf('REPAIR_KILLS', 2, 6);
 const VERSIONS = 600;
 const TIMEOUT_MS = 120_000;
-/** A repair with a commit for each version, which says a line after each. */
+/** A repair with one commit per version, which prints a line after each. */
 const SCRIPT = `
   const { repairFolder } = await import(process.argv[1]);
   const say = ({ what, done }) => what === 'repaired versions' && process.stdout.write(done + '\\n');
@@ -55,7 +55,7 @@ beforeAll(async () => {
 }, TIMEOUT_MS);
 afterAll(() => killLeftNodes());
 
-/** Makes a copy of the ledger in which every eighth version lacks rows. */
+/** Creates a copy of the ledger in which every eighth version lacks rows. */
 async function makeDamaged(data: string): Promise<void> {
   await makeSample(data, VERSIONS);
   const store = await openSqliteStore({ directory: data });
@@ -84,7 +84,7 @@ async function expectHealed(data: string): Promise<void> {
   expect(await digestsOf(data)).toEqual(expected);
 }
 
-/** Kills a repair that has written so many versions, some moments later. @returns whether it was still running */
+/** Kills a repair some time after it has written `versions` versions. @returns whether it was still running */
 async function killAfter(child: ChildProcess, versions: number, delayMs: number) {
   let lines = 0;
   const ended = once(child, 'close').then(() => 'ended');
@@ -136,7 +136,7 @@ describe('verify --repair', () => {
     await holder.close();
     expect(await digestsOf(data)).toEqual(before);
     const both = await Promise.all([repairOf(data), repairOf(data)]);
-    // The other one may have come when the first was done.
+    // The second one may have started when the first was done.
     expect(both.map(({ code }) => code)).toContain(0);
     await expectHealed(data);
   });

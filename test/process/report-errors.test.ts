@@ -1,4 +1,4 @@
-/** What commands say when they fail, with `--json` and without, and which ledger they take. */
+/** Output of failing commands, with `--json` and without, and which ledger they use. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

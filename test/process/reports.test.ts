@@ -1,4 +1,4 @@
-/** `--json` of every command: one object on stdout, with the members that docs/operations.md lists. */
+/** `--json` of every command: one object on stdout, with the members listed in docs/operations.md. */
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ const folder = temporaryFolder();
 const data = join(folder, 'ledger');
 const genesis = join(folder, 'genesis.blob');
 
-/** The rows of the table in docs/operations.md: members by command, in their order. */
+/** The rows of the table in docs/operations.md: members by command, in order. */
 function documented(): Map<string, string[]> {
   const text = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8');
   const [table] = /^\| Command \| Members of its report \|\n(?:\|.*\n)+/m.exec(text)!;
@@ -94,7 +94,7 @@ describe('reports', () => {
   it('are documented for every command that has them', async () => {
     const { stdout } = await runCommand(['--help']);
     const all = [...stdout.matchAll(/^ {2}(\w+) \[options\]/gm)].map(([, name]) => name!);
-    // What these print says that they answer; it is no report.
+    // These commands print a ready line and not a report.
     const withReport = all.filter((name) => !['serve', 'localnet'].includes(name));
     expect([...members.keys()].sort()).toEqual(withReport.sort());
   });

@@ -1,4 +1,4 @@
-/** A global setup of vitest: a folder for the sample ledgers that tests of a run share (makeSample). */
+/** A global setup of vitest: a folder for the sample ledgers that all tests of a run share (makeSample). */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

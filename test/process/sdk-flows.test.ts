@@ -1,9 +1,9 @@
 /**
- * Official SDKs, unchanged, in their whole flow against one URL: a node that follows a local network, and passes on to
- * it what only that one can do. Build with defaults, simulate, sign, submit, wait, then read the transaction, balances
- * and events.
+ * Official SDKs, unchanged, in their complete flow with one URL: a node that follows a local network, and passes on to
+ * it what only that network can do. Build with defaults, simulate, sign, submit, wait, then read the transaction,
+ * balances and events.
  *
- * The TypeScript SDK 6 is a development dependency. The others are used where they are: `.ci/run` installs them.
+ * The TypeScript SDK 6 is a development dependency. The others are used if they are installed: `.ci/run` installs them.
  */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import { ROOT } from '../repo/source-tree.ts';
 import { endOf, killLeftNodes, ServedNode, temporaryFolder } from './command.ts';
 import { until } from './worker-processes.ts';
 
-/** What a flow has seen. */
+/** The results of a flow. */
 interface Seen {
   readonly sender: string;
   readonly gasUnitPrice: string;
@@ -28,7 +28,7 @@ interface Seen {
   readonly receiverBalance: string;
   readonly viewed: string;
   readonly events: readonly string[];
-  /** Height of the block by the event that 0x1 emits for it. */
+  /** Height of the block, from the event that 0x1 emits for it. */
   readonly blockHeight: string;
   readonly sequenceNumber: string;
   readonly lastSent: string;
@@ -36,12 +36,12 @@ interface Seen {
 
 interface Sdk {
   readonly name: string;
-  /** The command of its flow; undefined where the SDK is not installed. */
+  /** The command of its flow; undefined if the SDK is not installed. */
   readonly command: readonly string[] | undefined;
 }
 
 const folder = fileURLToPath(new URL('sdk-flows/', import.meta.url));
-/** What `.ci/install-sdks` has installed: a path, or nothing. */
+/** A path of `.ci/install-sdks`, or undefined. */
 const installed = (what: string): string | undefined => process.env[`TEST_SDK_${what}`];
 
 /** A command, or undefined if a part of it is not installed. */
@@ -69,7 +69,7 @@ const SDKS: readonly Sdk[] = [
   { name: 'Go', command: command(installed('GO_FLOW')) },
 ];
 
-/** The transaction of a flow, as the local network has it. */
+/** The transaction of a flow, from the local network. */
 interface Committed {
   readonly version: string;
   readonly hash: string;
@@ -78,7 +78,7 @@ interface Committed {
 
 const COIN = '0x1::aptos_coin::AptosCoin';
 const AMOUNT = 1_234_567n;
-/** The least that the chain takes, which is also what it is estimated at. */
+/** The chain's minimum, and also its estimate. */
 const GAS_PRICE = 100n;
 
 describe('the whole flow of an SDK against a node with an upstream', () => {
@@ -86,7 +86,7 @@ describe('the whole flow of an SDK against a node with an upstream', () => {
   let node: ServedNode;
 
   beforeAll(async () => {
-    // What is submitted is pending for a while.
+    // Submitted transactions are pending for a while.
     const mining = { kind: 'interval', intervalMs: 500 } as const;
     net = await startLocalnet({ accounts: 2 * SDKS.length, mining });
     const args = ['--follow', net.url, '--header-prefix', 'X-Aptos', '--log-level', 'debug'];
@@ -103,14 +103,14 @@ describe('the whole flow of an SDK against a node with an upstream', () => {
     killLeftNodes();
   });
 
-  /** What the local network itself answers. */
+  /** The local network's own response. */
   async function told<T>(path: string): Promise<T> {
     return (await (await fetch(net.url + path)).json()) as T;
   }
   const balance = async (address: string) =>
     BigInt(await told<number>(`/accounts/${address}/balance/${COIN}`));
 
-  /** Operations that the node has passed on to the local network, but for questions about hashes. */
+  /** Operations that the node has passed on to the local network, except for requests by hash. */
   const executed = () =>
     node.log
       .filter(({ msg }) => msg === 'the upstream answered')

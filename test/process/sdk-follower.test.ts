@@ -1,7 +1,7 @@
 /**
- * The official TypeScript SDK, unchanged, against a node that follows another: it pages through
- * resources, modules and an event stream, and gets what the other node has, read in one piece. The
- * SDK keeps what it has heard by the name of the network, so a file has one ledger.
+ * The official TypeScript SDK, unchanged, with a node that follows another: its pages of resources, modules and an
+ * event stream have what the other node has in one response. The SDK caches by the name of the network, so a file can
+ * only have one ledger.
  */
 import { join } from 'node:path';
 import { Aptos, AptosConfig, getAptosFullNode, Network } from '@aptos-labs/ts-sdk';
@@ -11,7 +11,7 @@ import { killLeftNodes, ServedNode, temporaryFolder } from './command.ts';
 import { makeSample, type Stream, streamsOf } from './ledger-contents.ts';
 import { until } from './worker-processes.ts';
 
-/** The SDK wants addresses of users in full. */
+/** The SDK requires full addresses for users. */
 
 interface Event {
   readonly sequence_number: string;
@@ -45,15 +45,15 @@ describe('the SDK on a node that follows', () => {
     killLeftNodes();
   });
 
-  /** Everything in one answer of the node that is followed. */
+  /** Everything in one response of the upstream. */
   async function whole(path: string): Promise<unknown[]> {
     const response = await upstream.get(path);
     expect([response.status, response.headers.get('x-node-cursor')], path).toEqual([200, null]);
     return (await response.json()) as unknown[];
   }
 
-  // The SDK's reading of "all" takes the first page again when a node gives less than it asks for
-  // (version 6.3.1), so small pages are what its reading page by page is for.
+  // When the SDK reads "all", it requests the first page again if a node returns fewer items than requested (version
+  // 6.3.1), so small pages are only tested with its page-by-page methods.
   it.each([
     ['0x1', 1],
     ['0x1', 7],
@@ -97,7 +97,7 @@ describe('the SDK on a node that follows', () => {
     expect(await aptos.getAccountModules({ accountAddress })).toEqual(due);
   });
 
-  // For events by stream this SDK has no method of its own any more; its way to the node is public.
+  // This SDK no longer has a method for events by stream, but its request function is public.
   it.each([1, 7, 100])('the longest streams, %i events to a page', async (limit) => {
     const longest = streams.toSorted((a, b) => b.versions.length - a.versions.length).slice(0, 4);
     for (const { path, versions } of limit === 1 ? longest.slice(3) : longest) {

@@ -1,9 +1,9 @@
 /**
- * The own end-to-end tests of official SDKs, unchanged, on `daybook localnet` (docs/localnet.md). Their addresses are
- * those of the reference's local network, so each suite has a network namespace to itself.
+ * The end-to-end tests of official SDKs, unchanged, on `daybook localnet` (docs/localnet.md). They use the addresses of
+ * the reference's local network, so each suite has a network namespace to itself.
  *
  * `.ci/install-sdks` compiles those of Go and Rust. Those of TypeScript and Python are in no registry: variables name
- * folders of their repositories, with what they depend on installed. What is not there is skipped by name.
+ * folders of their repositories, with dependencies installed. Missing ones are skipped by name.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -12,13 +12,13 @@ import { endOf, PROGRAM } from './command.ts';
 
 interface Suite {
   readonly name: 'Go' | 'Rust' | 'TypeScript' | 'Python';
-  /** Of its compiled tests, or of its repository. */
+  /** Folder of its compiled tests, or of its repository. */
   readonly folder: string | undefined;
-  /** What runs its tests where that is another Node. */
+  /** Another Node for its tests, if needed. */
   readonly node?: string | undefined;
-  /** Tests that pass, at least. */
+  /** Minimum number of passing tests. */
   readonly passed: number;
-  /** How names of others begin (docs/localnet.md, SDKs). */
+  /** Beginnings of the names of failing tests (docs/localnet.md, SDKs). */
   readonly failed: readonly string[];
 }
 
@@ -52,15 +52,15 @@ const SUITES: readonly Suite[] = [
     node: process.env['TEST_SDK_NODE_22'],
     passed: 311,
     failed: [
-      // They ask other networks, or services of the vendor.
+      // They use other networks, or services of the vendor.
       'typescript api/general.test.ts > general api (requires testnet)',
       'typescript api/keyless.test.ts',
       'typescript api/verifySignatureAsync.test.ts > verifySignatureAsync > multikey',
       'typescript client/get.test.ts',
       'typescript transaction/transactionBuilder.test.ts > transaction builder > generateSignedTransactionForSimulation > it generates a keyless',
-      // A module of tests that the framework of the package lacks.
+      // They need a test module that the package's framework lacks.
       'typescript api/abstraction.test.ts > abstraction api > derivable account abstraction',
-      // It fails where the block is there before it asks.
+      // It fails if the block exists before its request.
       'typescript api/transaction.test.ts > transaction api > returns true when transaction is pending',
     ],
   },
@@ -77,7 +77,7 @@ const RUNNER = fileURLToPath(new URL('sdk-suites/run-suite.mjs', import.meta.url
 const LOOPBACK = 'ip link set lo up';
 const hasNamespaces = spawnSync('unshare', ['-n', 'sh', '-c', LOOPBACK]).status === 0;
 
-/** Runs a suite beside a local network that nobody else reaches. */
+/** Runs a suite beside a local network that nobody else can reach. */
 async function outcomeOf({ name, folder, node = '' }: Suite): Promise<Outcome> {
   const line = [process.execPath, RUNNER, name.toLowerCase(), folder, node].join(' ');
   const script = `${LOOPBACK} && exec "$0" localnet --exec "$1"`;

@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterEach(killLeftNodes);
 
-/** A connection that has sent the beginning of a POST and owes the rest of its body. */
+/** A connection that has sent only the beginning of a POST. */
 async function halfPost(node: ServedNode): Promise<Socket> {
   const socket = connect(node.port, '127.0.0.1');
   const head =
@@ -38,7 +38,7 @@ async function halfPost(node: ServedNode): Promise<Socket> {
   return socket;
 }
 
-/** Everything that comes until the other side closes. */
+/** Everything received until the other side closes. */
 async function rest(socket: Socket): Promise<string> {
   let text = '';
   socket.on('data', (chunk: Buffer) => {
@@ -240,7 +240,7 @@ describe('a node that cannot start says why in one line', () => {
   });
 });
 
-/** Requests get as long to finish as they may. */
+/** Gives requests the maximum time to finish. */
 const LONG_SHUTDOWN = ['--shutdown-timeout-ms', '10000'];
 
 describe('a node that is told to stop', () => {
@@ -273,7 +273,7 @@ describe('a node that is told to stop', () => {
     const waitMs = ['--min-version-wait-ms', '60000', '--shutdown-timeout-ms', '100'];
     const node = await ServedNode.start(data, waitMs);
     const socket = connect(node.port, '127.0.0.1');
-    // The server does not manage a connection behind a CONNECT, whose refusal comes after the answer.
+    // After a CONNECT the server no longer manages the connection, and the refusal comes after the response.
     socket
       .on('error', () => undefined)
       .write(

@@ -1,6 +1,4 @@
-/**
- * Settings of the program: their four sources, what is refused in each, and how they are shown.
- */
+/** Settings of the program: their four sources, refusals in each, and how they are shown. */
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -260,7 +258,7 @@ describe('help', () => {
       expect(line).toMatch(new RegExp(`^Usage: daybook ${command} \\[options\\]`));
       expect(`${about.join('\n\n')}\n`).toContain(`${purpose}\n`);
       const data = 'default "./daybook-data"; env DAYBOOK_DATA)';
-      // Without a folder, a local network is gone at its end.
+      // Without a folder, a local network is deleted at its end.
       const isLasting = command !== 'localnet';
       expect(options!.replaceAll(/\s+/g, ' ').includes(data)).toBe(isLasting);
       const [examples, exitCodes] = rest!.split('\nExit codes:\n');
@@ -310,7 +308,7 @@ describe('status', () => {
     const { columns } = JSON.parse(stdout) as {
       columns: Record<string, { rows: number; bytes: number }>;
     };
-    // Twelve writes and four events in streams, one in none.
+    // Twelve writes, four events in streams, and one in none.
     expect(columns).toMatchObject({
       state: { rows: 12 },
       events: { rows: 4, bytes: 612 },

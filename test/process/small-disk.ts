@@ -1,10 +1,10 @@
-/** File systems of a chosen size, for tests of full disks. Root only. */
+/** File systems of a given size, for tests of full disks. Root only. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Whether file systems may be mounted here: not in every container. */
+/** Whether file systems can be mounted; not every container allows it. */
 export const canMount = process.getuid?.() === 0 && process.platform === 'linux' && mayMount();
 
 function mayMount(): boolean {
@@ -24,11 +24,11 @@ function mount(at: string, ...options: string[]): void {
   execFileSync('mount', [...options, at], { stdio: 'ignore' });
 }
 
-/** A file system of its own in a folder. */
+/** A file system of its own, mounted at a folder. */
 export class SmallDisk {
   readonly folder: string;
 
-  /** @param size as mount takes it: `24m` */
+  /** @param size in the format of mount: `24m` */
   constructor(folder: string, size: string) {
     mkdirSync(folder);
     mount(folder, '-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs');
@@ -39,13 +39,13 @@ export class SmallDisk {
     mount(this.folder, '-o', `remount,size=${size}`);
   }
 
-  /** Makes it as large as what is in it. */
+  /** Shrinks it to the size of its contents. */
   fill(): void {
     const { blocks, bfree, bsize } = statfsSync(this.folder);
     this.resize(`${((blocks - bfree) * bsize) / 1024}k`);
   }
 
-  /** Takes it away, also under processes that still end. */
+  /** Unmounts it, even while processes are still exiting. */
   unmount(): void {
     execFileSync('umount', ['-l', this.folder], { stdio: 'ignore' });
   }

@@ -1,4 +1,4 @@
-/** Snapshots between nodes: offered, downloaded, and a replica that begins with one. */
+/** Snapshots between nodes: offered, downloaded, and used to start a replica. */
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -24,16 +24,16 @@ import {
 } from './command.ts';
 import { digestsOf, expectSound } from './ledger-contents.ts';
 
-/** Making the ledgers takes seconds; many times that on a busy machine. */
+/** Creating the ledgers takes seconds, and many times that on a busy machine. */
 const HOOK_TIMEOUT_MS = 600_000;
 const KILLS = roundsOf('KILLS', 3, 30);
-/** A command has hardly begun, or has loaded some chunks. */
+/** A command may have hardly begun, or have loaded some chunks. */
 const LONGEST_LIFE_MS = 2_500;
 
 const folder = temporaryFolder();
 const source = join(folder, 'source');
 const offered = join(folder, 'offered');
-/** Of the state in the newer snapshot. */
+/** Version of the state in the newer snapshot. */
 let version: string;
 let newestVersion: string;
 let node: ServedNode;
@@ -58,7 +58,7 @@ beforeAll(async () => {
   version = String(newer!.version);
   const facts = await done(...snapshot('new.2'), '--version', version, '--with-transactions');
   newestVersion = String(facts['newest_version']);
-  // What is in the folder besides.
+  // Other contents of the folder.
   writeFileSync(join(offered, 'letter.txt'), 'dear');
   mkdirSync(join(offered, 'half.unfinished'));
   mkdirSync(join(offered, 'odd', 'metadata'), { recursive: true });

@@ -1,6 +1,6 @@
 /**
- * `daybook snapshot` and `init --snapshot`: from a served ledger to a new one that follows on; killed in the middle
- * and continued; refused without a trace. KILLS says how often each command is killed.
+ * `daybook snapshot` and `init --snapshot`: from a served ledger to a new one that continues to follow; killed in the
+ * middle and resumed; refused without a trace. KILLS sets how often each command is killed.
  */
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -56,7 +56,9 @@ async function killed(args: readonly string[], mostMs: number): Promise<boolean>
   return (await end).signal === 'SIGKILL';
 }
 
-/** Kills a command KILLS times, then lets it end; what it makes has another name each time that it ended before. */
+/**
+ * Kills a command KILLS times, then lets it finish. If it finishes before a kill, its next output gets another name.
+ */
 async function killedOften(commandTo: (to: string) => readonly string[], name: string) {
   const startedMs = performance.now();
   await run(commandTo(join(folder, `${name}-unhurt`)));
@@ -81,7 +83,7 @@ afterEach(killLeftNodes);
 
 describe('daybook snapshot', () => {
   it('of a ledger in use makes a new one, which follows on', async () => {
-    // A copy: the other tests need the ledger as it is.
+    // A copy, because the other tests need the unchanged ledger.
     const used = join(folder, 'used');
     cpSync(source, used, { recursive: true });
     const node = await ServedNode.start(used, ['--produce', '50']);
@@ -167,7 +169,7 @@ it('what is wrong is said in one line, and leaves nothing', async () => {
 
 type Json = Record<string, unknown>;
 
-/** A copy of `whole`, to be changed. */
+/** A copy of `whole` for changes. */
 class ChangedSnapshot {
   readonly folder: string;
 
@@ -176,7 +178,7 @@ class ChangedSnapshot {
     cpSync(whole, this.folder, { recursive: true });
   }
 
-  /** The path of the one file whose name ends so. */
+  /** The path of the only file whose name has this ending. */
   path(end: string): string {
     const [name, ...others] = filesOf(this.folder).filter((file) => file.endsWith(end));
     expect([name, others]).toEqual([expect.any(String), []]);
@@ -195,13 +197,13 @@ class ChangedSnapshot {
     return createHash('sha256').update(bytes).digest('hex');
   }
 
-  /** Changes a file of JSON. @returns the SHA-256 of its bytes */
+  /** Changes a JSON file. @returns the SHA-256 of its bytes */
   edit(end: string, change: (json: Json) => Json): string {
     const json = JSON.parse(this.read(end).toString()) as Json;
     return this.write(end, Buffer.from(JSON.stringify({ ...json, ...change(json) })));
   }
 
-  /** Says that a list of chunks is the first of them, with so many records. */
+  /** Reduces a list of chunks to the first one, with `records` records. */
   static first(list: unknown, records: number, more: Json = {}): Json[] {
     const [chunk] = list as Json[];
     return [{ ...chunk, last_idx: records - 1, ...more }];
@@ -223,7 +225,7 @@ async function expectRefused(name: string, change: (snapshot: ChangedSnapshot) =
 }
 
 describe('few bytes that have millions of values are refused with little memory', () => {
-  /** A raw key without bytes, and a value without. */
+  /** An empty raw key, and an empty value. */
   const value = framed([Buffer.of(2, 0, 0, 0)]);
   const VALUES = 18_000_000;
   const values = () => Buffer.alloc(VALUES * value.length, value);

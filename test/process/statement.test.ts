@@ -1,4 +1,4 @@
-/** `daybook statement`: what many accounts held, beside what a node answers of each. */
+/** `daybook statement`: the holdings of many accounts, compared with a node's responses. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * What stderr shows on a terminal, and what elsewhere: logs for people or as JSON, and how far long work is. Without
+ * Output on stderr, on a terminal and elsewhere: logs for people or as JSON, and the progress of long work. Without
  * `script` (util-linux) the tests on a terminal are skipped.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
@@ -22,7 +22,7 @@ afterAll(killLeftNodes);
 /** A command whose stdout and stderr are a terminal. */
 class OnTerminal {
   readonly process: ChildProcess;
-  /** What the terminal got so far. */
+  /** The terminal's output so far. */
   shown = '';
 
   constructor(args: readonly string[], environment: Record<string, string> = {}) {
@@ -41,7 +41,7 @@ class OnTerminal {
   }
 }
 
-/** One request with a user agent, which may have any byte. */
+/** One request with a user agent of any bytes. */
 async function request(url: string, userAgent: Buffer): Promise<void> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   socket.write('GET /v1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\nUser-Agent: ');

@@ -28,7 +28,7 @@ afterAll(killLeftNodes);
 const trace = (...args: string[]) => runCommand(['trace', ...args, '--data', data]);
 const NOP = 0x28;
 
-/** The module of the framework at the head. */
+/** A module of the framework at the head. */
 async function moduleBytes(name: string): Promise<Buffer> {
   const store = await openStoreReader(data);
   try {
@@ -40,7 +40,7 @@ async function moduleBytes(name: string): Promise<Buffer> {
   }
 }
 
-/** One that failed with EINSUFFICIENT_BALANCE, and one that did not. */
+/** A transaction that failed with EINSUFFICIENT_BALANCE, and one that succeeded. */
 const FAILED = '1129';
 const DONE = '300';
 
@@ -74,7 +74,7 @@ describe('daybook trace', () => {
       const { code, handle } = one;
       const name = module.identifiers[module.functionHandles[handle]!.name];
       if (code === undefined || name !== called) return one;
-      // Before the last instruction: a branch that led to it leads here, which changes nothing.
+      // Inserted before the last instruction: a branch to it now leads here, which changes nothing.
       const more = Array.from({ length: 100 }, () => ({ opcode: NOP }));
       const longer = [...code.code.slice(0, -1), ...more, ...code.code.slice(-1)];
       return { ...one, code: { ...code, code: longer } };

@@ -1,4 +1,7 @@
-/** A ledger whose making was cut off is never served: the folder has no ledger then, and the next command makes it. */
+/**
+ * A ledger whose creation was interrupted is never served: the folder then has no ledger, and the next command creates
+ * it.
+ */
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,7 +23,7 @@ function filesOf(folder: string): Map<string, number> {
   return new Map(names.map((name) => [name, statSync(join(folder, name)).size]));
 }
 
-/** Waits until this many bytes are in the folder. */
+/** Waits until a file in the folder has this many bytes. */
 async function untilBytes(folder: string, bytes: number): Promise<void> {
   while (Math.max(0, ...filesOf(folder).values()) < bytes) await sleep(5);
 }

@@ -1,4 +1,4 @@
-/** `--upstream`: the setting, and what a node with an upstream logs, counts and does at its end. */
+/** `--upstream`: the setting, and the logs, counters and shutdown of a node with an upstream. */
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { DEFAULT_CHAIN_ID } from '../../src/chain/genesis/default-genesis.ts';

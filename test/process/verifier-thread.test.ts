@@ -1,4 +1,4 @@
-/** The thread that verifies pages, as it is built: after a crash another one goes on. */
+/** The built thread that verifies pages: after a crash a new one takes over. */
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { bundled } from './bundled.ts';
@@ -24,7 +24,7 @@ const { LedgerWriter } = (await import(
 
 afterAll(killLeftNodes);
 
-/** The thread cannot continue from here: an error that nothing expects ends it. */
+/** The thread cannot start from here, and an unexpected error ends it. */
 const CRASH = { nextVersion: 5n, frozenRoots: [], trustedRoots: [], waypoint: undefined };
 
 it('crashes while a node is followed: the error is reported, and following goes on', async () => {

@@ -1,4 +1,4 @@
-/** `daybook verify --progress FILE` with the real program: it continues a run, and refuses files of anything else. */
+/** `daybook verify --progress FILE` with the real program: it resumes a run, and refuses files of anything else. */
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ import { expectFailure, runCommand, temporaryFolder } from './command.ts';
 const folder = temporaryFolder();
 const file = join(folder, 'progress');
 
-/** Leaves the file of a run that was killed when it had saved some times. */
+/** Leaves the file of a run that was killed after `saves` saves. */
 async function cutOffAt(data: string, saves: number): Promise<void> {
   const store = await openStoreReader(data);
   const saved = new RunFile(file, data);
@@ -34,7 +34,7 @@ async function makeSample(data: string): Promise<void> {
   expect((await runCommand(['sample', '--data', data, ...args])).code).toBe(0);
 }
 
-/** Without the line that says where it was continued. */
+/** Without the line that says where it resumed. */
 function withoutLine(text: string): string {
   const lines = text.split('\n');
   const [line, ...more] = lines.filter((one) => one.startsWith('continued from'));

@@ -1,6 +1,6 @@
 /**
- * `daybook verify --execute` with the real program: a recorded ledger of the reference, run again in threads, also when
- * it is killed on the way, and with a transaction that says something else.
+ * `daybook verify --execute` with the real program: a recorded ledger of the reference, executed again in threads, also
+ * with kills, and with changed transactions.
  */
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ import { makeBulkLedger } from './ledger-contents.ts';
 type ItemBytes = ReturnType<typeof readOnChainData>['bytes'];
 
 const KILLS = roundsOf('CRASH_RUNS', 1, 8);
-/** Progress that is not to be gone on from. */
+/** Progress files that cannot be resumed. */
 const OTHERS = ['{"subject": {"program": "0", "genesis": ""}, "done": []}', '{"subject"'];
 const EQUAL = { holds: true, from_version: '0', to_version: '399', different: 0, not_executed: 0 };
 
@@ -50,7 +50,7 @@ describe('verify --execute', () => {
     for (let kill = 0; kill < KILLS; kill += 1) {
       const child = startCommand(command);
       const ended = endOf(child);
-      // A run that ends before it is killed has no progress to go on from: the next one begins again.
+      // A run that finishes before the kill leaves no progress, so the next one starts over.
       await sleep((0.2 + 0.7 * random()) * wholeMs);
       child.kill('SIGKILL');
       await ended;
@@ -94,7 +94,7 @@ describe('verify --execute', () => {
       edit(readOnChainData(new BcsReader(bytes)).bytes);
       await store.commit(new Batch().put(TRANSACTIONS, partition, order, bytes));
     };
-    // The gas used is the first field of the info, a signature the last of a transaction.
+    // The gas used is the info's first field, and a signature the transaction's last one.
     await change(20n, ({ info }) => {
       info[1]! ^= 1;
     });

@@ -1,6 +1,6 @@
 /**
- * `daybook verify` with the real program: digests and exit codes, a ledger damaged row by row, and
- * data files that were cut off or are full of rubbish. SEED repeats a run.
+ * `daybook verify` with the real program: digests and exit codes, a ledger damaged row by row, and data files that were
+ * truncated or filled with garbage. SEED repeats a run.
  */
 import {
   copyFileSync,
@@ -105,7 +105,7 @@ describe('verify', () => {
     const rounds = 12;
     for (let round = 0; round < rounds; round += 1) {
       const damaged = Buffer.from(whole);
-      // A third of all pages: some of them are in use.
+      // A third of all pages, so that some of them are in use.
       for (let count = Math.ceil(pages / 3); count > 0; count -= 1) {
         const page = 2 + below(pages - 2);
         const kind = round % 3;

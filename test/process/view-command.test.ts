@@ -1,4 +1,4 @@
-/** `daybook view`, and the same call by the library and over HTTP. */
+/** `daybook view`, and the same call through the library and over HTTP. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ViewCallError } from '../../src/index.ts';

@@ -1,10 +1,10 @@
-/** The processes of a node, and clients that hold connections to all of its workers. */
+/** The processes of a node, and clients with connections to all of its workers. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ServedNode } from './command.ts';
 
-/** Whether a process is there and not only waiting to be forgotten. */
+/** Whether a process exists and is not a zombie. */
 export function isAlive(pid: number): boolean {
   return (statOf(pid)?.state ?? 'Z') !== 'Z';
 }
@@ -20,7 +20,7 @@ export function childrenOf(parent: number): number[] {
     });
 }
 
-/** How many sockets a process has open: its connections, and a few more (Linux). */
+/** Number of open sockets of a process: its connections, and a few more (Linux). */
 export function openSockets(pid: number): number {
   const files = `/proc/${pid}/fd`;
   return readdirSync(files).filter((file) => readlinkSync(`${files}/${file}`).startsWith('socket:'))
@@ -37,12 +37,12 @@ function statOf(pid: number): { readonly state: string; readonly parent: number 
   }
 }
 
-/** So seldom that those who are waited for have the processors. */
+/** Long enough to leave the processors to the awaited processes. */
 const POLL_MS = 20;
-/** Longer than anything takes on a machine that does other things too. */
+/** Longer than anything takes on a busy machine. */
 const MOST_WAIT_MS = 170_000;
 
-/** Resolves when a condition holds. @throws Error with the text when it does not in time */
+/** Resolves when a condition is true. @throws Error with the text if it does not become true in time */
 export async function until(
   what: string,
   holds: () => boolean | Promise<boolean>,
@@ -55,14 +55,14 @@ export async function until(
   }
 }
 
-/** An answer as far as these tests look at it. */
+/** The parts of a response that these tests check. */
 export interface Answered {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: string;
 }
 
-/** One request over an agent's connections. Rejects when the connection fails or nothing comes for ten seconds. */
+/** One request over an agent's connections. Rejects if the connection fails or nothing arrives for ten seconds. */
 export function ask(url: string, agent: Agent, headers: Record<string, string> = {}) {
   return new Promise<Answered>((resolve, reject) => {
     const request = get(url, { agent, headers, timeout: 10_000 }, (response) => {
@@ -79,7 +79,7 @@ export function ask(url: string, agent: Agent, headers: Record<string, string> =
   });
 }
 
-/** Agents of one connection each, so many that every worker has some, whoever took which. */
+/** Agents with one connection each, enough for every worker to get some. */
 export async function connectionsToAll(node: ServedNode, count = 24): Promise<Agent[]> {
   const agents = Array.from({ length: count }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
   await Promise.all(agents.map((agent) => ask(node.ready.url, agent)));

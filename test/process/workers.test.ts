@@ -1,4 +1,4 @@
-/** `daybook serve --workers N`: several processes that answer, and one that writes and keeps them running. */
+/** `daybook serve --workers N`: several processes that respond, and one that writes and restarts them. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -131,7 +131,7 @@ describe.runIf(process.platform === 'linux')('workers that are killed', () => {
     let isOver = false;
     const clients = Array.from({ length: 8 }, async () => {
       while (!isOver) {
-        // A connection each: none may hang on its way to a worker that is no more.
+        // A new connection for each request: none may hang on its way to a dead worker.
         const agent = new Agent();
         await ask(node.ready.url, agent).then(
           ({ status }) => {
@@ -154,7 +154,7 @@ describe.runIf(process.platform === 'linux')('workers that are killed', () => {
     expect(childrenOf(pidOf(node))).not.toContain(victim);
     isOver = true;
     await Promise.all(clients);
-    // Those that the killed one was answering, or had just taken.
+    // Requests that the killed worker was answering, or had just accepted.
     expect(cut).toBeLessThanOrEqual(8);
     expect((await node.stop()).code).toBe(0);
     const warnings = node.log.filter(({ level }) => Number(level) >= 40);

@@ -1,4 +1,4 @@
-/** Histories of balances, and versions by time, on the chain of a reference node: as single reads say. */
+/** Histories of balances, and versions by time, on the chain of a reference node, compared with single reads. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ASSET_TYPE } from '../../src/api/endpoints/parameters.ts';
 import { openLedger } from '../../src/ledger/open.ts';
@@ -6,7 +6,7 @@ import { padAddress } from '../../src/move/types/address.ts';
 import { changesOf, readSingly } from '../api/balance-changes.ts';
 import { NEWEST_VERSION, type ReferenceLedger, serveReferenceChain } from './reference-chain.ts';
 
-/** Accounts whose balances are compared, and assets of each. */
+/** Number of accounts whose balances are compared, and of their assets. */
 const ACCOUNTS = 5;
 const ASSETS_OF_ACCOUNT = 3;
 

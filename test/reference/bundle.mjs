@@ -1,5 +1,5 @@
-// Makes chain.br from ../shared: `node test/reference/bundle.mjs`. One Brotli stream over all files, because genesis,
-// feed and answers contain the same modules and resources.
+// Builds chain.br from ../shared: `node test/reference/bundle.mjs`. It is one Brotli stream over all files, because
+// genesis, feed and answers contain the same modules and resources.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { brotliCompressSync, constants, gunzipSync } from 'node:zlib';
 
@@ -23,7 +23,7 @@ for (const path of [
 ]) {
   files.push([path.replace('reference-chain/', ''), read(path)]);
 }
-// The second ledger is that of recorded simulations.
+// The second ledger is the one of recorded simulations.
 const simulations = 'reference-simulations/';
 files.push(['simulations/genesis.blob', gunzipSync(read(`${simulations}genesis.blob.gz`))]);
 for (const name of readdirSync(new URL(`${simulations}pages/`, shared)).sort()) {

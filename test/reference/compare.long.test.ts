@@ -1,4 +1,4 @@
-/** The comparison of two nodes, where the other one is a node of the reference: its recorded answers, given again. */
+/** Compares two nodes, one of which replays the recorded answers of a reference node. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -20,7 +20,7 @@ const data = join(folder, 'ledger');
 beforeAll(() => storeReferenceChain(data));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What tells requests apart, without the version that is added. */
+/** The key of a request, without the version that is added to it. */
 function keyOf(method: string, path: string, headers: object, body: string): string {
   const { accept = '', 'content-type': type = '' } = headers as Record<string, string>;
   const added = new RegExp(`[?&]ledger_version=${NEWEST_VERSION}$`);
@@ -31,7 +31,7 @@ function bodyOf({ body, body_hex: hex }: Recorded): Buffer {
   return hex === undefined ? Buffer.from(body ?? '') : Buffer.from(hex, 'hex');
 }
 
-/** Gives recorded answers to whoever asks again. */
+/** Serves recorded answers to the same requests. */
 async function replay(recorded: readonly Recorded[]) {
   const answers = new Map<string, Recorded['answer']>();
   for (const one of recorded) {

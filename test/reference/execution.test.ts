@@ -1,6 +1,7 @@
 /**
- * What a node that commits nothing says to transactions that are to be executed: the reference's answers as far as it
- * reads them, then that it cannot (docs/spec/transactions.md §9.1). It simulates (test/reference/simulate.test.ts).
+ * Responses of a node that commits nothing to transactions for execution: the reference's, as far as it validates them,
+ * and then that it cannot execute them (docs/spec/transactions.md §9.1). It does simulate
+ * (test/reference/simulate.test.ts).
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseSubmission } from '../../src/submission/encode/submission.ts';
@@ -122,7 +123,7 @@ const IN = {
     ' (occurred while parsing "TransactionSignature") (occurred while parsing "SubmitTransactionRequest")',
 };
 
-/** What is wrong with a request that is signed so; undefined: nothing. */
+/** What is wrong with a request with this signature; undefined if nothing is. */
 function problemOf(signature: unknown): string | undefined {
   try {
     parseSubmission(Buffer.from(JSON.stringify({ ...REQUEST, signature })));

@@ -1,6 +1,6 @@
 /**
- * Requests that a node of the reference was asked on another ledger, most of them wrong ones, with its answers. `{head}`
- * is the newest version.
+ * Requests that were sent to a reference node on another ledger, most of them invalid, with its answers. `{head}` is
+ * the newest version.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
@@ -21,11 +21,11 @@ interface HttpVector {
   readonly content_type: string | null;
   readonly answer?: string;
   readonly answer_hex?: string;
-  /** What the node must have for this answer. */
+  /** What the node needs for this answer. */
   readonly needs?: string;
 }
 
-/** Answers that differ on purpose (docs/differences.md): what is asked, and why. */
+/** Intended differences (docs/differences.md), by request, with reasons. */
 const DIFFERENCES: readonly (readonly [asked: RegExp, why: string])[] = [
   [/"Origin"/, 'errors with an Origin header are JSON'],
   [/set_failpoint/, 'this node has no failpoints'],

@@ -1,5 +1,5 @@
 /**
- * Simulated transactions that publish modules, or execute what is proposed to a multisig account, on the ledger of the
+ * Simulated transactions that publish modules, or execute proposals of a multisig account, on the ledger of the
  * recorded simulations (docs/spec/vm.md §8.7, §8.8).
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ import { rawBytes } from './simulation-requests.ts';
 
 /** The recorded publication of a module with `init_module`. */
 const WITH_INIT = 340;
-/** A recorded execution of what is proposed to a multisig account, a transfer. */
+/** The recorded execution of a multisig account's proposal, a transfer. */
 const OF_MULTISIG = 346;
 const AUTHENTICATOR_BYTES = 1 + 1 + 32 + 1 + 64;
 
@@ -83,7 +83,7 @@ function codeOf(modules: readonly CompiledModule[]): Buffer {
 
 const opcodeOf = (name: string): number => OPCODES.findIndex((row) => row?.name === name);
 
-/** The module with other code in its first function with that name. */
+/** The module with other code in its first function with this name. */
 function withCode(name: string, code: readonly Instruction[]): CompiledModule {
   const functionDefinitions = module.functionDefinitions.map((definition) => {
     const handle = module.functionHandles[definition.handle]!;
@@ -167,7 +167,7 @@ describe('a publication', () => {
 describe('what is proposed to a multisig account', () => {
   it('may fail: the account notes it, and the transaction succeeds', async () => {
     const { raw, authenticator: signature } = recordedTransaction(OF_MULTISIG);
-    // Enough for the transaction and for looking the proposal up.
+    // Enough for the transaction and for looking up the proposal.
     const poor = { ...raw, maxGasAmount: 60n };
     const shown = await simulated(Buffer.concat([rawBytes(poor), signature]));
     expect([shown.vm_status, shown.gas_used]).toEqual(['Executed successfully', '60']);

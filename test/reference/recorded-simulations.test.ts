@@ -1,5 +1,5 @@
 /**
- * Simulations that the reference answered, on its ledger (docs/spec/vm.md §8): every byte of the answer and the gas
+ * Simulations that the reference answered, on its ledger (docs/spec/vm.md §8): every byte of the response and the gas
  * used.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -26,17 +26,20 @@ interface RecordedSimulation {
   };
 }
 
-/** Those that are not answered as the reference does, and why. */
+/** Simulations whose responses differ from the reference's, with reasons. */
 const OPEN = new Map<number, string>([
   [118, 'one operation moves more values than this node moves in one go (docs/spec/vm.md §4.7)'],
 ]);
 
-/** One that draws a number; it stands in its writes and in its event. */
+/** A simulation that draws a random number, which is in its writes and its event. */
 const DRAWING = 226;
-/** One that writes a value of a type that it publishes: the reference leaves the change out (docs/differences.md). */
+/**
+ * A simulation that writes a value of a type that it publishes: the reference leaves the change out
+ * (docs/differences.md).
+ */
 const WITH_NEW_TYPE = 340;
 
-/** What can be compared of an answer. */
+/** The comparable part of a response. */
 function comparable(id: number, body: string): unknown {
   if (id === DRAWING) return body.replace(/"(n|v)":"\d"/g, '"$1":"drawn"');
   if (id !== WITH_NEW_TYPE) return body;

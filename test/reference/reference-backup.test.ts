@@ -1,6 +1,6 @@
 /**
- * A backup that the reference's own tool made, beside the chain that it is of, as the reference's API gave it. Nobody of
- * this project made either.
+ * A backup by the reference's own tool, compared with its chain as the reference's API served it. This project created
+ * neither.
  */
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -57,7 +57,7 @@ function recordedChain(): RecordedChain {
   };
 }
 
-/** A copy of the backup, to be changed. */
+/** A copy of the backup for changes. */
 function copiedBackup(): string {
   const folder = newFolder();
   cpSync(BACKUP, folder, { recursive: true });
@@ -89,7 +89,7 @@ describe.skipIf(!isPresent)('a backup of the reference (skipped without ../share
     expect(told.troubles).toEqual([]);
   }
 
-  /** Where the states of both begin: a restored ledger has nothing before its snapshot. */
+  /** Prunes both to where their states begin: a restored ledger has nothing before its snapshot. */
   async function prune(store: Store): Promise<void> {
     const pruner = new Pruner(await LedgerWriter.open(store), { graceMs: 0, restFactor: 0 });
     await pruner.run({ versions: 100 });
@@ -102,7 +102,7 @@ describe.skipIf(!isPresent)('a backup of the reference (skipped without ../share
     const [theirs, ours] = await Promise.all(
       [original, store].map((one) => rowsSince(one, STATE_VERSION)),
     );
-    // No backup has the events that streams ended with before its state, only their numbers.
+    // No backup has the events of streams that ended before its state, only their numbers.
     for (const rows of [theirs!, ours!]) {
       rows['events'] = rows['events']!.filter(
         (row) => Buffer.from(row.split(' ')[2]!, 'hex').readBigUInt64LE() > STATE_VERSION,

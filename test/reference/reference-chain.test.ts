@@ -23,7 +23,7 @@ describe('recorded answers of the reference', () => {
         for (const request of recorded) {
           const { ours, theirs } = await askRecorded(ledger.api, request);
           if (!isDeepStrictEqual(ours, theirs)) different.push(request.path);
-          // The first one is shown in full.
+          // The first difference is printed in full.
           if (different.length === 1) expect.soft(ours, request.path).toEqual(theirs);
         }
         expect(different).toEqual([]);

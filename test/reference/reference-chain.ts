@@ -1,6 +1,6 @@
 /**
- * A chain that a node of the reference made, with the answers it gave: 1,533 versions, recorded on 2026-11-22. Nobody
- * of this project wrote an expected value. `chain.br` is made by `bundle.mjs`.
+ * A chain of a reference node with the node's answers: 1,533 versions, recorded on 2026-11-22. This project wrote none
+ * of the expected values. `bundle.mjs` builds `chain.br`.
  */
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -29,7 +29,7 @@ export const NEWEST_VERSION = 1_532;
 
 const FEED_PAGE = 100;
 
-/** The reference's headers of every answer that has them: the newest version, never another. */
+/** The reference's headers of every answer that has them: always the same newest version. */
 export const LEDGER_HEADERS = {
   'x-aptos-chain-id': '4',
   'x-aptos-ledger-version': String(NEWEST_VERSION),
@@ -85,7 +85,7 @@ function readBundle(): ReadonlyMap<string, Buffer> {
   );
 }
 
-/** The transactions of a chain whose pages are in a folder of the bundle. */
+/** Returns the transactions of a chain whose pages are in a folder of the bundle. */
 function transactionsIn(folder: string): (version: number) => Buffer {
   let offsets: Readonly<Record<string, readonly number[]>> | undefined;
   return (version) => {
@@ -103,12 +103,12 @@ function transactionsIn(folder: string): (version: number) => Buffer {
 /** BCS of the TransactionOnChainData of a version. */
 export const referenceTransaction = transactionsIn('');
 
-/** A recorded chain, as its node gives it to followers. */
+/** A recorded chain, as its node serves it to followers. */
 export interface RecordedChain {
   readonly newestVersion: number;
-  /** Where its genesis and waypoint are in the bundle. */
+  /** Folder of its genesis and waypoint in the bundle. */
   readonly folder?: string;
-  /** Of every answer. */
+  /** Headers of every response. */
   readonly headers: Readonly<Record<string, string>>;
   /** BCS of the TransactionOnChainData of a version. */
   transaction(version: number): Buffer;
@@ -134,7 +134,7 @@ const REFERENCE_CHAIN: RecordedChain = {
   transaction: referenceTransaction,
 };
 
-/** A server that gives a chain to followers. */
+/** A server that serves a chain to followers. */
 export async function startReferenceFeed({
   newestVersion,
   headers,
@@ -161,7 +161,7 @@ export async function startReferenceFeed({
   return Object.assign(server, { url: `http://127.0.0.1:${port}` });
 }
 
-/** The chain in a store of its own, made by `init` and following. */
+/** The chain in a store of its own, created by `init` and following. */
 export interface ReferenceLedger {
   readonly folder: string;
   readonly store: StoreReader;
@@ -170,13 +170,13 @@ export interface ReferenceLedger {
   close(): Promise<void>;
 }
 
-/** Whole chains that this process has stored, for the tests that follow in it. */
+/** Complete chains that this process has stored, for tests that follow in it. */
 const stored = new Map<RecordedChain, string>();
 process.on('exit', () => {
   for (const folder of stored.values()) rmSync(folder, { recursive: true, force: true });
 });
 
-/** Makes the store of the chain in a folder. */
+/** Creates the store of the chain in a folder. */
 export async function storeReferenceChain(
   folder: string,
   until = NEWEST_VERSION,
@@ -213,7 +213,7 @@ async function makeReferenceChain(
   try {
     const { follower, told } = await followerOf(feed.url, store, {
       until: BigInt(until),
-      // The feed answers from this very process, which may be busy.
+      // The feed runs in this process, which may be busy.
       timeouts: { silenceTimeoutMs: 50_000, totalTimeoutMs: 50_000 },
     });
     await follower.run(NEVER);
@@ -225,7 +225,7 @@ async function makeReferenceChain(
   }
 }
 
-/** Replays the chain and serves it with the reference's header names. */
+/** Follows the chain and serves it with the reference's header names. */
 export async function serveReferenceChain(
   settings: Partial<ApiSettings> = {},
   chain = REFERENCE_CHAIN,
@@ -255,7 +255,7 @@ export async function serveReferenceChain(
   };
 }
 
-/** What a request was answered with, and what the reference answered, in one form to compare. */
+/** Our response and the reference's, in one form for comparison. */
 export async function askRecorded(
   api: TestApi,
   recorded: Recorded,
@@ -281,7 +281,7 @@ export async function askRecorded(
     contentType: answer.headers['content-type'],
     cursor: answer.headers['x-aptos-cursor'],
     gasUsed: answer.headers['x-aptos-gas-used'],
-    // The reference leaves them out of some errors; here every answer has them (docs/differences.md).
+    // The reference leaves them out of some errors; here every response has them (docs/differences.md).
     ledger: LEDGER_HEADERS,
     body: isBinary ? answer.body_hex : answer.body,
   };

@@ -1,4 +1,7 @@
-/** Recorded ledgers of the reference, run again from genesis: every transaction of every kind has the recorded info. */
+/**
+ * Recorded ledgers of the reference, executed again from genesis: every transaction of every kind has the recorded
+ * info.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +15,7 @@ import { openTestedReader } from '../api/tested-ledger.ts';
 import { IS_LONG } from '../random.ts';
 import { type RecordedChain, SIMULATIONS_CHAIN, storeReferenceChain } from './reference-chain.ts';
 
-/** Runs a ledger again. @returns how many versions have the recorded info, and what is said of the others */
+/** Executes a ledger again. @returns how many versions have the recorded info, and the differences of the others */
 async function replayed(newestVersion: number, chain?: RecordedChain) {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-replay-'));
   await storeReferenceChain(folder, newestVersion, chain);
@@ -29,7 +32,7 @@ async function replayed(newestVersion: number, chain?: RecordedChain) {
       if (difference === undefined) equal += 1;
       else others[version] = difference.detail;
     }
-    // In another order, too: modules are others in between.
+    // Also in another order, with other modules in between.
     for (let version = newestVersion; version >= 0; version -= 61) {
       expect(await replay.run(BigInt(version)), `${version}`).toBeUndefined();
     }
@@ -50,7 +53,7 @@ async function comparedRoots(store: StoreReader) {
   return { roots };
 }
 
-/** Parts of a walk that holds so many values. */
+/** Number of parts of a walk that keeps up to `maxValues` values. */
 async function partCount(store: StoreReader, maxValues: number, first = 0n): Promise<number> {
   let parts = 0;
   const view = await openView(store);
@@ -58,7 +61,7 @@ async function partCount(store: StoreReader, maxValues: number, first = 0n): Pro
   return parts;
 }
 
-/** Of the recorded chain; all of it takes a minute of a busy machine. */
+/** Newest version to execute: the whole chain takes a minute on a busy machine. */
 const [NEWEST, ROOTS] = IS_LONG ? [1_532, 151] : [400, 32];
 
 describe('a recorded ledger that is run again', () => {

@@ -1,4 +1,4 @@
-/** A simulation without an end, whose client does not wait for it. */
+/** An endless simulation, whose client does not wait for it. */
 import { connect } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
@@ -9,7 +9,7 @@ import { findAccounts, rawBytes, rawOf } from './simulation-requests.ts';
 /** A script that is a jump to itself. */
 const CODE = Buffer.from('a11ceb0b060000000105000100000000010500', 'hex');
 const NO_KEY = Buffer.of(4, 4);
-/** It would go on for some two hundred. */
+/** It would take some two hundred turns. */
 const FEW_TURNS = 50;
 
 it('ends with its client', async () => {

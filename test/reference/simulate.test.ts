@@ -1,6 +1,6 @@
 /**
- * `POST /v1/transactions/simulate` on the recorded chain (docs/spec/transactions.md §9.4, docs/spec/vm.md §8): real
- * accounts of it, whose keys nobody here has.
+ * `POST /v1/transactions/simulate` on the recorded chain (docs/spec/transactions.md §9.4, docs/spec/vm.md §8), with
+ * real accounts whose keys are not available.
  */
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -67,7 +67,7 @@ function post(body: Buffer | object, query = '', accept = 'application/json'): P
   });
 }
 
-/** The one transaction of a reply. */
+/** The only transaction in a response. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into it
 async function simulated(raw: RawTransaction, signature: Buffer, query = ''): Promise<any> {
   const reply = await post(Buffer.concat([rawBytes(raw), signature]), query);
@@ -88,7 +88,7 @@ describe('a transfer', () => {
     expect(reply.headers['x-aptos-ledger-version']).toBe(String(NEWEST_VERSION));
     const [shown] = reply.json();
     expect(reply.headers['x-aptos-gas-used']).toBe(shown.gas_used);
-    // As the reference's simulations, and unlike its transactions.
+    // Like the reference's simulations, and unlike its transactions.
     expect(shown).not.toHaveProperty('type');
     const zeros = `0x${'0'.repeat(64)}`;
     expect(shown).toMatchObject({
@@ -276,7 +276,7 @@ describe('other signers', () => {
       expect(shown.vm_status).toBe('Executed successfully');
       return shown.changes.map(({ address: at }: { address: string }) => at);
     };
-    // The store of the one who pays, of two resources, and the supply, of six.
+    // Two resources of the payer's store, and six of the supply.
     const unpaid = await changed(padAddress('0'));
     const paid = await changed(payer!.address);
     expect(paid.length).toBe(unpaid.length + 2 + 6);
@@ -399,7 +399,7 @@ describe('what is refused', () => {
     const [sender] = await accounts();
     const ask = (payload: RawTransaction['payload']) =>
       post(Buffer.concat([rawBytes(rawOf(sender!, { payload })), NO_KEY]));
-    // What is around the code has 73 bytes.
+    // The rest of the transaction has 73 bytes.
     const code = Buffer.alloc(MAX_SIMULATED_BYTES + more - 73, 1);
     const large = await ask({ kind: 'script', code, typeArguments: [], args: [] });
     const args = Array.from({ length: MAX_SIMULATED_ITEMS + more }, () => NO_KEY);

@@ -1,4 +1,4 @@
-/** Transactions of accounts of the recorded chain, to be simulated. */
+/** Transactions of accounts of the recorded chain, for simulation. */
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { readOnChainData } from '../../src/move/transactions/transaction.ts';
@@ -14,7 +14,7 @@ import { NEWEST_VERSION, referenceTransaction } from './reference-chain.ts';
 
 /** Seconds since 1970: an hour after the newest block. */
 export const LATER = 1_771_253_040n;
-/** Who has no account. */
+/** Has no account. */
 export const RECEIVER = padAddress('5eed');
 
 export interface KnownAccount {
@@ -25,7 +25,7 @@ export interface KnownAccount {
   readonly balance: bigint;
 }
 
-/** Two accounts of the chain that sign with a key of Ed25519, and have forty coins. */
+/** Two accounts of the chain that sign with an Ed25519 key, and have forty coins. */
 export async function findAccounts(api: TestApi): Promise<KnownAccount[]> {
   const keys = new Map<Address, Buffer>();
   const counts = new Map<Address, number>();
@@ -85,7 +85,7 @@ export function rawOf(sender: KnownAccount, changes: Partial<RawTransaction> = {
 
 export const rawBytes = (raw: RawTransaction): Buffer => RawTransaction.encode(raw);
 
-/** The authenticator of one key, without its variant for accounts, and with a signature of zeros. */
+/** The authenticator of one key with a signature of zeros, without its account variant. */
 export function zeroSigned({ publicKey }: Pick<KnownAccount, 'publicKey'>): Buffer {
   return encodeBcs((writer) => writer.uleb32(0).bytes(publicKey).bytes(Buffer.alloc(64)));
 }

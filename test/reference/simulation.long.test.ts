@@ -1,6 +1,6 @@
 /**
- * Recorded transactions of users, run again on the state before them: the same outcome, the same events and the same
- * writes, but for what comes from fees and sequence numbers (docs/spec/vm.md §8).
+ * Recorded user transactions, simulated on the state before them: the same status, events and writes, except for
+ * effects of fees and sequence numbers (docs/spec/vm.md §8).
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -75,7 +75,7 @@ describe('a simulated transaction', () => {
   });
 });
 
-/** Writes by their keys: no metadata is the same as a deposit of nothing, which values of aggregators have. */
+/** Writes by key. No metadata counts as a zero deposit, which aggregator values have. */
 function written(writes: readonly WriteSetEntry[]): Record<string, unknown> {
   return Object.fromEntries(
     writes.map(({ key, op }) => [

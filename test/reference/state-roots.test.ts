@@ -1,4 +1,6 @@
-/** State roots of the reference's own chain: each version that states one, computed again from the stored state. */
+/**
+ * State roots of the reference's own chain: for each version that states one, it is recomputed from the stored state.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkpointUpTo, stateRootAt } from '../../src/ingest/checkpoint.ts';
 import { openView, type StoreView } from '../../src/store/read/view.ts';

@@ -1,4 +1,4 @@
-/** Traces of the recorded chain of a reference node: what they add up to is what that node has recorded. */
+/** Traces of a reference node's recorded chain: their sums equal what that node has recorded. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stateUsageAt } from '../../src/execution/state-usage.ts';
 import type { Trace, TraceStep } from '../../src/execution/trace/trace-shape.ts';
@@ -33,7 +33,7 @@ interface Recorded {
   readonly success: boolean;
   readonly vm_status: string;
   readonly gas_used: string;
-  /** Absent of a state checkpoint. */
+  /** Absent for a state checkpoint. */
   readonly events?: readonly { readonly type: string; readonly data: unknown }[];
   readonly changes: readonly {
     readonly type: string;
@@ -74,7 +74,7 @@ function expectRecorded(trace: Trace, transaction: Recorded): void {
   expect(hashes(trace.writes)).toEqual(hashes(transaction.changes));
   for (const { type: kind, state_key_hash: key, data } of transaction.changes) {
     const shown = trace.writes.find((one) => one.state_key_hash === key && one.type === data?.type);
-    // Members of a group that are as before are not shown.
+    // Unchanged members of a group are not shown.
     if (kind !== 'write_resource' || shown === undefined) continue;
     if (shown.bytes_after! > MAX_SHOWN_BYTES) expect(shown.after).toBeUndefined();
     else expect(shown.after).toEqual(data!.data);
@@ -82,7 +82,7 @@ function expectRecorded(trace: Trace, transaction: Recorded): void {
   }
 }
 
-/** Gas of everything that is shown is the recorded gas. */
+/** The gas of all steps adds up to the recorded gas. */
 function expectSum({ parts, gas, functions, instructions }: Trace, used: string): void {
   const all = sum(parts.map((part) => part.gas.total));
   expect(String(Math.ceil(all / gas.unit))).toBe(used);
@@ -186,7 +186,7 @@ describe('a trace', () => {
       expectSum(trace, used);
       expect(trace).toMatchObject({ success: false, is_recorded: true, vm_status: text });
       const [failure] = trace.parts.flatMap((part) => part.failure ?? []);
-      // One had a signer too many: nothing of it ran.
+      // One had a signer too many: nothing of it was executed.
       if (text === 'NUMBER_OF_SIGNER_ARGUMENTS_MISMATCH') expect(failure).toBeUndefined();
       if (failure === undefined) continue;
       const { status, reason, code, offset, instructions } = failure;
@@ -218,7 +218,7 @@ describe('a trace of what is not committed', () => {
     for (const [amount, maxGasAmount] of [
       [1_000n, 200_000n],
       [sender.balance * 2n, 200_000n],
-      // Enough to begin, and not to end.
+      // Enough to begin, but not to finish.
       [1_000n, 60n],
     ] as const) {
       const raw = rawOf(sender, { payload: transferTo(RECEIVER, amount), maxGasAmount });

@@ -34,7 +34,7 @@ interface Form {
   readonly json: string;
 }
 
-/** Below each title the bytes, then the JSON; long lines are cut. */
+/** Below each title the bytes, then the JSON; long lines are truncated. */
 const FORMS = section('11.2', '\n## 12')
   .split(/\n# (?=\d)/)
   .slice(1)
@@ -85,7 +85,7 @@ describe('forms of the specification', () => {
     });
   }
 
-  // The last two are answers of other operations.
+  // The last two are responses of other operations.
   it.each(FORMS.slice(0, 17))('$title', async ({ title, bytes, json }) => {
     const isEvent = /event/.test(title);
     const reader = new BcsReader(isEvent ? Buffer.concat([Buffer.of(1), bytes]) : bytes);

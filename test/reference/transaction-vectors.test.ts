@@ -1,4 +1,4 @@
-/** Transactions of other ledgers of the reference, with the JSON that it gave for them. */
+/** Transactions of other ledgers of the reference, with its JSON for them. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENDPOINTS } from '../../src/api/http/endpoint-list.ts';
 import { openApiDocument } from '../../src/api/http/openapi.ts';
@@ -44,7 +44,7 @@ describe('transactions of other ledgers', () => {
   it.each(rendered.map((vector) => [vector.id, vector] as const))('%s', async (_, vector) => {
     const json = await rendering.json(Buffer.from(vector.bcs, 'hex'), BigInt(vector.timestamp));
     expect(json).toBe(vector.json);
-    // The document describes what the reference gives.
+    // The OpenAPI document is valid for the reference's JSON.
     expect(schemas.problems(TRANSACTION, JSON.parse(json) as Json)).toEqual([]);
   });
 
@@ -72,7 +72,7 @@ function signedBytes(vector: UserRequest): Buffer {
 
 const FRAMEWORK = /^0x[1-9a]::/;
 
-/** Arguments of functions that are not in the framework, which this ledger does not have, are shown as bytes. */
+/** Arguments of functions outside the framework, which this ledger does not have, are shown as bytes. */
 function asSeenHere(json: UserRequest['json'], bytes: Buffer): object {
   const { payload } = json;
   if (payload.function === undefined || FRAMEWORK.test(payload.function)) return json;

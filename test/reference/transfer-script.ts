@@ -1,4 +1,4 @@
-/** A script made by hand. */
+/** A handmade script. */
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { ADDRESS_ONE } from '../../src/move/types/address.ts';
 import { addressBytes } from './simulation-requests.ts';

@@ -1,4 +1,4 @@
-/** Balances by view functions are the balances of the node's own operation, for random accounts and versions. */
+/** Balances by view functions equal those of the node's own operation, for random accounts and versions. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ const METADATA_TAG = {
   typeArguments: [],
 };
 
-/** Every address that has something, objects too. */
+/** Every address with any state, including objects. */
 async function addressesIn(store: StoreReader): Promise<Address[]> {
   const found = new Set<Address>();
   let after: Awaited<ReturnType<StoreReader['scan']>>[number] | undefined;
@@ -86,7 +86,7 @@ describe(`balances by view functions (SEED=${SEED})`, () => {
       try {
         units = await viewed(view, call, version);
       } catch {
-        // Not the address of an asset: the argument is refused.
+        // Not the address of an asset, so the argument is refused.
         units = undefined;
       }
       const wanted = await view.balance(owner, asset, version);

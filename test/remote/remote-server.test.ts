@@ -1,4 +1,4 @@
-/** Asking another node: URLs, waiting, and answers that are too large, too slow or cut. */
+/** Requests to another node: URLs, waiting, and responses that are too large, too slow or truncated. */
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -77,7 +77,7 @@ describe('waiting', () => {
 
 const BOUNDS: Bounds = { maxBytes: 1_000, silenceTimeoutMs: 5_000, totalTimeoutMs: 5_000 };
 
-/** A client of a server that answers like this. */
+/** A client of a server with this response. */
 async function clientOf(answer: RequestListener): Promise<RemoteServer> {
   const server = createServer(answer).listen(0, '127.0.0.1');
   await once(server, 'listening');

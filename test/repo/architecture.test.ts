@@ -1,11 +1,11 @@
-/** ARCHITECTURE.md and the table of CONTRIBUTING.md name functions and files that exist. */
+/** Functions and files in ARCHITECTURE.md and in the table of CONTRIBUTING.md exist. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { filesBelow, ROOT } from './source-tree.ts';
 
 const TEXT = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8');
-/** `Class.method`, `#method` or `function`, the last of them after an arrow, then the file of the last one. */
+/** Matches `Class.method`, `#method` or `function`, the last of them after an arrow, then the file of the last one. */
 const STEP = /^ *((?:#?[\w.]+ → )?#?[\w.]+) {2,}(src\/[\w/-]+\.ts)/;
 const drawings = [...TEXT.matchAll(/```text\n([\s\S]*?)```/g)].map((match) =>
   match[1]!.trimEnd().split('\n'),

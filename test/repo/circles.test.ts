@@ -1,4 +1,6 @@
-/** No file, and no folder but those listed, imports itself by way of others, types included: each can be read alone. */
+/**
+ * No file, and no folder except those listed, imports itself through others, types included: each can be read alone.
+ */
 import { dirname, join } from 'node:path/posix';
 import { describe, expect, it } from 'vitest';
 import { filesBelow, type SourceFile } from './source-tree.ts';
@@ -25,7 +27,7 @@ function circles(sources: readonly SourceFile[]): string[] {
   return found;
 }
 
-/** Folders that import themselves by way of other folders today. The list only shrinks. */
+/** Folders that currently import themselves through others. The list must only shrink. */
 const NOT_YET_MENDED: readonly string[] = [
   'src/ledger',
   'src/ledger/accounts',
@@ -54,7 +56,9 @@ const NOT_YET_MENDED: readonly string[] = [
   'src/vm/program',
 ];
 
-/** The folders that import themselves by way of others. The root of `src` is left out: all may import its files. */
+/**
+ * The folders that import themselves through others. The root of `src` is left out, because all may import its files.
+ */
 function foldersInCircles(sources: readonly SourceFile[]): string[] {
   const imports = new Map<string, Set<string>>();
   for (const { path, text } of sources) {

@@ -1,6 +1,6 @@
 /**
- * Holds every citation to a file and a heading of this repository: `docs/spec/http.md §5.3`, `docs/spec/decisions.md D9`,
- * `state/eras.ts`, `eras.ts`.
+ * Checks every citation of a file and a heading of this repository: `docs/spec/http.md §5.3`, `docs/spec/decisions.md
+ * D9`, `state/eras.ts`, `eras.ts`.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path/posix';
@@ -12,14 +12,16 @@ const DOCUMENT = /(?<!['\w/.-])(?:\.\.?\/)*(?:[\w-]+\/)*[\w-]+\.md(?![\w-])/g;
 /** A source file's name, with or without its folders. */
 const SOURCE = /(?<![-*'"$\w/.])(?:\.\.?\/)*(?:[\w-]+\/)*[\w-]+(?:\.\w+)*\.(?:tsx?|mjs)(?![\w-])/g;
 const COMMENT = /\/\*[\s\S]*?\*\/|(?<!['":\w])\/\/.*/g;
-/** What follows a document's name and still belongs to it: up to the sentence's end, a bracket or the next document. */
+/**
+ * The part after a document's name that still belongs to it: up to the sentence's end, a bracket or the next document.
+ */
 const CITED_PART = /^[`)]{0,2}(?:(?!\.\s|\.$|[\w/-]+\.md|RFC)[^()'|;])*/;
 /** `§5.3`, `§A4`, `§6–8`, `§A0 to A4`. */
 const SECTIONS = /(?<!RFC \d+ )§([A-Z]?\d+(?:\.\d+)*|[A-Z]\b)(?:(?:–| to )([A-Z]?\d+(?:\.\d+)*))?/g;
 const DECISIONS = /\b(D\d+)()\b/g;
 const HEADINGS = /^#+ ([A-Z]?\d+(?:\.\d+)*|[A-Z])(?:\.?\s|\.?$)/gm;
 
-/** Citations of what a reader of the repository does not have, and sections without their sign. */
+/** Citations of things that readers of the repository do not have, and sections without their sign. */
 const NOT_HERE = [
   /(?<!docs\/)\bspec\/[\w-]+\.md/g,
   /\bdesign[\s*/]+(?:§|D\d)/g,
@@ -30,7 +32,7 @@ const NOT_HERE = [
 
 const documents = new Map<string, ReadonlySet<string> | undefined>();
 
-/** The numbers that a document's headings start with; undefined when there is no such file. */
+/** The numbers at the beginning of a document's headings; undefined if there is no such file. */
 function headingsOf(path: string): ReadonlySet<string> | undefined {
   if (!documents.has(path)) {
     const file = join(ROOT, path);
@@ -43,7 +45,7 @@ function headingsOf(path: string): ReadonlySet<string> | undefined {
   return documents.get(path);
 }
 
-/** Citations of `file` that lead nowhere, as `path:line: citation`. */
+/** Citations in `file` with a missing target, as `path:line: citation`. */
 function brokenCitations({ path, text }: SourceFile): string[] {
   const broken: string[] = [];
   const report = (at: number, citation: string): void => {
@@ -59,7 +61,7 @@ function brokenCitations({ path, text }: SourceFile): string[] {
       }
     }
   };
-  // A document's own sections, between citations of other documents.
+  // References to the document's own sections, between citations of other documents.
   let ownStart = 0;
   const checkOwn = (end: number): void => {
     if (path.startsWith('docs/spec/')) checkSections(ownStart, text.slice(ownStart, end), path);
@@ -84,7 +86,7 @@ function brokenCitations({ path, text }: SourceFile): string[] {
 const SOURCES = ['src', 'test', 'web', 'bench', 'fuzz', 'scripts'].flatMap((folder) =>
   filesBelow(folder, ['.ts', '.tsx', '.mjs']),
 );
-/** Every end of a source file's path that begins with a name. */
+/** Every suffix of a source file's path that begins with a name. */
 const SOURCE_ENDS = new Set(
   [...SOURCES.map(({ path }) => path), 'vitest.config.ts'].flatMap((path) => {
     const names = path.split('/');

@@ -1,10 +1,10 @@
-/** Holds that an export has a user: what only its own file uses is not exported. */
+/** Every export has a user: names used only in their own file are not exported. */
 import { expect, it } from 'vitest';
 import { filesBelow } from './source-tree.ts';
 
 const EXPORT =
   /^export (?:abstract )?(?:async )?(?:const|let|function\*?|class|interface|type) ([\w$]+)/gm;
-/** The library's own surface. */
+/** The library's public files. */
 const PUBLIC = ['src/index.ts', 'src/encoding.ts'];
 
 it('every export is named by another file', () => {

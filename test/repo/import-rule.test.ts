@@ -1,4 +1,4 @@
-/** Holds the import rule of CONTRIBUTING.md. */
+/** Checks the import rule of CONTRIBUTING.md. */
 import { dirname, join } from 'node:path/posix';
 import { describe, expect, it } from 'vitest';
 import { filesBelow } from './source-tree.ts';
@@ -38,7 +38,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   ],
   cli: ['cli', 'node'],
 };
-/** Rooms within a room, and which of its other rooms each may import; `.` is the room's own files. */
+/** Folders within a folder, and which of its other folders each may import; `.` means its own files. */
 const WITHIN: Record<string, readonly string[]> = {
   store: ['columns'],
   'store/columns': ['.'],
@@ -63,7 +63,7 @@ const WITHIN: Record<string, readonly string[]> = {
   'move/types': ['.', 'bcs', 'crypto', 'modules'],
   'move/modules': ['.', 'bcs', 'crypto', 'types'],
 };
-/** Files of no folder that every folder may import. */
+/** Root files that every folder may import. */
 const FOR_ALL = [
   'src/built.ts',
   'src/cache.ts',
@@ -90,7 +90,7 @@ function violations(path: string, text: string): string[] {
   return found;
 }
 
-/** Whether a room within a room may import another, both as `src/room/inner`. */
+/** Whether a folder within a folder may import another, both as `src/room/inner`. */
 function mayImportWithin(from: string, to: string): boolean {
   const allowed = WITHIN[from.slice('src/'.length)];
   return allowed === undefined || from === to || allowed.includes(to.split('/')[2] ?? '.');

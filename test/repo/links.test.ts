@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { filesBelow, ROOT } from './source-tree.ts';
 
-/** The anchors of a document, as GitHub makes them. */
+/** The anchors of a document, as GitHub generates them. */
 function anchorsOf(path: string): string[] {
   if (!existsSync(join(ROOT, path))) return [];
   const text = readFileSync(join(ROOT, path), 'utf8');

@@ -1,6 +1,6 @@
 /**
- * Holds package-lock.json complete: `npm ci` refuses a lock file that leaves out packages of other platforms, and
- * npm leaves them out when the registry of the machine that writes the file does not have them.
+ * package-lock.json is complete: `npm ci` refuses a lock file that lacks packages of other platforms, and npm leaves
+ * them out if the registry of the machine that writes the file does not have them.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

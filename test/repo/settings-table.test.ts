@@ -1,4 +1,4 @@
-/** docs/settings.md lists every setting as the source has it. `UPDATE_DOCS=1 npx vitest run test/repo` writes the table. */
+/** docs/settings.md lists every setting of the source. `UPDATE_DOCS=1 npx vitest run test/repo` writes the table. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

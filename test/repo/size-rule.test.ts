@@ -1,4 +1,4 @@
-/** Holds the size rule of CONTRIBUTING.md: files, functions and lines stay small enough to read. */
+/** Checks the size rule of CONTRIBUTING.md: files, functions and lines stay small enough to read. */
 import { describe, expect, it } from 'vitest';
 import { filesBelow, type SourceFile } from './source-tree.ts';
 
@@ -11,7 +11,7 @@ const FUNCTION_START =
   /^(\s*)(?:export )?(?:default )?(?:(?:async )?function\b|(?:(?:public|private|static|async|override|get|set|readonly) )*[#\w]+\s*(?:<[^>]*>)?\(.*\{$|(?:const|let) \w+ = (?:async )?(?:\([^)]*\)|\w+)(?:: [^=]+)? => \{$)/;
 const CONTROL = /^\s*(?:if|for|while|switch|catch|else|do|try|return|super)\b/;
 
-/** Functions longer than the limit, as `path:line (lines)`. The formatter makes indentation tell the end. */
+/** Functions longer than the limit, as `path:line (lines)`. Formatted code shows their end by its indentation. */
 function longFunctions(file: SourceFile): string[] {
   const lines = file.text.split('\n');
   const found: string[] = [];

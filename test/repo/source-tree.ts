@@ -1,4 +1,4 @@
-/** The files of this repository that people write, for the tests that hold rules about them. */
+/** The handwritten files of this repository, for tests of its rules. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +12,7 @@ export interface SourceFile {
   readonly text: string;
 }
 
-/** All files below `folder` whose name ends in one of `endings`. */
+/** All files below `folder` whose name has one of `endings`. */
 export function filesBelow(folder: string, endings: readonly string[]): SourceFile[] {
   return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && endings.some((ending) => entry.name.endsWith(ending)))

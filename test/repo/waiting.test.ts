@@ -1,4 +1,4 @@
-/** Holds the rule of src/maybe-promise.ts: nothing else asks whether a value is there or promised. */
+/** Checks the rule of src/maybe-promise.ts: no other file tests whether a value is a promise. */
 import { describe, expect, it } from 'vitest';
 import { filesBelow } from './source-tree.ts';
 

@@ -1,4 +1,4 @@
-/** Bodies of functions in the declaration language, and what they assemble to. */
+/** Bodies of functions in the declaration language, and the code assembled from them. */
 import { describe, expect, it } from 'vitest';
 import { APPLICATION_ADDRESSES } from '../../bench/bulk-ledger/framework/application-modules.ts';
 import { assembleText } from '../../bench/bulk-ledger/framework/framework.ts';
@@ -15,7 +15,7 @@ function assemble(members: string): CompiledModule {
   return module;
 }
 
-/** The instructions of a module's only function with a body of its own, the last one, as text. */
+/** The instructions of the last function with a body of its own, as text. */
 function code(module: CompiledModule): string[] {
   return module.functionDefinitions.at(-1)!.code!.code.map(instructionText);
 }

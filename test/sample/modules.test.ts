@@ -1,4 +1,4 @@
-/** The declaration language, what it assembles to, and the framework that is written in it. */
+/** The declaration language, the modules assembled from it, and the framework that is written in it. */
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import {
@@ -262,7 +262,7 @@ describe.skipIf(!existsSync(devnet))(
         if (theirs === undefined) continue;
         const structs = namedAs(ours.structs, theirs.structs);
         expect(structs, ours.name).toEqual(ours.structs);
-        // Private functions that are neither entry nor view are not in an ABI; the rest is theirs.
+        // Private functions that are neither entry nor view are not in an ABI, so only the others can be compared.
         const functions = namedAs(ours.exposed_functions, theirs.exposed_functions);
         expect(functions, ours.name).toEqual(ours.exposed_functions);
         compared += structs.length + functions.length;
@@ -272,7 +272,7 @@ describe.skipIf(!existsSync(devnet))(
   },
 );
 
-/** The items of `all` that have the names of `items`, in their order. */
+/** The items of `all` with the names of `items`, in their order. */
 function namedAs<T extends { readonly name: string }>(items: readonly T[], all: readonly T[]): T[] {
   return items.flatMap(({ name }) => all.filter((item) => item.name === name));
 }

@@ -1,4 +1,4 @@
-/** Sample ledgers: everything in them was run, and the same settings give the same bytes. */
+/** Sample ledgers: everything in them was executed, and the same settings give the same bytes. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ const folder = mkdtempSync(join(tmpdir(), 'daybook-sample-'));
 const whole = join(folder, 'whole');
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Opens a ledger, lets somebody add to it, and closes it. */
+/** Opens a ledger, runs `work` with its writer, and closes it. */
 async function write<T>(data: string, work: (writer: LedgerWriter) => Promise<T>): Promise<T> {
   const store = await openSqliteStore({ directory: data });
   try {
@@ -68,7 +68,7 @@ describe('a sample ledger', () => {
       const usage = await executor.countState();
       expect(await liveUsage(store, head.version)).toEqual(usage);
       expect(usage.items).toBeGreaterThan(500n);
-      // A count goes on from the one before it.
+      // A count continues from the previous one.
       executor.countFrom({ items: 7n, bytes: 70n });
       expect(await executor.countState()).toEqual({ items: 7n, bytes: 70n });
     } finally {
@@ -114,7 +114,7 @@ const USED = [
 
 const FAILURES = ['EINSUFFICIENT_BALANCE', 'Out of gas', 'Execution failed in'];
 
-/** What came of the calls of each function. */
+/** The statuses of each function's calls. */
 async function statusesByFunction(): Promise<Map<string, Set<string>>> {
   const node = await startNode({ data: whole });
   const statuses = new Map<string, Set<string>>();
@@ -148,7 +148,7 @@ describe('one block more', () => {
       const { version } = chain;
       await chain.addBlock(3, usecs);
       expect(writer.head!.timestampUsecs).toBe(usecs);
-      // What begins and what ends a block, and sometimes calls that belong together.
+      // The beginning and the end of a block, and sometimes calls that belong together.
       expect(chain.version - version).toBeGreaterThanOrEqual(5n);
     });
   });

@@ -1,4 +1,4 @@
-/** Values derived from modules: by which lookups they are checked, and when they are made again. */
+/** Values derived from modules: which lookups check them, and when they are computed again. */
 import { describe, expect, it } from 'vitest';
 import type { CompiledModule } from '../../src/move/modules/compiled.ts';
 import type { ModuleLookup } from '../../src/move/modules/lookup.ts';
@@ -8,7 +8,7 @@ import { DerivedCache } from '../../src/state/derived.ts';
 const ID = { address: ADDRESS_ONE, name: 'm' };
 const BYTES = 100;
 
-/** Counts what is asked of it. */
+/** Counts its lookups. */
 function lookupOf(digest: () => string, isOfOneVersion: boolean) {
   const asked = { count: 0 };
   const lookup: ModuleLookup = () => {
@@ -44,7 +44,7 @@ describe('a derived value', () => {
     const same = lookupOf(() => 'a', true);
     for (let round = 0; round < 3; round += 1) expect((await get(same.lookup)).value).toBe('a');
     expect([made, same.asked.count]).toEqual([['a'], 1]);
-    // Another version has been asked for meanwhile.
+    // A read of another version comes between.
     await get(old.lookup);
     expect(old.asked.count).toBe(3);
   });

@@ -1,4 +1,6 @@
-/** Overlays: what was written is read, at every version and after every way back; above a store they are its later versions. */
+/**
+ * Overlays: writes are read back at every version and after every revert; above a store they are its later versions.
+ */
 import { describe, expect, it } from 'vitest';
 import { stateWritesOf } from '../../src/ingest/version-parts.ts';
 import { listBalances } from '../../src/ledger/balances/balance-list.ts';
@@ -29,7 +31,7 @@ describe(`an overlay (seed ${seed})`, () => {
     type Model = readonly OverlaidWrite[];
     const states: (readonly [Overlay, Model])[] = [[Overlay.EMPTY, []]];
     for (let round = 0; round < 300; round += 1) {
-      // Mostly the newest, else an older one.
+      // Mostly the newest state, otherwise an older one.
       const at = random.below(4) > 0 ? states.length - 1 : random.below(states.length);
       const [overlay, model] = states[at]!;
       const version = BigInt(model.length);

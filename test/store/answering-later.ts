@@ -1,14 +1,14 @@
-/** A store as a distributed engine would be: every answer comes in a later turn of the event loop. */
+/** A store that behaves like a distributed engine: every answer comes in a later turn of the event loop. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { MaybePromise } from '../../src/maybe-promise.ts';
 import type { Batch } from '../../src/store/batch.ts';
 import type { Store, StoreReader } from '../../src/store/store.ts';
 
-/** The same rows, later; counts the reads, and how often somebody waits for one. */
+/** Returns the same rows later; counts the reads and the round trips. */
 export class AnsweringLater implements StoreReader {
   /** Reads so far, by method and column, such as `get balances`. */
   readonly reads: string[] = [];
-  /** Reads that began in the same turn of the event loop count once: no one of them had to wait for another. */
+  /** Reads that begin in the same turn of the event loop count once, because none of them waits for another. */
   roundTrips = 0;
   readonly #store: StoreReader;
   #begunInThisTurn = false;
@@ -50,13 +50,13 @@ export class AnsweringLater implements StoreReader {
     return this.#store.close();
   }
 
-  /** What is passed as a key may be used again when the call returns, so the read itself is made now. */
+  /** Callers may reuse a key's buffer once the call returns, so the read itself happens now. */
   protected async later<T>(what: string, read: () => MaybePromise<T>): Promise<T> {
     this.reads.push(what);
     if (!this.#begunInThisTurn) {
       this.#begunInThisTurn = true;
       this.roundTrips += 1;
-      // Before any answer of this turn is there.
+      // Runs before any answer of this turn arrives.
       setImmediate(() => {
         this.#begunInThisTurn = false;
       });
@@ -69,7 +69,7 @@ export class AnsweringLater implements StoreReader {
   }
 }
 
-/** A store to write, whose commits come later too. */
+/** A writable store whose commits are delayed too. */
 export class CommittingLater extends AnsweringLater implements Store {
   readonly #store: Store;
 

@@ -1,4 +1,4 @@
-/** Chunks for tests: small ledgers put together by hand. */
+/** Chunks for tests: small handmade ledgers. */
 import { physicalStateKey, resourceStateKey } from '../../src/move/types/state-key.ts';
 import type { StructTag } from '../../src/move/types/type-tag.ts';
 import type { Block } from '../../src/store/columns/block-column.ts';
@@ -59,7 +59,7 @@ export function streamEvent(
   };
 }
 
-/** A transaction whose info and bytes say its version. */
+/** A transaction whose info and bytes contain its version. */
 export function transaction(
   version: number,
   parts: Partial<Pick<ChunkTransaction, 'writes' | 'events' | 'translatedEvents'>> = {},

@@ -1,4 +1,4 @@
-/** `Batch.clearVersion`, which every engine must do, run against each of them (src/store/batch.ts). */
+/** `Batch.clearVersion`, which every engine must implement, tested on each of them (src/store/batch.ts). */
 import { describe, expect, test } from 'vitest';
 import { Batch } from '../../src/store/batch.ts';
 import {

@@ -1,4 +1,4 @@
-/** Keys and values of the columns: both directions, bytes written by hand, bytes to refuse. */
+/** Keys and values of the columns: both directions, handwritten bytes, and bytes that must be refused. */
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

@@ -1,7 +1,4 @@
-/**
- * The table of columns: numbers, and the page for people (docs/data-layout.md), which has the same
- * columns with the same keys.
- */
+/** The table of columns: its numbers, and docs/data-layout.md, which has the same columns with the same keys. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { COLUMNS, type Column, STORE_FORMAT_VERSION } from '../../src/store/columns/columns.ts';
@@ -20,7 +17,7 @@ function table(heading: string): string[][] {
   );
 }
 
-/** Number, name, and the bytes of both parts of the key, as the page writes them. */
+/** Number, name, and the lengths of both parts of the key, as the page has them. */
 function cells({ number, name, partitionBytes, orderBytes: [least, most] }: Column): string[] {
   const range = least === most ? `${most}` : `${least}–${most}`;
   return [`${number}`, `\`${name}\``, `${partitionBytes}`, most === 0 ? '–' : range];
@@ -39,7 +36,7 @@ describe('columns', () => {
   });
 
   test('numbers that were given out once mean the same for ever', () => {
-    // A change here is a change of the store's format.
+    // A change here changes the store's format.
     expect(STORE_FORMAT_VERSION).toBe(1);
     expect(COLUMNS.map(({ number, name }) => `${number} ${name}`)).toEqual([
       '1 identity',
@@ -67,7 +64,7 @@ describe('columns', () => {
 
   test('the page for people has the same table', () => {
     const rows = table('Columns').map(([number, name, partition, order, ...contents]) => {
-      // Value, writers and readers are described on the page only.
+      // Only the page has values, writers and readers.
       expect(contents.length === 3 && contents.every((text) => text !== '')).toBe(true);
       return [number, name, ...[partition, order].map((text) => text!.split(':')[0])];
     });

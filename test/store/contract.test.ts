@@ -1,4 +1,4 @@
-/** What every engine must do, run against each of them (src/store/store.ts). */
+/** Requirements for every engine, tested on each of them (src/store/store.ts). */
 
 import { describe, expect, test } from 'vitest';
 import { U64_MAX } from '../../src/move/bcs/bcs-reader.ts';
@@ -315,7 +315,7 @@ describe.each(ENGINES)('%s', (_name, open) => {
     }
     await store.commit(batch.put(STATE, hash(2), encodeU64Key(0n), text('row')));
     const upTo = (order: bigint) => ({ to: encodeU64Key(order) });
-    // Commits under way count in the order of the calls.
+    // Concurrent commits take effect in the order of the calls.
     await Promise.all([
       store.commit(new Batch().put(STATE, hash(1), encodeU64Key(5_000n), text('late'))),
       store.commit(

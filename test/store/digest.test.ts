@@ -1,4 +1,4 @@
-/** Digests of columns: the same for the same rows, however they are read, another for any other rows. */
+/** Digests of columns: the same for the same rows, however they are read, and different for any other rows. */
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { type ScannedRow, STATE } from '../../src/store/columns/columns.ts';
@@ -29,7 +29,7 @@ function digestOf(rows: readonly ScannedRow[]): Buffer {
   return digest.finish().digest;
 }
 
-/** Of links that are given. */
+/** The digest of given links. */
 function chain(links: readonly (readonly ScannedRow[])[]): Buffer {
   let digest = Buffer.alloc(32);
   for (const link of links) {

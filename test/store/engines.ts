@@ -1,4 +1,4 @@
-/** The stores that every contract test runs against, each fresh and gone after the test. */
+/** The stores for all contract tests, each new and removed after the test. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,14 +25,14 @@ export async function temporarySqliteStore(directory = temporaryDirectory()): Pr
   return store;
 }
 
-/** A store in PostgreSQL of its own, closed when the test has finished. */
+/** A PostgreSQL store of its own, closed when the test has finished. */
 export async function temporaryPostgresStore(): Promise<Store> {
   const store = await openPostgresStore(await postgresPlace());
   onTestFinished(() => store.close());
   return store;
 }
 
-/** Where a store in PostgreSQL can be; with Citus there is one, which is distributed. */
+/** A location for a PostgreSQL store; with Citus there is only one, which is distributed. */
 async function postgresPlace(): Promise<PostgresLocation> {
   const location = parsePostgresUrl(await newPostgresLocation());
   if (CITUS_FOLDER !== undefined)
@@ -42,7 +42,7 @@ async function postgresPlace(): Promise<PostgresLocation> {
 
 type Place = () => Promise<() => Promise<Store>>;
 
-/** Engines whose stores can be opened again, by name; each gives what opens one store. */
+/** Engines whose stores can be reopened, by name. Each returns a function that opens one store. */
 export const DURABLE_ENGINES: readonly (readonly [name: string, newPlace: Place])[] = [
   [
     'SQLite',
@@ -66,7 +66,7 @@ export const DURABLE_ENGINES: readonly (readonly [name: string, newPlace: Place]
 
 type Engine = readonly [name: string, open: () => Promise<Store>];
 
-/** Engines by name; without an installation of PostgreSQL the others. */
+/** Engines by name, without PostgreSQL if it is not installed. */
 export const ENGINES: readonly Engine[] = [
   ['memory', async () => new MemoryStore()],
   ['memory, answering later', async () => new MemoryStore({ answers: 'later' })],

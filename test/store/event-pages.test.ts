@@ -1,4 +1,4 @@
-/** Event pages against the rules of docs/spec/http.md §7.1, compared with the plain way of doing it. */
+/** Event pages by the rules of docs/spec/http.md §7.1, compared with a naive implementation. */
 
 import { describe, expect, test } from 'vitest';
 import { U64_MAX } from '../../src/move/bcs/bcs-reader.ts';
@@ -25,10 +25,7 @@ function head(version: number, oldestVersion = 0): Head {
   };
 }
 
-/**
- * Files events with the versions given; the position is the sequence number. Neighbouring streams
- * are filled too.
- */
+/** Stores events with the given versions; the position is the sequence number. Also fills neighbouring streams. */
 async function fill(
   store: Store,
   versions: readonly number[],
@@ -156,7 +153,7 @@ describe.each(ENGINES)('%s', (_name, open) => {
       });
       const oldest = random() < 0.5 ? 0 : below(version + 2);
       const keptFrom = versions.findIndex((each) => each >= oldest);
-      // The pruner may have deleted any of what is below the oldest, but never the newest event there.
+      // The pruner may have deleted any event below the oldest version, except for the newest of them.
       const deletable = (keptFrom < 0 ? versions.length : keptFrom) - 1;
       await fill(store, versions, Math.max(0, below(deletable + 1)), stream);
       const newest = Math.max(oldest, below(version + 3));

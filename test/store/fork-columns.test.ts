@@ -1,4 +1,4 @@
-/** Rows of forks: both ways, bytes to refuse, and the table of docs/data-layout.md. */
+/** Rows of forks: both directions, bytes that must be refused, and the table of docs/data-layout.md. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { sha3 } from '../../src/move/crypto/hash.ts';

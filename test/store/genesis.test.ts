@@ -1,7 +1,4 @@
-/**
- * Real genesis ledgers in a SQLite store: every key found again by its hash, listings in their
- * order.
- */
+/** Real genesis ledgers in a SQLite store: every key is found by its hash, and listings are in order. */
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { readGenesis } from '../../src/ingest/genesis/genesis.ts';

@@ -1,4 +1,4 @@
-/** SQLite's log while others always read it: it begins again, and who reads for long holds up few commits. */
+/** SQLite's log while others read all the time: it is restarted, and long readers only delay a few commits. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { MAX_LOG_BYTES, SqliteDatabase } from '../../src/store/sqlite/sqlite-dat
 import { temporaryDirectory } from './engines.ts';
 
 const COMMIT_BYTES = 1024 * 1024;
-/** A commit that finds the log a byte too short to begin it again, and the pages of SQLite beside the values. */
+/** Room for a commit that finds the log a byte too short to restart it, and for SQLite's pages beside the values. */
 const MARGIN_BYTES = 8 * COMMIT_BYTES;
 
 function newDatabase(): { readonly database: SqliteDatabase; readonly path: string } {
@@ -22,7 +22,7 @@ function newDatabase(): { readonly database: SqliteDatabase; readonly path: stri
 
 const logBytes = (path: string) => statSync(`${path}-wal`).size;
 
-/** @returns the most that the log had */
+/** @returns the maximum size of the log */
 function commit(database: SqliteDatabase, path: string, bytes: number): number {
   let most = 0;
   for (let at = 0; at < bytes; at += COMMIT_BYTES) {
@@ -35,7 +35,7 @@ function commit(database: SqliteDatabase, path: string, bytes: number): number {
   return most;
 }
 
-/** Two connections, of which one always reads: the other begins before it ends. */
+/** Two connections of which one is always reading: each begins before the other ends. */
 const READERS = `
 const { workerData, parentPort } = require('node:worker_threads');
 const { DatabaseSync } = require(workerData.sqlite);

@@ -1,4 +1,4 @@
-/** Compressed values: both ways, a block that another program made, and bytes that are none. */
+/** Compressed values: both directions, a block from another program, and invalid bytes. */
 import { describe, expect, test } from 'vitest';
 import { compress, expand, MAX_COMPRESSED_BYTES } from '../../src/store/sqlite/lz4.ts';
 import { StoredValueError } from '../../src/store/sqlite/stored-value.ts';
@@ -11,7 +11,7 @@ const VALUE = Buffer.concat([
   Buffer.alloc(300),
   Buffer.from('fungible_asset::Deposit FeeStatement.'),
 ]);
-/** What python-lz4 4.4.5 makes of VALUE, after our header. */
+/** VALUE compressed by python-lz4 4.4.5, after our header. */
 const BLOCK_OF_PYTHON = Buffer.from(
   '01aa01' +
     'fc1166756e6769626c655f61737365743a3a4465706f736974206f66203078313a3a2000134630007c53746f72652c201f00' +
@@ -24,7 +24,7 @@ const below = (most: number): number => Math.floor(random() * most);
 const randomBytes = (length: number): Buffer =>
   Buffer.from(Array.from({ length }, () => below(256)));
 
-/** Bytes as stored ones are: pieces of names, runs, repetitions, and bytes like hashes. */
+/** Bytes like stored ones: pieces of names, runs, repetitions, and hash-like bytes. */
 function likeStored(leastBytes: number): Buffer {
   let value = Buffer.alloc(0);
   while (value.length < leastBytes) {

@@ -43,7 +43,7 @@ export class MemoryRows implements WritableRows {
   }
 }
 
-/** As texts, which are compared faster than lists. */
+/** As text, which is compared faster than lists. */
 export function shown(rows: Iterable<Entry>): string {
   let text = '';
   for (const { key, value } of rows) text += `${key.toString('hex')} ${value!.toString('hex')}\n`;

@@ -1,7 +1,6 @@
 /**
- * The store in memory: the model that other engines are compared with, and a quick store for tests.
- * Nothing is kept when the process ends. Inserting is linear in the column: not made for large
- * ledgers.
+ * An in-memory store: the model with which other engines are compared, and a fast store for tests. Nothing survives the
+ * process. Inserting is linear in the size of the column, so it is not suited for large ledgers.
  */
 import type { MaybePromise } from '../../src/maybe-promise.ts';
 import { Batch, type BatchOperation, type DeletedRange } from '../../src/store/batch.ts';
@@ -29,7 +28,7 @@ import { StoreError } from '../../src/store/store-error.ts';
 
 /** Settings of a store in memory. */
 export interface MemoryStoreOptions {
-  /** `later` answers with promises, as a distributed engine does. Default `now`. */
+  /** `later` returns promises, as a distributed engine does. Default `now`. */
   readonly answers?: 'now' | 'later' | undefined;
 }
 

@@ -1,7 +1,6 @@
 /**
- * Random histories, the same for SQLite and for the model: rows (puts, deletes, reads of every kind,
- * reopening), and whole ledgers (chunks through the writer, views at every version) against a plain
- * replay.
+ * Random histories, the same for SQLite and for the model: rows (puts, deletes, reads of every kind, reopening), and
+ * whole ledgers (chunks through the writer, views at every version) compared with a naive replay.
  */
 import { expect, onTestFinished, test } from 'vitest';
 import { hashedPhysicalKey } from '../../src/move/types/state-key.ts';
@@ -36,7 +35,7 @@ import { MemoryStore } from './memory-store.ts';
 
 type Below = (most: number) => number;
 
-/** Keys from a small space, so that they meet, with edges among their bytes. */
+/** Keys from a small space, so that they collide, including extreme bytes. */
 function randomBytes(below: Below, length: number): Buffer {
   const bytes = Buffer.alloc(length, [0, 1, 255][below(3)]!);
   if (length > 0) bytes[below(length)] = [0, 1, 127, 254, 255][below(5)]!;
@@ -51,7 +50,7 @@ function randomOrder(below: Below, { orderBytes: [least, most] }: Column): Buffe
 
 const ROW_COLUMNS = [STATE, STATE_KEYS, EVENTS, ACCOUNT_KEYS, EPOCHS];
 
-/** A server answers ten times as late. */
+/** A server takes ten times as long. */
 const roundsIn = (engine: string, rounds: number): number =>
   engine === 'SQLite' || IS_LONG ? rounds : Math.ceil(rounds / 4);
 
@@ -107,7 +106,7 @@ function randomRead(below: Below): (store: Store) => unknown {
   return kinds[below(kinds.length)]!;
 }
 
-/** An answer as text: comparing large buffers item by item takes the test runner seconds. */
+/** A result as text: comparing large buffers item by item takes the test runner seconds. */
 function textOf(answer: unknown): string {
   if (Buffer.isBuffer(answer)) return answer.toString('hex');
   if (Array.isArray(answer)) return answer.map(textOf).join('\n');
@@ -122,11 +121,11 @@ async function all(store: Store, column: Column): Promise<readonly ScannedRow[]>
   return store.scan(column, { maxRows: 10_000, maxBytes: 1e12 });
 }
 
-/** What a plain replay knows. */
+/** The state of a naive replay. */
 interface Replay {
-  /** Per key the value after each version. */
+  /** The value after each version, by key. */
   readonly values: Map<string, Map<bigint, string | undefined>>;
-  /** Per stream the versions of its events. */
+  /** The versions of each stream's events. */
   readonly streams: number[][];
   readonly blockStarts: number[];
   version: number;

@@ -1,14 +1,14 @@
-/** Small ledgers whose rows are in sorted runs, as those of large ones are, and not all in the log. */
+/** Small ledgers with rows in sorted runs, as in large ledgers, and not only in the log. */
 import { Batch } from '../../src/store/batch.ts';
 import { TRANSACTION_HASHES } from '../../src/store/columns/columns.ts';
 import { encodeU64Key } from '../../src/store/columns/order-key.ts';
 import { MAX_LOG_ENTRIES } from '../../src/store/sqlite/runs/run-writer.ts';
 import type { Store } from '../../src/store/store.ts';
 
-/** Of no transaction. */
+/** No transaction's hash begins like this. */
 const PARTITION = Buffer.alloc(8, 0xfe);
 
-/** Empties the log of a store into a run: rows that are put fill it, and another run deletes them. */
+/** Moves the log of a store into a run: extra rows fill the log, and a second run deletes them. */
 export async function moveIntoRun(store: Store): Promise<void> {
   const puts = new Batch();
   const deletions = new Batch();

@@ -1,4 +1,4 @@
-/** Small transactions for tests, in their wire form, made of a version. */
+/** Small transactions for tests in wire format, derived from a version. */
 
 import {
   Transaction,
@@ -29,7 +29,7 @@ export const INFO_OF_TESTS: TransactionOnChainData['info'] = {
   auxiliaryInfoHash: undefined,
 };
 
-/** A transaction of a version: a state checkpoint whose block is the version, or another one. */
+/** A transaction of a version: by default a state checkpoint whose block is the version. */
 export function storedTransaction(
   version: number,
   transaction: Transaction = { kind: 'stateCheckpoint', blockId: filled(version) },
@@ -61,7 +61,7 @@ export function nonce(value: bigint): ReplayProtector {
   return { kind: 'nonce', value };
 }
 
-/** A transaction of a user that does nothing. */
+/** A user transaction that does nothing. */
 export function sentBy(sender: Address, { kind, value }: ReplayProtector): Transaction {
   const replayProtectionNonce = kind === 'nonce' ? value : undefined;
   const extraConfig = { kind: 'v1', multisigAddress: undefined, replayProtectionNonce } as const;

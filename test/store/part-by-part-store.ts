@@ -1,6 +1,6 @@
 /**
- * A model of an engine of many machines: a commit shows part by part, in an order that a seed decides, its published
- * rows last. Whoever reads in between sees some of its changes and not others.
+ * Models an engine of many machines: a commit becomes visible part by part, in an order decided by a seed, and its
+ * published rows last. Readers in between see only some of its changes.
  */
 import { Batch, type BatchOperation, type DeletedRange } from '../../src/store/batch.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -12,9 +12,9 @@ export type Part = BatchOperation | DeletedRange;
 
 interface Options {
   readonly below: Below;
-  /** Called between the parts of a commit, with those that are seen next. */
+  /** Called between the parts of a commit, with those that become visible next. */
   readonly between: (next: readonly Part[]) => Promise<void>;
-  /** Parts that are seen at once between two calls. */
+  /** Number of parts that become visible together between two calls. */
   readonly partsAtOnce: () => number;
 }
 
@@ -40,7 +40,7 @@ export function partByPart(store: Store, { below, between, partsAtOnce }: Option
     statistics: () => store.statistics(),
     close: () => store.close(),
     async commit(batch) {
-      // A later change of a row replaces an earlier one, and ranges spare the rows that the batch puts.
+      // A later change of a row replaces an earlier one, and ranges spare rows that the batch puts.
       const byKey = new Map(batch.rows.map((row) => [`${row.column.number} ${keyText(row)}`, row]));
       const parts: Part[] = [...batch.ranges, ...byKey.values()];
       for (let index = parts.length - 1; index > 0; index -= 1) {

@@ -1,6 +1,6 @@
 /**
- * A ledger that grows and is pruned on an engine that shows half commits, read in between: every answer is the one of
- * a ledger that nobody changes, or says that the version is pruned, when it is. SEED sets the order.
+ * A ledger that grows and is pruned on an engine with partially visible commits, read in between: every result is that
+ * of an unchanged ledger, or says that the version is pruned, if it is. SEED sets the order.
  */
 
 import { expect, test } from 'vitest';
@@ -82,7 +82,7 @@ async function outcomeOf(ask: () => unknown): Promise<unknown> {
   }
 }
 
-/** What a question is about, found in a change. */
+/** A read that is affected by a change. */
 type Question = (reader: Reader, version: bigint, oldestNow: () => bigint) => unknown;
 
 function questionsOf(part: Part, below: Below): Question[] {
@@ -128,7 +128,7 @@ function questionsOf(part: Part, below: Below): Question[] {
         async ({ view }, version, oldestNow) => {
           const request = { address, from: version, to: undefined, limit: 1_000 };
           const sent = await view.history.transactionSummaries(request, 'this');
-          // Lists leave out what is pruned.
+          // Lists leave out pruned versions.
           return sent.filter((summary) => summary.version >= oldestNow());
         },
       ];

@@ -29,11 +29,11 @@ test('freed space is used again: a ledger that keeps its size keeps its file', a
     await writer.append(chunk(version, transactions, blocks));
     version += 400;
     await new Pruner(writer, AT_ONCE).run({ versions: 800 });
-    // Without the log, which has a bound of its own.
+    // Without the log, which has a limit of its own.
     sizes.push(statSync(storeFileOf(directory)).size);
   }
   await store.close();
-  // The first log is full after 33 rounds.
+  // The log is full for the first time after 33 rounds.
   const [early, late] = [sizes[36]!, sizes[49]!];
   expect(early).toBeGreaterThan(1_000_000);
   expect(late).toBeLessThanOrEqual(early * 1.1);

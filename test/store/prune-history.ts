@@ -1,7 +1,4 @@
-/**
- * Random histories for the tests of pruning, and what pruning must leave of them, told without the
- * store's code.
- */
+/** Random histories for tests of pruning, and the rows that pruning must leave, computed without the store's code. */
 import { sha3 } from '../../src/move/crypto/hash.ts';
 import { addressBytes } from '../../src/move/types/address.ts';
 import { stateKeyHash } from '../../src/move/types/state-key.ts';
@@ -45,7 +42,7 @@ interface Written {
   readonly value: string | undefined;
 }
 
-/** Everything that was ever committed. */
+/** Everything ever committed. */
 export class History {
   readonly writes = KEYS.map((): Written[] => []);
   /** Versions of the events of each stream. */
@@ -57,7 +54,7 @@ export class History {
   readonly busyVersions: number[] = [];
   version = -1;
 
-  /** Adds a random chunk to the history and gives it. */
+  /** Adds a random chunk to the history and returns it. */
   nextChunk(below: Below): Chunk {
     const first = this.version + 1;
     const blocks: Block[] = first === 0 ? [block(0, 0, 0)] : [];
@@ -108,23 +105,23 @@ export class History {
     return transaction(version, { writes, events });
   }
 
-  /** What a key (by its place in KEYS) is worth at a version. */
+  /** The value of a key (by its index in KEYS) at a version. */
   valueAt(key: number, version: number): string | undefined {
     return this.writes[key]!.filter((written) => written.version <= version).at(-1)?.value;
   }
 
-  /** Sequence numbers of a stream that lie at or above a version. */
+  /** Sequence numbers of a stream's events at or above a version. */
   sequencesFrom(stream: number, version: number): number[] {
     return this.events[stream]!.flatMap((at, sequence) => (at >= version ? [sequence] : []));
   }
 }
 
-/** The account or table that a key of KEYS lies under. */
+/** The account or table of a key of KEYS. */
 export function ownerOf(key: Buffer): string {
   return key.subarray(1, 33).toString('hex');
 }
 
-/** What must be left in each column when all is cleared: keys of rows in hex. */
+/** The rows that must remain in each column after complete pruning, as keys in hex. */
 export function expectedKeys(
   history: History,
   oldest: number,
@@ -137,7 +134,7 @@ export function expectedKeys(
     const bound = boundOf(ownerOf(key));
     const older = history.writes[index]!.filter(({ version }) => version <= bound).at(-1);
     const left = history.writes[index]!.filter(({ version }) => version > bound);
-    // A ledger that was never pruned still has what its genesis deleted.
+    // A ledger that was never pruned still has rows for deletions in its genesis.
     if (older !== undefined && (older.value !== undefined || oldest === 0)) left.unshift(older);
     if (left.length > 0) known.push(key);
     const hash = stateKeyHash(key).toString('hex');

@@ -1,8 +1,7 @@
 /**
- * Random histories with pruning: SQLite, the model and a plain list of what must be left, the same
- * after every step of them: chunks, prunes of any depth, accounts that are kept from some point on,
- * runs cut off between two steps, restarts. RUNS sets how many histories, SEED the
- * first; history n of a run is the first one of SEED + n.
+ * Random histories with pruning. SQLite, the model and a plain list of the rows that must remain agree after every
+ * step: chunks, prunes of any depth, accounts that are pinned from some point on, runs aborted between two steps,
+ * restarts. RUNS sets the number of histories, SEED the first; history n of a run is the first one of SEED + n.
  */
 import { expect, onTestFinished, test } from 'vitest';
 import { ADDRESS_BYTES } from '../../src/move/types/address.ts';
@@ -35,7 +34,7 @@ import {
 
 const RUNS = roundsOf('RUNS', 12, 300);
 
-/** What happened in all histories together: a test in which nothing happens shows nothing. */
+/** Counts of events in all histories, because a test in which nothing happens proves nothing. */
 class Happened {
   writes = 0;
   deletions = 0;
@@ -51,7 +50,7 @@ const TIMEOUT_MS = 180_000 + RUNS * 4_000;
 
 test.each(DURABLE_ENGINES)('histories, %s', { timeout: TIMEOUT_MS }, async (name, newPlace) => {
   const first = testSeed();
-  // A server answers ten times as late.
+  // A server takes ten times as long.
   const runs = name === 'SQLite' ? RUNS : Math.ceil(RUNS / 4);
   const happened = new Happened();
   for (let run = 0; run < runs; run += 1) {
@@ -132,7 +131,7 @@ test('what is left does not depend on the steps, also of objects of pinned accou
   }
 });
 
-/** Of tables: values say now and then whose they are, in turns. */
+/** Owners of table items: some values name their owner, who changes in turn. */
 const objectsOf = (accounts: PinnedAccounts): PinnedObject => {
   return ({ owner }, entries) => {
     if (owner[ADDRESS_BYTES - 1] !== 9) return undefined;
@@ -144,7 +143,7 @@ const objectsOf = (accounts: PinnedAccounts): PinnedObject => {
   };
 };
 
-/** Prunes both stores alike; now and then a run is cut off after some steps. */
+/** Prunes both stores in the same way; now and then a run is aborted after some steps. */
 async function prune(
   writers: readonly LedgerWriter[],
   below: Below,
@@ -193,7 +192,7 @@ async function compareStores(stored: Store, model: Store): Promise<void> {
   }
 }
 
-/** When everything is cleared, exactly what is due is left. */
+/** After complete pruning exactly the expected rows remain. */
 async function compareRows(store: Store, history: History): Promise<void> {
   const { head } = await openView(store);
   const { clearedBelow } = await readPruneProgress(store);
@@ -206,7 +205,7 @@ async function compareRows(store: Store, history: History): Promise<void> {
   }
 }
 
-/** Everything at and above the oldest version, and all of kept accounts, is as it ever was. */
+/** Everything at and above the oldest version, and all of pinned accounts, is unchanged. */
 async function compareViews(store: Store, history: History, below: Below): Promise<void> {
   const view = await openView(store);
   const kept = await readPinnedAccounts(store);
@@ -217,7 +216,7 @@ async function compareViews(store: Store, history: History, below: Below): Promi
     const version = least + below(history.version + 1 - least);
     const entry = await view.state(hashedPhysicalKey(key), BigInt(version));
     expect(entry?.bytes?.toString()).toBe(history.valueAt(index, version));
-    // Below, what is found is right; only absence may mean "pruned".
+    // Below it, values that are found are right; only a missing one may mean "pruned".
     const lower = below(history.version + 1);
     const found = await view.state(hashedPhysicalKey(key), BigInt(lower));
     if (found !== undefined) expect(found.bytes?.toString()).toBe(history.valueAt(index, lower));
@@ -249,7 +248,7 @@ async function compareListing(
   const bound = Number(kept.get(address(account)) ?? view.head.oldestVersion);
   const query = { limit: 100, version: view.head.version };
   const { keys } = await view.accountKeys(address(account), query);
-  // A key that is gone for good may still be listed until it is cleared; it has no value then.
+  // A deleted key may still be listed until it is pruned; it has no value then.
   const due = expectedAccountKeys(history, account, bound);
   expect(due.every((key) => keys.some((listed) => listed.equals(key)))).toBe(true);
   for (const key of keys) expect(KEYS.some((known) => known.equals(key))).toBe(true);

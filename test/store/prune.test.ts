@@ -50,7 +50,7 @@ describe('the oldest version', () => {
     [{ seconds: 9 }, 5],
     [{ seconds: 10 }, 0],
     [{ seconds: 1_000 }, 0],
-    // What either keeps is kept.
+    // Rows are retained if either limit retains them.
     [{ seconds: 1, versions: 50 }, 45],
     [{ seconds: 5, versions: 1 }, 45],
   ])('by %o is %d: a block begins there', async (policy, oldest) => {

@@ -1,4 +1,4 @@
-/** What a process that commits retains: no more after more versions. */
+/** Memory that a committing process retains: it does not grow with the number of versions. */
 import { queryObjects } from 'node:v8';
 import { expect, test } from 'vitest';
 import { Batch } from '../../src/store/batch.ts';
@@ -6,7 +6,7 @@ import { STATE } from '../../src/store/columns/columns.ts';
 import { encodeU64Key } from '../../src/store/columns/order-key.ts';
 import { temporarySqliteStore } from './engines.ts';
 
-/** Objects of a class that are reachable: everything else has been collected. */
+/** Number of reachable objects of a class; all others have been garbage collected. */
 function countOf(ctor: { readonly prototype: object }): number {
   return queryObjects(ctor as never, { format: 'count' });
 }
@@ -21,6 +21,6 @@ test('a commit leaves nothing', async () => {
   const before = countOf(Array);
   for (let number = 0; number < 500; number += 1) await commit(number);
   expect(countOf(Array) - before).toBeLessThan(100);
-  // Those of the last commits may stay.
+  // Those of the last commits may remain.
   expect(countOf(Batch)).toBeLessThan(10);
 });

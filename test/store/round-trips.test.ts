@@ -92,7 +92,7 @@ describe('requests', () => {
     expect(await roundTripsOf(() => view.pages.page({ ...stream, limit: 25 }, 'bcs'))).toBe(1);
     const page = { ...stream, start: 0n, limit: 25 };
     expect(await roundTripsOf(() => view.pages.page(page, 'json'))).toBe(2);
-    // What is asked for again is cached.
+    // A repeated read is cached.
     expect(await roundTripsOf(() => view.pages.page(page, 'json'))).toBe(1);
     expect(await roundTripsOf(() => view.pages.page(page, 'json'))).toBe(0);
     expect(await roundTripsOf(() => view.pages.page({ ...page, start: 5n }, 'json'))).toBe(1);

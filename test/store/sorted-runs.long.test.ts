@@ -1,4 +1,4 @@
-/** Sorted runs by themselves: random commits compared with a plain sorted list. */
+/** Sorted runs alone: random commits compared with a plain sorted list. */
 import { describe, expect, test } from 'vitest';
 import { ACCOUNT_KEYS, type Column, STATE } from '../../src/store/columns/columns.ts';
 import { encodeU64Key } from '../../src/store/columns/order-key.ts';
@@ -14,7 +14,7 @@ const PARTITIONS = 3_000;
 const VERSIONS = 400;
 /** Commits between two comparisons, on average. */
 const COMPARE_EVERY = roundsOf('COMPARE_EVERY', 30, 3);
-/** Runs of three sizes come to be with about so many. */
+/** About this many commits produce runs of three sizes. */
 const COMMITS = 3_200;
 /** Entries of the smallest runs of the second and the third size. */
 const SECOND_SIZE = 7 * MAX_LOG_ENTRIES;
@@ -25,7 +25,7 @@ const MOST_RUNS = 24;
 function keyOf(column: Column, partition: number, order: Uint8Array): Buffer {
   const head = Buffer.alloc(1 + 32, partition & 0xff);
   head[0] = column.number;
-  // Many partitions begin alike, as no hashes would.
+  // Many partitions begin alike, unlike hashes.
   head.writeUInt32BE(partition, 29);
   return Buffer.concat([head, order]);
 }
@@ -84,7 +84,7 @@ function due(rows: readonly (readonly [key: string, value: Buffer])[]): string {
   return text;
 }
 
-/** What a writer or a reader answers, compared with the model, around a random key. */
+/** Compares the results of a writer or a reader around a random key with the model. */
 function compare(runs: SortedRuns, model: Model, random: Random): void {
   const key = someKey(random);
   const hex = key.toString('hex');
@@ -107,7 +107,7 @@ function compareAll(runs: SortedRuns, model: Model, reverse: boolean): void {
   const rows = model.all();
   if (reverse) rows.reverse();
   const walked = runs.walk({ from: Buffer.of(1), to: Buffer.of(0xff), reverse });
-  // Without a text of all of them, which are hundreds of thousands.
+  // Without a text of all rows, because there are hundreds of thousands.
   let at = 0;
   for (const { key, value } of walked) {
     const [name, stored] = rows[at] ?? ['', undefined];
@@ -131,7 +131,7 @@ function someEntries(count: number, model: Model, random: Random): Entry[] {
   return [...entries.values()].sort((one, other) => Buffer.compare(one.key, other.key));
 }
 
-/** What a history has seen. */
+/** Facts about a history. */
 class Witness {
   sizes = new Set<number>();
   merges = 0;
@@ -140,7 +140,7 @@ class Witness {
   #countsRuns = true;
   #before: readonly number[] = [];
 
-  /** Merges do not outlive their writer, so small runs stay between large ones until all are merged. */
+  /** Merges do not outlive their writer, so small runs remain between large ones until all are merged. */
   seeReopened(): void {
     this.#countsRuns = false;
   }
@@ -161,9 +161,9 @@ class Witness {
   }
 }
 
-/** Rows of runs that nothing uses are removed by commits that add nothing. */
+/** Commits that add nothing remove rows of unused runs. */
 function removeDead(rows: MemoryRows): RunWriter {
-  // Without the merges that were begun.
+  // A new writer, without the merges that have begun.
   const writer = new RunWriter(rows);
   for (let commit = 0; commit < 200; commit += 1) writer.add([]);
   return writer;
@@ -185,7 +185,7 @@ describe('sorted runs', () => {
       model.apply(entries);
       witness.see(writer.runs);
       if (random.below(COMPARE_EVERY) === 0) compare(writer.runs, model, random);
-      // One that has not looked for some commits reads what they have added to the log.
+      // A reader that was not refreshed for some commits reads what they have added to the log.
       if (random.below(COMPARE_EVERY) === 0) {
         reader.refresh();
         compare(reader, model, random);

@@ -1,4 +1,4 @@
-/** The edges of the limits of sorted runs; sorted-runs.long.test.ts has random commits. */
+/** Edge cases of the limits of sorted runs; sorted-runs.long.test.ts has random commits. */
 import { describe, expect, test } from 'vitest';
 import { Batch } from '../../src/store/batch.ts';
 import {
@@ -26,7 +26,7 @@ import { temporaryDirectory } from './engines.ts';
 import { MemoryRows, shown } from './memory-rows.ts';
 import { findStored, storedIds } from './stored-rows.ts';
 
-/** So many entries, in order. */
+/** `count` entries, in order. */
 function numbered(count: number, from = 0): Entry[] {
   return Array.from({ length: count }, (_, at) => {
     const key = Buffer.concat([Buffer.of(EVENTS.number), Buffer.alloc(40)]);
@@ -57,12 +57,12 @@ describe('limits', () => {
     }
   });
 
-  /** With the place of the entry, which the block notes in two bytes. */
+  /** Including the position of the entry, which the block stores in two bytes. */
   function bytesInBlock({ at, end }: Entry): number {
     return end - at + 2;
   }
 
-  /** The blocks of a run whose entries take so many bytes in a block, with its head. */
+  /** The blocks of a run whose entries take `bytes` in a block, including its header. */
   function blocksOf(bytes: number): Buffer[] {
     const rows = new MemoryRows();
     const builder = new RunBuilder(1, 0, rows);
@@ -92,7 +92,7 @@ describe('limits', () => {
     const store = await openSqliteStore({ directory });
     await store.close();
     const database = new SqliteDatabase(storeFileOf(directory), { readOnly: false });
-    // The id takes as many bytes as any.
+    // No id takes more bytes.
     const id = Number.MAX_SAFE_INTEGER;
     database.write('blocks', id, full!);
     database.checkpoint();
@@ -100,7 +100,7 @@ describe('limits', () => {
     expect(findStored(directory, 'blocks', id).length).toBe(MAX_BLOCK_BYTES);
   });
 
-  /** How many blobs there are after a commit; the values are read back. */
+  /** Number of blobs after a commit; also reads the values back. */
   async function blobsAfter(
     rows: readonly (readonly [Column, Buffer, Buffer, Buffer])[],
   ): Promise<number> {

@@ -1,25 +1,25 @@
-/** Damage to rows of a store's file, as a disk does it: in place, whoever has the file open. */
+/** Damages rows of a store's file as a disk does: in place, no matter who has the file open. */
 import { closeSync, openSync, readFileSync, readSync, statSync, writeSync } from 'node:fs';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { storeFileOf } from '../../src/store/sqlite/files.ts';
 import { decodeManifest, type RunFacts } from '../../src/store/sqlite/runs/manifest.ts';
 import type { Table } from '../../src/store/sqlite/stored-value.ts';
 
-/** Of SQLite's file format (sqlite.org/fileformat2.html). */
+/** From SQLite's file format (sqlite.org/fileformat2.html). */
 export const PAGE_BYTES = 4096;
 const FILE_HEADER_BYTES = 100;
 const LEAF_PAGE = 0x0d;
 const LEAF_HEADER_BYTES = 8;
 const INTERIOR_HEADER_BYTES = 12;
 const RIGHTMOST_AT = 8;
-/** A longer row has only its beginning on its leaf. */
+/** Only the beginning of a longer row is on its leaf. */
 const MOST_ON_LEAF = PAGE_BYTES - 35;
 const LEAST_ON_LEAF = Math.floor(((PAGE_BYTES - 12) * 32) / 255) - 23;
 
 export interface StoredPlace {
-  /** Where the leaf page begins that has the row. */
+  /** Offset of the row's leaf page. */
   readonly pageStart: number;
-  /** Where the value begins. */
+  /** Offset of the value. */
   readonly start: number;
   /** Bytes of the value that are on the leaf page. */
   readonly length: number;
@@ -35,7 +35,7 @@ export function storedIds(directory: string, table: Table): number[] {
   );
 }
 
-/** Where a row is in the file. The store is closed, so that SQLite's log is empty. */
+/** Position of a row in the file. The store is closed, so that SQLite's log is empty. */
 export function findStored(directory: string, table: Table, id: number): StoredPlace {
   const path = storeFileOf(directory);
   const logBytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
@@ -58,7 +58,7 @@ export function readStored(directory: string, table: Table, id: number): Buffer 
   return reading(directory, (database) => Buffer.from(database.prepare(text).get(id)['v']));
 }
 
-/** The sorted runs of a store, the newest first. */
+/** The sorted runs of a store, newest first. */
 export function storedRuns(directory: string): readonly RunFacts[] {
   return decodeManifest(readStored(directory, 'manifest', 0)).runs;
 }
@@ -78,14 +78,14 @@ export function flipBit(directory: string, at: number, bit: number): void {
   closeSync(file);
 }
 
-/** Writes bytes over those of the file. */
+/** Overwrites bytes of the file. */
 export function overwrite(directory: string, at: number, bytes: Uint8Array): void {
   const file = openSync(storeFileOf(directory), 'r+');
   writeSync(file, bytes, 0, bytes.length, at);
   closeSync(file);
 }
 
-/** Makes all values of the page that has a row rubbish. */
+/** Fills all values of a row's page with garbage. */
 export function spoilValues(directory: string, table: Table, id: number): void {
   const { pageStart } = findStored(directory, table, id);
   for (const { start, length } of rowsOfLeaf(readFileSync(storeFileOf(directory)), pageStart)) {
@@ -93,7 +93,7 @@ export function spoilValues(directory: string, table: Table, id: number): void {
   }
 }
 
-/** Makes the page that has a row one of no kind, which the engine refuses. */
+/** Sets an invalid type for a row's page, which the engine refuses. */
 export function spoilPage(directory: string, table: Table, id: number): void {
   overwrite(directory, headerOf(findStored(directory, table, id).pageStart), Buffer.of(0));
 }
@@ -121,7 +121,7 @@ function* cellsOf(file: Buffer, pageStart: number, headerBytes: number): Generat
   }
 }
 
-/** Where the page below an interior one begins that may have a row. */
+/** Offset of the page below an interior one that may have a row. */
 function childFor(file: Buffer, pageStart: number, id: number): number {
   let child = file.readUInt32BE(headerOf(pageStart) + RIGHTMOST_AT);
   for (const cell of cellsOf(file, pageStart, INTERIOR_HEADER_BYTES)) {

@@ -1,4 +1,4 @@
-/** Transactions by hash and by sender, on every engine: collisions, bounds, heads, pruning. */
+/** Transactions by hash and by sender, on every engine: collisions, limits, heads, pruning. */
 
 import { describe, expect, test } from 'vitest';
 import { U64_MAX } from '../../src/move/bcs/bcs-reader.ts';
@@ -22,7 +22,7 @@ function sent(version: number, sender: string, by: ReplayProtector): ChunkTransa
   return { ...transaction(version), ...storedTransaction(version, sentBy(sender, by)) };
 }
 
-/** A version whose info states a hash. */
+/** A version whose info has the given hash. */
 function hashed(version: number, hash: Buffer): ChunkTransaction {
   const info = TransactionInfo.encode({ ...INFO_OF_TESTS, transactionHash: hash });
   return { ...transaction(version), info };
@@ -33,7 +33,7 @@ const HASH = Buffer.alloc(32, 0x55);
 const TWIN = Buffer.concat([HASH.subarray(0, 8), Buffer.alloc(24, 0x66)]);
 
 describe.each(ENGINES)('%s', (_, open) => {
-  /** Versions 0 to 9: the sender's are 1 (#0), 2 (nonce 7), 4 (#1), 5 (nonce 3), 8 (#2). */
+  /** Versions 0 to 9. The sender's are 1 (#0), 2 (nonce 7), 4 (#1), 5 (nonce 3), 8 (#2). */
   async function ledger() {
     const store = await open();
     const writer = await LedgerWriter.open(store);

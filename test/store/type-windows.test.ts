@@ -1,4 +1,4 @@
-/** The index of module events by type: its rows, and reads through it compared with all events of a random ledger. */
+/** The index of module events by type: its rows, and reads through it, compared with all events of a random ledger. */
 import { describe, expect, test } from 'vitest';
 import { Batch } from '../../src/store/batch.ts';
 import { EVENT_TYPES } from '../../src/store/columns/columns.ts';
@@ -82,12 +82,12 @@ describe('rows', () => {
   });
 });
 
-/** Types by how often a version has events of them. */
+/** Types, with the share of versions that have events of them. */
 const TYPES = [0.97, 0.4, 0.05, 0.002].map((share, at) => ({ share, typeTag: Buffer.of(at, 7) }));
 
-/** A ledger of some windows, in chunks of any size. */
+/** A ledger of some windows, in chunks of random sizes. */
 class RandomLedger {
-  /** Of each type. */
+  /** Indexed by type. */
   readonly #emitted: readonly EventPlace[][] = TYPES.map(() => []);
   readonly writer: LedgerWriter;
   readonly store: Store;
@@ -120,7 +120,7 @@ class RandomLedger {
     const random = this.#random;
     const types = TYPES.flatMap(({ share }, type) => {
       if (random.fraction() >= share) return [];
-      // Now and then more of one version than a part reads.
+      // Now and then one version has more events than a part reads.
       const most = random.below(200) === 0 ? 80 : 3;
       return Array.from({ length: 1 + random.below(most) }, () => type);
     });
@@ -134,7 +134,7 @@ class RandomLedger {
     return { ...transaction(version, { events }), transaction: undefined };
   }
 
-  /** Reads on until the end. */
+  /** Reads page after page until the end. */
   async read(type: number, start: EventPlace, end: bigint, limit: number): Promise<EventPlace[]> {
     const found: StoredModuleEvent[] = [];
     let next: EventPlace | undefined = start;
@@ -177,7 +177,7 @@ class RandomLedger {
   }
 }
 
-/** Thousands of places are compared as one text: to compare them one by one took longer than the reads. */
+/** Thousands of positions are compared as one text, because comparing them one by one took longer than the reads. */
 function shown(places: readonly EventPlace[]): string {
   return places.map(({ version, index }) => `${version}:${index}`).join('\n');
 }

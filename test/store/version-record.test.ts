@@ -1,4 +1,4 @@
-/** Records of versions: rows in both directions, and bytes that are no record. */
+/** Records of versions: rows in both directions, and invalid bytes. */
 import { crc32 } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import {
@@ -28,14 +28,14 @@ function rowsIn(record: Buffer): RecordRow[] {
   return new VersionRecord(record, VERSION).rows();
 }
 
-/** Other bytes with the checksum that they must have. */
+/** Bytes with a recomputed checksum. */
 function sealed(bytes: Buffer): Buffer {
   const copy = Buffer.from(bytes);
   putChecksum(copy, MARK);
   return copy;
 }
 
-/** What a version has, of up to so many bytes a value. */
+/** Rows of a version, with up to `mostBytes` per value. */
 function someRows(mostBytes: number): RecordRow[] {
   const transaction = randomBytes(below(mostBytes));
   const part = (): Buffer => transaction.subarray(below(transaction.length + 1));
@@ -118,7 +118,7 @@ describe('records of versions', () => {
       { place: INFO!, index: 0, value: Buffer.from('ab') },
       { place: EVENT!, index: 130, value: Buffer.from('c') },
     ];
-    // An index of 4 bytes: 2 bytes in place 0; 1 byte in place 3 with index 130. Then the values as they are.
+    // An index of 4 bytes: 2 bytes in place 0; 1 byte in place 3 with index 130. Then the plain values.
     const rest = Buffer.of(4, 16, 11, 0x82, 1, 0, 0x61, 0x62, 0x63);
     const checksum = Buffer.alloc(4);
     checksum.writeUInt32LE((crc32(rest) ^ MARK) >>> 0);
@@ -164,5 +164,5 @@ describe('records of versions', () => {
   });
 });
 
-/** So that no end of the record is one of nothing. */
+/** A non-empty last value, so that every truncation loses part of it. */
 const LAST = [{ place: WRITES!, index: 1, value: Buffer.from('the end') }];

@@ -172,7 +172,7 @@ describe.each(ENGINES)('%s', (_name, open) => {
   });
 });
 
-/** Physical keys under one account whose paths have any bytes and lengths. */
+/** Physical keys of one account with paths of any bytes and lengths. */
 function keyWithPath(account: number, path: Buffer): Buffer {
   return physicalStateKey(new AccessPathKey(address(account), path));
 }
@@ -196,15 +196,13 @@ describe.each(ENGINES)('keys of an account: %s', (_name, open) => {
   function longAndShortKeys(): Buffer[] {
     const random = randomSource(seed);
     const keys: Buffer[] = [];
-    // The length of the path stands first: edges where it takes another byte, and where segments
-    // end.
+    // The length of the path comes first. Covers lengths that need another byte, and ends of segments.
     for (const length of [0, 1, 50, 127, 128, 129, 255, 256, 300]) {
       keys.push(keyWithPath(1, Buffer.alloc(length, 7)));
     }
     for (const length of [1_021, 1_022, 1_023, 2_045, 2_046, 2_047, 3_070, 3_071, 9_000]) {
       for (let variant = 0; variant < 12; variant += 1) {
-        // Same length, so that many bytes are shared: the difference lies in any of the segments,
-        // or at the end.
+        // Equal lengths, so that many bytes are shared: the difference is in any of the segments, or at the end.
         const path = Buffer.alloc(length, 9);
         path[Math.floor(random() * length)] = variant;
         if (variant % 3 === 0) path[length - 1] = 100 + variant;

@@ -1,4 +1,4 @@
-/** Records that a reader remembers while it walks over several columns of the same versions, and how many. */
+/** Records that a reader caches while it walks over several columns of the same versions, and their limits. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -32,7 +32,7 @@ function recordOf(value: Buffer, version: number): Buffer {
   return encodeRecord(rows, version);
 }
 
-/** How often records are read when a reader walks over both columns of some versions, each with such a value. */
+/** Number of record reads when a reader walks over both columns of some versions, each with this value. */
 function readsOf(versions: number, value: Buffer): number {
   const database = new CountingDatabase(join(temporaryDirectory(), 'records.db'), {
     readOnly: false,
@@ -65,7 +65,7 @@ test('up to a number of records, each is read once', () => {
 });
 
 test.each([
-  // A few hundred bytes, if stored ones counted.
+  // These would be a few hundred bytes if compressed sizes counted.
   ['that are expanded', (bytes: number) => Buffer.alloc(bytes, 1)],
   ['that cannot be compressed', randomBytes],
 ])('up to a number of bytes %s, each is read once', (_, valueWith) => {

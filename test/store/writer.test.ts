@@ -1,4 +1,4 @@
-/** Chunks into the store: what is written, what is refused, what is a repetition. */
+/** Writing chunks to the store: rows, refusals and repetitions. */
 import { describe, expect, test } from 'vitest';
 import { stateKeyHash } from '../../src/move/types/state-key.ts';
 import { Batch } from '../../src/store/batch.ts';

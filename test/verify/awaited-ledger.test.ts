@@ -1,4 +1,4 @@
-/** Examining a ledger with two readers, of which one reads from a server that is behind the other's. */
+/** Verifying a ledger with two readers, one of which reads from a server that lags behind the other's. */
 import { expect, test } from 'vitest';
 import { bulkChunks } from '../../bench/bulk-ledger/bulk-ledger.ts';
 import { Committer } from '../../src/ingest/committer.ts';
@@ -22,7 +22,7 @@ async function serverWith(chunks: number): Promise<LedgerWriter> {
   return writer;
 }
 
-/** Reads from a server that gets its next chunk after its head was read. */
+/** Reads from a server that receives its next chunk after its head was read. */
 function catchingUp(server: LedgerWriter, next: number): StoreReader {
   const { reader } = server;
   let isRead = false;

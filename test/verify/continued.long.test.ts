@@ -1,6 +1,6 @@
 /**
- * Examinations that are cut off at several places and continued: the report is that of one that was not. SEED repeats
- * a run.
+ * Verifications that are interrupted at several points and resumed give the same report as an uninterrupted one. SEED
+ * repeats a run.
  */
 import { describe, expect, it, test } from 'vitest';
 import { bulkChunks } from '../../bench/bulk-ledger/bulk-ledger.ts';
@@ -32,9 +32,9 @@ import { MemoryStore } from '../store/memory-store.ts';
 import { withKeys } from './long-keys.ts';
 
 const ROUNDS = roundsOf('ROUNDS', 1, 6);
-/** More versions than a window of event types has, after each of which a run is saved. */
+/** More versions than a window of event types, after each of which progress is saved. */
 const BULK = { transactions: 4_400, accounts: 30, seed: 3n, chunkTransactions: 500 };
-/** So few that each column has many pages. */
+/** Small enough for each column to have many pages. */
 const PAGE_ROWS = 250;
 
 const random = randomSource(testSeed());
@@ -42,7 +42,7 @@ const below = (most: number): number => Math.floor(random() * most);
 
 class Killed extends Error {}
 
-/** Making them takes as long as an examination. */
+/** Cached, because creating them takes as long as a verification. */
 let bulk: readonly Chunk[] | undefined;
 
 function chunksOfBulk(): readonly Chunk[] {
@@ -58,7 +58,7 @@ async function ledgerOf(chunks: Iterable<Chunk>): Promise<LedgerWriter> {
 
 const bulkLedger = (): Promise<LedgerWriter> => ledgerOf(chunksOfBulk());
 
-/** Reads small pages. */
+/** A reader with small pages. */
 function reading(store: StoreReader): StoreReader {
   const scan: StoreReader['scan'] = (column, query) =>
     store.scan(column, { ...query, maxRows: Math.min(query.maxRows, PAGE_ROWS) });
@@ -75,7 +75,7 @@ type IsLast = (run: SavedRun, saves: number) => boolean;
 
 const never: IsLast = () => false;
 
-/** Runs until a save is the last one, or to the end. @returns what was saved last, or the report */
+/** Runs until `isLast` selects a save, or to the end. @returns the last save, or the report */
 async function runUntil(
   store: StoreReader,
   isLast: IsLast,
@@ -85,7 +85,7 @@ async function runUntil(
   let count = 0;
   const onSave = (saved: SavedRun): void => {
     count += 1;
-    // What the other part does before it ends is not saved.
+    // Saves of the other part after this one are dropped.
     if (last === undefined && isLast(saved, count)) last = saved;
     if (last !== undefined) throw new Killed();
   };
@@ -98,7 +98,7 @@ async function runUntil(
   }
 }
 
-/** Cuts a run off again and again. @returns the report of the last one, and how often it was */
+/** Interrupts a run again and again. @returns the last report, and the number of interruptions */
 async function cutOff(store: StoreReader, isLast: () => IsLast) {
   let run: SavedRun | undefined;
   for (let cuts = 0; ; cuts += 1) {
@@ -108,13 +108,13 @@ async function cutOff(store: StoreReader, isLast: () => IsLast) {
   }
 }
 
-/** Cuts off after as many saves, at random places. */
+/** Interrupts after random numbers of saves, up to `most`. */
 const afterSome = (most: number) => () => {
   const wanted = 2 + below(most);
   return (_: SavedRun, saves: number) => saves === wanted;
 };
 
-/** Cuts off once, where the first versions were saved. */
+/** Interrupts once, at the first save of versions. */
 function afterVersions() {
   let isOver = false;
   return (): IsLast => (run) => {
@@ -124,7 +124,7 @@ function afterVersions() {
   };
 }
 
-/** That of a run that was not cut off, and how often it saves. */
+/** The report of an uninterrupted run, and its number of saves. */
 async function wholeRun(store: StoreReader) {
   const found = await runUntil(store, never, undefined);
   if (!('report' in found)) throw new Error('it was cut off');
@@ -169,7 +169,7 @@ describe('the report of a run that is cut off and continued is that of one that 
   });
 
   it('for one that is damaged, before and after the places where it is cut off', async () => {
-    // Infos do not say that these keys are written.
+    // The infos do not cover the writes of these keys.
     const writer = await ledgerOf(chunksOfBulk().map((one) => withKeys(one, ['a', 'b'])));
     const store = writer.reader as Store;
     const batch = new Batch();
@@ -206,14 +206,14 @@ describe('the report of a run that is cut off and continued is that of one that 
       batch.delete(column, partition, order);
     }
     await store.commit(batch);
-    // Naming what is damaged takes long.
+    // Naming the damage takes long.
     const { damages } = await expectSame(store, 1);
     const columns = new Set(damages.map(({ column }) => column));
     expect(columns.size).toBeGreaterThan(7);
   });
 });
 
-/** A run that was cut off in the middle. */
+/** A run that was interrupted in the middle. */
 async function halfRun(store: StoreReader, wanted = 12): Promise<SavedRun> {
   const found = await runUntil(store, (_, saves) => saves === wanted, undefined);
   if ('report' in found) throw new Error('it came to its end');
@@ -248,7 +248,7 @@ describe('what was found before', () => {
     const put = (changed: Buffer) =>
       store.commit(new Batch().put(ACCOUNT_TRANSACTIONS, partition, order, changed));
     await put(Buffer.concat([value, Buffer.of(1)]));
-    // The column of hashes is saved before.
+    // The column of hashes is saved earlier.
     const run = await halfRun(store, 24);
     expect(run.damagedRows.map(([column]) => column)).toEqual([ACCOUNT_TRANSACTIONS.name]);
     return { store, run, put, value };

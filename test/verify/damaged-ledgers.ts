@@ -1,4 +1,4 @@
-/** Ledgers in SQLite that are damaged on purpose, and what they were before. */
+/** Intentionally damaged ledgers in SQLite, and their undamaged originals. */
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,18 +18,18 @@ import { moveIntoRun } from '../store/move-into-run.ts';
 
 const SAMPLE = { seed: 5, accounts: 20, transactions: 400 };
 
-/** The ledger that the damaged ones were, or that of another seed. */
+/** The undamaged ledger, or that of another seed. */
 export function soundStore(seed = SAMPLE.seed): Promise<Store> {
   return sampleStore(SAMPLE.transactions, { ...SAMPLE, seed });
 }
 
-/** Changes a ledger in a store that is open; the batch is committed then. */
+/** Changes a ledger in an open store; the batch is committed afterwards. */
 export type Harm = (store: Store, batch: Batch) => Promise<void> | void;
 
 type Kind = 'whole' | 'without whole transactions' | 'pruned';
 
 const folder = mkdtempSync(join(tmpdir(), 'daybook-repair-'));
-// Test files share a process, and this module: the folder stays until the process ends.
+// Test files share a process and this module, so the folder is kept until the process exits.
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 const made = new Map<Kind, Promise<string>>();
 
@@ -46,7 +46,7 @@ export async function damagedLedger(harm: Harm, kind: Kind = 'whole'): Promise<s
   return directory;
 }
 
-/** Made once; tests get copies. */
+/** Created once; tests get copies. */
 async function makeLedger(kind: Kind): Promise<string> {
   const directory = join(folder, kind);
   const store = await openSqliteStore({ directory });
@@ -60,14 +60,14 @@ async function makeLedger(kind: Kind): Promise<string> {
   return directory;
 }
 
-/** Makes the sound ledger in a store. */
+/** Creates the sound ledger in a store. */
 export async function fill(store: Store, keepsTransactions = true): Promise<LedgerWriter> {
   const writer = await LedgerWriter.open(store);
   await new Committer(writer).pushAll(bulkChunks({ ...SAMPLE, keepsTransactions }));
   return writer;
 }
 
-/** A ledger in which the infos of some versions are missing. */
+/** A ledger that lacks the infos of some versions. */
 export function withoutInfos(versions: readonly bigint[]): Promise<string> {
   return damagedLedger((_, batch) => {
     for (const version of versions) {

@@ -1,6 +1,6 @@
 /**
- * Examining ledgers: sound ones hold, pruned or not; then every kind of damage in every column is
- * found. SEED repeats a run, ROUNDS says how often each kind of damage is done to each column.
+ * Verifying ledgers: sound ones hold, pruned or not; then every kind of damage in every column is found. SEED repeats a
+ * run, ROUNDS sets how often each kind of damage is done to each column.
  */
 import { expect, test } from 'vitest';
 import { bulkChunks } from '../../bench/bulk-ledger/bulk-ledger.ts';
@@ -44,9 +44,7 @@ async function sampleLedger(transactions: number): Promise<LedgerWriter> {
   return writer;
 }
 
-/**
- * A ledger without transactions, with long keys and deletions; its infos are real and say nothing.
- */
+/** A ledger without transactions, with long keys and deletions; its infos are real, but unrelated. */
 async function leanLedger(below: Below): Promise<LedgerWriter> {
   const writer = await LedgerWriter.open(new MemoryStore());
   const history = new History();
@@ -63,7 +61,7 @@ async function leanLedger(below: Below): Promise<LedgerWriter> {
       ...next,
       transactions,
       frozenRoots: accumulator.frozenSubtreeRoots,
-      // Epochs of the history are random; here the first one goes on.
+      // Epochs of the history are random; here the first one continues.
       epochEnds: isGenesis ? [{ epoch: 0n, lastVersion: 0n }] : [],
       identity: isGenesis ? { ...IDENTITY_OF_TESTS, keepsTransactions: false } : undefined,
     });
@@ -146,7 +144,7 @@ type Harm = (batch: Batch, column: Column, row: ScannedRow, below: Below) => voi
 
 const HARMS: Readonly<Record<string, Harm>> = {
   'a flipped bit': (batch, column, { partition, order, value }, below) => {
-    // In an empty value there is nothing to flip: it can only be too long.
+    // An empty value has no bits to flip: it can only get longer.
     const damaged = Buffer.from(value.length === 0 ? [0] : value);
     damaged[below(damaged.length)]! ^= 1 << below(8);
     batch.put(column, partition, order, damaged);
@@ -165,7 +163,7 @@ const HARMS: Readonly<Record<string, Harm>> = {
   },
 };
 
-/** Does one harm to one row, examines, and puts things right again. */
+/** Damages one row, verifies, and restores the row. */
 async function harmAndExamine(
   store: Store,
   column: Column,
@@ -185,7 +183,7 @@ async function harmAndExamine(
     expect(report.damageCount).toBe(report.damages.length);
     return { columns, text: JSON.stringify(report.damages, (_, one) => String(one), 1) };
   } catch (error) {
-    // Without head and identity nothing can be examined: they are named at once.
+    // Without head and identity nothing can be verified, and they are named at once.
     if (!(error instanceof StoreError)) throw error;
     return { columns: [column.name], text: error.message };
   } finally {
@@ -197,7 +195,7 @@ async function harmAndExamine(
   }
 }
 
-/** Columns whose damage may come out as a contradiction of another. */
+/** Columns whose damage may be reported as a contradiction of another column. */
 const NAMED_BY_OTHERS: readonly Column[] = [IDENTITY, HEAD, PRUNING, EPOCHS];
 
 async function expectAllFound(store: Store, rounds: number, below: Below): Promise<number> {

@@ -3,7 +3,7 @@ import { physicalStateKey, resourceStateKey } from '../../src/move/types/state-k
 import type { Chunk } from '../../src/store/write/chunk.ts';
 import { address, tag } from '../store/chunks.ts';
 
-/** A key of three segments: two that those of an account have in common, and one with the name. */
+/** A key of three segments: two that an account's keys share, and one with the name. */
 function longKey(account: number, name: string): Buffer {
   const parts = [...new Array<string>(8).fill('n'.repeat(220)), name];
   const typeArguments = parts.map((part) => ({ kind: 'struct', struct: tag(part) }) as const);

@@ -1,4 +1,4 @@
-/** Repairing from sources that lie, lack versions, or fail: what is written is right, and the error says what was. */
+/** Repairing from sources that lie, lack versions, or fail: what is written is right, and the error tells the cause. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Batch } from '../../src/store/batch.ts';
 import { EVENTS } from '../../src/store/columns/columns.ts';
@@ -27,7 +27,7 @@ async function expectHealed(directory: string): Promise<void> {
 
 const isPage = (url: string | undefined, start: number) => url!.includes(`start=${start}&`);
 
-/** Answers pages with these bytes. */
+/** Sends changed pages. */
 function sending(start: number, change: (page: Buffer) => Buffer): Misbehaviour {
   return (request, response, page) => {
     if (!isPage(request.url, start)) return false;

@@ -1,4 +1,6 @@
-/** Repairing events of streams that module events were translated into: other rows than those of their version tell which. */
+/**
+ * Repairing events of streams that module events were translated into: rows outside their version are needed for it.
+ */
 import { beforeAll, expect, test } from 'vitest';
 import { FeedClient } from '../../src/ingest/feed/feed-client.ts';
 import { interfaceBase } from '../../src/remote/node-url.ts';
@@ -20,9 +22,9 @@ import { IS_LONG } from '../random.ts';
 import { temporaryDirectory, temporarySqliteStore } from '../store/engines.ts';
 import { flipInside } from '../store/stored-rows.ts';
 
-/** Where the sample begins to emit events that are translated. */
+/** Size at which the sample has begun to emit translated events. */
 const COUNT = 3_000;
-/** A repair that has to wait uses them all. */
+/** A repair that has to wait uses all of them. */
 const MAX_ROUNDS = 3;
 const TIMEOUTS = { silenceTimeoutMs: 5_000, totalTimeoutMs: 10_000 };
 
@@ -52,7 +54,7 @@ async function translatedEvent(store: Store) {
   return found!;
 }
 
-/** Repairs a store from a source whose oldest version is this. */
+/** Repairs a store from a source with this oldest version. */
 async function repairedFrom(store: Store, oldest: bigint) {
   const upstream = await upstreamOver(sound);
   upstream.settings.oldest = oldest;
@@ -67,7 +69,7 @@ async function repairedFrom(store: Store, oldest: bigint) {
   return { report, repaired: repair.repaired };
 }
 
-// A short run has the next one, in which events wait too; each takes fifteen seconds of a processor.
+// In a short run the next test suffices, in which events wait too; each takes fifteen seconds of processor time.
 test.runIf(IS_LONG)(
   'events that were translated are again, those that wait for others later',
   async () => {

@@ -1,4 +1,4 @@
-/** Repairing a ledger from a real node on loopback: any damage of any column that follows from its versions. */
+/** Repairing a ledger from a real node on loopback: any damage in any column that follows from its versions. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -66,7 +66,7 @@ import {
   soundStore,
 } from './damaged-ledgers.ts';
 
-/** Where rows follow from nothing else. */
+/** Columns whose rows follow from nothing else. */
 const FIXED: readonly Column[] = [IDENTITY, HEAD, PRUNING];
 const LEAN = 'without whole transactions';
 const ALL = { maxRows: 10_000, maxBytes: 1e9 };
@@ -91,14 +91,14 @@ const HARMS: Readonly<Record<string, RowHarm>> = {
   },
   'rows that nobody wrote': (batch, column, { partition, order, value }, below) => {
     const other = Buffer.from(partition);
-    // The embedded engine takes versions up to 2^53 - 1.
+    // The embedded engine accepts versions up to 2^53 - 1.
     const first = placeOf(column.number) === undefined ? 0 : 2;
     other[first + below(other.length - first)]! ^= 1 << below(8);
     batch.put(column, other, order, value);
   },
 };
 
-/** Harms three rows of every column but some. */
+/** Damages three rows of every column except some. */
 function everywhere(harm: RowHarm, but: readonly Column[] = FIXED): Harm {
   const random = randomSource(testSeed());
   const below = (most: number): number => Math.floor(random() * most);
@@ -128,9 +128,9 @@ test.each(someOf(Object.entries(HARMS), 1))(
   '%s of a ledger without whole transactions',
   async (what, harm) => {
     const before = await digestsOf(await damagedLedger(() => undefined, LEAN));
-    // Nothing tells that these have other values.
+    // Nothing reveals that these values have changed.
     const unseen = what === 'flipped bits' ? [STATE, TRANSACTION_INFOS, VERSION_WRITES] : [];
-    // Nor which version began a block that is in neither column, or ended an epoch.
+    // Nothing tells which version began a block that is missing from both columns, or ended an epoch.
     const unknown = what === 'missing rows' ? [BLOCKS_BY_HEIGHT, EPOCHS] : [];
     const damage = everywhere(harm, [...FIXED, ...unseen, ...unknown]);
     await expectHealed(await damagedLedger(damage, LEAN), before);
@@ -182,8 +182,8 @@ test('more rows above the head than there are rounds are removed', async () => {
 });
 
 /**
- * The blocks of a run with rows of a column, also deleted ones; but for those with the rows without which nothing can be
- * opened.
+ * The blocks of a run with rows of a column, including deleted ones, but without blocks that contain rows needed for
+ * opening.
  */
 function blocksWith(data: string, { number, blocks }: RunFacts, column: Column) {
   const found = [];
@@ -213,7 +213,7 @@ describe('pages', () => {
       const deletion = new Batch();
       for (const at of [0, rows.length >> 1]) {
         const { partition, order, value } = rows[at]!;
-        // A row that comes when its version has a record has a place of its own.
+        // A row written after its version's record is stored separately.
         deletion.delete(STATE, partition, order);
         batch.put(STATE, partition, order, value);
       }
@@ -260,7 +260,7 @@ describe('pages', () => {
   });
 });
 
-/** All rows, but for those of state that no version shows that is left. */
+/** All rows, without those of state that no remaining version shows. */
 async function visibleRows(data: string): Promise<Record<string, string>> {
   const store = openSqliteReader({ directory: data });
   const { oldestVersion } = (await readHead(store))!;
@@ -286,7 +286,7 @@ describe('a pruned ledger', () => {
         const { clearedBelow } = await readPruneProgress(store);
         const damage = everywhere(
           (to, column, row, below) => {
-            // What older versions wrote is not in any of those that are left.
+            // Writes of older versions are not in any of the remaining ones.
             const isOld =
               (column === STATE && row.order.readBigUInt64BE() <= clearedBelow) ||
               (column === EVENTS && decodeEventRow(row.partition, row).version <= clearedBelow);
@@ -315,7 +315,7 @@ describe('a pruned ledger', () => {
   test('deletions of state that the index has lost are made again', async () => {
     const data = await damagedLedger(() => undefined, 'pruned');
     const before = await visibleRows(data);
-    // The oldest run has what was put before pruning, a newer one what pruning has deleted.
+    // The oldest run has rows from before pruning, a newer one the deletions by pruning.
     const blocks = storedRuns(data)
       .flatMap((run) => blocksWith(data, run, STATE))
       .filter(({ hasDeleted }) => hasDeleted);
@@ -352,7 +352,7 @@ describe('a pruned ledger', () => {
       const { clearedBelow } = await readPruneProgress(store);
       const { partition, order } = encodeBucketKey(clearedBelow + 40n);
       batch.delete(TRANSACTIONS, partition, order);
-      // No version names it.
+      // No version refers to it.
       const above = encodeBucketKey(5_000n);
       batch.put(VERSION_WRITES, above.partition, above.order, Buffer.of(1));
     }, 'pruned');

@@ -1,4 +1,4 @@
-/** Sums of rows: the same for the same rows in any order, another for any other rows. */
+/** Sums of rows: the same for the same rows in any order, and different for any other rows. */
 import { expect, test } from 'vitest';
 import { EVENTS, STATE, TRANSACTION_HASHES } from '../../src/store/columns/columns.ts';
 import { newSecret, RowSums } from '../../src/verify/row-sums.ts';
@@ -9,7 +9,7 @@ const bytes = (length: number) =>
   Buffer.from(Array.from({ length }, () => Math.floor(random() * 256)));
 const rows = Array.from({ length: 200 }, (_, index) => ({
   key: { partition: bytes(32), order: bytes(8) },
-  // Short and long ones: the hash of long ones is another's.
+  // Short and long ones, because long ones are hashed by another implementation.
   value: bytes(index % 20 === 0 ? 6_000 : index),
 }));
 const secret = newSecret();

@@ -1,4 +1,4 @@
-/** What `verify` says of a damaged index of module events by type, also where pruning has cut a window. */
+/** The verdict of `verify` on a damaged index of module events by type, also if pruning has cut a window. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Batch } from '../../src/store/batch.ts';
 import { EVENT_TYPES } from '../../src/store/columns/columns.ts';
@@ -49,7 +49,7 @@ describe('a pruned ledger', () => {
   const keyOf = (version: number, partition = PARTITION) =>
     TYPE_WINDOW.keyOf({ partition, start: windowStart(BigInt(version)) });
 
-  /** The damages of the index while a version is, or is not, in a row. */
+  /** The damages of the index if a row does or does not contain a version. */
   async function withVersion(version: number, isNamed: boolean, partition = PARTITION) {
     const key = keyOf(version, partition);
     const value = await store.get(EVENT_TYPES, key.partition, key.order);
@@ -63,7 +63,7 @@ describe('a pruned ledger', () => {
     return await damagesWith(batch);
   }
 
-  /** Transactions and infos of the ledger say nothing, so only what is said of the index counts. */
+  /** Transactions and infos of the ledger are placeholders, so only damages of the index count. */
   async function examined(): Promise<string[]> {
     const head = HEAD_ROW.encode(await openHead(store));
     const request = { head, clearedBelow: 0n, secret: newSecret(), maxListed: 1_000_000 };

@@ -1,4 +1,4 @@
-/** Examining a ledger while another process commits to it: what comes later is no damage, and hides none. */
+/** Verifying a ledger while another process commits to it: later commits do not count as damage, and hide none. */
 import { expect, test } from 'vitest';
 import { bulkChunks } from '../../bench/bulk-ledger/bulk-ledger.ts';
 import { Committer } from '../../src/ingest/committer.ts';
@@ -32,12 +32,12 @@ import { withKeys } from './long-keys.ts';
 
 const FIRST_CHUNKS = 6;
 const BULK = { ...{ transactions: 1_400, accounts: 60, seed: 11n }, chunkTransactions: 25 };
-/** Those above the head write long keys, too. */
+/** Those above the head also write long keys. */
 const CHUNKS = [...bulkChunks(BULK)].map((chunk, index) =>
   index < FIRST_CHUNKS ? chunk : withKeys(chunk, [`a${index}`, `b${index}`]),
 );
 
-/** Commits the next chunk before each page of some columns that is read, and another one after it. */
+/** Makes a commit before and after each page that is read of some columns. */
 class WrittenWhileRead {
   readonly #writer: LedgerWriter;
   readonly #left = CHUNKS.slice(FIRST_CHUNKS);
@@ -104,7 +104,7 @@ test('damage is found while others commit', async () => {
 });
 
 test('a part of a long key that belongs to no key is found while others commit', async () => {
-  // The infos do not say that the last chunk writes a long key: only what is said of keys counts.
+  // The infos do not cover the last chunk's write of a long key, so only damages of keys count.
   const begin = CHUNKS.slice(0, FIRST_CHUNKS - 1);
   const last = withKeys(CHUNKS[FIRST_CHUNKS - 1]!, ['known']);
   const ofKeys = async (writer: LedgerWriter) => {

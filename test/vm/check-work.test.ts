@@ -1,4 +1,4 @@
-/** How much the check of one function may look at. */
+/** The limit of work for checking one function. */
 import { expect, it } from 'vitest';
 import { scriptModule } from '../../src/execution/script-module.ts';
 import type { CompiledScript, Instruction } from '../../src/move/modules/compiled.ts';
@@ -6,7 +6,7 @@ import { functionCode } from '../../src/vm/code/function-code.ts';
 import { DEFAULT_VERIFIER_CONFIG } from '../../src/vm/verifier/model/verifier-config.ts';
 import { fullScript, opcodeOf } from '../move/modules/module-samples.ts';
 
-/** Results of the generic function. */
+/** Number of results of the generic function. */
 const RESULTS = 200;
 
 /** Calls of `f<u8>(): (vector<T>, …)` and of `g(): u8`, whose results are dropped. */
@@ -43,12 +43,12 @@ function callsOf(generic: number, plain: number): CompiledScript {
   };
 }
 
-/** Units of work for a type that is made of no others; those here are of one or two. */
+/** Units of work for a type without type arguments; types here consist of one or two. */
 const PER_TYPE = 30;
 
 it.each([-1, 0, 1])('is bounded: %i', (more) => {
   const types = Math.floor(DEFAULT_VERIFIER_CONFIG.maxFunctionMeterUnits / PER_TYPE) + more;
-  // A generic call has a type argument and results of two types each.
+  // A generic call has a type argument, and results of two types each.
   const perCall = 1 + 2 * RESULTS;
   const generic = Math.floor(types / perCall) - 1;
   const check = () => functionCode(scriptModule(callsOf(generic, types - generic * perCall)), 0);

@@ -1,4 +1,4 @@
-/** The check of code (docs/spec/vm.md §3): all code of real chains passes it. */
+/** The check of code (docs/spec/vm.md §3): all code of real chains passes. */
 import { describe, expect, it } from 'vitest';
 import { functionNameOfHandle, moduleIdOf } from '../../src/move/modules/compiled.ts';
 import { modulesFrom } from '../../src/move/modules/module-set.ts';
@@ -14,7 +14,7 @@ function settled<T>(value: T | Promise<T>): T {
   return value;
 }
 
-/** Functions whose code is refused, and how many were checked. */
+/** Functions whose code is refused, and the number of checked functions. */
 function checked(modules: readonly Uint8Array[]): { refused: string[]; count: number } {
   const refused: string[] = [];
   let count = 0;

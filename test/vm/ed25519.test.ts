@@ -17,7 +17,7 @@ describe('a signature of Ed25519', () => {
     const signature = ed25519.sign(message, secret);
     expect(isPlainlyValid(signature, key, message)).toBe(true);
     expect(isPlainlyValid(signature, key, Buffer.from('other'))).toBe(false);
-    // OpenSSL takes this signature of everything by the identity, however that is written.
+    // OpenSSL accepts this signature by the identity for every message, in each encoding of the identity.
     for (const identity of ['01', '01/80', 'ee/7f', 'ee/ff'].map(identityOf)) {
       const empty = Buffer.concat([identity, Buffer.alloc(32)]);
       expect(isPlainlyValid(empty, identity, message)).toBe(false);

@@ -1,4 +1,4 @@
-/** The framework of the reference's chain, whose functions and natives are called in a world of the test's own. */
+/** The framework of the reference's chain, whose functions and natives are called in a test's own world. */
 
 import { readGenesis } from '../../src/ingest/genesis/genesis.ts';
 import { settle } from '../../src/maybe-promise.ts';
@@ -33,16 +33,16 @@ export function frameworkProgram(): Program {
   return program;
 }
 
-/** The modules that the genesis of the recorded chain writes. */
+/** The modules in the genesis of the recorded chain. */
 export function frameworkBytecodes(): Uint8Array[] {
   return [...readGenesis(referenceFile('genesis.blob')).writes()]
     .map(({ op }) => writtenValue(op)!.bytes)
     .filter((bytes) => MAGIC.every((byte, index) => bytes[index] === byte));
 }
 
-/** What a test's world has; flags are enabled unless they are named. */
+/** The state of a test's world; flags are enabled unless they are listed. */
 export interface TestState {
-  /** BCS by `{address} {type}`, the address in full. */
+  /** BCS by `{address} {type}`, with the full address. */
   readonly resources?: Readonly<Record<string, Uint8Array>>;
   /** BCS by `{handle} {key in hex}`. */
   readonly items?: Readonly<Record<string, Uint8Array>>;
@@ -67,7 +67,7 @@ function split(name: string): [module: { address: Address; name: string }, name:
 const typesOf = (types: readonly string[]) =>
   types.map((type) => frameworkProgram().type(parseTypeTag(type)));
 
-/** The results of a function of the framework, `module::name`; the code and text of an abort. */
+/** The results of a framework function, `module::name`, or the code and text of an abort. */
 export async function callFramework(
   name: string,
   types: readonly string[] = [],
@@ -93,7 +93,7 @@ function abortOf(code: bigint, text: string | undefined): string {
   return `abort 0x${code.toString(16)}${text === undefined ? '' : `: ${text}`}`;
 }
 
-/** Notes what is charged by names of the gas schedule. */
+/** Records charges by names of the gas schedule. */
 class NotingGas extends GasMeter {
   readonly charged = new Map<string, number>();
 
@@ -105,18 +105,18 @@ class NotingGas extends GasMeter {
 /** Whether the gas schedule of the chain has a price. */
 export function isPriced(name: string): boolean {
   genesisFile ??= referenceFile('genesis.blob');
-  // A length stands before each name.
+  // Each name is preceded by its length.
   return genesisFile.includes(Buffer.concat([Buffer.of(name.length), Buffer.from(name)]));
 }
 let genesisFile: Buffer | undefined;
 
 /** Natives called one after the other in one run. */
 export class NativeRun {
-  /** How often others had their turn. */
+  /** Number of turns given to others. */
   turns = 0;
   readonly #gas = new NotingGas(NO_PRICES, Number.POSITIVE_INFINITY);
   readonly #world: World;
-  /** What the natives are called for; absent: a view. */
+  /** The session of the natives; absent: a view. */
   session: Session | undefined;
   readonly #extensions = new Extensions();
   readonly #meter = new Meter(VIEW_LIMITS);
@@ -130,7 +130,7 @@ export class NativeRun {
     this.#world = { ...world, nextTurn };
   }
 
-  /** What was charged since the last call of this: units by names of the gas schedule. */
+  /** Charges since the last call: units by names of the gas schedule. */
   takeCharges(): Record<string, number> {
     const { charged } = this.#gas;
     const found = Object.fromEntries(charged);
@@ -138,7 +138,7 @@ export class NativeRun {
     return found;
   }
 
-  /** The results of a native, `module::name`; the code of an abort. */
+  /** The results of a native, `module::name`, or the code of an abort. */
   async call(
     name: string,
     types: readonly string[],

@@ -1,4 +1,6 @@
-/** Resources: read once, changed only within the run (docs/spec/vm.md §5); answered at once and later. */
+/**
+ * Resources: read once, changed only within the run (docs/spec/vm.md §5); from synchronous and asynchronous sources.
+ */
 import { describe, expect, it } from 'vitest';
 import { andThen } from '../../src/maybe-promise.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';

@@ -1,6 +1,6 @@
 /**
- * Code that the verifier of the reference refuses (docs/spec/vm.md §3): whatever it does, it ends with an error of the
- * machine or with results, and never with one of JavaScript.
+ * Code that the reference's verifier refuses (docs/spec/vm.md §3): whatever it does, it ends with results or a VM
+ * error, never with a JavaScript error.
  */
 import { describe, expect, it } from 'vitest';
 import {
@@ -22,7 +22,7 @@ import { bytecodesOf, CAFE, failure, programOfBytes, runIn, runText } from './ru
 const SEED = testSeed('vm-hostile');
 const MUTANTS = roundsOf('VM_MUTANTS', 1_000, 100_000);
 
-/** A module that uses every kind of instruction. */
+/** A module with every kind of instruction. */
 const VARIED = `module cafe::m {
   struct Plain has copy, drop, store, key { first: u8, second: u64 }
   struct Pair<A> has copy, drop, store, key { one: A, two: vector<A> }
@@ -67,7 +67,7 @@ const VARIED = `module cafe::m {
   fun words(a: u256, b: u128): bool { MoveLoc a; MoveLoc b; CastU256; LdU8 3; Shl; Div; LdU256 9; Gt; Ret; }
 }`;
 const BASE = readModule(bytecodesOf(VARIED)[0]!);
-/** All instructions of the module: operands of them are in bounds, those of jumps mostly. */
+/** All instructions of the module: their operands are in bounds, those of jumps in most cases. */
 const POOL: readonly Instruction[] = BASE.functionDefinitions.flatMap(({ code }) => code!.code);
 const PLAIN_CODES = OPCODES.flatMap((info, code) => (info?.operand === 'none' ? [code] : []));
 
@@ -141,7 +141,7 @@ function argumentOf(token: SignatureToken): Value {
   }
 }
 
-/** How each function of a module ends. */
+/** The outcome of each function of a module. */
 async function outcomes(module: CompiledModule): Promise<string[]> {
   const program = programOfBytes([writeModule(module)]);
   const found: string[] = [];

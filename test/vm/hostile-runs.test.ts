@@ -1,4 +1,4 @@
-/** What code may cost: memory and time of natives count, others have their turn, and odd borrows do no harm. */
+/** The cost of code: memory and time of natives count, others get their turns, and unusual borrows do no harm. */
 import { sha3_512 } from '@noble/hashes/sha3.js';
 import { describe, expect, it } from 'vitest';
 import { padAddress } from '../../src/move/types/address.ts';
@@ -29,7 +29,7 @@ describe('turns of others', () => {
     const onTurn = () => {
       turns += 1;
     };
-    // Less than a batch of operations, but millions of comparisons.
+    // Fewer than a batch of operations, but millions of comparisons.
     await runText(body, [70n, list(), list()], { onTurn });
     expect(turns).toBeGreaterThan(0);
   });
@@ -141,7 +141,7 @@ describe('borrows that the verifier of the reference refuses', () => {
 });
 
 describe('runs that make much', () => {
-  /** What an attempt to go on has come to. */
+  /** The state of an attempt to enter. */
   const entering = () => {
     const attempt = { hasEntered: false };
     void LARGE_RUNS.enter().then(() => {

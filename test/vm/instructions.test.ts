@@ -1,4 +1,4 @@
-/** Every instruction but those on integers: what it gives, and how it fails (docs/spec/vm.md §4). */
+/** Every instruction except those on integers: its results, and its failures (docs/spec/vm.md §4). */
 import { describe, expect, it } from 'vitest';
 import { NativeAbort, NativeCall } from '../../src/vm/native.ts';
 import { ByteVector, Reference, type Value } from '../../src/vm/value.ts';

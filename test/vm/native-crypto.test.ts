@@ -1,4 +1,4 @@
-/** Cryptography of natives against vectors of the standards and against other implementations. */
+/** Cryptographic natives compared with test vectors of the standards and with other implementations. */
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { bls12_381 } from '@noble/curves/bls12-381.js';
@@ -30,7 +30,7 @@ import { bytes, isPriced, NativeRun, reference } from './framework.ts';
 
 const hex = (text: string): Buffer => Buffer.from(text, 'hex');
 
-/** Made by the crate `bulletproofs` 5.0.0. */
+/** Created by the crate `bulletproofs` 5.0.0. */
 interface RangeProofs {
   readonly domain: string;
   readonly proofs: readonly {
@@ -44,7 +44,7 @@ interface RangeProofs {
 
 const turn = async (): Promise<void> => {};
 
-/** The only result of a native of 0x1, and what it charged, without the prefix of its prices. */
+/** The only result of a native of 0x1, and its charges, without the prefix of its prices. */
 async function priced(prefix: string, name: string, ...args: Value[]) {
   const run = new NativeRun();
   const [result] = await run.call(`${name}_internal`, [], ...args);
@@ -208,7 +208,7 @@ describe('BLS12-381', () => {
   const messages = ['one', 'two'].map((text) => Buffer.from(text));
 
   const call = (name: string, ...args: Value[]) => priced('bls12381', `bls12381::${name}`, ...args);
-  /** Structures around the bytes of points. */
+  /** Structs with the bytes of points. */
   const structures = (points: readonly Uint8Array[]): Value => points.map((one) => [bytes(one)]);
   const sum = async (name: string, points: readonly Uint8Array[]) => {
     const [added] = await call(`aggregate_${name}`, structures(points));
@@ -414,7 +414,7 @@ describe('range proofs', () => {
   it('draw challenges from a transcript as Merlin does', () => {
     const transcript = new Transcript(Buffer.from('daybook'));
     transcript.appendText('some label', 'some data');
-    // Written by the crate merlin 3.0.0.
+    // Computed by the crate merlin 3.0.0.
     const challenge = '6ab3d87dad16867fa3ab7f485127a295623ae7febc4e4facfefb2d8a3332c319';
     expect(Buffer.from(transcript.challengeBytes('challenge', 32)).toString('hex')).toBe(challenge);
   });

@@ -1,4 +1,4 @@
-/** Natives, called by the framework's own code and alone (docs/spec/vm.md §6). */
+/** Natives, called by the framework's own code and directly (docs/spec/vm.md §6). */
 import { describe, expect, it } from 'vitest';
 import { sha3 } from '../../src/move/crypto/hash.ts';
 import { padAddress } from '../../src/move/types/address.ts';
@@ -10,11 +10,11 @@ import { bytes, callFramework, NativeRun, reference, string, textOf } from './fr
 
 const STRING = '0x1::string::String';
 const ONE = padAddress('1');
-/** A scalar with as many bits as there are. */
+/** A scalar with the maximum number of bits. */
 const MINUS_SEVEN = scalarBytes(reduced(-7n));
 const hexOf = (value: Value): string => Buffer.from((value as ByteVector).bytes).toString('hex');
 
-/** The text that a native or a function gives. */
+/** The text result of a native or a function. */
 async function text(result: Promise<readonly Value[] | string>): Promise<string> {
   const values = await result;
   return typeof values === 'string' ? values : textOf(values[0]);
@@ -471,7 +471,7 @@ describe('names, addresses, transactions', () => {
 });
 
 describe('hashes of the framework', () => {
-  // Of no bytes.
+  // Hashes of empty input.
   it.each([
     ['hash::sha2_256', 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'],
     ['hash::sha3_256', sha3(Buffer.alloc(0)).toString('hex')],
@@ -485,7 +485,7 @@ describe('hashes of the framework', () => {
   });
 });
 
-/** The resource that the framework asks for features. */
+/** The resource with the framework's feature flags. */
 function featuresOf(flags: readonly number[]): Record<string, Uint8Array> {
   const bits = new Uint8Array(16);
   for (const flag of flags) bits[flag >> 3]! |= 1 << (flag & 7);

@@ -1,4 +1,4 @@
-/** Integers: random programs against a naive evaluator, and the texts of errors (docs/spec/vm.md §4.2). */
+/** Integers: random programs compared with a naive evaluator, and the texts of errors (docs/spec/vm.md §4.2). */
 import { describe, expect, it } from 'vitest';
 import { VmError } from '../../src/vm/status/status.ts';
 import type { Value } from '../../src/vm/value.ts';

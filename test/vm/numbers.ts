@@ -1,6 +1,6 @@
 /**
  * A naive evaluator of random programs on integers: a list of values of known types, every operation on bigints by its
- * definition. It shares nothing with the machine but the names of instructions.
+ * definition. It shares nothing with the machine except the names of instructions.
  */
 import type { Random } from '../random.ts';
 
@@ -33,12 +33,12 @@ export const maxOf = (kind: Kind): bigint =>
   2n ** (isSigned(kind) ? bitsOf(kind) - 1n : bitsOf(kind)) - 1n;
 const fits = (kind: Kind, value: bigint): boolean => value >= minOf(kind) && value <= maxOf(kind);
 
-/** A program: its code, and what it comes to. */
+/** A program: its code, and its outcome. */
 export interface RandomProgram {
   readonly code: readonly string[];
-  /** Results, the last value first; absent where it fails. */
+  /** Results, the last value first; absent if it fails. */
   readonly results: readonly Typed[] | undefined;
-  /** What the machine's stack has, by the types alone. */
+  /** The types of the values on the machine's stack. */
   readonly kinds: readonly (Kind | 'bool')[];
 }
 
@@ -85,7 +85,7 @@ function randomValue(random: Random, kind: Kind): bigint {
   }
 }
 
-/** Makes a program and runs it as it is made. */
+/** Generates a program and evaluates it at the same time. */
 export class ProgramMaker {
   readonly #random: Random;
   readonly #code: string[] = [];
@@ -112,7 +112,7 @@ export class ProgramMaker {
     this.#push(kind, value);
   }
 
-  /** A value that does not fit is an error: what follows has types, but no values. */
+  /** A value that does not fit is an error: later instructions only have types, no values. */
   #result(kind: Kind, value: bigint | undefined): void {
     if (value === undefined || !fits(kind, value)) this.#hasFailed = true;
     this.#push(kind, value ?? 0n);
@@ -203,7 +203,7 @@ export class ProgramMaker {
     );
     const name = this.#random.pick(names);
     this.#code.push(name);
-    // The quotient that does not fit has no remainder either.
+    // If the quotient does not fit, there is no remainder either.
     const isLost = name === 'Mod' && isSigned(kind) && right === -1n && left === minOf(kind);
     this.#result(kind, isLost ? undefined : ARITHMETIC[name]!(left, right));
   }

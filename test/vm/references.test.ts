@@ -1,4 +1,4 @@
-/** References: random programs against a naive evaluator of trees and ways through them (docs/spec/vm.md §4.3). */
+/** References: random programs compared with a naive evaluator of trees and paths in them (docs/spec/vm.md §4.3). */
 import { describe, expect, it } from 'vitest';
 import { VmError } from '../../src/vm/status/status.ts';
 import { ByteVector, copyValue, Reference, type Value } from '../../src/vm/value.ts';
@@ -17,7 +17,7 @@ const ACCESSORS: readonly [string, TreeFunction][] = [
   ['first', { parameters: ['r'], code: ['MoveLoc r', 'LdU64 0', 'VecMutBorrow <T>', 'Ret'] }],
 ];
 
-/** As `plainTree`. */
+/** The same form as `plainTree`. */
 function plain(value: Value): unknown {
   if (value instanceof ByteVector) return Array.from(value.bytes, BigInt);
   if (Array.isArray(value)) return value.map(plain);

@@ -1,4 +1,4 @@
-/** What one run may use (docs/spec/vm.md §4.7): each limit at -1, 0 and +1. */
+/** Resources that one run may use (docs/spec/vm.md §4.7): each limit at -1, 0 and +1. */
 import { describe, expect, it } from 'vitest';
 import { MAX_PROGRAM_ENTRIES, MAX_REUSED_ENTRIES } from '../../src/vm/program/program.ts';
 import {
@@ -46,7 +46,7 @@ describe('limits of a run', () => {
   });
 
   it('memory of what is made', async () => {
-    // Each turn makes a vector of 2 numbers: 48 bytes and 8 for each.
+    // Each turn creates a vector of 2 numbers: 48 bytes, and 8 for each number.
     const body = `fun f(n: u64) {
     again: CopyLoc n; LdU64 0; Eq; BrTrue end; MoveLoc n; LdU64 1; Sub; StLoc n;
       LdU64 1; LdU64 2; VecPack <u64> 2; Pop; Branch again;
@@ -146,7 +146,7 @@ describe('depth', () => {
     const vectors = (count: number) => `${'vector<'.repeat(count)}u8${'>'.repeat(count)}`;
     const body = 'fun f<T>(): u64 { VecPack <T> 0; VecUnpack <T> 0; LdU64 1; Ret; }';
     const deep = async (count: number) => failure(runText(body, [], { types: [vectors(count)] }));
-    // The vector of them is one more.
+    // The vector of them counts as one more.
     expect(await deep(6)).toEqual(['no failure', [1n]]);
     const grow = `
       fun g<T>(n: u64): u64 {

@@ -20,24 +20,24 @@ import type { World } from '../../src/vm/world.ts';
 export const CAFE = padAddress('cafe');
 
 export interface SmallWorld {
-  /** BCS by `address tag`, the address in full. */
+  /** BCS by `address tag`, with the full address. */
   readonly resources?: ReadonlyMap<string, Uint8Array>;
-  /** By name; module names do not count. */
+  /** By name, whatever the module. */
   readonly natives?: Readonly<Record<string, Native>>;
   readonly limits?: Partial<RunLimits>;
-  /** Everything is answered later. */
+  /** All reads are asynchronous. */
   readonly isSlow?: boolean;
   readonly observer?: RunObserver;
-  /** Counts turns of others. */
+  /** Called for each turn given to others. */
   readonly onTurn?: () => void;
 }
 
-/** Modules of a text, linked. */
+/** The linked modules of a text. */
 export function programOf(text: string): Program {
   return programOfBytes(bytecodesOf(text));
 }
 
-/** The bytecode of the modules of a text, in its order. */
+/** The bytecode of the modules of a text, in order. */
 export function bytecodesOf(text: string): Buffer[] {
   return assembleText(text, new Map([['cafe', CAFE]])).map(({ bytes }) => bytes);
 }
@@ -90,7 +90,7 @@ export function runText(
   return runIn(programOf(`module cafe::m { ${members} }`), 'f', args, small);
 }
 
-/** Why it fails: its status and, where there are, sub status and text. */
+/** Why it fails: its status, with sub status and text if there are any. */
 export async function failure(attempt: Promise<unknown>): Promise<unknown[]> {
   try {
     return ['no failure', await attempt];

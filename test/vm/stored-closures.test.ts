@@ -1,4 +1,4 @@
-/** Function values that are read from state (docs/spec/vm.md §4.5): they are called only where their types fit. */
+/** Function values read from state (docs/spec/vm.md §4.5): they are only called if their types match. */
 import { describe, expect, it } from 'vitest';
 import { type BcsWriter, encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { parseTypeTag } from '../../src/move/types/type-parser.ts';

@@ -1,12 +1,12 @@
 /**
- * A naive evaluator of random programs on references: values are trees that never change, a reference is the name of a
- * root and the way from there, and writing makes a new tree. It shares nothing with the machine but the names of
+ * A naive evaluator of random programs on references: values are immutable trees, a reference is the name of a root and
+ * a path from there, and writing creates a new tree. It shares nothing with the machine except the names of
  * instructions.
  */
 import { STRUCTS, VARIANTS } from './tree-shapes.ts';
 
 interface Node {
-  /** Of an enum. */
+  /** Variant of an enum. */
   readonly variant?: string;
   readonly kids: readonly Tree[];
 }
@@ -27,7 +27,7 @@ export interface TreeFunction {
   readonly code: readonly string[];
 }
 
-/** How a program fails: the status, and what failed in a vector. */
+/** The failure of a program: the status, and what failed in a vector. */
 export class TreeFailure extends Error {
   readonly outcome: string;
 
@@ -77,7 +77,7 @@ export class TreeMachine {
     this.#functions = functions;
   }
 
-  /** The results, those of the last value last. @throws TreeFailure */
+  /** The results, with those of the last value last. @throws TreeFailure */
   run(name: string, args: readonly Tree[]): readonly Tree[] {
     this.#stack.push(...args);
     this.#call(name);
@@ -327,7 +327,7 @@ function split(line: string): [operation: string, operand: string] {
   return at < 0 ? [line, ''] : [line.slice(0, at), line.slice(at + 1)];
 }
 
-/** A result as both machines can give it: variants by number, in front of their fields. */
+/** A result in a form that both machines can produce: variants by number, before their fields. */
 export function plainTree(value: Tree): unknown {
   if (typeof value !== 'object' || !('kids' in value)) return value;
   const kids = value.kids.map(plainTree);

@@ -1,7 +1,7 @@
 /**
  * Random programs on references: borrows of locals, fields, elements and resources, writes through them, calls with
- * references, function values. No place is used in another way while a reference to it could still be used, as the
- * verifier of the reference has it; otherwise anything goes.
+ * references, function values. As the reference's verifier requires, no place is used in another way while a reference
+ * to it is alive; otherwise anything is possible.
  */
 import type { Random } from '../random.ts';
 import type { TreeFunction } from './tree-machine.ts';
@@ -9,7 +9,7 @@ import { elementOf, STRUCTS, VALUE_TYPES, VARIANTS } from './tree-shapes.ts';
 
 interface Variable {
   readonly name: string;
-  /** Of what a reference is to, for references. */
+  /** For a reference, the type that it refers to. */
   readonly type: string;
   readonly reference?: 'mut' | 'imm';
 }
@@ -17,7 +17,7 @@ interface Variable {
 export interface MadeFunction extends TreeFunction {
   readonly name: string;
   readonly declared: readonly Variable[];
-  /** Of the entry: several, those of the locals that all ways have set. */
+  /** For the entry several types: those of the locals that all paths have set. */
   readonly result: string;
   readonly locals: readonly Variable[];
   readonly usesGlobals: boolean;
@@ -29,7 +29,7 @@ const MAX_DEPTH = 3;
 const typeText = ({ type, reference }: Variable): string =>
   reference === undefined ? type : `${reference === 'mut' ? '&mut ' : '&'}${type}`;
 
-/** The steps from a type to another: instructions with `Imm` for the kind of borrow. */
+/** The paths from one type to another: instructions with `Imm` for the kind of borrow. */
 function waysFrom(type: string, to: string, depth: number): string[][] {
   const found: string[][] = type === to ? [[]] : [];
   if (depth === 0) return found;
@@ -61,7 +61,7 @@ export class FunctionMaker {
   readonly #variables: Variable[];
   readonly #locals: Variable[] = [];
   #code: string[] = [];
-  /** Roots that nothing else may use, and those that may only be read. */
+  /** Roots that may not be used otherwise, and those that may only be read. */
   readonly #locked = new Map<string, number>();
   readonly #frozen = new Map<string, number>();
   #names = 0;
@@ -73,7 +73,7 @@ export class FunctionMaker {
     this.#variables = parameters.filter(({ type }) => type !== 'signer');
   }
 
-  /** @param isEntry gives all of its locals, and may make a resource */
+  /** @param isEntry returns all of its locals, and may create a resource */
   make(name: string, parameters: readonly Variable[], isEntry: boolean): MadeFunction {
     const random = this.#random;
     for (let count = 2 + random.below(4); count > 0; count -= 1) this.#declare(this.#anyType());
@@ -122,7 +122,7 @@ export class FunctionMaker {
     return !isLocked && !(forWriting && (this.#frozen.get(root) ?? 0) > 0);
   }
 
-  /** While a reference to a root lives. */
+  /** Runs `during` while a reference to a root is alive. */
   #holding(root: string, isMutable: boolean, during: () => void): void {
     const held = isMutable ? this.#locked : this.#frozen;
     held.set(root, (held.get(root) ?? 0) + 1);
@@ -170,7 +170,7 @@ export class FunctionMaker {
   #write(type: string): void {
     const root = this.#rootOf(type, true);
     if (root === undefined) return;
-    // The value is made first: no reference lives yet.
+    // The value comes first, when no reference is alive yet.
     this.#value(type, MAX_DEPTH);
     this.#borrow(root, type, true);
     this.#emit('WriteRef');
@@ -203,7 +203,7 @@ export class FunctionMaker {
     this.#emit(local === undefined ? 'Pop' : `StLoc ${local.name}`);
   }
 
-  /** A reference in a local, which is used for a while. */
+  /** Keeps a reference in a local and uses it for a while. */
   #hold(type: string, depth: number): void {
     const isMutable = this.#random.below(3) > 0;
     const root = this.#rootOf(type, isMutable);
@@ -257,7 +257,7 @@ export class FunctionMaker {
     this.#emit(`VecUnpack <${element}> ${wanted}`, ...Array<string>(wanted).fill('Pop'));
   }
 
-  /** Moved out and in again, by way of another local. */
+  /** Moves a value out and back in, through another local. */
   #throughLocal(type: string): void {
     const [local, other] = this.#free(type, true);
     if (local === undefined || other === undefined) return;
@@ -285,7 +285,7 @@ export class FunctionMaker {
 
   #borrow(root: Variable, type: string, isMutable: boolean): void {
     const random = this.#random;
-    // A mutable reference may be made and frozen in the end, where nothing else reads the root.
+    // A mutable reference may be created and frozen afterwards, if nothing else reads the root.
     const canMutate =
       isMutable ||
       (root.reference !== 'imm' && this.#isFree(root.name, true) && random.below(3) === 0);
@@ -362,7 +362,7 @@ export class FunctionMaker {
     this.#emit('ReadRef');
   }
 
-  /** What only some types can come from. */
+  /** Values that only some types can be derived from. */
   #derived(type: string, depth: number): void {
     const random = this.#random;
     if (type === 'u64') {
@@ -409,7 +409,7 @@ export class FunctionMaker {
     }
     const target = this.#random.pick(fitting);
     this.#usesGlobals ||= target.usesGlobals;
-    // Resources cannot be used where a function value has entered their module again.
+    // Resources cannot be used if a function value has re-entered their module.
     const isPlain =
       !target.usesGlobals && target.declared.every(({ reference }) => reference === undefined);
     if (isPlain && this.#random.below(2) === 0) this.#closure(target, depth);
@@ -430,14 +430,14 @@ export class FunctionMaker {
     }
     const isMutable = reference === 'mut';
     const found = this.#rootOf(type, isMutable);
-    // What the function itself borrows must not be borrowed around it.
+    // Resources that the function borrows itself must not be borrowed around the call.
     const isAllowed = found !== undefined && !(target.usesGlobals && found.name === GLOBALS);
     const root = isAllowed ? found : this.#declare(type);
     this.#borrow(root, type, isMutable);
     this.#holding(root.name, isMutable, () => this.#arguments(target, from + 1, depth));
   }
 
-  /** Captured arguments come after the others, in front of the function value. */
+  /** Captured arguments come after the others, before the function value. */
   #closure(target: MadeFunction, depth: number): void {
     const { declared } = target;
     const mask = this.#random.below(1 << declared.length);
@@ -453,7 +453,7 @@ export class FunctionMaker {
   }
 }
 
-/** The functions of a program, the last one its entry. */
+/** The functions of a program, with the entry last. */
 export function madeProgram(random: Random, prefix: string): MadeFunction[] {
   const made: MadeFunction[] = [];
   const helpers = random.below(3);

@@ -1,4 +1,4 @@
-/** The types of random programs on references: for the maker of programs and for the evaluator. */
+/** The types of random programs on references, for the generator and for the evaluator. */
 export const DECLARATIONS = `
   struct A has copy, drop, store { x: u64, y: u8 }
   struct P<T> has copy, drop, store { one: T, two: vector<T> }
@@ -46,7 +46,7 @@ export const VALUE_TYPES = [
   ...['vector<u8>', 'vector<u64>', 'vector<A>', 'vector<vector<u64>>'],
 ];
 
-/** The type of the elements of a vector; absent: not a vector. */
+/** The type of a vector's elements; absent: not a vector. */
 export function elementOf(type: string): string | undefined {
   return /^vector<(.*)>$/.exec(type)?.[1];
 }

@@ -1,4 +1,4 @@
-/** Text of gzip, up to its limit. */
+/** Text from gzip, up to its limit. */
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { MAX_TEXT_BYTES, unzipped } from '../../web/src/parts/gzip-text.ts';

@@ -1,4 +1,4 @@
-/** What the page says that a transaction moved, against the balances in the state that it left. */
+/** The movements that the page derives from a transaction, compared with the balances in the resulting state. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ChangeJson, Transaction } from '../../web/src/asking/answers.ts';
 import { type JsonObject, parseJson } from '../../web/src/asking/exact-json.ts';
@@ -22,11 +22,11 @@ import {
 
 const PAGE = 100;
 
-/** Balances of stores as the writes of transactions leave them. */
+/** Balances of stores after the writes of transactions. */
 class Balances {
   readonly #stores = new Map<string, { owner: string; asset: string; balance: bigint }>();
 
-  /** By how much the transaction changed what owners have, as `owner asset` to the sum. */
+  /** The transaction's changes of balances: sums by `owner asset`. */
   apply({ changes = [] }: Transaction): ReadonlyMap<string, bigint> {
     const sums = new Map<string, bigint>();
     const add = ({
@@ -133,7 +133,7 @@ describe('net changes of the recorded chain', () => {
   });
 });
 
-/** A user's transaction with what a test gives. */
+/** A user transaction with the given fields. */
 function transactionOf(more: Partial<Transaction>): Transaction {
   return {
     type: 'user_transaction',

@@ -1,4 +1,4 @@
-/** Paths of the page, which are those of the public explorer, and what a search text may be. */
+/** Paths of the page, which are those of the public explorer, and the possible meanings of a search text. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PAGE_PATHS, pageRoutes, type ViewName } from '../../src/api/http/page-paths.ts';

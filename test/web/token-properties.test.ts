@@ -1,4 +1,4 @@
-/** Properties of tokens, which are BCS with a number for the type. */
+/** Properties of tokens, which are BCS with a type number. */
 import { expect, it } from 'vitest';
 import { propertiesOf } from '../../web/src/tokens/token-properties.ts';
 

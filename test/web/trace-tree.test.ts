@@ -1,4 +1,4 @@
-/** The rows of a trace, against a walk of the same steps. */
+/** The rows of a trace, compared with a walk of the same steps. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { TraceStep } from '../../src/execution/trace/trace-shape.ts';
@@ -26,7 +26,7 @@ function treeOf(steps: readonly TraceStep[]): TraceTree {
   return new TraceTree({ parts: [{ name: 'function', gas: { own: 0, total: 9 }, steps }] });
 }
 
-/** All rows, as recursion finds them. */
+/** All rows, found by recursion. */
 function walked(steps: readonly TraceStep[], depth: number): Row[] {
   return steps.flatMap((step) => [
     { text: `${step.function}()`, depth },

@@ -12,7 +12,7 @@ import { openTables, type Row } from '../indexer/dialect/random-rows.ts';
 const ASSET = '0xa';
 const LIMIT = 25;
 
-/** Rows of each version; that of 7 fills more than a page. */
+/** Number of rows of each version; version 7 fills more than a page. */
 const EVENTS = { '9': 3, '8': 22, '7': 80, '6': 1, '5': 25 } as const;
 
 function activity(version: string, event: number): Row {

@@ -1,4 +1,4 @@
-// GraphiQL, which the listener of the indexer serves at `/`. It comes from the same origin as what it asks.
+// GraphiQL, which the indexer's listener serves at `/`, so its queries go to the same origin.
 import './react-globals.js';
 import 'graphiql/graphiql.min.js';
 import 'graphiql/graphiql.min.css';

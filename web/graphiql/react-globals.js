@@ -1,4 +1,4 @@
-// The script of GraphiQL finds React as a variable of the page.
+// GraphiQL's script expects React as a global variable.
 import * as React from 'react';
 import * as ReactDOM from 'react-dom';
 

@@ -1,6 +1,6 @@
 /**
- * Bundles GraphiQL into dist/graphiql, with the licences of what is in it. The npm package has its parts in one script,
- * so package.json overrides what it would bring with a small package.
+ * Bundles GraphiQL into dist/graphiql, with the licences of its contents. The npm package has its dependencies in one
+ * script, so package.json overrides them with a small package.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -10,7 +10,7 @@ import { defineConfig } from 'vite';
 const { resolve } = createRequire(import.meta.url);
 const PACKAGES = ['graphiql', 'react', 'react-dom'];
 
-/** The packages that the script of GraphiQL has in it, as comments there name them. */
+/** The packages inside GraphiQL's script, as its comments name them. */
 function innerPackages() {
   const script = readFileSync(resolve('graphiql/graphiql.min.js'), 'utf8');
   const names = script.matchAll(/!\*{3} [./]+node_modules\/((?:@[\w.-]+\/)?[\w.-]+)\//g);

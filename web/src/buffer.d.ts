@@ -1,5 +1,5 @@
 /**
- * What src/move calls Buffer is a plain Uint8Array in browsers. The type has no method of Node's, so the type check of
- * the page fails when a module that the page loads uses one.
+ * In browsers, the Buffer type of src/move is a plain Uint8Array. The type has no Node methods, so the page's type
+ * check fails if a module that it loads uses one.
  */
 interface Buffer extends Uint8Array {}

@@ -1,4 +1,4 @@
-/** The page's start: the frame around the views, the search, the version that is looked at, the ledger's state. */
+/** Entry point of the page: the frame around the views, the search, the time machine and the ledger's state. */
 import './styles/parts.css';
 import './styles/encode.css';
 import './styles/views.css';
@@ -47,7 +47,7 @@ import { TransactionView } from './views/transaction-view.tsx';
 import { TransactionsView } from './views/transactions-view.tsx';
 import { ValidatorsView } from './views/validators-view.tsx';
 
-/** What is shown, in words: a name, followed by what it is of when the reader has said so. */
+/** The title of a view: a name, followed by its subject once the reader has chosen one. */
 function assetTitle(): string {
   const asset = parameter('asset');
   if (asset === '') return 'Assets';
@@ -91,7 +91,7 @@ const VIEWS: Readonly<Record<ViewName, readonly [title: () => string, show: Comp
   search: [titled('Search for', 'Search', 'q'), SearchView],
 };
 
-/** The views in the navigation, and those that belong to them. */
+/** The views in the navigation, each with the views that belong to it. */
 const NAVIGATION: readonly (readonly [ViewName, string, ...ViewName[]])[] = [
   ['overview', 'Ledger'],
   ['transactions', 'Transactions', 'transaction'],
@@ -106,13 +106,13 @@ const NAVIGATION: readonly (readonly [ViewName, string, ...ViewName[]])[] = [
 ];
 
 function Page() {
-  /** Counts arrivals, so that going to the present path shows its view again. */
+  /** Counts navigations, so that going to the current path shows its view again. */
   const [arrivals, setArrivals] = useState(0);
   const [defect, setDefect] = useState<unknown>();
-  // Before the first paint: who clicks or types at once is heard.
+  // Registered before the first paint, so that early clicks and keys are not lost.
   useLayoutEffect(() => {
     onArrival(() => setArrivals((count) => count + 1));
-    // A defect must be seen by the reader too, not only in the console.
+    // Readers must see errors too, not only the console.
     window.addEventListener('unhandledrejection', ({ reason }) => setDefect(reason));
     document.addEventListener('keydown', handleKey);
   }, []);
@@ -159,7 +159,7 @@ function Page() {
   );
 }
 
-/** Why no view can show this; undefined when one can try. */
+/** Why no view can show this; undefined if one can try. */
 function refusalOf(): Error | undefined {
   const version = chosenVersion();
   if (currentRoute() === undefined) {
@@ -170,7 +170,7 @@ function refusalOf(): Error | undefined {
   return new RangeError(`A version is a whole number below 2^64, not “${version}”.`);
 }
 
-/** A view; what breaks in it is said in its place, until the reader goes on. */
+/** A view. If it throws, the error is shown in its place until the reader moves on. */
 function Guarded({ Shown }: { Shown: ComponentType }) {
   const [error, reset] = useErrorBoundary();
   useEffect(() => onArrival(reset), [reset]);
@@ -181,7 +181,9 @@ function Guarded({ Shown }: { Shown: ComponentType }) {
   );
 }
 
-/** `/` goes to the search; Escape leaves a field of the header, or closes what is unfolded around the focus. */
+/**
+ * `/` moves to the search. Escape leaves a field of the header, or closes the open details element around the focus.
+ */
 function handleKey(event: KeyboardEvent): void {
   const target = event.target as HTMLElement;
   const isTyping = target.closest('input, textarea, select') !== null;
@@ -245,7 +247,7 @@ function Header({ view }: { view: ViewName | undefined }) {
   );
 }
 
-/** The version as of which everything is shown. */
+/** The version at which everything is shown. */
 function TimeMachine() {
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
@@ -262,7 +264,7 @@ function TimeMachine() {
     const { view = 'overview', parameters = [] } = currentRoute() ?? {};
     go(routePath(view, { ...Object.fromEntries(parameters), version: chosen }));
   };
-  // The field follows the address bar, and is the reader's otherwise.
+  // The field follows the address bar, unless the reader is editing it.
   useLayoutEffect(() => {
     input.current!.value = version;
   }, [version]);
@@ -294,7 +296,7 @@ function TimeMachine() {
   );
 }
 
-/** What is to be known of the node before its figures are read. */
+/** Properties of the node that readers should know before they read its figures. */
 function Badges() {
   const oldest = useLive().info?.oldest_ledger_version ?? '0';
   const { isControlled, fork } = NODE;
@@ -318,7 +320,7 @@ function Badges() {
   );
 }
 
-/** What there is room for on a narrow screen. */
+/** Facts that fit on a narrow screen. */
 const MAIN_FACTS = ['version', 'last block', 'all of this page is as of version', 'error'];
 
 const STATUS_TEXTS = {
@@ -329,7 +331,7 @@ const STATUS_TEXTS = {
   unreachable: 'Not reachable',
 } as const;
 
-/** Is the node answering, and how far its ledger has come; only changes of status are announced. */
+/** Whether the node is answering, and the ledger's progress. Only changes of status are announced. */
 function Strip() {
   const { status, info, failure } = useLive();
   const isGone = status === 'unreachable';
@@ -342,7 +344,7 @@ function Strip() {
   const facts: (readonly [name: string, value: string, title?: string])[] = [];
   const version = chosenVersion();
   if (version !== undefined && readU64(version) !== undefined) {
-    // Figures of now have no place beside those of another version.
+    // Current figures would be misleading beside those of another version.
     facts.push(['all of this page is as of version', groupDigits(version)]);
   } else if (info !== undefined) {
     const usecs = BigInt(info.ledger_timestamp);

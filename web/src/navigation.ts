@@ -1,22 +1,22 @@
-/** Going from view to view: links of the page change the address bar, and load no document. */
+/** Navigation between views: links within the page change the address bar without loading a document. */
 import { arriveAt, parseRoute } from './route.ts';
 
 const ARRIVAL = 'arrival';
 
-/** Goes to a path; to the present one again when it is the same. */
+/** Goes to a path. Going to the current one shows it again. */
 export function go(path: string): void {
   if (path !== location.pathname + location.search + location.hash)
     history.pushState(null, '', path);
   arrive();
 }
 
-/** Goes to a path, and leaves the present one out of the way back. */
+/** Goes to a path and replaces the current history entry. */
 export function replaceWith(path: string): void {
   history.replaceState(null, '', path);
   arrive();
 }
 
-/** Calls `listener` each time that the reader has gone somewhere. @returns what ends it */
+/** Calls `listener` after each navigation. @returns a function that removes the listener */
 export function onArrival(listener: () => void): () => void {
   window.addEventListener(ARRIVAL, listener);
   return () => window.removeEventListener(ARRIVAL, listener);
@@ -31,7 +31,7 @@ function arrive(): void {
   window.dispatchEvent(new Event(ARRIVAL));
 }
 
-/** Follows a link of the page, unless the reader wants it elsewhere: in another tab, or as a file. */
+/** Follows a link within the page, unless the reader wants a new tab or a download. */
 function follow(event: MouseEvent): void {
   const link = (event.target as Element).closest<HTMLAnchorElement>('a[href]');
   const isPlain =
@@ -44,7 +44,7 @@ function follow(event: MouseEvent): void {
   go(pathname + search + hash);
 }
 
-/** Begins; to be called once, before the first view is shown. */
+/** Starts navigation. Call it once, before the first view is shown. */
 export function startNavigation(): void {
   document.addEventListener('click', follow);
   window.addEventListener('popstate', arrive);

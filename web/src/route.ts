@@ -1,6 +1,6 @@
 /**
- * Routes: the path of a view with its parameters (src/api/http/page-paths.ts). Every view can be linked to and reloaded.
- * `version` has one meaning in all of them: what is shown is the ledger as of that version.
+ * Routes: the path of a view with its parameters (src/api/http/page-paths.ts). Every view can be linked and reloaded.
+ * `version` means the same in all of them: the ledger is shown at that version.
  */
 import { PAGE_PATHS, type ViewName } from '../../src/api/http/page-paths.ts';
 
@@ -13,14 +13,14 @@ export interface Route {
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-/** Of links to the public explorer, which shows several networks. */
+/** Parameter in links to the public explorer, which shows several networks. */
 const NETWORK = 'network';
 
 function piecesOf(path: string): string[] {
   return path.split('/').slice(1);
 }
 
-/** The parameters of a path that fits; undefined where it does not. */
+/** The parameters of a path that matches the pattern; undefined if it does not match. */
 function fitted(pattern: string, pieces: readonly string[]): Map<string, string> | undefined {
   const wanted = piecesOf(pattern);
   const found = new Map<string, string>();
@@ -43,7 +43,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Reads a path with its query; an unknown one is undefined. */
+/** Parses a path with its query; undefined if it is unknown. */
 export function parseRoute(target: string): Route | undefined {
   const [, path = '', query = ''] = /^([^?#]*)\??([^#]*)/s.exec(target)!;
   const pieces = piecesOf(path).map(decoded);
@@ -61,7 +61,7 @@ export function parseRoute(target: string): Route | undefined {
   return undefined;
 }
 
-/** Reads what the page linked to before it had paths: `#/block?height=3`. */
+/** Parses links from before the page had paths: `#/block?height=3`. */
 function parseHash(hash: string): Route | undefined {
   const [, name = '', query = ''] = /^#\/?([^?]*)\??(.*)$/s.exec(hash) ?? [];
   if (name === '') return parseRoute('/');
@@ -69,12 +69,15 @@ function parseHash(hash: string): Route | undefined {
   return { view: name as ViewName, parameters: new Map(new URLSearchParams(query)) };
 }
 
-/** Browsers fold dots away, and an empty part would be another path. */
+/** Browsers resolve `.` and `..`, and an empty segment would be another path. */
 function isSendable(text: string): boolean {
   return !['', '.', '..'].includes(text);
 }
 
-/** The path of a view, or undefined where a parameter that it needs is not given. @param left loses what is in the path */
+/**
+ * The path of a view, or undefined if a required parameter is missing. @param left parameters; those in the path are
+ * removed
+ */
 function filled(pattern: string, left: Map<string, string>): string | undefined {
   let path = '';
   for (const piece of piecesOf(pattern)) {
@@ -91,11 +94,11 @@ function filled(pattern: string, left: Map<string, string>): string | undefined 
 }
 
 /**
- * One path segment. Colons and commas stay readable: they need no encoding in a path. Browsers fold `.` and `..` away
- * however they are encoded, so nothing that is sent has them.
+ * One path segment. Colons and commas stay readable, because they need no encoding in a path. Browsers resolve `.` and
+ * `..` however they are encoded, so no request contains them.
  */
 export function pathSegment(text: string): string {
-  // Half of a surrogate pair cannot be percent-encoded.
+  // A lone surrogate cannot be percent-encoded.
   return encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\ufffd'))
     .replaceAll('%3A', ':')
     .replaceAll('%2C', ',');
@@ -125,7 +128,7 @@ interface Place {
   readonly hash: string;
 }
 
-/** Notes what is in the address bar. @returns the path that it should be, if it is known */
+/** Reads the address bar. @returns its canonical path, if the path is known */
 export function arriveAt({ pathname, search, hash }: Place): string | undefined {
   current = hash.startsWith('#/') ? parseHash(hash) : parseRoute(pathname + search);
   return current && hash.startsWith('#/')
@@ -133,12 +136,12 @@ export function arriveAt({ pathname, search, hash }: Place): string | undefined 
     : undefined;
 }
 
-/** What is in the address bar; undefined where no view has this path. */
+/** The route in the address bar; undefined if no view has this path. */
 export function currentRoute(): Route | undefined {
   return current;
 }
 
-/** A parameter in the address bar, trimmed; empty when it is not there. */
+/** A parameter in the address bar, trimmed; empty if it is absent. */
 export function parameter(name: string): string {
   return current?.parameters.get(name)?.trim() ?? '';
 }
@@ -148,14 +151,14 @@ export function chosenVersion(): string | undefined {
   return parameter('version') || undefined;
 }
 
-/** The path of a view that stays at the version in the address bar. */
+/** The path of a view at the version in the address bar. */
 export function linkTo(view: ViewName, parameters: Parameters = {}): string {
   return routePath(view, { version: chosenVersion(), ...parameters });
 }
 
-/** What a search text may be. */
+/** The possible meanings of a search text. */
 type SearchTerm =
-  /** Where it leads is known without asking: a module, an item of one, a stream. */
+  /** The target is known without a request: a module, an item of one, or a stream. */
   | {
       readonly kind: 'place';
       readonly view: ViewName;

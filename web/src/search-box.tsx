@@ -1,4 +1,4 @@
-/** One box for everything, which offers names while somebody types. */
+/** One search box for everything, which suggests names while the reader types. */
 import { useId, useRef, useState } from 'preact/hooks';
 import { ApiFailure } from './asking/api-client.ts';
 import { findNamed, type Named } from './asking/names.ts';
@@ -9,7 +9,7 @@ export const SEARCH_HINT =
   'A version or a height (5044), an address or a hash (0x…), a module (0x1::coin), an item of one ' +
   '(0x1::coin::transfer), an event stream (0x1/2), or a name of a module, a function or an asset.';
 
-/** How long after the last key names are looked up, in milliseconds. */
+/** Delay after the last key before names are looked up, in milliseconds. */
 const PAUSE_MS = 150;
 
 export function SearchBox() {
@@ -29,7 +29,7 @@ export function SearchBox() {
           if (!signal.aborted) setOffered(found);
         },
         (error: unknown) => {
-          // The search itself says what fails.
+          // ApiFailures are shown by the search itself.
           if (!signal.aborted && !(error instanceof ApiFailure)) reportError(error);
         },
       );
@@ -46,7 +46,7 @@ export function SearchBox() {
       input.reportValidity();
       return;
     }
-    // The next / begins another search.
+    // After this `/` focuses the search again.
     input.blur();
     if (chosen !== undefined) go(chosen.path);
     else if (term!.kind === 'place') go(linkTo(term!.view, term!.parameters));

@@ -1,7 +1,6 @@
 /**
- * Starts Swagger UI over this node's own document. It asks nobody else: no validator, no remote
- * fonts. Its own deep links complain in the console about every name with an underscore, so links
- * to operations are made here.
+ * Starts Swagger UI with this node's own document. It contacts nobody else: no validator, no remote fonts. Its own deep
+ * links log an error for every name with an underscore, so links to operations are handled here.
  */
 window.addEventListener('DOMContentLoaded', () => {
   const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -16,7 +15,7 @@ window.addEventListener('DOMContentLoaded', () => {
     docExpansion: 'list',
     validatorUrl: null,
     tryItOutEnabled: true,
-    // Its colours are written into the markup, below 4.5:1.
+    // Its highlight colours are in the markup, and their contrast is below 4.5:1.
     syntaxHighlight: false,
     presets: [window.SwaggerUIBundle.presets.apis],
     layout: 'BaseLayout',

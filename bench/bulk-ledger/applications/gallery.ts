@@ -20,7 +20,7 @@ import {
 } from '../model/slots.ts';
 import { type Call, pickReceiver, pickSender, type World } from '../model/world.ts';
 
-/** Paintings that exist at one time; above it the oldest is destroyed. */
+/** Maximum number of paintings at one time; beyond it the oldest is destroyed. */
 const MAX_PAINTINGS = 400;
 const FIRST_YEAR = 1500;
 const YEARS = 526;
@@ -52,13 +52,13 @@ interface Painting {
 
 interface Visitor {
   visits: number;
-  /** Address of the painting of the latest visit but the first. */
+  /** Address of the painting of the latest visit; `undefined` until the second visit. */
   favourite: Buffer | undefined;
 }
 
 export class Gallery {
   readonly #world: World;
-  /** By number, oldest first; numbers are dense except for the destroyed oldest ones. */
+  /** By number, oldest first. Only the oldest are destroyed, so numbers are contiguous. */
   readonly #paintings = new Map<number, Painting>();
   readonly #paintingSlots: Slots;
   readonly #visitors = new Map<number, Visitor>();
@@ -107,7 +107,7 @@ export class Gallery {
     return { sender: painter, payload: () => paint(title, (to) => to.u16(year)) };
   }
 
-  /** `0x1::object::transfer`: an event of the object's own stream, or a module event later on. */
+  /** `0x1::object::transfer`: emits an event of the object's own stream, and a module event after the migration. */
   #give(): Call {
     const { accounts, effects } = this.#world;
     const [number, painting] = this.#drawPainting();
@@ -156,7 +156,7 @@ export class Gallery {
     const owner = this.#world.accounts.addressBytes(painting.owner);
     writeGroup(writer, [
       objectCore({ object, owner, ungated: true, transfers: transfers.count() }),
-      // The last field is the reference to delete it: the object's own address.
+      // The last field is the object's own address, the reference that deletes it.
       [PAINTING_TAG, (to) => to.string(title).u16(year).exactU64(owners).u8(1).fixed(object)],
     ]);
   }

@@ -10,7 +10,7 @@ import { eventType } from '../model/events.ts';
 import { resourceKey, Slots, singleSlot, tableItemKey } from '../model/slots.ts';
 import { type Call, MOON_COIN, NATIVE_COIN, pickSender, type World } from '../model/world.ts';
 
-/** Orders that a book holds; above it the oldest is closed. */
+/** Maximum number of open orders in a book; beyond it the oldest is closed. */
 const MAX_OPEN_ORDERS = 500;
 
 const PLACED = eventType(`${CAFE_HEX}::market::OrderPlaced<${NATIVE_COIN}, ${MOON_COIN}>`);

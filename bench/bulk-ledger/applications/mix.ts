@@ -20,8 +20,8 @@ import {
 } from './transfers.ts';
 
 /**
- * Picks the next user transaction at random and applies it to the model. Applications that have state of their own
- * create it in genesis; `ticker` exists already.
+ * Picks the next user transaction at random and applies it to the model. Applications with state of their own create it
+ * in genesis; `ticker` exists already.
  */
 export function transactionMix(world: World, ticker: Ticker): () => Call {
   const shares: readonly (readonly [perMille: number, action: Action])[] = [

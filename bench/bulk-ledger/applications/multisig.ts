@@ -13,7 +13,7 @@ import { type Call, pickReceiver, type World } from '../model/world.ts';
 
 const MODULE = '0x1::multisig_account';
 const HANDLES = 9;
-/** Places of two handles among those of the resource. */
+/** Positions of two handles in the resource. */
 const CREATE_HANDLE = 3;
 const EXECUTE_HANDLE = 6;
 const CREATED = eventType(`${MODULE}::CreateTransactionEvent`);
@@ -112,7 +112,7 @@ export class Multisig {
       payload: () => ({
         kind: 'multisig',
         multisigAddress: accounts.address(MULTISIG_ACCOUNT),
-        // The other half is executed as it waits on the chain.
+        // Every other proposal is executed from the payload stored on chain.
         payload: proposal.sequenceNumber % 2 === 0 ? undefined : this.#payment(proposal),
       }),
     };
@@ -122,12 +122,12 @@ export class Multisig {
     return transfer(this.#world.accounts.addressBytes(receiver), amount);
   }
 
-  /** The payload as it waits on the chain: variant 0 of a multisig payload, then the call. */
+  /** The payload as it is stored on chain: variant 0 of a multisig payload, then the call. */
   #payloadBytes(proposal: Proposal): Buffer {
     return encodeBcs((writer) => EntryFunction.write(writer.uleb32(0), this.#payment(proposal)));
   }
 
-  /** The first fields of events: who acts, and on which proposal. */
+  /** The first fields of events: the account that acts, and the proposal. */
   #writeStep(writer: BcsWriter, { sequenceNumber }: Proposal): void {
     writer.fixed(this.#world.accounts.addressBytes(PROPOSER)).exactU64(sequenceNumber);
   }

@@ -1,4 +1,4 @@
-/** Published code: `beef::clock` appears by transaction and is upgraded again and again (`0x1::code`). */
+/** Published code: a transaction publishes `beef::clock`, and others upgrade it again and again (`0x1::code`). */
 
 import { type BcsWriter, encodeBcs } from '../../../src/move/bcs/bcs-writer.ts';
 import type { Address } from '../../../src/move/types/address.ts';
@@ -45,9 +45,9 @@ export function packageRegistry(address: Address, current: () => Package): Slots
 export class Clockmaker {
   readonly #world: World;
   readonly #slots: readonly Slots[];
-  /** Upgrades of the module; -1: it was never published. */
+  /** Number of the module's latest upgrade; -1 before it is published. */
   #upgrade = -1;
-  /** By the number of hands: upgrades repeat themselves, and assembling one costs milliseconds. */
+  /** Keyed by the number of hands: upgrades repeat, and assembling one costs milliseconds. */
   readonly #binaries = new Map<number, Buffer>();
 
   constructor(world: World) {

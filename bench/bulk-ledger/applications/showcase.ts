@@ -1,6 +1,6 @@
 /**
- * `cafe::showcase`: calls with every kind of argument, an event with every shape of data, calls signed by two, paid
- * by another, without sequence number, as a script, and calls that fail.
+ * `cafe::showcase`: calls with every kind of argument, an event with every shape of data, calls with two signers, with
+ * a fee payer, without a sequence number, from a script, and calls that fail.
  */
 
 import type { BcsWriter } from '../../../src/move/bcs/bcs-writer.ts';
@@ -18,7 +18,7 @@ import { transferNative } from './transfers.ts';
 
 const MODULE = `${CAFE_HEX}::showcase`;
 const SHOWN = eventType(`${MODULE}::Shown`);
-/** Octas that one of these payments moves, at most. */
+/** Maximum amount of one of these payments, in octas. */
 const MAX_PAYMENT_OCTAS = 1_000;
 
 const together = callsOf(`${MODULE}::together`);
@@ -114,7 +114,7 @@ function emitShown({ effects, gold, random }: World): void {
   });
 }
 
-/** A call of one of the showcase's functions, plainly signed or with a fee payer or without sequence number. */
+/** A call of one of the showcase's functions: plainly signed, with a fee payer or without a sequence number. */
 export const showArguments: Action = (world) => {
   const { random } = world;
   const sender = pickSender(world);
@@ -173,7 +173,7 @@ export const transferByScript: Action = (world) => {
 
 const COIN_MODULE = { kind: 'module', module: { address: ADDRESS_ONE, name: 'coin' } } as const;
 
-/** Ways to fail: all that such a transaction leaves is its fee and the sequence number. */
+/** Ways to fail: such a transaction only charges its fee and increments the sequence number. */
 const FAILURES: readonly ExecutionStatus[] = [
   {
     kind: 'moveAbort',

@@ -1,6 +1,6 @@
 /**
- * The token events that the reference translates from module events to old streams, all kinds of them
- * (docs/spec/http.md §7.6; the kinds of coins, accounts and objects are in assets.ts, accounts.ts and gallery.ts).
+ * All kinds of token events that the reference translates from module events to old streams (docs/spec/http.md §7.6).
+ * Events of coins, accounts and objects are in assets.ts, accounts.ts and gallery.ts.
  */
 import type { BcsWriter } from '../../../src/move/bcs/bcs-writer.ts';
 import { type MigratedEventType, migratedEventType } from '../model/events.ts';
@@ -13,14 +13,14 @@ export interface StudioFacts {
   readonly tokenObject: Uint8Array;
   readonly collection: string;
   readonly token: string;
-  /** Tells one event from the next. */
+  /** Makes each event different. */
   readonly number: number;
 }
 
 type Write = (writer: BcsWriter, facts: StudioFacts) => unknown;
 
 /**
- * One kind of event in both forms; the module event has all fields of the handle event, and more before and after
+ * One kind of event in both forms; the module event has all fields of the handle event, with more before and after
  * them.
  */
 interface EventKind {
@@ -28,7 +28,7 @@ interface EventKind {
   readonly common: Write;
   readonly before?: Write;
   readonly after?: Write;
-  /** How the event changes the artist's amount of the token; absent: not at all. */
+  /** Change of the artist's amount of the token; absent when the event does not change it. */
   readonly amountChange?: -1 | 1;
 }
 
@@ -115,7 +115,7 @@ const byArtist = { before: artist };
 const toArtist = { before: artist, amountChange: 1 } as const;
 const fromArtist = { before: artist, amountChange: -1 } as const;
 
-/** The kinds by the resource that has their handles, in the order of the handles. */
+/** Grouped by the resource that has their handles, in the order of the handles. */
 export const STUDIO_EVENTS = {
   tokenStore: [
     token('DepositEvent', 'TokenDeposit', idAndAmount, toArtist),
@@ -145,7 +145,7 @@ export const STUDIO_EVENTS = {
   ],
   eventStore: [
     store('CollectionUriMutateEvent', 'CollectionUriMutate', collectionTexts),
-    // The missing letter is the framework's own.
+    // The framework itself misspells this name.
     store(
       'CollectionMaxiumMutateEvent',
       'CollectionMaximumMutate',

@@ -33,7 +33,7 @@ export class Ticker {
   readonly #latestSlots: Slots;
   readonly #board: Slots;
 
-  /** Creates the board, with the first creation number that CAFE gives away. */
+  /** Creates the board, with CAFE's first creation number. */
   constructor(world: World) {
     const { accounts, effects, seed } = world;
     this.#world = world;

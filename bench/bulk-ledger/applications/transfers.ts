@@ -12,13 +12,13 @@ import {
   type World,
 } from '../model/world.ts';
 
-/** Most smallest units that one transfer moves. */
+/** Maximum amount of one transfer, in smallest units. */
 const MAX_TRANSFER_UNITS = 1_000_000;
-/** Octas that a new account begins with. */
+/** Initial balance of a new account, in octas. */
 const NEW_ACCOUNT_OCTAS = 1_000_000_000n;
 /** Maximum number of accounts that one batch creates. */
 const MAX_BATCH_ACCOUNTS = 20;
-/** A sender retains this many octas for fees. */
+/** Octas that a sender keeps for fees. */
 const FEE_RESERVE_OCTAS = 1_000_000n;
 
 const callTransfer = callsOf('0x1::aptos_account::transfer');
@@ -38,7 +38,7 @@ function issuerOf(world: World, asset: Asset): number {
   return asset === world.native ? FAUCET_ACCOUNT : CAFE_ACCOUNT;
 }
 
-/** Sender, receiver and amount of a transfer; the asset's issuer replaces senders who have too little. */
+/** Sender, receiver and amount of a transfer. A sender with too little is replaced by the asset's issuer. */
 function drawTransfer(world: World, asset: Asset): [from: number, to: number, amount: bigint] {
   const amount = BigInt(world.random.between(1, MAX_TRANSFER_UNITS));
   const to = pickReceiver(world, asset.holders);
@@ -72,7 +72,7 @@ export const transferMoon: Action = (world) => {
 function transferAsset(world: World, asset: Asset): Call {
   const { accounts } = world;
   const [drawn, receiver, amount] = drawTransfer(world, asset);
-  // Primary stores only: coins that are still in a coin store cannot be sent this way.
+  // Only primary stores: coins in a coin store cannot be sent this way.
   const from = asset.fungibleBalance(drawn) >= amount ? drawn : issuerOf(world, asset);
   asset.withdrawFungible(from, amount);
   asset.depositFungible(receiver, amount);
@@ -84,14 +84,14 @@ function transferAsset(world: World, asset: Asset): Call {
 /** `0x1::primary_fungible_store::transfer` of the native coin as a fungible asset. */
 export const transferNativeAsset: Action = (world) => transferAsset(world, world.native);
 
-/** The same of an asset that never was a coin. */
+/** The same for an asset that never was a coin. */
 export const transferGold: Action = (world) => transferAsset(world, world.gold);
 
 /** `0x1::aptos_account::batch_transfer` to accounts that did not exist; a plain transfer when all exist. */
 export const createAccounts: Action = (world) => {
   const { accounts, effects, native, random } = world;
   if (accounts.isFull) return transferNative(world);
-  // A twentieth of those that exist: young ledgers grow slowly, old ones reach their size.
+  // A twentieth of the existing accounts: young ledgers grow slowly, old ones reach their size.
   const { capacity, count } = accounts;
   const wanted = Math.min(MAX_BATCH_ACCOUNTS, 1 + Math.floor(count / 20));
   const created: number[] = [];

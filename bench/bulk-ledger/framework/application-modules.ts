@@ -1,6 +1,6 @@
 /**
- * The applications of the sample ledger: user modules of CAFE with generics, enums, views, event structs, friends,
- * old bytecode and every kind of argument, and one of BEEF that is published later and upgraded again and again.
+ * The applications of the sample ledger: user modules of CAFE with generics, enums, views, event structs, friends, old
+ * bytecode and every kind of argument; and one module of BEEF that is published later and upgraded again and again.
  */
 import type { Address } from '../../../src/move/types/address.ts';
 import { BEEF, CAFE } from '../../../src/sample/publishers.ts';

@@ -1,6 +1,6 @@
 /**
- * Part 2 of 6: the chain at 0x1: blocks, epochs, time, validators, features, fees (layouts: docs/spec/ledger.md §2.3,
- * §2.7, docs/spec/move.md §4.2).
+ * Part 2 of 6: the chain's own modules at 0x1, for blocks, epochs, time, validators, features and fees (layouts:
+ * docs/spec/ledger.md §2.3, §2.7, docs/spec/move.md §4.2).
  */
 export const CHAIN_MODULES = `
 module 0x1::chain_id {

@@ -19,7 +19,7 @@ import { moduleKey, resourceKey, singleSlot } from '../model/slots.ts';
 import { genesisModules } from './framework.ts';
 
 const FRAMEWORK_ACCOUNTS: readonly Address[] = ['1', '3', '4'].map(padAddress);
-/** Gas units; no block reaches it. */
+/** In gas units; no block reaches it. */
 const BLOCK_GAS_LIMIT = 100_000;
 const GAS_ENTRIES: readonly (readonly [key: string, value: number])[] = [
   ['txn.min_transaction_gas_units', 2_760_000],
@@ -48,7 +48,7 @@ export function createFrameworkResources(effects: Effects, settings: SampleSetti
     create(address, '0x1::account::Account', (to) => writeAccount(to, address));
   }
   create(CAFE, SAMPLE_RESOURCE, (to) =>
-    // No generator of samples: nothing can be executed on this ledger.
+    // 0: no version of the sample generator, because nothing can be executed on this ledger.
     to.exactU64(0).u64(settings.seed).exactU64(settings.accounts),
   );
   const at = (type: string, write: ValueWriter): void => create(ADDRESS_ONE, type, write);
@@ -69,7 +69,7 @@ export function createFrameworkResources(effects: Effects, settings: SampleSetti
   at('0x1::account::OriginatingAddress', (to) => to.fixed(handle('originating addresses')));
 }
 
-/** A V4 (docs/spec/transactions.md §7): a shuffler by use case, a gas limit, and removal of duplicates. */
+/** A V4 (docs/spec/transactions.md §7): a use-case-aware shuffler, a gas limit, and deduplication. */
 function writeExecutionConfig(writer: BcsWriter): void {
   writer.uleb32(4);
   writer.uleb32(4).exactU64(10).exactU64(10).exactU64(10);
@@ -80,7 +80,7 @@ function writeExecutionConfig(writer: BcsWriter): void {
 /** Writes `0x1::account::Account` of a framework address: its authentication key is not the hash of any key. */
 function writeAccount(writer: BcsWriter, address: Address): void {
   const bytes = addressBytes(address);
-  // Its own two handles; 0x1 has given numbers to epochs and twice to blocks, too.
+  // Two for the account's own handles; 0x1 also used one number for epochs and two for blocks.
   const creationNumbers = address === ADDRESS_ONE ? 5 : 2;
   writer.bytes(bytes).exactU64(0).exactU64(creationNumbers);
   writeEventHandle(writer, 0, 0, bytes);

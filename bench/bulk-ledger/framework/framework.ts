@@ -1,6 +1,6 @@
 /**
- * The modules of a sample ledger: its own framework (the modules of 0x1, 0x3 and 0x4 whose names and layouts the
- * interface relies on, declared in our own words) and the applications, assembled without code (see assemble.ts).
+ * The modules of a sample ledger: its own framework and the applications, assembled without code (see assemble.ts). The
+ * framework has the modules of 0x1, 0x3 and 0x4 whose names and layouts the API relies on, in our own declarations.
  */
 import { type AssembledModule, assembleModules } from '../../../src/sample/assembler/assemble.ts';
 import type { ModuleDeclaration, NamedAddresses } from '../../../src/sample/assembler/declare.ts';

@@ -1,8 +1,8 @@
 /**
- * The accounts of the sample ledger: a few special ones, then the ordinary ones in the order of their creation. All
- * of it is in flat arrays, so that a million accounts cost memory by the byte and not by the object.
+ * The accounts of the sample ledger: a few special ones, then the ordinary ones in the order of their creation. Flat
+ * arrays hold all of it, because a million objects would take too much memory.
  *
- * Only the first ordinary accounts sign (MAX_SIGNERS); the others have addresses without known keys and receive.
+ * Only the first ordinary accounts sign (MAX_SIGNERS); the others only receive, and their addresses have no known keys.
  */
 
 import { ADDRESS_BYTES, type Address } from '../../../src/move/types/address.ts';
@@ -26,7 +26,7 @@ const CREATOR_SCHEMES: readonly KeyScheme[] = KEY_SCHEMES;
 export const CREATOR_ACCOUNTS = CREATOR_SCHEMES.length;
 export const FIRST_ORDINARY_ACCOUNT = FIRST_CREATOR_ACCOUNT + CREATOR_ACCOUNTS;
 
-/** Ordinary accounts that sign transactions, at most: a key takes 2 KB and 100 µs. */
+/** Maximum number of ordinary accounts that sign transactions: a key takes 2 KB and 100 µs. */
 const MAX_SIGNERS = 4_096;
 
 const COIN_REGISTER_CREATION_NUMBER = 0;
@@ -88,7 +88,7 @@ export class Accounts {
         writer.exactU64(this.#creationNumbers[index]!);
         this.#coinRegistrations.write(writer, index);
         this.#keyRotations.write(writer, index);
-        // Nobody was offered the account's capabilities.
+        // Nobody has been offered the account's capabilities.
         writer.u8(0).u8(0);
       },
     });
@@ -129,18 +129,18 @@ export class Accounts {
     return this.#addresses.toString('hex', index * ADDRESS_BYTES, (index + 1) * ADDRESS_BYTES);
   }
 
-  /** The key that signs for an account now. */
+  /** The account's current signing key. */
   key(index: number): SampleKey {
     return this.#ring.key(index, this.#keyGenerations[index]!);
   }
 
-  /** 32 bytes: the hash of the key that signs now, or the address of an account that never signs. */
+  /** 32 bytes: the hash of the current signing key, or the address of an account that never signs. */
   authenticationKey(index: number): Buffer {
     if (index >= this.signerLimit || index === MULTISIG_ACCOUNT) return this.addressBytes(index);
     return this.key(index).authenticationKey;
   }
 
-  /** Takes the next `count` creation numbers of an account; the answer is the first. */
+  /** Reserves the next `count` creation numbers of an account and returns the first. */
   takeCreationNumbers(index: number, count: number): number {
     const first = this.#creationNumbers[index]!;
     this.#creationNumbers[index] = first + count;
@@ -148,7 +148,7 @@ export class Accounts {
     return first;
   }
 
-  /** Records that an account has a store for a coin now, by the coin's `0x1::type_info::TypeInfo`. */
+  /** Records that an account now has a store for a coin, given the coin's `0x1::type_info::TypeInfo`. */
   registerCoin(index: number, writeTypeInfo: ValueWriter): void {
     // Only a handle event changes the account.
     if (!this.effects.moduleEvents) this.effects.modify(this.slots, index);
@@ -165,7 +165,7 @@ export class Accounts {
     );
   }
 
-  /** An event of one of the account's own handles; the module event has the account in front. */
+  /** An event of one of the account's own handles; the module event has the account as its first field. */
   #emit(
     type: typeof COIN_REGISTER,
     handles: EventHandles,

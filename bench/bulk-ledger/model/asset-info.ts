@@ -1,6 +1,6 @@
 /**
- * Resources that describe each asset: coin infos, metadata objects, supplies. Supplies are brought up to date by
- * the last transaction of a block, where the block's fees are burned, and not by every transfer.
+ * Resources that describe each asset: coin infos, metadata objects, supplies. Supplies are updated by the last
+ * transaction of a block, which burns the block's fees, and not by every transfer.
  */
 import type { BcsWriter } from '../../../src/move/bcs/bcs-writer.ts';
 import { ADDRESS_ONE, type Address } from '../../../src/move/types/address.ts';
@@ -17,7 +17,7 @@ import {
   writeGroup,
 } from './slots.ts';
 
-/** Where the native coin's supply is, on every chain (docs/spec/ledger.md §5.9). */
+/** Address of the native coin's supply on every chain (docs/spec/ledger.md §5.9). */
 const SUPPLY_HANDLE: Address = '1b854694ae746cdbd8d44186ca4929b2b337df21d1c74633be19b2710552fdca';
 const SUPPLY_KEY: Address = '0619dc29a0aac8fa146714058e8dd6d2d0f3bdf5f6331907bf91f3acd81e6935';
 const MAX_U128 = (1n << 128n) - 1n;
@@ -34,7 +34,7 @@ interface AssetNames {
   readonly decimals: number;
   readonly iconUri: string;
   readonly projectUri: string;
-  /** Who owns the metadata object; 32 bytes. */
+  /** Owner of the metadata object; 32 bytes. */
   readonly owner: Uint8Array;
   /** A fungible asset's supply is a plain number with a maximum, or an aggregator. */
   readonly supply: 'plain' | 'concurrent';
@@ -50,7 +50,7 @@ export class AssetInfo {
   #writtenCoinSupply: bigint;
   #writtenFungibleSupply: bigint;
 
-  /** Creates the slots; after genesis has minted. */
+  /** Creates the slots. Called after genesis has minted. */
   constructor(effects: Effects, asset: Asset, names: AssetNames, isNative: boolean) {
     this.#asset = asset;
     this.#names = names;
@@ -116,7 +116,7 @@ export class AssetInfo {
   }
 }
 
-/** Creates `0x1::coin::CoinConversionMap` and its table: which coin is paired with which asset. */
+/** Creates `0x1::coin::CoinConversionMap` and its table, which pairs coins with fungible assets. */
 export function createCoinConversionMap(
   effects: Effects,
   handle: Address,

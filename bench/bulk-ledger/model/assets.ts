@@ -1,6 +1,6 @@
 /**
- * What accounts own: coins in coin stores, fungible assets in primary stores, or both. One Asset is a coin with its
- * paired fungible asset, or a fungible asset alone (docs/spec/http.md §9, layouts docs/spec/ledger.md §5.10).
+ * The assets of accounts: coins in coin stores, fungible assets in primary stores, or both. One Asset is a coin with
+ * its paired fungible asset, or a fungible asset alone (docs/spec/http.md §9, layouts docs/spec/ledger.md §5.10).
  */
 
 import { U64_MAX } from '../../../src/move/bcs/bcs-reader.ts';
@@ -62,9 +62,9 @@ interface ObjectCore {
   readonly owner: Uint8Array;
   /** Whether owners may transfer it freely. */
   readonly ungated: boolean;
-  /** Events that its own handle has emitted; 0 when absent. */
+  /** Number of events that its own handle has emitted; 0 when absent. */
   readonly transfers?: number;
-  /** Event handles in all, its own included; 1 when absent. */
+  /** Number of event handles, including its own; 1 when absent. */
   readonly handles?: number;
 }
 
@@ -101,7 +101,9 @@ export class Asset {
   readonly #withdrawals: EventHandles;
   readonly #coinStores: Slots | undefined;
   readonly #fungibleStores: Slots;
-  /** 32 bytes each, for accounts that act often: a million others would take a hundred megabytes. */
+  /**
+   * 32 bytes each, only for accounts that act often: the addresses of a million others would take a hundred megabytes.
+   */
   readonly #storeAddresses: Buffer;
   readonly #accounts: Accounts;
   readonly #effects: Effects;
@@ -171,7 +173,7 @@ export class Asset {
     return (this.#flags[account]! & IS_CONCURRENT) !== 0;
   }
 
-  /** An account's amount in both stores together. */
+  /** An account's total amount in both stores. */
   balance(account: number): bigint {
     return this.#coins[account]! + this.#fungible[account]!;
   }
@@ -194,7 +196,7 @@ export class Asset {
     return address;
   }
 
-  /** Opens a coin store; before the event migration that is itself an event of the account. */
+  /** Opens a coin store. Before the event migration this emits an event of the account. */
   openCoinStore(account: number): void {
     if (this.#coinStores === undefined || this.coinType === undefined) {
       throw new Error(`${formatAddress(this.metadata)} is not a coin`);
@@ -233,7 +235,7 @@ export class Asset {
     );
   }
 
-  /** Takes coins, from the coin store as far as it goes. The caller has checked the balance. */
+  /** Withdraws from the coin store first, then from the primary store. The caller has checked the balance. */
   withdraw(account: number, amount: bigint): void {
     const fromCoins = this.#takeCoins(account, amount);
     if (fromCoins > 0n) this.#coinEvent(COIN_WITHDRAW, this.#withdrawals, account, fromCoins);
@@ -247,7 +249,7 @@ export class Asset {
     );
   }
 
-  /** Takes the fee of a transaction: without events (docs/spec/ledger.md has them in the fee statement). */
+  /** Withdraws a transaction's fee without an event: the fee statement records it (docs/spec/ledger.md). */
   takeFee(account: number, amount: bigint): void {
     const fromCoins = this.#takeCoins(account, amount);
     if (amount > fromCoins) this.#takeFungible(account, amount - fromCoins);
@@ -273,7 +275,7 @@ export class Asset {
     this.#effects.modify(this.#fungibleStores, account);
   }
 
-  /** Takes up to an amount from the coin store; the answer is how much it was. */
+  /** Withdraws up to `most` from the coin store and returns the amount. */
   #takeCoins(account: number, most: bigint): bigint {
     const coins = this.#coins[account]!;
     const amount = most < coins ? most : coins;
@@ -304,7 +306,7 @@ export class Asset {
     this.#effects.migratedEvent(type, handles, account, write, writeOwner);
   }
 
-  /** The coin and the account, as the module events of coin stores begin. */
+  /** The coin and the account: the first fields of module events of coin stores. */
   #writeHolder(writer: BcsWriter, account: number): void {
     writer.string(this.coinType!).fixed(this.#accounts.addressBytes(account));
   }

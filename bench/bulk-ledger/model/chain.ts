@@ -1,5 +1,5 @@
 /**
- * The chain itself: blocks, epochs, time, validators, features; the resources at 0x1 that every block changes
+ * The chain itself: blocks, epochs, time, validators, features, and the resources at 0x1 that every block changes
  * (docs/spec/ledger.md §2.3). Time is part of the model: it begins on 2026-01-01 and does not depend on a clock.
  */
 
@@ -19,7 +19,7 @@ import { resourceKey, Slots, singleSlot, tableItemKey } from './slots.ts';
 /** Chain id of every sample ledger, different from all public networks. */
 export const SAMPLE_CHAIN_ID = 204;
 export const VALIDATORS = 4;
-/** Octas that every user pays for a gas unit, and the least that the gas schedule allows. */
+/** Octas that every user pays for a gas unit; also the minimum that the gas schedule allows. */
 export const GAS_UNIT_PRICE = 100;
 /** 2026-01-01T00:00:00Z in microseconds since 1970. */
 export const FIRST_BLOCK_TIME_USECS = 1_767_225_600_000_000;
@@ -27,7 +27,7 @@ export const FIRST_BLOCK_TIME_USECS = 1_767_225_600_000_000;
 const EPOCH_INTERVAL_USECS = 10_000_000;
 /** From this epoch on the framework emits module events where it emitted handle events. */
 export const MODULE_EVENT_EPOCH = 4;
-/** Blocks that the commit history remembers (docs/spec/ledger.md §2.3). */
+/** Number of blocks in the commit history (docs/spec/ledger.md §2.3). */
 const COMMIT_HISTORY_BLOCKS = 2_000;
 
 const EPOCH_STREAM = 2;
@@ -38,8 +38,8 @@ const CONSENSUS_KEY_BYTES = 48;
 const MODULE_EVENT_FEATURE = 57;
 /**
  * Feature bits that are on from the start: bytecode versions 6 to 10, identifiers of 255 bytes (docs/spec/move.md
- * §4.2), and the coin and object features that the sample's stores rely on,
- * accounts without a resource (docs/spec/http.md §1.5).
+ * §4.2), the coin and object features that the sample's stores rely on, and accounts without a resource
+ * (docs/spec/http.md §1.5).
  */
 const GENESIS_FEATURES = [5, 38, 40, 60, 64, 67, 86, 91, 102, 106];
 
@@ -61,7 +61,7 @@ export interface BlockHeader {
   readonly timestamp: number;
 }
 
-/** Genesis counts as a block that nobody proposed. */
+/** Genesis counts as a block without a proposer. */
 const GENESIS_HEADER: BlockHeader = {
   id: Buffer.alloc(32),
   epoch: 0,
@@ -87,7 +87,7 @@ export class Chain {
   readonly validators: readonly Validator[];
   readonly #effects: Effects;
   #lastReconfiguration = 0;
-  /** The newest block: the items of older ones in the ring of the last blocks are never written again. */
+  /** The newest block. Older items in the ring of recent blocks are never written again. */
   #newest = GENESIS_HEADER;
   readonly #blockEvents = EventHandles.ofResource(FRAMEWORK, BLOCK_STREAM);
   readonly #epochEvents = EventHandles.ofResource(FRAMEWORK, EPOCH_STREAM);
@@ -101,7 +101,7 @@ export class Chain {
   readonly #performanceSlot: Slots;
   readonly #validatorSlot: Slots;
 
-  /** Creates all of it, with the first block and the first epoch. */
+  /** Creates these resources, with the first block and the first epoch. */
   constructor(seed: bigint, effects: Effects) {
     this.#effects = effects;
     this.validators = Array.from({ length: VALIDATORS }, (_, index) => newValidator(seed, index));
@@ -145,7 +145,7 @@ export class Chain {
     this.#emitBlock(GENESIS_HEADER);
   }
 
-  /** Begins a block: time moves on, its event is emitted, its proposer's work is counted. */
+  /** Begins a block: advances the time, emits the block's event and counts its proposer's work. */
   startBlock(header: BlockHeader): void {
     this.#effects.now = header.timestamp;
     this.height = header.height;
@@ -228,7 +228,7 @@ function writeValidatorSet(writer: BcsWriter, validators: readonly Validator[]):
   writer.u128(VALIDATOR_VOTING_POWER * BigInt(validators.length)).u128(0n);
 }
 
-/** Features as the chain holds them: bit i is bit i mod 8 of byte i / 8. */
+/** Features as the chain stores them: bit i is bit i mod 8 of byte i / 8. */
 function featureBytes(features: readonly number[]): Buffer {
   const bytes = Buffer.alloc(Math.max(...features) / 8 + 1);
   for (const feature of features) bytes[feature >> 3]! |= 1 << (feature & 7);

@@ -1,7 +1,7 @@
 /**
- * Collects the effects of one transaction while the model changes: slots touched, events emitted. At the end it becomes
- * a write set and events in the wire's own bytes. While a history is only replayed to get at its end, nothing is
- * collected and nothing is encoded.
+ * Collects the effects of one transaction while the model changes: slots touched, events emitted. At the end they
+ * become a write set and events in wire format. While a history is replayed only to reach its end, nothing is collected
+ * or encoded.
  */
 import { BcsWriter } from '../../../src/move/bcs/bcs-writer.ts';
 import { StateValueMetadata } from '../../../src/move/types/state-value.ts';
@@ -9,7 +9,7 @@ import type { ValueWriter } from '../../../src/sample/calls.ts';
 import type { EventHandles, EventType, MigratedEventType } from './events.ts';
 import type { Slots } from './slots.ts';
 
-/** By their variants of WriteOp (docs/spec/ledger.md §1.1); with metadata three more. */
+/** Indexed by WriteOp variant (docs/spec/ledger.md §1.1); variants with metadata are three higher. */
 const OPERATIONS = ['creation', 'modification', 'deletion'] as const;
 const WITH_METADATA = 3;
 
@@ -24,7 +24,7 @@ interface Touch {
 }
 
 export class Effects {
-  /** Time of the block that is made, microseconds since 1970; 0 at genesis. */
+  /** Time of the current block in microseconds since 1970; 0 in genesis. */
   now = 0;
   /** Whether the framework emits module events where it emitted handle events before. */
   moduleEvents = false;
@@ -34,18 +34,18 @@ export class Effects {
   /** BCS of each ContractEvent. */
   #events: Buffer[] = [];
 
-  /** A slot that did not exist before this transaction. Called when the model has it. */
+  /** Records a slot that did not exist before this transaction. Called once the model has it. */
   create(slots: Slots, index = 0): void {
     slots.setCreatedAt(index, this.now);
     this.#touch(slots, index, 'creation');
   }
 
-  /** A slot whose value the transaction changes. */
+  /** Records a slot whose value the transaction changes. */
   modify(slots: Slots, index = 0): void {
     this.#touch(slots, index, 'modification');
   }
 
-  /** A slot that the transaction removes. Called before the model forgets it. */
+  /** Records a slot that the transaction removes. Called before the model drops it. */
   delete(slots: Slots, index = 0): void {
     this.#touch(slots, index, 'deletion');
   }
@@ -81,8 +81,8 @@ export class Effects {
   }
 
   /**
-   * An event of a handle before the framework's event migration, a module event after it.
-   * @param writeOwner writes what only the module event has, in front of what both have
+   * Emits an event of a handle before the framework's event migration, and a module event after it.
+   * @param writeOwner writes the leading fields that only the module event has
    */
   migratedEvent(
     type: MigratedEventType,
@@ -116,7 +116,7 @@ export class Effects {
 
   /** BCS of the write set of all slots written since the last call, from the current model. */
   takeWriteSet(): Buffer {
-    // The wire wants the order of the serialized keys.
+    // The wire format orders writes by their serialized keys.
     const touches = [...this.#touches.values()].sort((left, right) =>
       Buffer.compare(left.key, right.key),
     );

@@ -1,4 +1,4 @@
-/** Types of events, and the handles whose streams they go to. */
+/** Types of events, and the handles of their streams. */
 import type { BcsWriter } from '../../../src/move/bcs/bcs-writer.ts';
 import { parseTypeTag } from '../../../src/move/types/type-parser.ts';
 import { TypeTag } from '../../../src/move/types/type-tag.ts';
@@ -27,7 +27,7 @@ export function migratedEventType(
   };
 }
 
-/** Event handles told apart by an index: one for each account, or several of one resource. */
+/** Event handles addressed by an index: one for each account, or several of one resource. */
 export class EventHandles {
   readonly #counts: Uint32Array;
   readonly #address: (index: number) => Uint8Array;
@@ -43,7 +43,7 @@ export class EventHandles {
     this.#creationNumber = creationNumber;
   }
 
-  /** The handles of one resource, whose creation numbers follow each other. */
+  /** The handles of one resource, with consecutive creation numbers. */
   static ofResource(address: Uint8Array, first: number | bigint, size = 1): EventHandles {
     return new EventHandles(
       size,
@@ -52,12 +52,12 @@ export class EventHandles {
     );
   }
 
-  /** Events that a handle has emitted; none for an index that never emits. */
+  /** Number of events that a handle has emitted; 0 for an index that never emits. */
   count(index = 0): number {
     return this.#counts[index] ?? 0;
   }
 
-  /** The sequence number of a handle's next event, which is counted now. */
+  /** Returns the sequence number of a handle's next event and increments the count. */
   take(index: number): number {
     const sequenceNumber = this.count(index);
     this.#counts[index] = sequenceNumber + 1;
@@ -68,7 +68,7 @@ export class EventHandles {
     writer.u64(BigInt(this.#creationNumber(index))).fixed(this.#address(index));
   }
 
-  /** Writes one handle (docs/spec/ledger.md §1.3): how many events it emitted, and the key of its stream. */
+  /** Writes one handle (docs/spec/ledger.md §1.3): its number of emitted events, and the key of its stream. */
   write(writer: BcsWriter, index = 0): void {
     this.writeKey(writer.exactU64(this.count(index)), index);
   }

@@ -1,6 +1,6 @@
 /**
- * State slots: where the generator's model meets the ledger's state. `Slots` are many slots of one shape, told apart
- * by an index. They know each slot's state key and how to write its value from the model as it is now.
+ * State slots connect the generator's model to the ledger's state. `Slots` are many slots of one shape, addressed by an
+ * index. They know each slot's state key and how to encode its value from the current model.
  */
 import { type BcsWriter, encodeBcs } from '../../../src/move/bcs/bcs-writer.ts';
 import { ADDRESS_BYTES, type Address, addressBytes } from '../../../src/move/types/address.ts';
@@ -15,10 +15,10 @@ import type { StateValueMetadata } from '../../../src/move/types/state-value.ts'
 import { parseStructTag } from '../../../src/move/types/type-parser.ts';
 import type { ValueWriter } from '../../../src/sample/calls.ts';
 
-/** Slots that share a shape, at most; with the shape's number the index makes an id that fits a double. */
+/** Maximum number of slots of one shape: shape number and index together form an id that fits a double. */
 const MAX_SLOTS = 2 ** 32;
 
-/** Octas that a new slot costs, as far as this ledger is concerned. */
+/** Octas that a new slot costs in this ledger. */
 const SLOT_DEPOSIT_OCTAS = 40_000n;
 
 /** Variant of a state key under an address (docs/spec/ledger.md §1.2). */
@@ -29,7 +29,7 @@ interface SlotShape {
   readonly write: (writer: BcsWriter, index: number) => unknown;
   /** Octas of bytes deposit; more than 0 makes the slot's metadata a V1. */
   readonly bytesDeposit?: (index: number) => bigint;
-  /** The most slots that exist at one time, with consecutive indices; absent: as many as there are indices. */
+  /** Maximum number of slots at one time, with consecutive indices; absent: as many as there are indices. */
   readonly most?: number;
 }
 
@@ -38,7 +38,7 @@ let shapes = 0;
 export class Slots {
   readonly shape: SlotShape;
   readonly #number: number;
-  /** Microseconds since 1970 by place; 0: at genesis. */
+  /** Microseconds since 1970, by position in the ring; 0 for slots created in genesis. */
   #createdAt = new Float64Array(1);
 
   constructor(shape: SlotShape) {
@@ -51,7 +51,7 @@ export class Slots {
     return this.#number * MAX_SLOTS + index;
   }
 
-  /** Remembers when a slot was created, microseconds since 1970. */
+  /** Records when a slot was created, in microseconds since 1970. */
   setCreatedAt(index: number, createdAt: number): void {
     const place = this.#placeOf(index);
     if (place >= this.#createdAt.length) {
@@ -62,7 +62,7 @@ export class Slots {
     this.#createdAt[place] = createdAt;
   }
 
-  /** Creation metadata of writes of the slot: none for slots of genesis (docs/spec/ledger.md §1.1). */
+  /** Metadata of writes of the slot; `undefined` for slots created in genesis (docs/spec/ledger.md §1.1). */
   metadata(index: number): StateValueMetadata | undefined {
     const createdAt = this.#createdAt[this.#placeOf(index)] ?? 0;
     if (createdAt === 0) return undefined;
@@ -81,7 +81,7 @@ export function singleSlot(key: Buffer, write: ValueWriter): Slots {
   return new Slots({ key: () => key, write });
 }
 
-/** BCS of the state keys that share one path, by the 32 bytes of an address. */
+/** Returns the BCS of a state key with a fixed path, for the 32 bytes of an address. */
 type PathKeys = (address: Uint8Array) => Buffer;
 
 function pathKeys(path: Path): PathKeys {
@@ -113,7 +113,10 @@ export function moduleKey(address: Address, name: string): Buffer {
   return StateKey.encode(moduleStateKey(address, name));
 }
 
-/** BCS of the state key of a table item, from its key's own value. */
+/**
+ * BCS of the state key of a table item.
+ * @param writeKey writes the item's key
+ */
 export function tableItemKey(handle: Address, writeKey: ValueWriter): Buffer {
   const key = encodeBcs(writeKey);
   return StateKey.encode({ kind: 'tableItem', handle, key });
@@ -121,7 +124,7 @@ export function tableItemKey(handle: Address, writeKey: ValueWriter): Buffer {
 
 export type GroupMember = readonly [tag: Buffer, write: ValueWriter];
 
-/** BCS of a struct tag, as the keys of a group's map hold it. */
+/** BCS of a struct tag, as in the keys of a resource group's map. */
 export function structTagBytes(type: string): Buffer {
   return encodeStructTag(parseStructTag(type));
 }

@@ -1,5 +1,5 @@
 /**
- * The state that user actions share, and the calls that they make. Random numbers are drawn before anything is
+ * The state that user actions share, and the calls that they return. Random numbers are drawn before anything is
  * encoded, so a replayed history draws the same numbers without encoding.
  */
 
@@ -17,7 +17,7 @@ export const MOON_COIN = `${CAFE_HEX}::moon_coin::MoonCoin`;
 
 /** An account with fewer octas does not send. */
 const MIN_SENDER_OCTAS = 10_000_000n;
-/** Attempts to pick a sender before the faucet is used. */
+/** Attempts to pick a sender before falling back to the faucet. */
 const SENDER_DRAWS = 4;
 
 export interface World {
@@ -25,23 +25,23 @@ export interface World {
   readonly random: Random;
   readonly effects: Effects;
   readonly accounts: Accounts;
-  /** The native coin, which fees are paid in. */
+  /** The native coin, in which fees are paid. */
   readonly native: Asset;
   readonly moon: Asset;
   /** A fungible asset that never was a coin. */
   readonly gold: Asset;
 }
 
-/** A user's call, after its effects on the model. */
+/** A user's call, whose effects on the model are already applied. */
 export interface Call extends SignedCall {
   /** Success when absent. */
   readonly status?: ExecutionStatus;
 }
 
-/** One kind of thing that users do. */
+/** One kind of user action. */
 export type Action = (world: World) => Call;
 
-/** An account that can sign and pay: mostly one of a few busy ones. */
+/** Picks an account that can sign and pay, usually one of a few busy ones. */
 export function pickSender({ random, accounts, native }: World): number {
   const ordinary = accounts.signers - FIRST_ORDINARY_ACCOUNT;
   for (let draw = 0; draw < SENDER_DRAWS && ordinary > 0; draw += 1) {
@@ -51,7 +51,7 @@ export function pickSender({ random, accounts, native }: World): number {
   return FAUCET_ACCOUNT;
 }
 
-/** An account that can receive, among those below `limit`; seven in ten are busy ones. */
+/** Picks an account below `limit` that can receive; seven in ten are busy ones. */
 export function pickReceiver({ random, accounts }: World, limit: number): number {
   const known = Math.min(accounts.count, limit) - FIRST_ORDINARY_ACCOUNT;
   if (known <= 0) return FAUCET_ACCOUNT;

@@ -3,7 +3,7 @@ import { answerQuery } from '../../../src/indexer/graphql/answer.ts';
 import { QUERY_LIMITS, type QueryLimits } from '../../../src/indexer/graphql/limits.ts';
 import { type JsonValue, parseJson } from '../../../src/move/json/json-text.ts';
 
-/** A request as its client sends it. */
+/** A request body as its client sends it. */
 export function bodyOf(
   query: string,
   variables?: Readonly<Record<string, unknown>>,
@@ -12,7 +12,7 @@ export function bodyOf(
   return parseJson(Buffer.from(JSON.stringify({ query, variables, operationName })));
 }
 
-/** The answer as JSON.parse reads it. */
+/** The response, parsed by JSON.parse. */
 export async function ask(
   database: Database,
   query: string,
@@ -24,8 +24,8 @@ export async function ask(
 }
 
 /**
- * Tables of the tests have no statistics, so no cost is estimated well. Of some thousand random queries one has more
- * regular expressions than are allowed.
+ * Tables of the tests have no statistics, so cost estimates are wrong. One in some thousand random queries exceeds the
+ * limit of regular expressions.
  */
 const AT_ANY_COST = {
   ...QUERY_LIMITS,
@@ -33,7 +33,7 @@ const AT_ANY_COST = {
   regularExpressions: Number.POSITIVE_INFINITY,
 };
 
-/** The answer with its numbers as they are written. */
+/** The response with exact numbers. */
 export async function askExactly(database: Database, body: JsonValue): Promise<JsonValue> {
   return parseJson(Buffer.from(await answerQuery(body, database, AT_ANY_COST)));
 }

@@ -1,4 +1,4 @@
-/** Random queries, compiled and run, compared with what a naive evaluation in memory says. */
+/** Random queries, compiled and executed, compared with a naive evaluation in memory. */
 import { expect } from 'vitest';
 import { CATALOGUE } from '../../../src/indexer/catalogue/index.ts';
 import type { Database } from '../../../src/indexer/database/session.ts';
@@ -11,7 +11,7 @@ import { QueryWriter } from './query-text.ts';
 import { RandomQuery } from './random-query.ts';
 import type { Row, Rows } from './random-rows.ts';
 
-/** What views show is read from the database: their queries are not what is tested here. */
+/** Adds the rows of views, read from the database, because the views' own queries are not under test. */
 async function withViews(database: Database, tables: Rows): Promise<Rows> {
   const all = new Map(tables);
   for (const { name, view } of CATALOGUE) {
@@ -22,7 +22,7 @@ async function withViews(database: Database, tables: Rows): Promise<Rows> {
   return all;
 }
 
-/** @param rows of the tables of the database */
+/** @param rows of the tables in the database */
 export async function compareRandomQueries(
   database: Database,
   tables: Rows,
@@ -34,11 +34,11 @@ export async function compareRandomQueries(
   for (let round = 0; round < count; round += 1) {
     shownRows += await compareQuery(database, rows, new Random(seed + round));
   }
-  // Conditions that nothing meets would show little.
+  // Conditions that match nothing would prove little.
   expect(shownRows).toBeGreaterThan(count);
 }
 
-/** @returns the number of rows that the query's lists have */
+/** @returns the number of rows in the query's lists */
 async function compareQuery(database: Database, rows: Rows, random: Random): Promise<number> {
   const roots = new RandomQuery(random, rows).roots();
   const { query, variables } = new QueryWriter(random).write(roots);

@@ -1,9 +1,9 @@
-/** Comparisons of values as the dialect defines them, on the texts that PostgreSQL reads. */
+/** Comparisons of values as the dialect defines them, on texts in PostgreSQL's input format. */
 import type { SqlType } from '../../../src/indexer/catalogue/table.ts';
 import { JsonNumber, type JsonValue, parseJson } from '../../../src/move/json/json-text.ts';
 import type { Input, InputObject, Value } from './query-shape.ts';
 
-/** Digits behind the point that numbers of the tests have at most. */
+/** Maximum number of digits after the point in test numbers. */
 const DIGITS = 10;
 
 /** Less than, equal to or greater than 0. */
@@ -45,7 +45,7 @@ const ORDERED: Readonly<Record<string, (result: number) => boolean>> = {
   _lte: (result) => result <= 0,
 };
 
-/** Regular expressions of JavaScript that mean the same as the patterns of the tests. */
+/** JavaScript regular expressions equivalent to the test patterns. */
 export const REGULAR: Readonly<Record<string, RegExp>> = {
   '^0x[0-9a-f]+$': /^0x[0-9a-f]+$/,
   'a.b': /a.b/s,
@@ -60,7 +60,7 @@ export const SIMILAR: Readonly<Record<string, RegExp>> = {
 };
 export const LIKE_PATTERNS = ['%', '0x%', 'a_b', 'a\\_b', '%A%', '100\\%', '', '%\n%', '0xa'];
 
-/** @returns null, which means unknown, if the value is null */
+/** @returns null, which means unknown, for a null value */
 export function isTrueOf(
   operator: string,
   type: SqlType,
@@ -137,7 +137,7 @@ function hasKey(value: JsonValue, key: string): boolean {
   return Array.isArray(value) ? value.includes(key) : value === key;
 }
 
-/** A list at the top contains what is one of its items. */
+/** A top-level list contains any one of its items. */
 function contains(value: JsonValue, part: JsonValue, isTop: boolean): boolean {
   if (value instanceof Map && part instanceof Map) {
     return [...part].every(

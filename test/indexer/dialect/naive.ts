@@ -1,4 +1,6 @@
-/** What a query shows, computed from rows in memory, row by row: the dialect written a second time, without SQL. */
+/**
+ * The result of a query, computed from rows in memory, row by row: a second implementation of the dialect, without SQL.
+ */
 import { tableOf } from '../../../src/indexer/catalogue/index.ts';
 import type { Relation, SqlType, Table } from '../../../src/indexer/catalogue/table.ts';
 import { JsonNumber, type JsonValue, parseJson } from '../../../src/move/json/json-text.ts';
@@ -16,7 +18,7 @@ import type {
 } from './query-shape.ts';
 import type { Row, Rows } from './random-rows.ts';
 
-/** A number that may differ in its last digits. */
+/** A number whose last digits may differ. */
 export class Near {
   readonly value: number;
 
@@ -37,7 +39,7 @@ export class AnyOrder {
 export type Expected = JsonValue | Near | AnyOrder | readonly Expected[] | Members;
 export type Members = ReadonlyMap<string, Expected>;
 
-/** Three values, as in SQL: null is unknown. */
+/** Three-valued logic as in SQL: null is unknown. */
 type Truth = boolean | null;
 
 export class Naive {
@@ -47,7 +49,7 @@ export class Naive {
     this.#rows = rows;
   }
 
-  /** @param row that a relation begins at */
+  /** @param row start of a relation */
   shown(field: RowsShown, row?: Row): Expected {
     const { table, relation } = field;
     const candidates =
@@ -174,7 +176,7 @@ export class Naive {
   }
 }
 
-/** One place of an order. */
+/** One term of an ORDER BY. */
 interface OrderedBy {
   readonly type: SqlType;
   readonly direction: Input;
@@ -309,7 +311,7 @@ function sumOf(values: readonly string[]): string {
   return sum < 0n ? `-${shown}` : shown;
 }
 
-/** `stddev` and `variance` are those of a sample, as in PostgreSQL. */
+/** `stddev` and `variance` are the sample versions, as in PostgreSQL. */
 function statisticOf(name: string, values: readonly number[]): Expected {
   const count = values.length;
   const average = values.reduce((a, b) => a + b, 0) / count;

@@ -1,7 +1,7 @@
-/** A query as the tests make it: what a document says, before it is text. */
+/** A query as the tests build it: the contents of a document before it is text. */
 import type { Relation, SqlType, Table } from '../../../src/indexer/catalogue/table.ts';
 
-/** A value of a column, as PostgreSQL reads it. */
+/** A value of a column, in PostgreSQL's input format. */
 export class Value {
   readonly type: SqlType;
   readonly text: string;
@@ -12,7 +12,7 @@ export class Value {
   }
 }
 
-/** Input of a field: members in their order. `enum` names are texts with a mark before them. */
+/** Input of a field, with members in order. Names of enums are marked texts. */
 export type Input = boolean | number | Value | EnumName | readonly Input[] | InputObject;
 
 export interface InputObject {
@@ -56,9 +56,9 @@ export interface RowsShown extends Keyed {
   readonly table: Table;
   readonly relation: Relation | undefined;
   readonly arguments: RowsArguments;
-  /** Values of the key, of a root field for one row. */
+  /** Values of the key, for a root field that returns one row. */
   readonly byKey: InputObject | undefined;
-  /** What of each row; of an aggregate, what its nodes show, or nothing. */
+  /** Fields of each row; for an aggregate, the fields of its nodes, or none. */
   readonly shown: readonly RowMember[];
   readonly aggregates: readonly AggregateShown[];
 }
@@ -67,7 +67,7 @@ export type RowMember = ColumnShown | TypeNameShown | RowsShown;
 
 export interface AggregateShown extends Keyed {
   readonly function: string;
-  /** Of functions, one; of `count`, any number. */
+  /** One for most functions; any number for `count`. */
   readonly columns: readonly string[];
   readonly isDistinct: boolean;
 }

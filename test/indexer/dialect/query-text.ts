@@ -1,4 +1,4 @@
-/** The text of a query, with its variables: each part is written in one of the ways that a document allows. */
+/** The text of a query, with its variables. Each part is written in a random one of the allowed ways. */
 import { tableOf } from '../../../src/indexer/catalogue/index.ts';
 import type { SqlType } from '../../../src/indexer/catalogue/table.ts';
 import type { Random } from '../../random.ts';
@@ -24,7 +24,7 @@ const SCALARS: Readonly<Record<SqlType, string>> = {
 
 export interface QueryText {
   readonly query: string;
-  /** The text of a JSON object. */
+  /** Text of a JSON object. */
   readonly variables: string;
 }
 
@@ -78,13 +78,13 @@ export class QueryWriter {
     if (value instanceof EnumName) return value.name;
     if (value instanceof Value) {
       if (value.type !== 'jsonb' && this.#random.below(4) === 0) {
-        // What is null in a list may not be; so a variable of a list's item has a type without null.
+        // Lists must not contain null, so a variable for a list's item has a non-null type.
         return this.#variable(`${SCALARS[value.type]}!`, jsonOf(value));
       }
       return this.#scalar(value);
     }
     if (Array.isArray(value)) {
-      // A list of one may be written without brackets.
+      // A list of one item may be written without brackets.
       const [only] = value as Input[];
       if (value.length === 1 && only instanceof Value && this.#random.below(3) === 0) {
         return this.#scalar(only);

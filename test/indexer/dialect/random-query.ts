@@ -30,7 +30,7 @@ export class RandomQuery {
     this.#rows = rows;
   }
 
-  /** One to three fields of the root. */
+  /** One to three root fields. */
   roots(): RowsShown[] {
     return Array.from({ length: 1 + this.#random.below(3) }, (_, place) => {
       const table = this.#random.pick(CATALOGUE);
@@ -152,7 +152,7 @@ export class RandomQuery {
     if (this.#chance(3)) return where;
     const columns = columnsOf(table).filter(({ type }) => type !== 'jsonb');
     const distinct = this.#chance(4) ? this.#some(columns, 2) : [];
-    // The order is total, so that a limit has one answer.
+    // The order is total, so that a limit has only one result.
     const last = (table.key.length > 0 ? table.key : columns.map(({ name }) => name)).map(
       (name) => ({ [name]: new EnumName('asc') }),
     );
@@ -288,7 +288,7 @@ function columnsOf({ columns }: Table): readonly Column[] {
   return columns.filter(({ hidden }) => !hidden);
 }
 
-/** Whether at most one row belongs to a row, so that an object relation has one answer. */
+/** Whether at most one row matches, so that an object relation has only one result. */
 function isDefinite({ kind, table, columns }: Relation): boolean {
   const { key } = tableOf(table);
   const joined = columns.map(([, other]) => other);

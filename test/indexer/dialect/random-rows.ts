@@ -1,4 +1,7 @@
-/** Tables of the catalogue with random rows: values are few, so that conditions and relations meet some. */
+/**
+ * Tables of the catalogue with random rows. There are few different values, so that conditions and relations match
+ * some.
+ */
 import { CATALOGUE } from '../../../src/indexer/catalogue/index.ts';
 import type { SqlType, Table } from '../../../src/indexer/catalogue/table.ts';
 import { openDatabase } from '../../../src/indexer/database/database.ts';
@@ -6,7 +9,7 @@ import type { Database } from '../../../src/indexer/database/session.ts';
 import { makingStatements } from '../../../src/indexer/schema.ts';
 import type { Random } from '../../random.ts';
 
-/** Values are texts as PostgreSQL reads and writes them. */
+/** Values are texts in PostgreSQL's format. */
 export type Row = Readonly<Record<string, string | null>>;
 export type Rows = ReadonlyMap<string, readonly Row[]>;
 
@@ -26,7 +29,7 @@ const TIMESTAMPS = [
   ...['2026-01-01T00:00:00', '2026-01-01T00:00:00.1', '2026-01-01T00:00:00.123456'],
   ...['1970-01-01T00:00:00', '9999-12-31T23:59:59.999999'],
 ];
-/** As PostgreSQL writes them: `_cast` compares that. */
+/** In PostgreSQL's output format, which `_cast` compares. */
 const JSONS = [
   ...['null', '{}', '[]', '{"a": 1}', '{"a": {"b": [1, 2, "x"]}}', '{"a": null, "c": "text"}'],
   ...['[1, 2]', '"text"', '12.50', '{"a": 1, "b": true}'],
@@ -42,7 +45,7 @@ export const VALUES: Readonly<Record<SqlType, readonly string[]>> = {
   jsonb: JSONS,
 };
 
-/** Columns whose values PostgreSQL computes; the tables' own definitions in SQL are not read here. */
+/** Generated columns, computed independently of the tables' definitions in SQL. */
 const GENERATED: Readonly<Record<string, (row: Row) => string | null>> = {
   amount: ({ amount_v1, amount_v2 }) => sumOf(amount_v1 ?? '0', amount_v2 ?? '0'),
   asset_type: (row) => row['asset_type_v1'] ?? row['asset_type_v2']!,
@@ -57,7 +60,7 @@ const GENERATED: Readonly<Record<string, (row: Row) => string | null>> = {
   token_standard: (row) => (row['asset_type_v1'] === null ? 'v2' : 'v1'),
 };
 
-/** Of decimals with at most two digits behind the point. */
+/** Sum of decimals with at most two digits after the point. */
 function sumOf(a: string, b: string): string {
   const digits = Math.max(...[a, b].map((text) => (text.split('.')[1] ?? '').length));
   const scaled = [a, b].map((text) => {
@@ -91,9 +94,9 @@ function rowsOf(table: Table, random: Random): Row[] {
       if (generated !== undefined) continue;
       row[name] = nullable && random.below(3) === 0 ? null : random.pick(VALUES[type]);
     }
-    // A view shows these only.
+    // A view only shows rows with this value.
     if ('pool_type' in row && random.below(2) === 0) row['pool_type'] = 'active_shares';
-    // The public indexer has the type of one of the two halves, always.
+    // In the public indexer one of the two halves always has a type.
     if ('asset_type_v1' in row) row['asset_type_v1'] ??= row['asset_type_v2'] ?? '0xa';
     for (const { name, generated } of table.columns) {
       if (generated !== undefined) row[name] = GENERATED[name]!(row);
@@ -106,7 +109,7 @@ function rowsOf(table: Table, random: Random): Row[] {
 }
 
 /**
- * Tables with these rows.
+ * Opens tables with these rows.
  * @param location of a server; absent: an embedded PostgreSQL
  */
 export async function openTables(rows: Rows, location?: string): Promise<Database> {
@@ -120,7 +123,7 @@ async function fillTables(database: Database, rows: Rows): Promise<void> {
   await database.transaction(
     CATALOGUE.filter(({ name }) => (rows.get(name)?.length ?? 0) > 0).map((table) => {
       const columns = table.columns.filter(({ generated }) => generated === undefined);
-      // A null in JSON would become NULL.
+      // Passed as text, because a JSON null would become NULL.
       const names = columns.map(({ name }) => name).join(', ');
       const values = columns.map(({ name, type }) => `${name}::${type}`).join(', ');
       const given = columns.map(({ name }) => `${name} text`).join(', ');

@@ -1,4 +1,4 @@
-/** The reference's chain with validators of our own, and backups of it in folders of their own. */
+/** The reference's chain with validators of our own, and backups of it in separate folders. */
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,13 +22,13 @@ import {
   writeBackup,
 } from './backup-writer.ts';
 
-/** The seed of all keys. */
+/** Seed of all keys. */
 const KEY_SEED = 'daybook backup';
 const VALIDATORS = Array.from({ length: 11 }, (_, index) =>
   testValidator(`${KEY_SEED} ${index}`, BigInt(10 + index)),
 );
 
-/** Nine validators; each epoch one of them has gone and another has come, and the powers change. */
+/** Nine validators. In each epoch one is replaced, and the powers change. */
 function validatorsOf(epoch: number): readonly TestValidator[] {
   return Array.from({ length: 9 }, (_, index) => {
     const validator = VALIDATORS[(index + epoch) % VALIDATORS.length]!;
@@ -51,7 +51,7 @@ export function backupChain(): TestChain {
   return chain;
 }
 
-/** Its beginning: two epochs, and a hundred versions of the third, which is open. */
+/** The beginning of the chain: two epochs, and a hundred versions of the third, which is open. */
 export function shortChain(): TestChain {
   const whole = backupChain();
   short ??= { ...whole, items: whole.items.slice(0, 102), epochEnds: whole.epochEnds.slice(0, 2) };
@@ -59,7 +59,7 @@ export function shortChain(): TestChain {
 }
 let short: TestChain | undefined;
 
-/** The same transactions as before 2025-06, when infos had no hash of an auxiliary info. */
+/** The same transactions with infos from before 2025-06, which had no hash of an auxiliary info. */
 export function withoutAuxiliaryInfos(of: TestChain): TestChain {
   plain ??= { ...of, items: [...plainItems(of)] };
   return plain;
@@ -91,7 +91,7 @@ const SHAPE: BackupShape = {
   transactionsPerChunk: 300,
 };
 
-/** They stay until the process ends: files of tests that share this module share what was written once. */
+/** Folders are kept until the process exits, so that test files that share this module share the backups. */
 const folders: string[] = [];
 process.once('exit', () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
@@ -103,7 +103,7 @@ export function newFolder(): string {
   return folder;
 }
 
-/** Backups by their chains and shapes: writing one takes a second, copying it nothing. */
+/** Backups by chain and shape: writing one takes a second, copying it no time. */
 const written = new Map<TestChain, Map<string, WrittenBackup>>();
 
 /** A backup of the chain in a folder of its own. */
@@ -122,7 +122,7 @@ export function newBackup(shape: Partial<BackupShape> = {}, of = backupChain()):
   return { ...original, folder };
 }
 
-/** Changes a file of a backup, whose bytes are those before compression. */
+/** Changes a file of a backup; `edit` gets the uncompressed bytes. */
 export function change(
   { folder }: WrittenBackup,
   handle: string,
@@ -135,7 +135,7 @@ export function change(
   writeFileSync(path, isGzip ? gzipSync(edited) : edited);
 }
 
-/** Changes the JSON of a file. */
+/** Changes a JSON file. */
 export function changeJson<T>(
   backup: WrittenBackup,
   handle: string,
@@ -158,7 +158,7 @@ export function recordsIn(bytes: Buffer): Buffer[] {
   return records;
 }
 
-/** The one file whose handle begins and ends so. */
+/** The only file whose handle begins and ends like this. */
 export function fileOf({ files }: WrittenBackup, start: string, end: string): string {
   const [file, ...others] = files.filter((name) => name.startsWith(start) && name.endsWith(end));
   if (file === undefined || others.length > 0) throw new Error(`not one file ${start}…${end}`);

@@ -61,7 +61,7 @@ describe('a file', () => {
 });
 
 describe('a proof', () => {
-  // The number of siblings in the proof of a version from 2^30 on is 31.
+  // The proof of a version from 2^30 on has 31 siblings.
   const proof = Buffer.concat([Buffer.of(0x1f, 0x8b), Buffer.alloc(40)]);
 
   it('is compressed if its data is, whatever bytes it begins with', async () => {
@@ -77,7 +77,7 @@ describe('a proof', () => {
     for (const read of [readInfoProof, readRangeProofOf]) {
       const withSiblings = (count: number) =>
         codeOf(() => read(Buffer.concat([Buffer.of(count), Buffer.alloc(count * 32)]), 'proof'));
-      // What comes behind them is missing; one more of them is refused as such.
+      // The bytes after the siblings are missing, but only 64 siblings are refused for their number.
       expect(withSiblings(62)).not.toContain('siblings');
       expect(withSiblings(63)).not.toContain('siblings');
       expect(withSiblings(64)).toContain('64 siblings');

@@ -1,4 +1,6 @@
-/** A server with a backup in a folder, as a bucket or as a server that lists its folders; it may cut its answers. */
+/**
+ * Serves a backup in a folder, like a bucket or like a server with directory listings; it can break off its responses.
+ */
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -7,25 +9,28 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
 export interface ServerManners {
-  /** `pages`: a page of links for a folder; else a bucket that is the host, or the first part of the path. */
+  /**
+   * `pages`: an HTML page of links for each folder; else a bucket named by the host, or by the first segment of the
+   * path.
+   */
   readonly lists: 'pages' | 'host' | 'path' | 'nothing';
-  /** Names in one answer of a bucket. */
+  /** Maximum number of names in one response of a bucket. */
   readonly namesAtOnce?: number;
-  /** Bytes after which the connection is cut, at the n-th request of a file; `undefined`: it is not. */
+  /** Number of bytes after which the connection is cut, at the n-th request of a file; `undefined`: it is not cut. */
   readonly cutAfter?: (file: string, request: number) => number | undefined;
-  /** A status in place of the file, at its n-th request. */
+  /** Status to send instead of the file, at its n-th request. */
   readonly refuse?: (file: string, request: number) => number | undefined;
-  /** Whether a file is never answered. */
+  /** Whether the request is never answered. */
   readonly hangs?: (file: string, request: number) => boolean;
   /** Whether ranges are served; default true. */
   readonly hasRanges?: boolean;
-  /** The entity tag at the n-th request of a file. */
+  /** Entity tag at the n-th request of a file. */
   readonly tag?: (file: string, request: number) => string;
 }
 
 export interface BackupServer {
   readonly url: URL;
-  /** Requests of files, with the first byte that was asked for. */
+  /** Requests of files, with the first requested byte. */
   readonly requests: { readonly file: string; readonly start: number }[];
 }
 

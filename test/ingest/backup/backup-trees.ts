@@ -1,4 +1,4 @@
-/** Trees by their definitions (docs/spec/backup.md §1.2, §4.5): slow, and nothing of src/ is used but the hash. */
+/** Trees by their definitions (docs/spec/backup.md §1.2, §4.5): slow, and using nothing of src/ but the hash. */
 import { domainHash } from '../../../src/move/crypto/hash.ts';
 
 const STATE_PLACEHOLDER = Buffer.alloc(32);
@@ -13,7 +13,7 @@ export interface StateLeaf {
 
 const bitOf = (key: Buffer, bit: number): number => (key[bit >> 3]! >> (7 - (bit & 7))) & 1;
 
-/** The root of leaves that share their first `depth` bits. */
+/** Root of leaves that share their first `depth` bits. */
 export function stateRoot(leaves: readonly StateLeaf[], depth = 0): Buffer {
   const [first] = leaves;
   if (first === undefined) return STATE_PLACEHOLDER;
@@ -26,7 +26,7 @@ export function stateRoot(leaves: readonly StateLeaf[], depth = 0): Buffer {
   );
 }
 
-/** The siblings to the right of the path to a leaf, the lowest first. */
+/** The siblings to the right of the path to a leaf, lowest first. */
 export function stateRangeProof(leaves: readonly StateLeaf[], key: Buffer): Buffer[] {
   const siblings: Buffer[] = [];
   let below = leaves;
@@ -45,7 +45,7 @@ function halves(leaves: readonly StateLeaf[], depth: number): [StateLeaf[], Stat
   ];
 }
 
-/** The levels of an accumulator, the leaves first; each level is filled up to an even number of hashes. */
+/** The levels of an accumulator, leaves first; each level is padded to an even number of hashes. */
 export class NaiveAccumulator {
   readonly #levels: Buffer[][] = [];
   readonly depth: number;
@@ -67,12 +67,12 @@ export class NaiveAccumulator {
     return this.#levels[this.depth]![0]!;
   }
 
-  /** Siblings of the path from a leaf to the root, the lowest first. */
+  /** Siblings of the path from a leaf to the root, lowest first. */
   siblings(leaf: number): Buffer[] {
     return this.#path(leaf).map(([, sibling]) => sibling);
   }
 
-  /** The siblings to the left of the path from one leaf, and to the right of that from another. */
+  /** The siblings to the left of the path from the first leaf, and to the right of the path from the last. */
   range(first: number, last: number): { readonly left: Buffer[]; readonly right: Buffer[] } {
     const isRight = ([place]: readonly [number, Buffer]) => place % 2 === 1;
     return {

@@ -1,6 +1,6 @@
 /**
- * Writes backups as the reference does, from docs/spec/backup.md and nothing of src/ingest: trees by their definitions,
- * validators with keys of their own.
+ * Writes backups as the reference does, from docs/spec/backup.md and without src/ingest: with trees by their
+ * definitions, and validators with keys of their own.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -28,7 +28,7 @@ export interface TestValidator {
   readonly power: bigint;
 }
 
-/** A validator whose keys follow from a name. */
+/** A validator with keys derived from a name. */
 export function testValidator(name: string, power: bigint): TestValidator {
   const secretKey = sha3(Buffer.from(name));
   secretKey[0]! &= 0x0f;
@@ -36,13 +36,13 @@ export function testValidator(name: string, power: bigint): TestValidator {
   return { address: sha3(publicKey).toString('hex'), secretKey, publicKey, power };
 }
 
-/** What is signed at the end of an epoch, or later in it. */
+/** A ledger info to sign at the end of an epoch, or later in it. */
 export interface PlannedLedgerInfo {
   readonly epoch: number;
   readonly version: number;
-  /** Absent: the epoch goes on. */
+  /** Absent: the epoch continues. */
   readonly next: readonly TestValidator[] | undefined;
-  /** Absent: the one after `epoch`. */
+  /** Absent: `epoch` + 1. */
   readonly nextEpoch?: number | undefined;
   readonly timestampUsecs: bigint;
   readonly rootHash: Buffer;
@@ -84,13 +84,13 @@ export function encodeLedgerInfo(info: PlannedLedgerInfo): Buffer {
 export function waypointText(info: PlannedLedgerInfo): string {
   const { epoch, version, timestampUsecs, rootHash } = info;
   const bytes = encodeLedgerInfo(info);
-  // From the state of the next epoch on, without the hash at the end: after five fields of the ledger info.
+  // The next epoch's state, which follows five fields of the ledger info, without the hash at the end.
   const state = bytes.subarray(8 + 8 + 32 + 32 + 8 + 8, bytes.length - 32);
   const covered = Buffer.concat([u64(epoch), rootHash, u64(version), u64(timestampUsecs), state]);
   return `${version}:${domainHash('Ledger2WaypointConverter', covered).toString('hex')}`;
 }
 
-/** LedgerInfoWithSignatures of some signers; without validators nobody signs. */
+/** LedgerInfoWithSignatures of some signers; unsigned without validators. */
 export function signLedgerInfo(
   info: PlannedLedgerInfo,
   validators: readonly TestValidator[],
@@ -102,7 +102,7 @@ export function signLedgerInfo(
   for (const index of signers) bitmask[index >> 3]! |= 0x80 >> (index & 7);
   const message = Buffer.concat([domainSeed('LedgerInfo'), bytes]);
   const point = scheme.hash(message, SIGNATURE_DOMAIN);
-  // The sum of the signatures is the signature of the sum.
+  // The sum of the signatures is the signature with the sum of the keys.
   const secrets = signers.map((index) =>
     BigInt(`0x${validators[index]!.secretKey.toString('hex')}`),
   );
@@ -127,9 +127,9 @@ export function framed(records: readonly Buffer[]): Buffer {
 export interface TestChain {
   /** BCS of the TransactionOnChainData of each version. */
   readonly items: readonly Buffer[];
-  /** The last version of each epoch, from epoch 0 on; versions behind the last of them are of an open epoch. */
+  /** The last version of each epoch, from epoch 0 on; later versions belong to an open epoch. */
   readonly epochEnds: readonly number[];
-  /** Who signs in an epoch. */
+  /** Validators of an epoch. */
   readonly validators: (epoch: number) => readonly TestValidator[];
 }
 
@@ -140,18 +140,18 @@ export interface BackupShape {
   readonly epochsPerBackup?: number;
   readonly epochsPerChunk: number;
   readonly keysPerChunk: number;
-  /** Epochs at whose ends the state is backed up. */
+  /** Epochs whose final state is backed up. */
   readonly snapshotEpochs: readonly number[];
-  /** Absent: no transactions are backed up. */
+  /** Absent: transactions are not backed up. */
   readonly transactionsPerBackup?: number;
   readonly transactionsPerChunk: number;
-  /** Whether a snapshot is proved by the newest ledger info; absent: by the one that ends its epoch. */
+  /** Whether the newest ledger info proves a snapshot; absent: the one that ends its epoch does. */
   readonly isProvedByNewest?: boolean;
-  /** The epoch that the end of an epoch names as the next; `null`: none. Absent: the next. */
+  /** The next epoch according to an epoch's end; `null`: none. Absent: the following one. */
   readonly nextEpochs?: (epoch: number) => number | null;
-  /** The epoch that the end of an epoch says it is of, and whose validators sign it; absent: its own. */
+  /** The epoch that an epoch's end claims to be of, and whose validators sign it; absent: its own. */
   readonly statedEpochs?: (epoch: number) => number;
-  /** Who signs the end of an epoch; absent: all. */
+  /** Signers of an epoch's end; absent: all. */
   readonly signers?: (epoch: number) => readonly number[];
 }
 
@@ -316,7 +316,10 @@ class BackupWriter {
     ]);
   }
 
-  /** The reference's API does not give the index of a transaction in its block: the hash in the info does. */
+  /**
+   * The reference's API does not return the index of a transaction in its block, but the hash in the info determines
+   * it.
+   */
   #auxiliary({ info }: EncodedOnChainData['data'], version: number): Buffer {
     if (info.auxiliaryInfoHash === undefined) return Buffer.of(0);
     for (let index = 0; index <= version; index += 1) {
@@ -326,7 +329,7 @@ class BackupWriter {
     throw new Error(`version ${version} has an unknown auxiliary info`);
   }
 
-  /** The ledger info that ends the epoch of a version, or the newest one there is. */
+  /** The ledger info that ends the epoch of a version, or the newest one. */
   #ledgerInfoFor(version: number): { bytes: Buffer; accumulator: NaiveAccumulator } {
     const { epochEnds } = this.#chain;
     const epoch = epochEnds.findIndex((end) => end >= version);
@@ -397,10 +400,10 @@ function timestampAt(versions: readonly ChainVersion[], version: number): bigint
   return 0n;
 }
 
-/** Four hex digits that stand for the random ones of a backup's name. */
+/** Four hex digits in place of the random ones of a backup's name. */
 const suffix = (seed: number): string => sha3(Buffer.from(`backup ${seed}`)).toString('hex', 0, 2);
 
-/** Ranges of some size from a first number to a last one. */
+/** Ranges of `size` from a first number to a last one. */
 function ranges(first: number, last: number, size: number): [number, number][] {
   const parts: [number, number][] = [];
   for (let from = first; from <= last; from += size) {

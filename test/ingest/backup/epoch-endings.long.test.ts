@@ -1,4 +1,4 @@
-/** The chain of epochs: every check of docs/spec/backup.md §4.2 and §4.3 has a backup that only it refuses. */
+/** The chain of epochs: for every check of docs/spec/backup.md §4.2 and §4.3 there is a backup that only it refuses. */
 import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -16,7 +16,7 @@ import { IS_LONG } from '../../random.ts';
 import { backupChain, change, changeJson, fileOf, newBackup, recordsIn } from './backup-chain.ts';
 import { framed, type WrittenBackup } from './backup-writer.ts';
 
-/** Between two bytes that are changed. */
+/** Distance between two changed bytes. */
 const STRIDE_BYTES = IS_LONG ? 97 : 1_201;
 const NEVER = new AbortController().signal;
 
@@ -71,7 +71,7 @@ describe('an end of an epoch', () => {
   const all = [0, 1, 2, 3, 4, 5, 6, 7, 8];
 
   it('needs a quorum: one signer less is too few', async () => {
-    // Powers 13 to 20 and 11 in epoch 2: 145 in all, a quorum is 97.
+    // Powers 13 to 20 and 11 in epoch 2: 145 in total, so a quorum is 97.
     const powers = backupChain()
       .validators(2)
       .map(({ power }) => Number(power));
@@ -284,7 +284,7 @@ describe('the metadata of ends of epochs', () => {
     expect(await without(0)).toBe('backup_incomplete');
     expect(await without(1)).toBe('backup_incomplete');
     expect(await without(3)).toBe('backup_incomplete');
-    // The newest may be missing: the chain is shorter then.
+    // The newest may be missing, which makes the chain shorter.
     expect(await without(EPOCHS.length - 1)).toBeUndefined();
   });
 

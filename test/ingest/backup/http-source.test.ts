@@ -1,4 +1,4 @@
-/** Backups behind URLs: buckets and servers that list, downloads that are cut, refused or changed. */
+/** Backups behind URLs: buckets, servers with directory listings, and downloads that are cut, refused or changed. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

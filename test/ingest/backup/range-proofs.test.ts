@@ -1,4 +1,4 @@
-/** Range proofs that are written, beside those of the definition (docs/spec/backup.md §1.5). */
+/** Generated range proofs compared with those by definition (docs/spec/backup.md §1.5). */
 import { expect, it } from 'vitest';
 import { StateProofs } from '../../../src/ingest/backup/range-proofs.ts';
 import { BcsReader } from '../../../src/move/bcs/bcs-reader.ts';

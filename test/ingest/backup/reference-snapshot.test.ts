@@ -1,4 +1,4 @@
-/** Snapshots of the reference's own chain, whose roots nobody of this project computed. */
+/** Snapshots of the reference's own chain, whose roots were not computed by this project. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

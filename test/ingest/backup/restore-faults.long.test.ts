@@ -1,6 +1,6 @@
 /**
- * Damaged and forged backups: every check of docs/spec/backup.md §4.6 and §4.7 has a backup that only it refuses, at
- * the file where it is.
+ * Damaged and forged backups: for every check of docs/spec/backup.md §4.6 and §4.7 there is a backup that only it
+ * refuses, at the right file.
  */
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ import {
 import { type BackupShape, framed, type WrittenBackup } from './backup-writer.ts';
 import { refusal } from './restoring.ts';
 
-/** Between two bytes that are changed. */
+/** Distance between two changed bytes. */
 const STRIDE_BYTES = IS_LONG ? 2_003 : 27_001;
 const MALFORMED = 'backup_malformed';
 const UNPROVED = 'backup_unproved';
@@ -33,7 +33,7 @@ const forFaults = (shape: Partial<BackupShape> = {}, chain = shortChain()): Writ
 
 type Edit = (bytes: Buffer) => Buffer | undefined;
 
-/** What a backup with one changed file is refused for. */
+/** The refusal of a backup with one changed file. */
 async function refusalWith(start: string, end: string, edit: Edit, shape?: Partial<BackupShape>) {
   const backup = forFaults(shape);
   const file = fileOf(backup, start, end);
@@ -42,7 +42,7 @@ async function refusalWith(start: string, end: string, edit: Edit, shape?: Parti
   return found && { ...found, isThere: found.file === file };
 }
 
-/** Flips a bit of the byte at a place, counted from the end if it is negative. */
+/** Flips a bit of the byte at an offset, which counts from the end if it is negative. */
 const flip =
   (at: number): Edit =>
   (bytes) => {
@@ -115,7 +115,7 @@ describe('the state of a snapshot', () => {
 
   it('has no value less than were there', async () => {
     const backup = forFaults();
-    // One in the middle, and everything that counts them agrees.
+    // Removes one in the middle, and all counts agree.
     change(backup, fileOf(backup, 'state_epoch_1', '/100-.chunk'), (bytes) =>
       framed(recordsIn(bytes).filter((_, index) => index !== 50)),
     );
@@ -145,7 +145,7 @@ describe('the state of a snapshot', () => {
     ]) {
       expect(await inManifest(edit)).toMatchObject({ code: MALFORMED, isThere: true });
     }
-    // The files of two chunks, in each other's place.
+    // Swaps the files of two chunks.
     const swap = ({ chunks }: StateManifest) => {
       const [first, second] = [chunks[0]!, chunks[1]!];
       [first.blobs, second.blobs] = [second.blobs, first.blobs];
@@ -193,7 +193,7 @@ describe('the state of a snapshot', () => {
     };
     expect(await inManifest(otherRoot)).toMatchObject({ code: UNPROVED, isThere: true });
     const withProof = (edit: Edit) => refusalWith('state_epoch_1', 'state.proof', edit);
-    // The sibling; then of the info: gas, state change hash, root; then of the ledger info: a key, the time.
+    // The sibling; then in the info: gas, state change hash, root; then in the ledger info: a key, the time.
     for (const at of [3, 40, 80, 140, -200, -950]) {
       expect(await withProof(flip(at)), `byte ${at}`).toMatchObject({ isThere: true });
     }
@@ -218,7 +218,7 @@ describe('the state of a snapshot', () => {
     const other = fileOf(backup, 'state_epoch_0', 'state.proof');
     cpSync(join(backup.folder, other), join(backup.folder, proof));
     expect(await refusal(backup)).toEqual({ code: UNPROVED, file: proof });
-    // An older state that is named as the newer one.
+    // An older state under the name of the newer one.
     const forged = forFaults({ snapshotEpochs: [0, 1] });
     const [older, newer] = ['state_epoch_0', 'state_epoch_1'].map((start) =>
       fileOf(forged, start, '.manifest'),
@@ -304,7 +304,7 @@ describe('the transactions after a snapshot', () => {
   });
 
   it('have auxiliary infos that fit', async () => {
-    // Infos with the hashes need the format with the auxiliary infos.
+    // Infos with these hashes require the format with auxiliary infos.
     expect(await refusal(forFaults({ format: 'V0' }))).toMatchObject({ code: UNPROVED });
     const chain = withoutAuxiliaryInfos(shortChain());
     expect(await refusal(forFaults({ format: 'V0' }, chain))).toBeUndefined();
@@ -322,7 +322,7 @@ describe('the transactions after a snapshot', () => {
   });
 
   it('have proofs of their own', async () => {
-    // Siblings to the left, one to the right, then of the ledger info: version, time, signature.
+    // Siblings to the left, one to the right, then in the ledger info: version, time, signature.
     for (const at of [3, 100, 172, -150, -140, -20]) {
       expect(await inProof(flip(at)), `byte ${at}`).toBeDefined();
     }
@@ -360,7 +360,7 @@ describe('the transactions after a snapshot', () => {
       return await refusal(backup);
     };
     expect(await without('metadata/transaction_1-')).toMatchObject({ code: INCOMPLETE });
-    // Before the snapshot nothing is needed, and the ledger may end earlier.
+    // Nothing before the snapshot is needed, and the ledger may end earlier.
     expect(await without('metadata/transaction_0-')).toBeUndefined();
     expect(await without('metadata/transaction_61-')).toBeUndefined();
   });
@@ -384,13 +384,13 @@ describe('the transactions after a snapshot', () => {
     };
     const older = await swapped(forFaults(), '/0-0.proof', '/31-60.proof');
     expect(older.found).toEqual({ code: UNPROVED, file: older.file });
-    // Of an epoch whose validators the backup does not name: that alone only ends the ledger.
+    // A ledger info of an epoch whose validators the backup does not name: that alone would only end the ledger.
     const later = await swapped(withoutLastEpoch(), '/31-60.proof', '/1-30.proof');
     expect(later.found).toEqual({ code: UNPROVED, file: later.file });
   });
 
   it('follow what the snapshot has before them', async () => {
-    // Another history that the same validators have signed.
+    // Another history signed by the same validators.
     const [backup, other] = [forFaults(), forFaults({}, withoutAuxiliaryInfos(shortChain()))];
     for (const file of other.files.filter((name) => name.startsWith('transaction_'))) {
       cpSync(join(other.folder, file), join(backup.folder, file));
@@ -404,7 +404,7 @@ describe('the transactions after a snapshot', () => {
     expect(await refusal(withoutLastEpoch())).toBeUndefined();
   });
 
-  /** Nothing says who signs in epoch 2; the snapshot is of epoch 1, whose validators epoch 0 names. */
+  /** Nothing names the validators of epoch 2; the snapshot is of epoch 1, whose validators epoch 0 names. */
   function withoutLastEpoch(): WrittenBackup {
     const backup = forFaults({ epochsPerBackup: 1 });
     for (const name of backup.files.filter((file) =>

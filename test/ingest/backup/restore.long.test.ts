@@ -1,4 +1,4 @@
-/** Backups of the reference’s chain, restored: what the ledgers hold. */
+/** Restored backups of the reference’s chain, and the contents of their ledgers. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADDRESS_ONE } from '../../../src/move/types/address.ts';
 import { openHead } from '../../../src/store/columns/head.ts';
@@ -57,7 +57,7 @@ describe('a backup', () => {
       expect(loaded.head.version).toBeGreaterThan(version);
       expect(await verifyLedger(store)).toMatchObject({ damages: [] });
       const head = await openHead(store);
-      // The ends of epochs and the blocks: streams of which the backup has no event and some.
+      // The streams of epochs and of blocks: the backup has no event of the former, and some of the latter.
       for (const creationNumber of [2n, 3n]) {
         const stream = { address: ADDRESS_ONE, creationNumber };
         const ofOriginal = new EventStreamView(original, { ...head, version }, stream);
@@ -79,7 +79,7 @@ describe('a backup', () => {
       }
       const since = async (one: Store) => await rowsSince(one, version);
       const [whole, ours] = [await since(original), await since(store)];
-      // No backup has the events that streams ended with before its state, only their numbers.
+      // No backup has the events of streams that ended before its state, only their numbers.
       for (const rows of [whole, ours]) {
         rows['events'] = rows['events']!.filter((row) => versionOfEvent(row) > version);
       }

@@ -1,4 +1,4 @@
-/** Restoring backups in tests. */
+/** Restores backups in tests. */
 import { BackupError } from '../../../src/ingest/backup/backup-error.ts';
 import { type BackupSource, FolderSource } from '../../../src/ingest/backup/backup-source.ts';
 import {
@@ -35,7 +35,7 @@ export async function restored(
   return await restoreBackup(restore, store);
 }
 
-/** Why a backup is refused, and the file; `undefined` when it is restored. */
+/** Why a backup is refused, and at which file; `undefined` if it is restored. */
 export async function refusal(
   backup: WrittenBackup,
   restoring: Restoring = {},
@@ -49,7 +49,7 @@ export async function refusal(
   }
 }
 
-/** Every row of the ledger of a backup. */
+/** Every row of a backup's ledger. */
 export async function rowsOf(backup: WrittenBackup, restoring: Restoring = {}) {
   const store = new MemoryStore();
   await restored(backup, store, restoring);

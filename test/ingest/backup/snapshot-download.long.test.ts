@@ -1,4 +1,4 @@
-/** Snapshots over HTTP, from a server that cuts, is slow, lies, or answers something else. */
+/** Snapshots over HTTP, from a server that breaks off, is slow, lies, or sends something else. */
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
@@ -71,7 +71,10 @@ describe('a snapshot that is downloaded', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  /** Serves the folder; of a file, the first answers are faulty. @returns its URL, and how often each was asked for */
+  /**
+   * Serves the folder; the first responses for matching files are faulty. @returns its URL, and the number of requests
+   * for each
+   */
   async function serve(name: RegExp, fault: Fault, times: number) {
     const asked = new Map<string, number>();
     const server = createServer((request, response) => {

@@ -1,4 +1,4 @@
-/** One run of `daybook snapshot` at a time works at a snapshot. */
+/** Only one run of `daybook snapshot` at a time works on a snapshot. */
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -20,7 +20,7 @@ it('a second run into the same --out is refused while the first one works', asyn
     ...{ code: 'snapshot_locked', exitCode: 1 },
     message: expect.stringContaining(`process ${process.pid} makes the snapshot`),
   });
-  // Another --out is free.
+  // A different --out is not locked.
   await run(`${out}-2`);
   lock.release();
   // A run that fails before it has begun leaves nothing.

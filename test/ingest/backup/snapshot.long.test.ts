@@ -1,6 +1,6 @@
 /**
- * Snapshots of samples: made at many versions, loaded, damaged in every way, cut off. SEED repeats a run, FLIPS
- * says how many random bits are flipped.
+ * Snapshots of samples: created at many versions, loaded, damaged in every way, interrupted. SEED repeats a run, FLIPS
+ * sets the number of random bit flips.
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ const FLIPS = roundsOf('FLIPS', 15, 100);
 
 const TYPE = parseStructTag('0x1::transaction_fee::FeeStatement');
 
-/** The first module event of a type that a ledger has, at a place or anywhere. */
+/** A ledger's first module event of a type, from a position on or anywhere. */
 async function firstOfType(store: Store, start?: EventPlace): Promise<readonly EventPlace[]> {
   const view = await openLedger(store).view();
   const { version } = view.state;
@@ -42,7 +42,7 @@ async function firstOfType(store: Store, start?: EventPlace): Promise<readonly E
   return events.map(({ version: at, index }) => ({ version: at, index }));
 }
 
-/** The versions of a ledger that state a root, the newest first. */
+/** The versions of a ledger that state a root, newest first. */
 async function checkpointsOf(store: Store, most: number): Promise<bigint[]> {
   const view = await openView(store);
   const found: bigint[] = [];
@@ -99,7 +99,7 @@ describe('a snapshot', () => {
       await follower.run(NEVER);
       expect(told.troubles).toEqual([]);
       expect(await verifyLedger(replica)).toMatchObject({ damages: [] });
-      // Until it follows on, the newest version has no block that it could be compared by.
+      // Before it has followed further, the newest version has no block to compare.
       if (version === until) continue;
       for (const one of [whole, replica]) {
         const pruner = new Pruner(await LedgerWriter.open(one), { graceMs: 0, restFactor: 0 });
@@ -161,7 +161,7 @@ describe('a snapshot', () => {
     const commit = replica.commit.bind(replica);
     replica.commit = async (batch) => {
       await commit(batch);
-      // The head comes with the state, the transactions after it.
+      // The commit of the state has the head; the transactions come after it.
       if ((await readHead(replica))?.version !== version) return;
       throw new Error('cut');
     };
@@ -192,7 +192,7 @@ describe('a snapshot', () => {
     for (let flip = 0; flip < FLIPS; flip += 1) {
       const path = join(folder, random.pick(names));
       const stored = readFileSync(path);
-      // Half of them before compression, which would notice most.
+      // Half of the flips are before compression, because decompression would notice most of the others.
       const isPacked = flip % 2 === 0;
       const changed = isPacked ? Buffer.from(stored) : gunzipSync(stored);
       const at = random.below(changed.length);
@@ -202,7 +202,7 @@ describe('a snapshot', () => {
         async ({ store: replica }) => await digests(replica),
         (error: unknown) => error,
       );
-      // Names of fields that a reader ignores, and of gzip, may change.
+      // Names of ignored fields, and gzip's own fields, may change.
       if (!(end instanceof BackupError)) expect(end, `byte ${at} of ${path}`).toEqual(whole);
       writeFileSync(path, stored);
     }
@@ -240,7 +240,7 @@ describe('a snapshot', () => {
     const commit = replica.commit.bind(replica);
     let cuts = 0;
     let left = 0;
-    // Each attempt stores one more batch than what the ones before it have to repeat.
+    // Each attempt stores one more batch than the previous attempts' batches that it has to repeat.
     replica.commit = async (batch) => {
       left -= 1;
       if (left < 0) throw new Error('cut');
@@ -280,7 +280,7 @@ describe('making a snapshot', () => {
     const [, , version] = await checkpointsOf(store, 3);
     const pruner = new Pruner(await LedgerWriter.open(store), { graceMs: 0, restFactor: 0 });
     let isPruned = false;
-    // Between the state and the streams.
+    // Pruned between the reads of the state and of the streams.
     const pruned = new Proxy(store, {
       get(target, name) {
         const value: unknown = Reflect.get(target, name, target);
@@ -327,7 +327,7 @@ describe('what has no snapshot', () => {
     await new Committer(await LedgerWriter.open(genesis)).pushAll([first!]);
     const { store: begun } = await ledgerOf((await snapshotOf(genesis)).folder);
     expect(await openHead(begun)).toMatchObject({ version: 0n, oldestBlockHeight: 1n });
-    // There is no info of its only version.
+    // Its only version has no info.
     await expect(snapshotOf(begun)).rejects.toMatchObject({ code: 'no_checkpoint' });
 
     const store = await sampleStore(600);

@@ -1,4 +1,4 @@
-/** Snapshots in tests: made, loaded, and compared with ledgers from genesis. */
+/** Creates and loads snapshots in tests, and compares them with ledgers from genesis. */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ import type { Store, StoreReader } from '../../../src/store/store.ts';
 import { scanPages } from '../../../src/store/store.ts';
 import { MemoryStore } from '../../store/memory-store.ts';
 
-/** A folder that is gone when the test has finished. */
+/** A folder that is removed when the test has finished. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-snapshot-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -37,7 +37,7 @@ export function temporaryFolder(): string {
 /** Small chunks, so that a sample has many. */
 const CHUNK_BYTES = 64 * 1024;
 
-/** Makes a snapshot in a folder of its own. */
+/** Creates a snapshot in a folder of its own. */
 export async function snapshotOf(store: StoreReader, request: Partial<SnapshotRequest> = {}) {
   const [folder, workFolder] = [temporaryFolder(), temporaryFolder()];
   const place = { folder, workFolder, chunkBytes: CHUNK_BYTES };
@@ -83,7 +83,7 @@ export function filesOf(folder: string): string[] {
   );
 }
 
-/** By column, the rows; what a snapshot does not know is left out: which version before its own wrote a value. */
+/** Rows by column, without what a snapshot does not know: which version before its own wrote a value. */
 export async function rowsSince(store: StoreReader, version: bigint) {
   const rows: Record<string, string[]> = {};
   for (const column of COLUMNS) {

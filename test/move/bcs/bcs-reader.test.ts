@@ -1,4 +1,4 @@
-/** Where reading ends early: the place is that of the value, not of a part of it. */
+/** When reading ends early, the reported position is that of the value, not of a part of it. */
 import { expect, test } from 'vitest';
 import { BcsReader } from '../../../src/move/bcs/bcs-reader.ts';
 

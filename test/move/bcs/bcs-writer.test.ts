@@ -1,4 +1,4 @@
-/** The writer's short cuts for texts and small integers, beside its plain methods. */
+/** The writer's fast paths for texts and small integers, compared with its plain methods. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BcsWriter, encodeBcs } from '../../../src/move/bcs/bcs-writer.ts';

@@ -1,4 +1,4 @@
-/** What browsers do with bytes and texts is what Node's Buffer does. */
+/** Browser implementations for bytes and text give the same results as Node's Buffer. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { byteTools, portableTools } from '../../../src/move/bcs/bytes.ts';

@@ -1,4 +1,4 @@
-/** Accumulators against their definition (docs/spec/ledger.md §2.7), written out plainly. */
+/** Accumulators compared with a direct implementation of their definition (docs/spec/ledger.md §2.7). */
 import { describe, expect, test } from 'vitest';
 import {
   ACCUMULATOR_PLACEHOLDER,

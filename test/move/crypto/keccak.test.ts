@@ -1,4 +1,4 @@
-/** SHA3-256 of short inputs against the standard's own values and the runtime's. */
+/** SHA3-256 of short inputs compared with the standard's test values and with the runtime. */
 import { hash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { domainHash, domainSeed, sha3 } from '../../../src/move/crypto/hash.ts';
@@ -7,7 +7,7 @@ import {
   MAX_KECCAK_INPUT_BYTES,
 } from '../../../src/move/crypto/keccak.ts';
 
-/** Bytes that differ from place to place. */
+/** Bytes that differ at each position. */
 function someBytes(length: number): Buffer {
   return Buffer.from(
     Array.from({ length }, (_, index) => (index * 167 + (index >> 8) + 13) & 0xff),

@@ -1,4 +1,6 @@
-/** The state's sparse Merkle tree against its definition, and the known answers of docs/spec/backup.md §1.7. */
+/**
+ * The state's sparse Merkle tree compared with its definition, and with the known answers of docs/spec/backup.md §1.7.
+ */
 import { describe, expect, it, test } from 'vitest';
 import { decodeBcs } from '../../../src/move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../../src/move/bcs/bcs-writer.ts';
@@ -22,7 +24,7 @@ interface Leaf {
   readonly value: Buffer;
 }
 
-/** By the definition, over bit strings. */
+/** By the definition, on bit strings. */
 function plainSparseRoot(leaves: readonly { key: Buffer; value: Buffer }[], depth = 0): Buffer {
   if (leaves.length === 0) return SPARSE_MERKLE_PLACEHOLDER;
   const [only] = leaves;
@@ -94,7 +96,7 @@ const KNOWN: readonly Leaf[] = [0, 1, 2, 3, 4].map((index) => ({
 }));
 const KNOWN_ROOT = '236e3dd9fd91fd362e221afdab6fcd89ce570895088cb31d91508890943de165';
 
-/** A leaf whose key begins with a byte and ends with one, between them zeros. */
+/** A leaf whose key has the given first and last byte, and zeros between them. */
 function plainLeaf(first: number, last: number, value: number): Leaf {
   const key = Buffer.alloc(32);
   key[0] = first;
@@ -159,7 +161,7 @@ describe('StateRootBuilder', () => {
   const random = new Random(testSeed());
   const randomLeaves = (count: number): Leaf[] =>
     Array.from({ length: count }, () => {
-      // Half of the keys share a long beginning with others.
+      // Half of the keys share a long prefix with others.
       const key = random.bytes(32);
       if (random.below(2) === 0) key.fill(random.below(2), 0, random.below(32));
       return { key, value: random.bytes(32) };
@@ -201,7 +203,7 @@ describe('StateRootBuilder', () => {
   });
 });
 
-/** The right siblings of the last leaf, the lowest first, by the definition. */
+/** The right siblings of the last leaf, lowest first, by the definition. */
 function plainRightSiblings(leaves: readonly Leaf[], last: Leaf, depth = 0): Buffer[] {
   if (leaves.length <= 1) return [];
   const isRight = ({ key }: Leaf) => (key[depth >> 3]! & (0x80 >> (depth & 7))) !== 0;

@@ -1,4 +1,4 @@
-/** The tree of state against the root over all leaves, after random changes. */
+/** The state tree compared with the root over all leaves, after random changes. */
 import { describe, expect, it } from 'vitest';
 import { SparseMerkleLeaves } from '../../../src/move/crypto/sparse-merkle.ts';
 import { StateTree } from '../../../src/move/crypto/state-tree.ts';
@@ -10,7 +10,7 @@ describe('StateTree', () => {
     for (let run = 0; run < 8; run += 1) {
       const tree = new StateTree();
       const leaves = new Map<string, Buffer>();
-      // Few first bytes: keys share long beginnings.
+      // Few different first bytes, so that keys share long prefixes.
       const keys = Array.from({ length: 10 + random.below(run < 7 ? 60 : 3_000) }, () => {
         const key = random.bytes(32);
         return key.fill(random.below(3), 0, random.below(32));

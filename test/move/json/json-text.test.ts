@@ -32,7 +32,7 @@ function failure(bytes: Uint8Array | string): JsonSyntaxError {
   throw new Error(`parsed: ${String(bytes).slice(0, 80)}`);
 }
 
-/** What JSON.parse gives, for texts that both read alike. */
+/** The same value as JSON.parse returns, for texts that both read alike. */
 function plain(value: JsonValue): unknown {
   if (value instanceof JsonNumber) return Number(value.text);
   if (Array.isArray(value)) return value.map(plain);
@@ -218,7 +218,7 @@ describe('values of JSON', () => {
           expect(failure(text).line).toBeGreaterThan(0);
           return;
         }
-        // JSON.parse lets lone surrogates pass.
+        // JSON.parse accepts lone surrogates.
         if (!JSON.stringify(expected).includes('\\ud')) {
           expect(plain(parseJson(Buffer.from(text)))).toEqual(fromPlain(expected));
         }
@@ -260,7 +260,7 @@ describe('the memory of values', () => {
     ['[]', place],
   ])('of %s is bounded', (item, costBytes) => {
     const count = Math.floor(left / costBytes) - 1;
-    // What is left over is filled up with the cheapest values.
+    // The remaining budget is filled with the cheapest values.
     const rest = Math.floor((left - count * costBytes) / place);
     const body = (extra: number) =>
       Buffer.from(
@@ -289,7 +289,7 @@ describe('the memory of values', () => {
   });
 });
 
-// A quadratic algorithm takes minutes on these: it runs into the time limit of a test.
+// A quadratic algorithm would take minutes for these and exceed the test's time limit.
 describe('8 MiB of hostile JSON is read in linear time', () => {
   const size = 8 * MIB;
   const bodies: readonly (readonly [string, () => string])[] = [

@@ -1,4 +1,4 @@
-/** Parts of JSON as they are written, beside what the runtime makes of the same values. */
+/** Parts of JSON as written, compared with the runtime's output for the same values. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { encodeBcs } from '../../../src/move/bcs/bcs-writer.ts';

@@ -17,7 +17,7 @@ import { readModule } from '../../../src/move/modules/read.ts';
 import { fullModule, nest, SMALL_MODULE, T0, times } from './module-samples.ts';
 import { writeModule } from './write-module.ts';
 
-/** The ABI after a trip through bytes, so that what is shown is also what loads. */
+/** The ABI of a module that was encoded and loaded again. */
 function abiOf(module: CompiledModule): ModuleAbi {
   return moduleAbi(readModule(writeModule(module)));
 }

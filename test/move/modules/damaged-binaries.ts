@@ -1,4 +1,4 @@
-/** What must hold for every binary, damaged or not: it loads and can be written again, or is refused. */
+/** Requirements for every binary, damaged or not: it either loads and can be encoded again, or is refused. */
 import { deepStrictEqual } from 'node:assert/strict';
 import { AbiError, moduleAbiJson } from '../../../src/move/modules/abi.ts';
 import { BinaryFormatError } from '../../../src/move/modules/format.ts';
@@ -6,7 +6,7 @@ import { resourceGroupOf } from '../../../src/move/modules/metadata.ts';
 import { readModule, readScript } from '../../../src/move/modules/read.ts';
 import { writeModule, writeScript } from './write-module.ts';
 
-/** Loads, shows and writes what the bytes hold; gives whether they load. */
+/** Loads, renders and encodes a module; returns whether it loads. */
 export function survivesAsModule(bytes: Buffer): boolean {
   const module = refusedOr(() => readModule(bytes));
   if (module === undefined) return false;

@@ -1,10 +1,10 @@
-/** The modules of the real genesis files in ../shared, where those are present. */
+/** The modules of the real genesis files in ../shared, if these exist. */
 import { existsSync, readFileSync } from 'node:fs';
 import { BcsReader } from '../../../src/move/bcs/bcs-reader.ts';
 
 const GENESIS = new URL('../../../../shared/genesis/', import.meta.url);
 
-/** Whether the real genesis files are there. */
+/** Whether the real genesis files exist. */
 export const genesisPresent = existsSync(GENESIS);
 
 export const NETWORKS = ['mainnet', 'testnet', 'devnet'] as const;

@@ -240,7 +240,7 @@ describe('operands', () => {
     expect(inModule(count)).toBe('out_of_bounds');
     const inScript = (index: number) => scriptVerdict((s) => (s.code.code = one(opcode, index)));
     expect(inScript(count - 1)).toBe('loads');
-    // Scripts have no tables of their own for the others, and the reference does not look.
+    // Scripts do not have the other tables, and the reference does not check them.
     expect(inScript(count)).toBe(IN_SCRIPTS.includes(operand) ? 'out_of_bounds' : 'loads');
   });
 

@@ -1,4 +1,4 @@
-/** Every limit of the compiled format one below, at, and one above (docs/spec/move.md §1.3, §1.6). */
+/** Every limit of the compiled format: one below, exactly at, and one above it (docs/spec/move.md §1.3, §1.6). */
 import { describe, expect, it } from 'vitest';
 import { BinaryFormatError } from '../../../src/move/modules/format.ts';
 import { readModule } from '../../../src/move/modules/read.ts';
@@ -33,9 +33,9 @@ interface Limit {
   readonly what: string;
   readonly limit: number;
   readonly bytes: (value: number) => Buffer;
-  /** When not the default ones. */
+  /** Unless they are the default ones. */
   readonly limits?: typeof LEGACY;
-  /** What a value at or below the limit gives, when it has no target. */
+  /** The result for a value at or below the limit, if it has no target. */
   readonly below?: string;
   readonly above?: string;
 }

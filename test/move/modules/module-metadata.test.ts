@@ -1,7 +1,4 @@
-/**
- * Metadata entries: which one counts, what decodes, attributes and resource groups (docs/spec/move.md
- * §2.3).
- */
+/** Metadata entries: which one is used, what decodes, attributes and resource groups (docs/spec/move.md §2.3). */
 import { describe, expect, it } from 'vitest';
 import { encodeBcs } from '../../../src/move/bcs/bcs-writer.ts';
 import type { CompiledModule, MetadataEntry } from '../../../src/move/modules/compiled.ts';
@@ -79,7 +76,7 @@ describe('which entry counts', () => {
 });
 
 describe('what decodes', () => {
-  /** All values below hold something that shows when they decode. */
+  /** All values below contain something that is visible when they decode. */
   const decodes = (value: Uint8Array) => {
     const found = moduleMetadata(withMetadata(10, entry(KEY_1, value)));
     return found.errors.size + found.structAttributes.size + found.functionAttributes.size > 0;

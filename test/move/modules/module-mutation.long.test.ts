@@ -1,6 +1,4 @@
-/**
- * Broken binaries: whatever the damage, a module loads or is refused, in time linear in its size.
- */
+/** Damaged binaries: whatever the damage, a module either loads or is refused, in time linear in its size. */
 import { describe, expect, it } from 'vitest';
 import { BinaryFormatError } from '../../../src/move/modules/format.ts';
 import { readModule } from '../../../src/move/modules/read.ts';
@@ -17,7 +15,7 @@ function randomBelow(seed: number): (bound: number) => number {
   return (bound) => random.below(bound);
 }
 
-/** One to four damages: flipped bits, other bytes, bytes cut out, doubled or put in, cut off. */
+/** One to four changes: flips bits, replaces, removes, repeats or inserts bytes, or truncates. */
 function damage(original: Buffer, below: (bound: number) => number): Buffer {
   let bytes = Buffer.from(original);
   for (let left = 1 + below(4); left > 0 && bytes.length > 0; left -= 1) {

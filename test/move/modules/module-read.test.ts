@@ -1,7 +1,4 @@
-/**
- * The loader on raw bytes put together without the writer: header, directory, versions, tokens,
- * opcodes.
- */
+/** The loader on raw bytes, assembled without the writer: header, directory, versions, tokens, opcodes. */
 import { describe, expect, it } from 'vitest';
 import type { CompiledModule } from '../../../src/move/modules/compiled.ts';
 import { BinaryFormatError } from '../../../src/move/modules/format.ts';
@@ -18,7 +15,7 @@ import {
 } from './module-samples.ts';
 import { writeModule } from './write-module.ts';
 
-/** Why bytes do not load, `loads` when they do. */
+/** Why bytes do not load, or `loads`. */
 function verdict(read: () => unknown): string {
   try {
     read();
@@ -114,7 +111,7 @@ describe('header', () => {
   });
 });
 
-/** Raw bytes with a directory of the caller's making. */
+/** Raw bytes with the given directory. */
 function withDirectory(directory: readonly number[], contents: readonly number[]): Buffer {
   return Buffer.concat([
     Buffer.from('a11ceb0b0a00000a', 'hex'),
@@ -171,7 +168,7 @@ describe('table directory', () => {
     [0x14, 7, []],
   ])('table %i came with version %i', (kind, since, entry) => {
     for (const version of VERSIONS) {
-      // What has no valid entry here is refused by its index, which is a later check.
+      // An entry without valid contents here is refused by its index, which is a later check.
       const contents = entry.length > 0 ? entry : [0, 0, 0];
       const found = verdict(() => readModule(rawModule(version, [[kind, contents]])));
       expect(found === 'unsupported').toBe(version < since);
@@ -232,7 +229,7 @@ describe('ULEB128', () => {
 });
 
 describe('what each version has', () => {
-  /** First version of every code, told by the specification's table row by row. */
+  /** First version of every opcode, row by row from the specification's table. */
   const OPCODE_SINCE = [
     ...times(0x3f, 1),
     ...times(8, 4),
@@ -248,7 +245,7 @@ describe('what each version has', () => {
   it.each(VERSIONS)('version %i: opcodes', (version) => {
     const accepted: number[] = [];
     for (let opcode = 0; opcode < 256; opcode += 1) {
-      // Zeros after the opcode fill any operand; what is left of them is no function definition.
+      // Zeros after the opcode fill any operand; the remaining ones are not a function definition.
       const code = [opcode, ...times(33, 0x00)];
       const found = verdict(() =>
         readModule(rawModule(version, [[0x0c, rawFunction(version, 1, code)]])),

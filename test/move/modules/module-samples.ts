@@ -44,7 +44,7 @@ export interface RawBinary {
   readonly tail: readonly number[];
 }
 
-/** Puts a binary together byte by byte, without the code under test. */
+/** Assembles a binary byte by byte, without the code under test. */
 export function assemble({ version, tables, tail }: RawBinary): Buffer {
   const directory: number[] = uleb(tables.length);
   let offset = 0;
@@ -63,12 +63,12 @@ export function assemble({ version, tables, tail }: RawBinary): Buffer {
   ]);
 }
 
-/** An identifier as it stands in its table. */
+/** An identifier as encoded in its table. */
 export function name(text: string): number[] {
   return [...uleb(text.length), ...Buffer.from(text, 'ascii')];
 }
 
-/** Access specifiers (none) and attributes (none), as far as the version has them. */
+/** Access specifiers (none) and attributes (none), if the version has them. */
 export function functionHandleEnd(version: number): number[] {
   if (version >= 8) return [1, 0];
   return version >= 7 ? [1] : [];
@@ -99,7 +99,7 @@ export function rawFunction(version: number, count: number, code: readonly numbe
   return [0, ...qualifiers, 0, 0, ...uleb(count), ...code];
 }
 
-/** `wrap` around a leaf so many times. */
+/** `wrap` applied `count` times to a leaf. */
 export function nest(
   depth: number,
   leaf: SignatureToken,
@@ -118,7 +118,7 @@ export function everyInstruction(version: number): Instruction[] {
   const code: Instruction[] = [];
   for (const [opcode, info] of OPCODES.entries()) {
     if (info === undefined || info.since > version) continue;
-    // The two that lack a version check of their own need tables of version 7.
+    // These two have no version check of their own, but need tables of version 7.
     if (version < 7 && info.operand.startsWith('structVariant')) continue;
     const { immediate } = info;
     const value = immediate?.signed ? -1 : 1;

@@ -1,4 +1,4 @@
-/** Lookups over modules given by their bytes. */
+/** Lookups of modules given by their bytes. */
 import { describe, expect, it } from 'vitest';
 import { moduleIdOf } from '../../../src/move/modules/compiled.ts';
 import { BinaryFormatError } from '../../../src/move/modules/format.ts';

@@ -1,7 +1,4 @@
-/**
- * The writer and its way back through the reader, on hand-built modules and scripts of every
- * written version.
- */
+/** The writer, and reading its output, on handmade modules and scripts of every written version. */
 import { describe, expect, it } from 'vitest';
 import type { CompiledModule } from '../../../src/move/modules/compiled.ts';
 import { readModule, readScript } from '../../../src/move/modules/read.ts';

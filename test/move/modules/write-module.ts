@@ -1,8 +1,8 @@
 /**
  * Writes compiled modules and scripts, versions 5 to 10, in the canonical form of the reference's serializer: fixed
  * table order, no empty tables, version word with its flag bits from version 7 on (docs/spec/move.md §1.1, §1.4, §5).
- * The binaries of real chains come back byte for byte. Hand-built values are fine: invalid ones throw, and reading the
- * result back runs the bounds check. Mirror image of read.ts.
+ * The binaries of real chains are reproduced byte for byte. Handmade values are allowed: invalid ones throw, and
+ * reading the result back runs the bounds check. Counterpart of read.ts.
  */
 
 import type {
@@ -40,7 +40,7 @@ import {
 /** Lowest version that is written. */
 const MIN_WRITTEN_VERSION = 5;
 
-/** Tables by name, those a script lacks being empty. */
+/** Tables by name; a script lacks some of them, which counts as empty. */
 type Tables = { readonly [K in TableName]?: CompiledModule[K] };
 
 /**

@@ -1,7 +1,4 @@
-/**
- * Writes the entries of every table; mirror image of read-tables.ts (docs/spec/move.md §1.4, §1.5,
- * §1.7).
- */
+/** Writes the entries of every table; counterpart of read-tables.ts (docs/spec/move.md §1.4, §1.5, §1.7). */
 
 import type {
   AccessSpecifier,
@@ -41,7 +38,7 @@ import type { AbilitySet } from '../../../src/move/types/type-tag.ts';
 import type { BinaryWriter } from './binary-writer.ts';
 import { writeFunctionDefinition } from './write-module.ts';
 
-/** Longest identifier that is written: the most any loader accepts (docs/spec/move.md §1.1). */
+/** Maximum length of a written identifier: the most that any loader accepts (docs/spec/move.md §1.1). */
 const MAX_WRITTEN_IDENTIFIER_BYTES = 65_535;
 
 type EntryWriters = {

@@ -1,7 +1,4 @@
-/**
- * Signed transactions that an independent producer made (@aptos-labs/ts-sdk 6.3.1), decoded and
- * encoded again.
- */
+/** Signed transactions from an independent source (@aptos-labs/ts-sdk 6.3.1), decoded and encoded again. */
 import {
   AccountAddress,
   type AccountAuthenticator,
@@ -125,7 +122,7 @@ function rawOf(payload: TransactionPayload, sequenceNumber = 7n): RawTransaction
   );
 }
 
-/** Decodes what the SDK made, asserts that it encodes to the same bytes, and gives it. */
+/** Decodes the SDK's bytes, asserts that they encode to the same bytes, and returns the value. */
 function throughUs(
   raw: RawTransaction,
   authenticator: TransactionAuthenticator,
@@ -419,7 +416,7 @@ describe('account authenticators', () => {
         publicKey: Buffer.from([3]),
       },
     });
-    // The SDK writes the signature of the first form bare and leaves its length to the caller.
+    // The SDK writes the signature of the first form without its length, which the caller has to add.
     const plain = new AccountAuthenticatorAbstraction(
       '0x7::any::authenticate',
       digest,

@@ -17,7 +17,7 @@ const CIPHERTEXT = ciphertextBytes({
 const CONTENT = [CIPHERTEXT, '00', '01', A1, '01', u64(9), hash('06'), u64(7), '01', A2];
 const CLAIM = ['03706179', '01', '036f7574'];
 
-/** A user transaction with an encrypted payload of the given state and what follows its content. */
+/** A user transaction with an encrypted payload of the given state, and the rest after its content. */
 function transaction(state: string, rest: readonly string[]): Buffer {
   const raw = [A1, u64(5), '05', state, ...CONTENT, ...CLAIM, ...rest];
   return hex('00', ...raw, u64(1), u64(2), u64(3), '04', '04 04');

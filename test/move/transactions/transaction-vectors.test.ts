@@ -1,6 +1,6 @@
 /**
- * Payloads, keys and signatures of user transactions as bytes written out by hand from the layouts
- * of docs/spec/ledger.md §3.4; both directions, and bytes that must be refused.
+ * Payloads, keys and signatures of user transactions as handwritten bytes, by the layouts of docs/spec/ledger.md §3.4;
+ * both directions, and bytes that must be refused.
  */
 import { describe, expect, test } from 'vitest';
 import { decodeBcs } from '../../../src/move/bcs/bcs-reader.ts';

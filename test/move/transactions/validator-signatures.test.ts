@@ -45,7 +45,7 @@ const BITMASK_AT = 1 + 129 + 1;
 
 const read = (bytes: Buffer) => decodeBcs(bytes, readSignedLedgerInfo);
 
-/** Why a signature is not taken; `undefined` when it is. */
+/** Why a signature is refused; `undefined` if it is accepted. */
 function refusal(
   signed: SignedLedgerInfo,
   validators: readonly ValidatorPower[] = VALIDATORS,
@@ -107,11 +107,11 @@ describe('a signed ledger info', () => {
         signed,
         VALIDATORS.map((validator, index) => ({ ...validator, votingPower: powers[index]! })),
       );
-    // Of 100 it takes 67.
+    // 67 of 100 are required.
     expect(withPowers(17n, 16n, 27n, 40n)).toBeUndefined();
     expect(withPowers(17n, 17n, 26n, 40n)).toBe('no_quorum');
     expect(withPowers(18n, 17n, 26n, 39n)).toBe('no_quorum');
-    // Of 99 it takes 67 too, of 102 it takes 69.
+    // 67 of 99 are required too, and 69 of 102.
     expect(withPowers(16n, 16n, 27n, 40n)).toBeUndefined();
     expect(withPowers(17n, 16n, 26n, 40n)).toBe('no_quorum');
     expect(withPowers(17n, 16n, 29n, 40n)).toBeUndefined();
@@ -195,7 +195,7 @@ describe('a ledger info of mainnet', () => {
     const { validators } = signed.info.nextEpochState!;
     expect(next.info).toMatchObject({ epoch: 7496n, version: 998_167_816n });
     expect(refusal(next, validators)).toBeUndefined();
-    // Their keys are those of the epoch before, in another order they are not.
+    // The order of the keys counts: with two of them swapped the signature is wrong.
     const swapped = [validators[1]!, validators[0]!, ...validators.slice(2)];
     expect(next.signers[0]! & 0xc0).toBe(0x80);
     expect(refusal(next, swapped)).toBe('signature_wrong');

@@ -1,4 +1,4 @@
-/** The node's BCS answers about events and transactions, read as a client does (docs/spec/ledger.md §3.1). */
+/** Decodes the node's BCS responses about events and transactions, as a client does (docs/spec/ledger.md §3.1). */
 import { type BcsReader, decodeBcs } from '../../../src/move/bcs/bcs-reader.ts';
 import { ContractEvent } from '../../../src/move/transactions/event.ts';
 import {
@@ -14,7 +14,7 @@ export interface VersionedEvent {
   readonly event: ContractEvent;
 }
 
-/** Reads the BCS answer of the events operation. @throws BcsError */
+/** Reads the BCS response of the events operation. @throws BcsError */
 export function readVersionedEvents(reader: BcsReader): VersionedEvent[] {
   return reader.vector(8 + ContractEvent.minBytes, (inner) => {
     const version = inner.u64();
@@ -22,7 +22,7 @@ export function readVersionedEvents(reader: BcsReader): VersionedEvent[] {
   });
 }
 
-/** The answer for one version or hash: committed, or still waiting. */
+/** The response for one version or hash: committed or pending. */
 export type TransactionData =
   | { readonly kind: 'onChain'; readonly item: EncodedOnChainData }
   | { readonly kind: 'pending'; readonly transaction: SignedTransaction };
@@ -34,7 +34,7 @@ export function decodeOnChainDataPage(page: Uint8Array): EncodedOnChainData[] {
   );
 }
 
-/** Reads the answer for one version or hash. @throws BcsError */
+/** Reads the response for one version or hash. @throws BcsError */
 export function readTransactionData(reader: BcsReader): TransactionData {
   if (reader.variant(2, 'TransactionData') === 0) {
     return { kind: 'onChain', item: readOnChainData(reader) };

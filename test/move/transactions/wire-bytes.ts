@@ -1,4 +1,4 @@
-/** Bytes written out by hand, and what tests assert of them. */
+/** Handwritten bytes, and assertions about them. */
 import { expect } from 'vitest';
 import {
   BcsError,
@@ -8,7 +8,7 @@ import {
 } from '../../../src/move/bcs/bcs-reader.ts';
 import { type BcsWriter, encodeBcs } from '../../../src/move/bcs/bcs-writer.ts';
 
-/** The bytes of hex digits; blanks are for the eye. */
+/** The bytes of hex digits; spaces are only for readability. */
 export const hex = (...parts: readonly string[]): Buffer =>
   Buffer.from(parts.join('').replaceAll(' ', ''), 'hex');
 export const A1 = '1'.padStart(64, '0');
@@ -22,7 +22,7 @@ export const u64 = (value: number): string => {
   return bytes.toString('hex');
 };
 
-/** The ciphertext of a batch encryption in its parts (docs/spec/ledger.md §3.4). */
+/** The parts of a batch encryption's ciphertext (docs/spec/ledger.md §3.4). */
 export interface CiphertextParts {
   readonly verificationKey: Buffer;
   readonly identity: Buffer;
@@ -36,7 +36,7 @@ export interface CiphertextParts {
 
 const INFINITY = Buffer.concat([Buffer.of(0xc0), Buffer.alloc(95)]);
 
-/** A key, an identity and group elements that are points and a scalar. */
+/** A key, an identity, and group elements that are valid points and a scalar. */
 export const CIPHERTEXT_POINTS = {
   verificationKey: Buffer.concat([Buffer.of(0x58), Buffer.alloc(31, 0x66)]),
   identity: Buffer.alloc(32, 2),
@@ -52,7 +52,7 @@ export function ciphertextBytes(parts: CiphertextParts): Buffer {
   });
 }
 
-/** Asserts that `value` has exactly these bytes, and these bytes this value. */
+/** Asserts that `value` encodes to exactly these bytes, and that these bytes decode to it. */
 export function both<T>(
   bytes: Buffer,
   value: T,

@@ -25,7 +25,7 @@ import { WIRE_TYPES } from './wire-types.ts';
 
 const seed = testSeed('wire-roundtrip');
 
-/** Types that hold maps: their values come back in another order than random ones are given in. */
+/** Types with maps: their decoded order differs from that of the random values. */
 const HOLDS_MAPS = new Set(['Transaction', 'TransactionOnChainData']);
 
 describe.each(Object.entries(WIRE_TYPES))('%s', (name, { value, read, write }) => {

@@ -69,7 +69,7 @@ export const WIRE_TYPES: Readonly<Record<string, WireType<unknown>>> = {
   ),
 };
 
-/** Entries as a reader gives them: by the serialized bytes of their keys. */
+/** Entries in a reader's order: by the serialized bytes of their keys. */
 function sorted(writeSet: WriteSet): WriteSet {
   const keyBytes = (key: WriteSet['writes'][number]['key']) => StateKey.encode(key);
   const sort = (writes: WriteSet['writes']) =>

@@ -1,6 +1,6 @@
 /**
- * Bytes written out by hand from the layouts of docs/spec/ledger.md and docs/spec/http.md, for the types of
- * which no real bytes are at hand; both directions, and bytes that must be refused.
+ * Handwritten bytes by the layouts of docs/spec/ledger.md and docs/spec/http.md, for the types without available real
+ * bytes; both directions, and bytes that must be refused.
  */
 
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** Derived addresses as an independent producer makes them (@aptos-labs/ts-sdk 6.3.1). */
+/** Derived addresses compared with those of an independent implementation (@aptos-labs/ts-sdk 6.3.1). */
 
 import {
   AccountAddress,

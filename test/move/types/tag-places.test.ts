@@ -1,4 +1,4 @@
-/** Type tags and group members found by their places agree with those that are read. */
+/** Type tags and group members that are located without decoding agree with decoded ones. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BcsReader } from '../../../src/move/bcs/bcs-reader.ts';
@@ -19,7 +19,7 @@ import { compareStructTags, compareStructTagsAt } from '../../../src/move/types/
 import { propertySeed } from '../../random.ts';
 import { address, typeTag } from '../values/scalar-arbitraries.ts';
 
-/** Names that often begin alike. */
+/** Names that often share a prefix. */
 const name = fc.oneof(
   fc.constantFrom('a', 'aa', 'ab', 'b', 'm'.repeat(130)),
   fc.string({ maxLength: 8 }),

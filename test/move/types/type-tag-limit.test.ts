@@ -1,4 +1,4 @@
-/** The named limit on how many parts a type may have when it is read. */
+/** The limit of a type's number of parts when it is read. */
 import { expect, test } from 'vitest';
 import { BcsError, BcsReader } from '../../../src/move/bcs/bcs-reader.ts';
 import { BcsWriter } from '../../../src/move/bcs/bcs-writer.ts';

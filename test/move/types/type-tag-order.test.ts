@@ -17,7 +17,7 @@ function struct(name: string, ...of: TypeTag[]): TypeTag {
 const U8: TypeTag = { kind: 'u8' };
 const U64: TypeTag = { kind: 'u64' };
 
-/** Devnet's group at 0xa (docs/spec/ledger.md §0), in BCS order there; here in memory order. */
+/** Devnet's group at 0xa (docs/spec/ledger.md §0), which has them in BCS order; here they are in memory order. */
 const MEMBERS = [
   tag('1', 'coin', 'PairedCoinType'),
   tag('1', 'coin', 'PairedFungibleAssetRefs'),
@@ -35,7 +35,7 @@ const STRUCTS: readonly StructTag[] = [
   tag('2', 'a', 'A', U64),
   tag('2', 'a', 'AA'),
   tag('2', 'a', 'B'),
-  // By bytes, where a comparison of UTF-16 would say otherwise.
+  // Ordered by bytes, which differs from a comparison of UTF-16.
   tag('2', 'a', '\uffee'),
   tag('2', 'a', '\u{1f600}'),
   tag('2', 'aa', 'A'),

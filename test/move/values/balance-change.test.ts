@@ -1,4 +1,6 @@
-/** Which state keys hold balances, and how many of their paths are remembered (src/move/values/balance-values.ts). */
+/**
+ * Which state keys are those of balances, and how many of their paths are cached (src/move/values/balance-values.ts).
+ */
 import { describe, expect, it } from 'vitest';
 import { addressBytes, padAddress } from '../../../src/move/types/address.ts';
 import {

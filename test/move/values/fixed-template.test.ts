@@ -1,4 +1,4 @@
-/** Templates of values of fixed length: what they may hold, and what is counted of them. */
+/** Templates of values of fixed length: what they may contain, and what counts for their size. */
 import { expect, it } from 'vitest';
 import {
   type Layout,
@@ -44,7 +44,7 @@ it.each(LIMITS)('texts of at most 8 KiB and %i', (beyond) => {
   expect(renderValue(layout, Buffer.of(255))).toBe(`{"${name}":{"value":255}}`);
 });
 
-/** The bytes of all different pieces of some templates. */
+/** The bytes of all distinct pieces of some templates. */
 function pieceBytes(templates: readonly ObjectTemplate[]): number {
   const all = templates.flatMap(({ pieces, fixed }) => [...pieces, ...(fixed?.pieces ?? [])]);
   return [...new Set(all)].reduce((sum, { length }) => sum + length, 0);

@@ -1,7 +1,4 @@
-/**
- * Framework resources, events and groups: bytes written by hand from docs/spec/ledger.md §2.3, §5.10,
- * both directions.
- */
+/** Framework resources, events and groups: bytes handwritten by docs/spec/ledger.md §2.3, §5.10, both directions. */
 import { describe, expect, test } from 'vitest';
 import { BcsError } from '../../../src/move/bcs/bcs-reader.ts';
 import type { Codec } from '../../../src/move/bcs/codec.ts';

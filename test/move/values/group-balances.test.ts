@@ -1,4 +1,4 @@
-/** Balances in object groups: as if all of the group was decoded (docs/spec/http.md §9.3). */
+/** Balances in object groups are the same as if the whole group was decoded (docs/spec/http.md §9.3). */
 import { describe, expect, it } from 'vitest';
 import { tryParse } from '../../../src/move/errors.ts';
 import { padAddress } from '../../../src/move/types/address.ts';
@@ -34,7 +34,7 @@ function group(balance: bigint, concurrent?: bigint, otherBytes?: number): Buffe
   return encodeResourceGroup(members);
 }
 
-/** By decoding everything; `undefined` where a value does not decode. */
+/** By decoding everything; `undefined` if a value does not decode. */
 function expectedOf(bytes: Buffer): bigint | undefined {
   const members = tryParse(() => decodeResourceGroup(bytes)) ?? [];
   const find = (name: string) => members.find(({ tag }) => formatStructTag(tag) === name)?.data;

@@ -146,7 +146,7 @@ describe('decode layouts: shapes', () => {
 });
 
 describe('decode layouts: limits', () => {
-  /** S0 is flat; each next struct holds the one before `copies` times. */
+  /** S0 is flat; each next struct contains the previous one `copies` times. */
   function tower(height: number, copies: number): Source {
     const source: Record<string, Source[string]> = { '0x2::m::S0': { fields: [] } };
     for (let level = 1; level <= height; level += 1) {
@@ -164,7 +164,7 @@ describe('decode layouts: limits', () => {
   ])('MAX_LAYOUT_DEPTH %i', async (more, passes) => {
     const height = MAX_LAYOUT_DEPTH + more;
     const source = tower(height, 1);
-    // A struct without fields stands one level above nothing.
+    // A struct without fields is one level high.
     const outcome = resolve(source, `0x2::m::S${height - 1}`);
     if (passes) expect((await outcome).kind).toBe('struct');
     else expect((await refusal(outcome)).code).toBe('too_deep');
@@ -191,7 +191,7 @@ describe('decode layouts: limits', () => {
     [0, true],
     [1, false],
   ])('MAX_LAYOUT_TOKENS %i', async (more, passes) => {
-    // The tag counts one, then each field.
+    // The tag counts one, and each field counts one.
     const count = MAX_LAYOUT_TOKENS + more - 1;
     const fields = Array.from({ length: count }, (_, index) => [`f${index}`, 'u8'] as const);
     const source: Source = { '0x3::m::All': { fields } };
@@ -224,7 +224,7 @@ describe('decode layouts: limits', () => {
     [0, true],
     [1, false],
   ])('LAYOUT_BUDGET_BYTES %i', async (more, passes) => {
-    // Twenty doublings cost most of it; one struct with a long name takes the rest.
+    // Twenty doublings use most of the limit; one struct with a long name uses the rest.
     const levels = 20;
     const base = tower(levels, 2);
     let cost = 32 + 'm'.length + 'S0'.length;

@@ -142,7 +142,7 @@ describe('encode layouts: node budget (docs/spec/encode.md §A4)', () => {
     [MAX_LAYOUT_NODES, true],
     [MAX_LAYOUT_NODES + 1, false],
   ])('%i nodes', async (nodes, passes) => {
-    // The tag, a vector in each field, its item: 1 + 2 a field, and one plain field where that is odd.
+    // The tag, a vector in each field, its item: 1 + 2 per field, and one plain field if the rest is odd.
     const wide = Array.from({ length: Math.floor((nodes - 1) / 2) }, (_, index) => {
       return [`f${index}`, { vector: 'u8' }] as const;
     });
@@ -153,7 +153,7 @@ describe('encode layouts: node budget (docs/spec/encode.md §A4)', () => {
   });
 
   it('counts type arguments when built, and one for each use', async () => {
-    // Tag 1, argument with its field 2; then per field one token whatever it stands for.
+    // Tag 1, argument with its field 2; then one token per field, whatever its type.
     const fields = Array.from(
       { length: 510 },
       (_, index) => [`f${index}`, { parameter: 0 }] as const,
@@ -205,7 +205,7 @@ describe('debug print of layouts (docs/spec/encode.md §A4)', () => {
   });
 
   it('is cut off where type arguments unfold without end', async () => {
-    // Each level holds two of the one before as type arguments: 2^80 leaves in the tag.
+    // Each level has the previous one twice as type arguments: 2^80 leaves in the tag.
     const source: Record<string, Source[string]> = {
       '0x2::m::Pair': { parameters: 2, fields: [['a', { parameter: 0 }]] },
       '0x2::m::D80': { parameters: 1, fields: [['a', { parameter: 0 }]] },

@@ -1,4 +1,4 @@
-/** A ledger as one of the genesis files leaves it: its modules, stored values and events, for tests of layouts. */
+/** The ledger of a genesis file (its modules, stored values and events), for tests of layouts. */
 import { existsSync, readFileSync } from 'node:fs';
 import { BcsReader, decodeBcs } from '../../../src/move/bcs/bcs-reader.ts';
 import type { CompiledModule } from '../../../src/move/modules/compiled.ts';
@@ -12,7 +12,7 @@ export type Network = 'mainnet' | 'testnet' | 'devnet';
 
 const folder = new URL('../../../../shared/genesis/', import.meta.url);
 
-/** Whether the genesis files are there. */
+/** Whether the genesis files exist. */
 export const genesisPresent = existsSync(new URL('mainnet.blob', folder));
 
 /** A stored resource or group member. */

@@ -1,4 +1,4 @@
-/** Compiled modules made by hand from a short description of their structs, for tests of layouts. */
+/** Compiled modules built from a short description of their structs, for tests of layouts. */
 
 import { randomUUID } from 'node:crypto';
 import { encodeBcs } from '../../../src/move/bcs/bcs-writer.ts';
@@ -26,17 +26,17 @@ export type SourceType =
 
 export type SourceFields = readonly (readonly [name: string, type: SourceType])[];
 
-/** One struct; `parameters` is how many type parameters it declares. */
+/** One struct; `parameters` is its number of type parameters. */
 export type SourceStruct = { readonly parameters?: number } & (
   | { readonly fields: SourceFields }
   | { readonly variants: readonly (readonly [name: string, fields: SourceFields])[] }
   | { readonly native: true }
 );
 
-/** Structs by their full names, such as `0x2::m::S`. */
+/** Structs by full name, such as `0x2::m::S`. */
 export type Source = Readonly<Record<string, SourceStruct>>;
 
-/** A lookup over the modules that hold the described structs. */
+/** A lookup of the modules with the described structs. */
 export function moduleLookup(source: Source): ModuleLookup {
   const modules = new Map<string, ModuleMaker>();
   for (const [path, struct] of Object.entries(source)) {

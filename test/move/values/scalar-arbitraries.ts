@@ -15,7 +15,7 @@ export const signed = (bits: bigint): Arbitrary<bigint> =>
   fc.bigInt(-(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n);
 
 export function bytesOf(byteLength: number): Arbitrary<Buffer> {
-  // Long ones repeat a short pattern: the bytes do not matter, their number does.
+  // Long ones repeat a short pattern: only their length matters.
   if (byteLength > 300) return bytesOf(16).map((part) => Buffer.alloc(byteLength, part));
   return fc
     .uint8Array({ minLength: byteLength, maxLength: byteLength })

@@ -225,7 +225,7 @@ describe('values that are refused (docs/spec/encode.md §A4)', () => {
       '{"Custom":{"r":1,"p":1,"g":2,"q\\"":3,"s":4}}',
       'Unknown fields ["s", "p", "q\\""] in variant Custom.',
     ],
-    // A field that was moved into a gap is found again.
+    // A field that was moved into a gap is still found.
     ['0x2::m::Color', '{"Custom":{"x":1,"r":1,"g":2}}', 'Unknown fields ["x"] in variant Custom.'],
   ])('%s %s: %s', async (type, json, message) => {
     expect(await refusal(type, json)).toBe(message);

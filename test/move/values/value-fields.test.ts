@@ -1,4 +1,4 @@
-/** A struct's value, field by field: the same bytes in the same order, and the same refusals as rendering. */
+/** A struct's value field by field: the same bytes in the same order as rendering, and the same refusals. */
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

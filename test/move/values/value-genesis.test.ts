@@ -1,4 +1,4 @@
-/** Values against real ledgers: vectors of docs/spec/encode.md §B3, and everything the genesis files hold. */
+/** Values of real ledgers: vectors of docs/spec/encode.md §B3, and all contents of the genesis files. */
 
 import { describe, expect, it } from 'vitest';
 import { BcsError } from '../../../src/move/bcs/bcs-reader.ts';
@@ -24,7 +24,7 @@ function ledgerOf(network: Network): GenesisLedger {
   return ledger;
 }
 
-/** `7 x 00` in a text of bytes is seven times 00. */
+/** In a text of bytes `7 x 00` means 00 seven times. */
 function bytesOf(text: string): Buffer {
   const parts = text.replace(/(\d+) x ([0-9a-f]{2})/g, (_, count, byte) => byte.repeat(count));
   return Buffer.from(parts.replace(/ /g, ''), 'hex');
@@ -157,7 +157,7 @@ const ENCODED: readonly (readonly [Network, type: string, json: string, bytes: s
   ['devnet', 'vector<0x1::cmp::Ordering>', '[{"Less":{}},{"Equal":{}}]', '020001'],
 ];
 
-/** Far above what is needed: other tests run beside this one. */
+/** Far more than needed, because other tests run at the same time. */
 const TIMEOUT_MS = 20_000;
 
 const skipped = genesisPresent ? '' : ' (skipped: no genesis files beside the repository)';
@@ -205,7 +205,7 @@ describe.skipIf(!genesisPresent)(`all of the genesis files${skipped}`, () => {
       ];
       for (const { tag, bytes } of values) {
         const text = renderValue(await resolveLayout(tag, lookup), bytes);
-        // No number here is above 2^53, so this compares texts, order and escapes included.
+        // No number here is above 2^53, so this compares texts, including order and escapes.
         expect(JSON.stringify(JSON.parse(text))).toBe(text);
         const layout = await resolveInnerArgumentLayout(tag, lookup);
         const again = encodeValueBytes(layout, decodeArgument(layout, bytes));

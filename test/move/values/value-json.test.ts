@@ -182,7 +182,7 @@ describe('JSON of values: refusals (docs/spec/encode.md §B2)', () => {
     ],
     ['vector<u8>', 'ffffffff07', 'unexpected_end', 'unexpected end of input'],
     ['vector<u64>', 'ffffffff07', 'unexpected_end', 'unexpected end of input'],
-    // The first bad item decides, not the length.
+    // The first invalid item decides, not the length.
     ['vector<bool>', 'ffffffff0702', 'bad_bool', 'expected boolean'],
     ['0x2::m::E', '02', 'bad_variant', 'invalid length 0, expected Variant'],
     ['0x2::m::E', 'ffff03', 'bad_variant', 'invalid length 0, expected Variant'],
@@ -325,7 +325,7 @@ describe('JSON of values: closures (docs/spec/move.md §4.5)', () => {
 });
 
 describe('JSON of values: limits', () => {
-  /** Enums inside each other, each with one variant of one field. */
+  /** Nested enums, each with one variant of one field. */
   function nestedEnums(count: number): Layout {
     let layout: Layout = { kind: 'bool' };
     for (let level = 0; level < count; level += 1) {
@@ -384,7 +384,7 @@ describe('JSON of values: limits', () => {
     [0, true],
     [1, false],
   ])('VALUE_BUDGET_BYTES %i', (more, passes) => {
-    // A thousand structs share the budget evenly; the vector's own tag takes the rest.
+    // A thousand structs share the budget equally; the vector's own tag takes the rest.
     const each = VALUE_BUDGET_BYTES / 1_000 - 1;
     const template = objectTemplate([], undefined, 10);
     const element: Layout = { kind: 'struct', fields: [], template, tagBytes: each - 10 };

@@ -1,6 +1,6 @@
 /**
- * Random types and values against a model that knows nothing of layouts: it walks the source of the types and
- * writes bytes, argument JSON and shown JSON side by side.
+ * Random types and values compared with a model that knows nothing of layouts: it walks the source of the types and
+ * writes bytes, argument JSON and rendered JSON side by side.
  */
 
 import { describe, expect, it } from 'vitest';
@@ -34,7 +34,7 @@ import {
   type SourceType,
 } from './layout-modules.ts';
 
-/** One value in three forms. */
+/** One value in three formats. */
 interface Modelled {
   readonly bytes: Buffer;
   readonly argument: string;
@@ -52,7 +52,7 @@ class World {
   readonly source: Record<string, SourceStruct>;
   readonly isNew: boolean;
   readonly #random: Random;
-  /** Structs that later ones may use, so that none is inside itself. */
+  /** Structs that later ones may use, so that none contains itself. */
   readonly #paths: string[];
 
   constructor(random: Random) {
@@ -215,7 +215,7 @@ function tagOf(type: SourceType): TypeTag {
   };
 }
 
-/** Runs what may only fail as a value error; whether it failed. */
+/** Runs a function that may only fail with a value error; returns whether it failed. */
 function refused(run: () => void): boolean {
   try {
     run();
@@ -236,7 +236,7 @@ function piecesOf(layout: Layout, bytes: Uint8Array): string[] {
   }
 }
 
-/** Whether no piece is much longer than one should be, with the whole text. */
+/** Whether no piece is much longer than allowed, and the complete text. */
 function lengthsAndText(pieces: readonly string[]): [boolean, string] {
   return [
     pieces.length > 1 && pieces.every((one) => one.length < 3 * JSON_PIECE_BYTES),
@@ -256,7 +256,7 @@ function outcome(render: () => string): unknown {
 const WORLDS = 800;
 const VALUES = 5;
 const LONG_VALUES = roundsOf('LONG_VALUES', 4, 200);
-/** Far above what is needed: other tests run beside this one. */
+/** Far more than needed, because other tests run at the same time. */
 const TIMEOUT_MS = 120_000;
 
 describe('random types and values', () => {

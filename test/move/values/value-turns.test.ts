@@ -1,4 +1,4 @@
-/** Values in turns: the same text as at once, in memory of about its length. */
+/** Values rendered in turns: the same text as in one go, with memory of about its length. */
 import { expect, it, vi } from 'vitest';
 import { encodeBcs } from '../../../src/move/bcs/bcs-writer.ts';
 import { byteTools } from '../../../src/move/bcs/bytes.ts';
@@ -32,7 +32,7 @@ function textInTurns(layout: Layout, bytes: Buffer): string {
   return Buffer.concat(pieces).toString();
 }
 
-/** A random type of structs, whose names are in any order and of which some are equal, and a value of it. */
+/** A random type of structs with names in any order, some of them equal, and a value of it. */
 class Values {
   readonly #random: Random;
 

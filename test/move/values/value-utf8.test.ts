@@ -1,4 +1,4 @@
-/** Texts inside values: what JSON escapes, and what is no UTF-8. */
+/** Texts inside values: JSON escapes, and invalid UTF-8. */
 
 import { isUtf8 } from 'node:buffer';
 import fc from 'fast-check';

@@ -1,4 +1,6 @@
-/** The alert rules of docs/monitoring and the scrape configuration of docs/metrics.md, as Prometheus's own tool sees them. */
+/**
+ * The alert rules of docs/monitoring and the scrape configuration of docs/metrics.md, checked by Prometheus's own tool.
+ */
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +17,7 @@ const skipped = isInstalled ? '' : ' (skipped: there is no promtool)';
 
 const RULES = join(ROOT, 'docs/monitoring/prometheus-alerts.yaml');
 
-/** Values of metrics, one a minute: `FIRST+STEP`. */
+/** Values of metrics, one per minute: `FIRST+STEP`. */
 type Series = Readonly<Record<string, string>>;
 
 const HEALTHY: Series = {
@@ -43,7 +45,7 @@ const HEALTHY: Series = {
   'process_max_fds{instance="a",process="1"}': '65536',
 };
 
-/** What changes, by the alert that it brings. */
+/** Changes of the series, by the alert that they cause. */
 const TROUBLE: Readonly<Record<string, Series>> = {
   DaybookDown: { 'up{job="daybook",instance="a"}': '0' },
   DaybookFollowingStopped: { 'daybook_follower_running{instance="a"}': '0' },
@@ -71,7 +73,7 @@ const TROUBLE: Readonly<Record<string, Series>> = {
 };
 
 function testOf(alert: string | undefined): object {
-  // Most need minutes; a pruner may be behind for six hours.
+  // Most need minutes; a pruner may lag for six hours.
   const minutes = alert === undefined || alert === 'DaybookPrunerBehind' ? 480 : 60;
   const series = { ...HEALTHY, ...(alert === undefined ? {} : TROUBLE[alert]) };
   return {

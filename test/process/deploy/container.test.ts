@@ -1,6 +1,6 @@
 /**
- * Dockerfile and compose.yaml without Docker, which cannot run everywhere: the files that the image gets, built from
- * what the build gets, and its command as a user who may write nothing but the volume.
+ * Dockerfile and compose.yaml without Docker, which cannot run everywhere: builds the image's files from the build
+ * context, and runs its command as a user who may only write to the volume.
  */
 import { execFile, spawn } from 'node:child_process';
 import {
@@ -48,7 +48,7 @@ function textsOf(stage: readonly Instruction[], name: string): string[] {
   return stage.filter((one) => one.name === name).map(({ text }) => text);
 }
 
-/** An instruction that holds a list of arguments. */
+/** An instruction with a list of arguments. */
 function argumentsOf(name: string): string[] {
   const text = textsOf(image, name)[0]!;
   return JSON.parse(text.slice(text.indexOf('['))) as string[];
@@ -97,7 +97,7 @@ describe('the image', () => {
     const [first, ...rest] = unprivileged(command);
     const variables = textsOf(image, 'ENV').flatMap((line) => line.split(' '));
     const own = Object.fromEntries(variables.map((variable) => variable.split('=')));
-    // No folder for temporary files: the root file system is read-only.
+    // There is no folder for temporary files, because the root file system is read-only.
     const env = { PATH: process.env['PATH'], TMPDIR: join(folder, 'none'), ...own };
     node = await ServedNode.of(spawn(first, rest, { cwd: app, env }));
   }, 180_000);

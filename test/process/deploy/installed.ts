@@ -1,4 +1,4 @@
-/** The program as it is installed on a server, and users and programs of that server. */
+/** The program as installed on a server, and that server's users and programs. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,14 +6,14 @@ import { ROOT } from '../../repo/source-tree.ts';
 
 const NOBODY = 65_534;
 
-/** Copies files and folders of the repository, and the packages that production needs. */
+/** Copies files and folders of the repository, and the packages for production. */
 export function install(paths: readonly string[], folder: string): void {
   for (const path of [...paths, ...productionPackages()]) {
     cpSync(join(ROOT, path), join(folder, path), { recursive: true, dereference: true });
   }
 }
 
-/** The folders that `npm ci --omit=dev` makes. */
+/** The folders that `npm ci --omit=dev` creates. */
 function productionPackages(): string[] {
   interface Locked {
     readonly packages: Readonly<
@@ -29,7 +29,7 @@ function productionPackages(): string[] {
     .filter((path) => existsSync(join(ROOT, path)));
 }
 
-/** A command without the rights of root: it owns nothing and reads what everybody may. */
+/** A command without root's rights: its user owns nothing and can read what everybody can. */
 export function unprivileged(command: readonly string[]): readonly [string, ...string[]] {
   const drop = `--reuid=${NOBODY} --regid=${NOBODY} --clear-groups --no-new-privs --bounding-set=-all`;
   const all = process.getuid?.() === 0 ? ['setpriv', ...drop.split(' '), ...command] : command;
@@ -43,10 +43,10 @@ export function unprivilegedUser(): { readonly uid: number; readonly gid: number
   return { uid: process.getuid!(), gid: process.getgid!() };
 }
 
-/** `PATH` with the folder of servers, which only root has. */
+/** `PATH` with the folder of server programs, which only root has. */
 export const SERVER_PATH = `${process.env['PATH']}:/usr/sbin`;
 
-/** Whether a program can be started; if not, tests of it are skipped by name. */
+/** Whether a program can be started; if not, its tests are skipped by name. */
 export function hasProgram(name: string, ...args: readonly string[]): boolean {
   const env = { ...process.env, PATH: SERVER_PATH };
   return spawnSync(name, args, { stdio: 'ignore', env }).status === 0;

@@ -1,4 +1,4 @@
-/** What clients get through nginx, as docs/deploy/nginx.conf configures it, compared with the node's own answers. */
+/** Responses through nginx, as configured in docs/deploy/nginx.conf, compared with the node's own. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { get as getStream } from 'node:https';
@@ -31,13 +31,13 @@ const TRANSFER = JSON.stringify({
   },
 });
 
-/** Addresses of this machine: each is a client of its own. */
+/** Addresses of this machine; each counts as a client. */
 const CLIENTS = Array.from({ length: 20 }, (_, index) => `127.0.0.${index + 1}`);
 const [USUAL = '', HTTP2 = '', GREEDY = '', WAITING = ''] = CLIENTS;
 
 const ENCODE = '/v1/transactions/encode_submission';
 const BOOK = `${PUBLISHER}::market::Book<${COIN},${PUBLISHER}::moon_coin::MoonCoin>`;
-/** Type names as clients send them: plain, partly and wholly encoded, and encoded twice, which is another name. */
+/** Type names as clients send them: plain, partly and completely encoded, and encoded twice, which is another name. */
 const BOOKS = [
   BOOK,
   BOOK.replace('<', '%3C').replace('>', '%3E'),
@@ -62,7 +62,7 @@ const READS: readonly string[] = [
   '/',
 ];
 
-/** Requests that are answered with an error, or that a proxy might change on their way. */
+/** Requests with an error response, or that a proxy might change on their way. */
 const OTHERS: readonly (readonly [what: string, path: string, asked: Request])[] = [
   ['an unknown path', '/v1/none', {}],
   ['doubled slashes', '/v1//accounts', {}],
@@ -237,7 +237,7 @@ describe.skipIf(!isInstalled)(`answers through nginx${skipped}`, () => {
     const refused: Reply[] = [];
     await until('it is refused', async () => {
       const all = await Promise.all(Array.from({ length: 50 }, () => nginx.get('/v1', asked)));
-      // On a busy machine the node refuses some too, with 503.
+      // On a busy machine the node also refuses some, with 503.
       refused.push(...all.filter(({ status }) => status === 429));
       return refused.length > 0;
     });
@@ -280,7 +280,7 @@ describe.skipIf(!isInstalled)(`several nodes behind nginx${skipped}`, () => {
     killLeftNodes();
   });
 
-  /** The node that answers a client. */
+  /** The node that serves a client. */
   async function nodeOf(from: string): Promise<string> {
     const { status, headers } = await nginx.get('/v1', { from });
     expect(status).toBe(200);

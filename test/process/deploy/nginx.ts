@@ -13,7 +13,7 @@ import { SERVER_PATH, unprivileged, unprivilegedUser } from './installed.ts';
 
 const CONFIGURATION = readFileSync(join(ROOT, 'docs/deploy/nginx.conf'), 'utf8');
 
-/** A free port for each of `count`. */
+/** `count` free ports. */
 async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
   await Promise.all(servers.map((server) => once(server, 'listening')));
@@ -26,15 +26,15 @@ export interface Request {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
-  /** The client's own address: limits are for each. */
+  /** The client's own address, because limits are per address. */
   readonly from?: string;
 }
 
 export interface Reply {
   readonly status: number;
-  /** As they came, by their lower-case names; those of one connection are left out, and the date. */
+  /** As received, by lower-case names, without the headers of a single connection and the date. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** Names as they came. */
+  /** Names as received. */
   readonly names: readonly string[];
   readonly body: Buffer;
 }
@@ -47,7 +47,7 @@ function withoutConnection(headers: IncomingHttpHeaders): Reply['headers'] {
   );
 }
 
-/** Sends a request to an origin; `agent` is one of TLS where the origin is `https:`. */
+/** Sends a request to an origin; for an `https:` origin `agent` is a TLS agent. */
 export function send(origin: string, path: string, asked: Request, agent?: Agent): Promise<Reply> {
   const { hostname, port, protocol } = new URL(origin);
   const { method = 'GET', headers = {}, body, from } = asked;
@@ -70,7 +70,7 @@ export function send(origin: string, path: string, asked: Request, agent?: Agent
   });
 }
 
-/** Makes `fullchain.pem` and `key.pem` for 127.0.0.1, which servers without the rights of root can read. */
+/** Creates `fullchain.pem` and `key.pem` for 127.0.0.1, readable for servers without root's rights. */
 export function makeCertificate(folder: string): void {
   const subject = ['-subj', '/CN=node.example', '-addext', 'subjectAltName=IP:127.0.0.1'];
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-noenc'];
@@ -83,7 +83,7 @@ export function makeCertificate(folder: string): void {
 
 export class Nginx {
   readonly origin: string;
-  /** Of the server that only redirects. */
+  /** Origin of the server that only redirects. */
   readonly plainOrigin: string;
   /** Trusts the certificate. */
   readonly agent: Agent;
@@ -104,7 +104,7 @@ export class Nginx {
 
   /**
    * @param nodes HOST:PORT of each
-   * @param change of the configuration, for what would take too long
+   * @param change changes the configuration, for tests that would take too long
    */
   static async start(
     folder: string,
@@ -151,7 +151,7 @@ export class Nginx {
     return nginx;
   }
 
-  /** What it has written about itself. */
+  /** Its own log output. */
   get log(): string {
     return this.#log;
   }
@@ -161,13 +161,13 @@ export class Nginx {
     return send(this.origin, path, asked, this.agent);
   }
 
-  /** Requests at the same time over one connection of HTTP/2. */
+  /** Concurrent requests over one HTTP/2 connection. */
   async getAllHttp2(
     paths: readonly string[],
     headers: Readonly<Record<string, string>>,
     from: string,
   ): Promise<Omit<Reply, 'names'>[]> {
-    // The last one is an option of node:tls.
+    // `localAddress` is an option of node:tls.
     const options = { ca: this.#certificate, localAddress: from };
     const session = connect(this.origin, options);
     try {

@@ -1,6 +1,6 @@
 /**
- * The set-up of docs/scale-out.md: a primary and two standbys with the settings and roles of docs/deploy, one writer,
- * three processes that only read, behind nginx. What clients get is what the writer's upstream answers.
+ * The setup of docs/scale-out.md: a primary and two standbys with the settings and roles of docs/deploy, one writer,
+ * and three read-only processes behind nginx. Clients get the same responses as from the writer's upstream.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -63,7 +63,7 @@ describe.skipIf(!isInstalled)(`PostgreSQL with standbys${skipped}`, () => {
 
   beforeAll(async () => {
     chmodSync(folder, 0o755);
-    // The first line is for these tests.
+    // The first rule is for these tests.
     const rules = readFileSync(join(DEPLOY, 'pg_hba.conf'), 'utf8');
     writeFileSync(access, `host all,replication daybook 127.0.0.1/32 trust\n${rules}`);
     writeFileSync(

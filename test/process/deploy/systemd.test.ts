@@ -1,4 +1,4 @@
-/** The unit and the config file of docs/deploy: what systemd says of them, and the command that they start. */
+/** The unit and the config file of docs/deploy: systemd's verdict on them, and the command that they start. */
 import { execFile, spawn } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -73,7 +73,7 @@ describe('what the unit starts', () => {
   const waypointFile = join(folder, 'waypoint.txt');
   let chain: ServedNode;
 
-  /** Starts `ExecStart` as the unit does, with other paths, as a user who owns the state folder. */
+  /** Starts `ExecStart` like the unit, with other paths, as a user who owns the state folder. */
   function start() {
     const [command, ...args] = valuesOf('ExecStart')[0]!.split(' ');
     const ownPaths = args.map((arg) => (arg === '/etc/daybook/daybook.yaml' ? config : arg));

@@ -1,5 +1,5 @@
-// The whole flow of an application with the TypeScript SDK, unchanged, against one URL:
-// node typescript.mjs FOLDER_OF_THE_SDK URL PRIVATE_KEY RECEIVER AMOUNT
+// The complete flow of an application with the TypeScript SDK, unchanged, with one URL: node typescript.mjs
+// FOLDER_OF_THE_SDK URL PRIVATE_KEY RECEIVER AMOUNT
 import { createRequire } from 'node:module';
 
 const [folder, url, key, receiver, amount] = process.argv.slice(2);
@@ -26,7 +26,7 @@ const senderAuthenticator = aptos.transaction.sign({ signer: sender, transaction
 const submitted = await aptos.transaction.submit.simple({ transaction, senderAuthenticator });
 const waited = await aptos.waitForTransaction({ transactionHash: submitted.hash });
 
-// Everything from here on is read.
+// Only reads from here on.
 const read = await aptos.getTransactionByVersion({ ledgerVersion: Number(waited.version) });
 const balance = (accountAddress) => aptos.getAccountAPTAmount({ accountAddress });
 const [viewed] = await aptos.view({
@@ -42,7 +42,7 @@ const block = blocks.findLast(({ version }) => BigInt(version) < BigInt(waited.v
 const account = await aptos.getAccountInfo({ accountAddress: sender.accountAddress });
 const sent = await aptos.getAccountTransactions({ accountAddress: sender.accountAddress });
 
-// The SDK prints notes of its own: the last line counts.
+// The SDK prints notes of its own, so the last line counts.
 console.log(
   JSON.stringify({
     sender: sender.accountAddress.toStringLong(),

@@ -1,4 +1,4 @@
-// Runs the tests of an SDK against the local network at its usual addresses, and prints what became of each as one JSON
+// Runs the tests of an SDK against the local network at its usual addresses, and prints the outcome of each as one JSON
 // object: run-suite.mjs go|rust|typescript|python FOLDER [NODE]
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 
 const NODE = 'http://127.0.0.1:8080/v1';
 const FAUCET = 'http://127.0.0.1:8081';
-/** Blocks that come first: tests ask for lists of 100 transactions. */
+/** Blocks to create first, because tests request lists of 100 transactions. */
 const HISTORY_BLOCKS = 50;
 
 const [sdk, folder, node = process.execPath] = process.argv.slice(2);
@@ -36,7 +36,7 @@ const SUITES = {
       const args = ['-W', 'ignore', '-m', 'unittest', '-b', '-v', 'examples.integration_test'];
       return [run('python', '.venv/bin/python', args, '.')];
     },
-    // What a test before has printed may have no end of line.
+    // Output of an earlier test may lack an end of line.
     result: /(test_\w+) \(\S+\) \.\.\. (ok|FAIL|ERROR)$/gm,
     read: ([, name, outcome]) => [name, outcome === 'ok'],
   },
@@ -65,10 +65,10 @@ async function makeHistory() {
   }
 }
 
-/** What a program prints, whatever its exit code. */
+/** The output of a program, whatever its exit code. */
 function outputOf({ program, args, cwd }) {
   return new Promise((resolve, reject) => {
-    // The Python SDK starts a network of its own unless it is told that there is one.
+    // The Python SDK starts a network of its own unless it is told that one exists.
     const env = { ...process.env, APTOS_TEST_USE_EXISTING_NETWORK: 'true' };
     const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
     let text = '';

@@ -1,17 +1,17 @@
-/** Starts process.mjs beside the compiled store, and holds everything against it that it must not do. */
+/** Starts process.mjs with the compiled store, and collects everything that it does wrong. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { bundled } from '../../process/bundled.ts';
 
 const SCRIPTS = ['flips', 'maker', 'process', 'twice'];
-/** Bundled with the store, whose thread commits. */
+/** Bundled with the store, because its thread commits. */
 const fileOf = await bundled([
   ...SCRIPTS.map((name) => `../test/store/attack/${name}.mjs`),
   'store/sqlite/commit-worker.ts',
 ]);
 
-/** What a process has done so far, by name. */
+/** Counts of a process's actions so far, by name. */
 export type Done = Readonly<Record<string, number>>;
 
 export class Attacker {
@@ -24,7 +24,7 @@ export class Attacker {
   #isKilled = false;
   #wake: () => void = () => undefined;
 
-  /** @param script one of those beside this file @param options of Node */
+  /** @param script one of the scripts beside this file @param options of Node */
   constructor(
     script: string,
     role: string,
@@ -35,7 +35,7 @@ export class Attacker {
     const path = fileURLToPath(fileOf(script));
     this.#child = spawn(process.execPath, [...options, path, role, ...args.map(String)]);
     running.add(this);
-    // It may have ended when it is asked.
+    // It may have exited when it is sent a line.
     this.#child.stdin!.on('error', () => undefined);
     let rest = '';
     this.#child.stdout!.setEncoding('utf8').on('data', (text: string) => {
@@ -56,7 +56,7 @@ export class Attacker {
     });
   }
 
-  /** What is wrong so far. */
+  /** Faults so far. */
   get faults(): readonly string[] {
     return this.#lines.filter((line) => !line.startsWith('{'));
   }
@@ -65,20 +65,20 @@ export class Attacker {
     return !running.has(this);
   }
 
-  /** Ends it without warning. */
+  /** Kills it without warning. */
   kill(): Promise<void> {
     this.#isKilled = true;
     this.#child.kill('SIGKILL');
     return this.#ended;
   }
 
-  /** Its end, which it reaches by itself. */
+  /** Waits until it exits by itself. */
   async end(): Promise<Done> {
     await this.#ended;
     return this.done;
   }
 
-  /** Asks it, and waits for the next line; `undefined` when it has ended. */
+  /** Sends a line and waits for the next one; `undefined` if it has exited. */
   async ask(line: string): Promise<Done | undefined> {
     this.done = {};
     this.#child.stdin!.write(`${line}\n`);
@@ -99,7 +99,7 @@ export class Attacker {
 
 const running = new Set<Attacker>();
 
-/** For `afterEach`: nothing goes on behind a test that failed. */
+/** For `afterEach`: no process outlives a failed test. */
 export async function killLeftAttackers(): Promise<void> {
   await Promise.all([...running].map((attacker) => attacker.kill()));
 }

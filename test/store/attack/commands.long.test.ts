@@ -1,6 +1,6 @@
 /**
- * The commands of the program beside a node that commits, which is killed: each says what was there. ATTACK_COMMANDS sets
- * how often.
+ * The program's commands beside a committing node that is killed: each reports the true contents. ATTACK_COMMANDS sets
+ * the number of rounds.
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';

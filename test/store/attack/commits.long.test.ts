@@ -1,7 +1,7 @@
 /**
- * Commits beside processes that open and close the store, all of which are killed at random: nothing that was
- * acknowledged is ever missing, and nothing else comes to harm. ATTACK_COMMITS sets how many commits there are at least,
- * with a tenth as many opens; ATTACK_FOLDER where; SEED repeats a run.
+ * Commits beside processes that open and close the store, all of which are killed at random: no acknowledged commit is
+ * ever missing, and nothing else is damaged. ATTACK_COMMITS sets the minimum number of commits, with a tenth as many
+ * opens, ATTACK_FOLDER the folder; SEED repeats a run.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ const OPENS = COMMITS / 10;
 const FOLDER = process.env['ATTACK_FOLDER'] ?? tmpdir();
 const OPENERS = ['read', 'read', 'status', 'examine', 'copy', 'writeLittle'];
 const REPORT_INTERVAL_MS = 60_000;
-/** Longest time between kills: in a long attack, runs shall become old. */
+/** Maximum time between kills: in a long attack, runs should get old. */
 const MAX_PAUSE_MS = COMMITS < 100_000 ? 1_500 : 12_000;
 
 afterEach(killLeftAttackers);
@@ -53,7 +53,7 @@ class Attack {
     return new Attacker('process', role, [ledger!, acknowledged!, this.#random.below(2 ** 32)]);
   }
 
-  /** Kills the writer, another one, or all at once. */
+  /** Kills the writer, another process, or all at once. */
   async #kill(): Promise<void> {
     const [writer, ...others] = this.#attackers;
     const chance = this.#random.fraction();
@@ -66,7 +66,7 @@ class Attack {
   async #replace(killed: readonly Attacker[], restarts: boolean): Promise<void> {
     await Promise.all(killed.map((attacker) => attacker.kill()));
     this.totals['kills'] = (this.totals['kills'] ?? 0) + killed.length;
-    // When all are dead, the first who opens finds what they left.
+    // When all are dead, the next process to open the store finds what they left.
     if (killed.length === this.#attackers.length) await this.#check();
     for (const attacker of killed) this.#count(attacker.done);
     expect(this.#attackers.flatMap(({ faults }) => faults)).toEqual([]);

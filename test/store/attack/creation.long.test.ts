@@ -1,7 +1,7 @@
 /**
- * Several processes make a ledger in one folder while others look, and are killed at random: who says that it has made
- * one has made what is there, and readers see a whole ledger or none. ATTACK_ROUNDS sets how often, ATTACK_FOLDER where;
- * SEED repeats a run.
+ * Several processes create a ledger in one folder while others read it, and are killed at random: a process that
+ * reports success has created the ledger that exists, and readers see a complete ledger or none. ATTACK_ROUNDS sets the
+ * number of rounds, ATTACK_FOLDER the folder; SEED repeats a run.
  */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ const folder = mkdtempSync(join(process.env['ATTACK_FOLDER'] ?? tmpdir(), 'daybo
 const MAKERS = 4;
 const READERS = 2;
 const FILES = /^(?:ledger\.db(?:-wal|-shm)?|writer\.(?:lock|pid))$/;
-/** Codes of makers that did not win. */
+/** Error codes of makers that did not win. */
 const LOST = ['store_locked', 'store_exists'];
 
 afterEach(killLeftAttackers);
@@ -37,9 +37,9 @@ class Round {
   readonly directory: string;
   readonly #random: Random;
   readonly #isSoft: boolean;
-  /** Seeds of makers that said so. */
+  /** Seeds of makers that reported success. */
   readonly made: number[] = [];
-  /** Seeds of makers that were killed before they said anything. */
+  /** Seeds of makers that were killed before they reported anything. */
   readonly killed: number[] = [];
 
   constructor(random: Random, directory: string) {
@@ -49,7 +49,7 @@ class Round {
   }
 
   async run(makers: Attacker[], readers: readonly Attacker[]): Promise<void> {
-    // Those that were started a moment ago are ready then.
+    // Waits until makers that have just been started are ready.
     await Promise.all(makers.map((maker) => answer(maker, `look ${this.directory}`)));
     const looking = readers.map((reader) => answer(reader, `watch ${this.directory}`));
     await Promise.all(makers.map((_, at) => this.#make(makers, at)));
@@ -84,7 +84,7 @@ class Round {
     else if (this.killed.length === 0) expect.unreachable(`nobody has won: ${facts}`);
     else if (found === undefined) expect(error, facts).toBe('store_not_found');
     else if (found !== null) expect(this.killed, facts).toContain(found);
-    // What is left disturbs nobody.
+    // Leftover files do not disturb others.
     const again = await answer(next, `make ${this.directory} 7`);
     if (typeof found === 'number') expect(again, facts).toMatchObject({ error: 'store_exists' });
     else expect(again, facts).toEqual({ made: 7 });

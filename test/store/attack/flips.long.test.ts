@@ -1,7 +1,7 @@
 /**
- * One bit or byte of a ledger's file is changed at a time. Until somebody has verified the ledger, no read gives another
- * answer than before: the same, or an error. `verify` ends, and finds every change that a read has noticed. ATTACK_FLIPS
- * sets how many changes there are; SEED repeats a run.
+ * Changes one bit or byte of a ledger's file at a time. Until the ledger is verified, every read returns the same as
+ * before, or an error. `verify` ends, and finds every change that a read has noticed. ATTACK_FLIPS sets the number of
+ * changes; SEED repeats a run.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,9 +17,9 @@ const PAGE_BYTES = 4_096;
 const LEAF = 13;
 /** SQLite's header in the first page. */
 const HEADER_BYTES = 100;
-/** Of one flip: questions, requests, `verify`. */
+/** For one flip: reads, requests, and `verify`. */
 const TIMEOUT_MS = 180_000;
-/** Every so many flips a node is asked too. */
+/** One in this many flips is also tested with a node. */
 const API_EVERY = 15;
 const folder = mkdtempSync(join(process.env['ATTACK_FOLDER'] ?? tmpdir(), 'daybook-flips-'));
 
@@ -32,7 +32,7 @@ interface Flipped {
   readonly verify: string;
 }
 
-/** A place in the file: anywhere, or where SQLite finds its way in a page. */
+/** A position in the file: anywhere, or in the structures by which SQLite navigates a page. */
 function placeIn(file: Buffer, random: Random): number {
   if (random.fraction() < 0.4) return random.below(file.length);
   const start = random.below(file.length / PAGE_BYTES) * PAGE_BYTES;
@@ -88,7 +88,7 @@ async function attack(sound: string, flips: number, part: number): Promise<void>
   expect(faults).toEqual([]);
 }
 
-/** A sample ledger, small, so that it can be asked everything after each flip. */
+/** Creates a sample ledger small enough to read completely after each flip. */
 async function makeSmall(name: string): Promise<string> {
   const data = join(folder, name);
   const options = ['--transactions', '120', '--accounts', '20', '--seed', '8'];

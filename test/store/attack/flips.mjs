@@ -1,8 +1,8 @@
 /**
- * Damages a ledger in one place at a time and asks it everything: `node flips.mjs ROLE SOUND DAMAGED PART`. The role
- * `remake` copies a ledger in many small commits, so that it has runs of several sizes, a log and long values of their
- * own. The role `flip` takes lines, `start` first, then `OFFSET MASK API`, and answers each with what came of that flip. PART is the share of
- * rows that are asked for one by one.
+ * Damages a ledger in one place at a time and reads everything: `node flips.mjs ROLE SOUND DAMAGED PART`. The role
+ * `remake` copies a ledger in many small commits, so that it has runs of several sizes, a log and long values of its
+ * own. The role `flip` reads lines, `start` first, then `OFFSET MASK API`, and answers each with the result of that
+ * flip. PART is the share of rows that are read one by one.
  */
 import { createHash } from 'node:crypto';
 import { cpSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
@@ -21,7 +21,7 @@ import { Requests } from './requests.mjs';
 
 const [role, sound, damaged, part] = process.argv.slice(2);
 const ROWS_OF_COMMIT = 250;
-/** Rows that are put and deleted again: what is left of them fills runs. */
+/** Rows that are put and deleted again, and whose remains fill runs. */
 const EXTRA_ROWS = 30_000;
 
 const say = (answer) => console.log(JSON.stringify(answer));
@@ -48,7 +48,7 @@ async function remake() {
     const put = (batch, { column, partition, order, value }) =>
       batch.put(column, partition, order, value);
     await inParts(extra, (batch, key) => batch.put(STATE_KEYS, key, NO_ORDER, key));
-    // Rows of a version come together once.
+    // One commit has all rows of a version together.
     await change(rows, put);
     await inParts(rows, put);
     await inParts(extra, (batch, key) => batch.delete(STATE_KEYS, key, NO_ORDER));
@@ -67,7 +67,7 @@ class Damaging {
   async start() {
     rmSync(damaged, { recursive: true, force: true });
     cpSync(sound, damaged, { recursive: true });
-    // Never closed: that would release what SQLite has locked.
+    // Never closed: closing it would release SQLite's locks.
     this.#file = openSync(join(damaged, 'ledger.db'), 'r+');
     const store = openSqliteReader({ directory: damaged });
     this.#questions = new Questions(store, Number(part));
@@ -108,7 +108,7 @@ class Damaging {
     await store.close();
   }
 
-  /** As `daybook verify` does. */
+  /** Verifies as `daybook verify` does. */
   async #verify() {
     let store;
     try {

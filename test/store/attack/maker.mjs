@@ -1,6 +1,6 @@
 /**
- * A process that makes ledgers, or looks at folders in which others do: `node maker.mjs maker`. It takes lines, `WHAT
- * FOLDER SEED`, and answers each with a line. What a ledger has follows from its seed.
+ * A process that creates ledgers, or looks at folders in which others do: `node maker.mjs maker`. It reads lines, `WHAT
+ * FOLDER SEED`, and answers each with a line. A ledger's contents follow from its seed.
  */
 import { readdirSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -18,7 +18,7 @@ import {
 const COMMITS = 4;
 const ROWS_OF_COMMIT = 8;
 const ROWS = COMMITS * ROWS_OF_COMMIT;
-/** For how long a reader looks at a folder, in milliseconds. */
+/** How long a reader watches a folder, in milliseconds. */
 const LOOK_MS = 60;
 
 const rowsOf = (seed, index) => {
@@ -39,7 +39,7 @@ async function commit(store, seed, from, to) {
   );
 }
 
-/** The seed of the ledger that a store has; `undefined` for none. */
+/** The seed of a store's ledger; `undefined` without a ledger. */
 function seedOf(store) {
   const head = store.get(HEAD, HEAD_KEY.partition, NO_ORDER);
   if (head === undefined) return undefined;
@@ -54,7 +54,7 @@ function seedOf(store) {
   return seed;
 }
 
-/** As `daybook sample` and `daybook init` do. */
+/** Creates a ledger as `daybook sample` and `daybook init` do. */
 async function make(directory, seed) {
   await makeSqliteStore({ directory, resumes: false }, async (store) => {
     for (let done = 0; done < ROWS; done += ROWS_OF_COMMIT) {
@@ -65,7 +65,7 @@ async function make(directory, seed) {
   return { made: seed };
 }
 
-/** As `daybook follow` does. */
+/** Creates a ledger as `daybook follow` does. */
 async function create(directory, seed) {
   const store = await openSqliteStore({ directory });
   try {
@@ -79,7 +79,7 @@ async function create(directory, seed) {
   }
 }
 
-/** What is there: a seed, `null` for a store without a ledger, or an error. */
+/** Returns the seed found, `null` for a store without a ledger, or an error. */
 async function look(directory) {
   let store;
   try {
@@ -93,7 +93,7 @@ async function look(directory) {
   }
 }
 
-/** Looks again and again; a ledger that was there once stays. */
+/** Looks again and again. A ledger that has appeared must stay. */
 async function watch(directory) {
   let seen;
   let looks = 0;
@@ -107,7 +107,7 @@ async function watch(directory) {
   return { looks };
 }
 
-/** What is there, and the names of the files. */
+/** Returns the result of `look`, and the names of the files. */
 async function list(directory) {
   return { ...(await look(directory)), files: readdirSync(directory) };
 }

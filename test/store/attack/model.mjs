@@ -1,6 +1,6 @@
 /**
- * What a store holds after commit `head`, as a function of that number alone, so that every process can tell whether
- * what it reads is right. Commit n puts some rows into most columns and deletes what commit n - WINDOW has put.
+ * The contents of a store after commit `head`, as a function of that number alone, so that every process can check what
+ * it reads. Commit n puts some rows into most columns and deletes those that commit n - WINDOW has put.
  */
 import { createHash } from 'node:crypto';
 import { Batch } from '../../../src/store/batch.ts';
@@ -13,16 +13,16 @@ const { ACCOUNT_KEYS, BALANCES, EPOCHS, EVENTS, HEAD, IDENTITY, MODULE_EVENTS, S
 const { TRANSACTIONS, TRANSACTION_HASHES, TRANSACTION_INFOS, VERSION_WRITES } = columns;
 const VERSION_COLUMNS = [TRANSACTION_INFOS, TRANSACTIONS, VERSION_WRITES, MODULE_EVENTS];
 
-/** Rows of older commits are deleted, but for those of columns that keep all. */
+/** Rows of older commits are deleted, except in columns that keep all rows. */
 const WINDOW = 5_000;
 /** Prime, so that the keys of one commit differ. */
 const STATE_KEYS = 20_011;
 const KEY_STEP = 7_919;
 const STREAMS = 97;
 const ACCOUNTS = 1_009;
-/** Rows of balances: each is put again after so many commits. */
+/** Rows of balances: each is put again after this many commits. */
 const BALANCE_ROWS = 7 * ACCOUNTS;
-/** Commits between the put of a balance and its deletion, which one of eleven has. */
+/** Number of commits between the put of a balance and its deletion, which happens to one in eleven. */
 const BALANCE_AGE = 4_063;
 const DELETES_BALANCE = 11;
 const KEEPS_EPOCH = 64;
@@ -31,7 +31,7 @@ const MAX_HASHES = 50_000;
 const FILLING = Buffer.alloc(1 << 20);
 for (let at = 0, state = 7; at < FILLING.length; at += 1) {
   state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-  // Half of it can be compressed.
+  // Half of it is compressible.
   FILLING[at] = at & 64 ? state >>> 24 : at >>> 8;
 }
 
@@ -48,7 +48,7 @@ function u64(number) {
 }
 
 const hashes = new Map();
-/** The same bytes for the same name; most names come again and again. */
+/** The same bytes for the same name; most names are used repeatedly. */
 function hash32(name) {
   let hash = hashes.get(name);
   if (hash === undefined) {
@@ -131,7 +131,7 @@ function balanceKey(row) {
   return [hash32(`account ${row % ACCOUNTS}`), hash32(`asset ${row % 7}`)];
 }
 
-/** Whether the row that commit n put is there after commit `head`. */
+/** Whether the row that commit n put exists after commit `head`. */
 function isThere(column, n, head) {
   if (n > head) return false;
   if (column === EPOCHS) return true;
@@ -183,7 +183,7 @@ export function batchOf(n) {
   return batch;
 }
 
-/** The number of the last commit; -1 when there is none. */
+/** The number of the last commit; -1 if there is none. */
 export function headIn(store) {
   const bytes = store.get(HEAD, HEAD_KEY.partition, NO_ORDER);
   return bytes === undefined ? -1 : Number(HEAD_ROW.decode(HEAD_KEY, bytes).version);
@@ -201,13 +201,13 @@ function expectSame(what, found, expected) {
   throw new Fault(`${what}: ${shown(found)}, expected ${shown(expected)}`);
 }
 
-/** Checks some rows, which must be those after commit `head`: all in one turn of the event loop. */
+/** Checks that some rows are those after commit `head`, all in one turn of the event loop. */
 export function checkSome(store, head, random) {
   const low = Math.max(0, head - WINDOW - 40);
   for (let left = 4; left > 0; left -= 1) {
     const n = low + Math.floor(random() * (head + 8 - low));
     for (const [column, rowsOf] of PUTS) {
-      // Of the balance that commit n put, a later or an earlier value may be there.
+      // Another value may exist for the balance that commit n put.
       if (column === BALANCES && !isThere(column, n, head)) continue;
       for (const [partition, order, value] of rowsOf(n)) {
         const expected = isThere(column, n, head) ? value : undefined;
@@ -221,7 +221,7 @@ export function checkSome(store, head, random) {
   checkStream(store, head, Math.floor(random() * STREAMS), random() < 0.5);
 }
 
-/** The events of a stream are those of every 97th commit. */
+/** A stream has an event of every 97th commit. */
 function checkStream(store, head, stream, reverse) {
   const newest = head - ((head - stream + STREAMS) % STREAMS);
   const expected = [];
@@ -274,7 +274,7 @@ function numberOfHead({ partition, order, value }) {
   return Number(HEAD_ROW.decode({ partition, order }, value).version);
 }
 
-/** The rows of a column; each key must be above the one before. */
+/** The rows of a column; each key must be greater than the previous one. */
 async function* rowsOf(snapshot, column) {
   let last;
   for (;;) {

@@ -1,7 +1,7 @@
 /**
  * A process that attacks a store, or uses it under attack: `node process.mjs ROLE FOLDER ACKNOWLEDGED SEED`. The file
- * ACKNOWLEDGED has the number of the last commit that was acknowledged; it survives every kill. A process goes on until
- * it is killed, prints what it has done, and ends with `fault` and exit code 3 when something is wrong.
+ * ACKNOWLEDGED has the number of the last acknowledged commit; it survives every kill. A process runs until it is
+ * killed and prints what it has done. If something is wrong, it ends with `fault` and exit code 3.
  */
 import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,15 +15,15 @@ import {
 import { batchOf, checkAll, checkSome, headIn } from './model.mjs';
 
 const [role, directory, acknowledgedFile, seed] = process.argv.slice(2);
-/** Commits that are sent before the first of them is acknowledged. */
+/** Maximum number of unacknowledged commits. */
 const MAX_PENDING = 3;
 const SAY_INTERVAL_MS = 100;
 const COMMITS_AT_ONCE = 300;
-/** Between reads of everything. */
+/** Maximum pause between reads of everything. */
 const MAX_PAUSE_MS = 4_000;
 
 let state = Number(seed) >>> 0;
-/** As test/random.ts. */
+/** The same generator as in test/random.ts. */
 function random() {
   state = (state + 0x6d2b79f5) >>> 0;
   let mixed = Math.imul(state ^ (state >>> 15), state | 1);
@@ -53,7 +53,7 @@ function expectNotOlder(head, least) {
   if (head < least) throw new Error(`head ${head} is older than commit ${least}`);
 }
 
-/** Commits as fast as it can, up to so many; then closes, or leaves the store open for a while. */
+/** Makes up to `most` commits as fast as it can; then closes the store, or leaves it open for a while. */
 async function writing(most) {
   const file = openSync(acknowledgedFile, 'r+');
   for (;;) {
@@ -69,7 +69,7 @@ async function writing(most) {
     await store.close();
     done.opens += 1;
     say();
-    // Others shall have their turn.
+    // Gives others a turn.
     await sleep(below(20));
   }
 }
@@ -125,7 +125,7 @@ async function reading() {
   }
 }
 
-/** One reader that stays open. */
+/** A reader that stays open. */
 async function staying() {
   const store = openSqliteReader({ directory });
   for (let least = acknowledged(); ; least = acknowledged()) {
@@ -138,7 +138,7 @@ async function staying() {
   }
 }
 
-/** What `daybook status` does. */
+/** Reads as `daybook status` does. */
 async function status() {
   for (;;) {
     const least = acknowledged();
@@ -152,7 +152,7 @@ async function status() {
   }
 }
 
-/** What `daybook verify` reads: everything. */
+/** Reads everything, as `daybook verify` does. */
 async function examining() {
   for (;;) {
     const least = acknowledged();
@@ -195,7 +195,7 @@ async function copying() {
   }
 }
 
-/** After a kill: everything that was acknowledged is there. Ends. */
+/** Checks after a kill that everything acknowledged exists. Ends. */
 async function check() {
   const least = acknowledged();
   const reader = openSqliteReader({ directory });
@@ -207,7 +207,7 @@ async function check() {
   writeSync(1, `${JSON.stringify({ head, acknowledged: least })}\n`);
 }
 
-/** Commits some, if nobody else writes. Ends. */
+/** Makes some commits unless there is another writer. Ends. */
 async function writeOnce() {
   const store = await openOrRefused();
   if (store === undefined) {
@@ -220,7 +220,7 @@ async function writeOnce() {
   writeSync(1, `${JSON.stringify({ head: head + COMMITS_AT_ONCE })}\n`);
 }
 
-/** Makes the store that the others attack. */
+/** Creates the store that the others attack. */
 async function make() {
   const store = await openSqliteStore({ directory });
   const file = openSync(acknowledgedFile, 'w');

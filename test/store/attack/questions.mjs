@@ -1,4 +1,4 @@
-/** Questions about every row of a sound store, with their answers: another store gives the same, or an error. */
+/** Reads of every row of a sound store, with their results: another store returns the same, or an error. */
 import { crc32 } from 'node:zlib';
 import { COLUMNS } from '../../../src/store/columns/columns.ts';
 import { placeOf } from '../../../src/store/sqlite/version-record.ts';
@@ -7,7 +7,7 @@ import { StoreError } from '../../../src/store/store-error.ts';
 const PAGE = { maxRows: 1_000, maxBytes: 1 << 22 };
 const RANGE_ROWS = 30;
 const MAX_WRONG = 5;
-/** Of columns by version, whose rows are in few large records, so many are sought. */
+/** Share of single reads in columns by version. It is small because their rows are in few large records. */
 const SOUGHT_BY_VERSION = 0.05;
 
 /** All rows of a column. */
@@ -20,7 +20,7 @@ export function rowsOf(store, column) {
   }
 }
 
-/** A number for an answer. */
+/** A checksum of rows. */
 function digestOf(rows) {
   let digest = rows.length;
   for (const { partition, order, value } of rows) {
@@ -33,7 +33,7 @@ function digestOf(rows) {
 const digestOfValue = (value) => (value === undefined ? -1 : crc32(value));
 const digestOfRow = (row) => (row === undefined ? -1 : digestOf([row]));
 
-/** The key with a little more or less; `undefined` where a key has no order. */
+/** The order key one step up or down; `undefined` for a key without order. */
 function near(order, step) {
   if (order.length === 0) return undefined;
   const other = Buffer.from(order);
@@ -48,7 +48,7 @@ export class Questions {
   #questions = [];
   #rows = new Map();
 
-  /** @param part of the rows that are asked for one by one */
+  /** @param part share of the rows that are read one by one */
   constructor(store, part) {
     for (const column of COLUMNS) {
       const rows = rowsOf(store, column);
@@ -117,7 +117,7 @@ export class Questions {
     this.#questions.push({ name, ask, answer: undefined });
   }
 
-  /** Notes wrong answers, and the codes of errors. */
+  /** Records wrong results, and the codes of errors. */
   ask(store, found) {
     for (const { name, ask, answer } of this.#questions) {
       const given = attempt(found, name, () => ask(store));
@@ -131,7 +131,7 @@ export class Questions {
     );
   }
 
-  /** Every row that is read is right; all are read, unless there was an error. */
+  /** Every row that is read is right. All rows are read unless there was an error. */
   #scan(store, column, found) {
     const expected = this.#rows.get(column);
     let after;
@@ -148,7 +148,7 @@ export class Questions {
           note(found, `scan ${column.name}: ${error.stack}`);
           return;
         }
-        // As verify does: on behind the row.
+        // Resumes after the damaged row, as verify does.
         const row = error.row;
         const isKnown = row?.partition.length === column.partitionBytes;
         if (!isKnown || (after !== undefined && compare(after, row) >= 0)) return;

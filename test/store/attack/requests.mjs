@@ -1,4 +1,6 @@
-/** Requests to a node of a sound ledger, with their answers: a node of a damaged one gives the same, or fails. */
+/**
+ * Requests to a node of a sound ledger, with their responses: a node of a damaged one responds with the same, or fails.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NodeError } from '../../../src/node/node-error.ts';
 import { startEmbeddedNode } from '../../../src/node/serve/embedded.ts';
@@ -13,7 +15,7 @@ async function started(data) {
   return await startEmbeddedNode({ data });
 }
 
-/** A busy machine is asked again. */
+/** Retries while the machine is busy. */
 async function answerTo(node, path) {
   for (;;) {
     const response = await fetch(node.url + path);
@@ -85,7 +87,7 @@ export class Requests {
     return paths;
   }
 
-  /** Notes answers that are neither the same nor failures. */
+  /** Records responses that are neither the same nor failures. */
   async ask(data, found) {
     let node;
     try {

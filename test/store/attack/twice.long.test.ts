@@ -1,4 +1,4 @@
-/** One process that has a store open more than once, or in several threads: its locks hold as long as it needs them. */
+/** One process that has a store open more than once, or in several threads: its locks hold as long as needed. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

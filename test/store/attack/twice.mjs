@@ -1,7 +1,7 @@
 /**
- * One process that has a folder open more than once: `node --expose-gc twice.mjs WHAT FOLDER ACKNOWLEDGED`. The operating
- * system forgets a process's locks of a file as soon as the process closes that file anywhere. Ends with `fault` when
- * something is wrong.
+ * One process that has a folder open more than once: `node --expose-gc twice.mjs WHAT FOLDER ACKNOWLEDGED`. The
+ * operating system drops a process's locks on a file as soon as the process closes that file anywhere. Ends with
+ * `fault` if something is wrong.
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -26,14 +26,14 @@ function expect(isRight, text) {
   if (!isRight) throw new Error(text);
 }
 
-/** What another process says in the end. */
+/** Runs another process and returns its last line. */
 async function other(role) {
   const args = [OTHER, role, directory, acknowledged, '1'];
   const { stdout } = await promisify(execFile)(process.execPath, args);
   return JSON.parse(stdout.trim().split('\n').at(-1));
 }
 
-/** SQLite closes files when its statements have been collected. */
+/** SQLite closes files once its statements have been garbage collected. */
 async function collect() {
   for (let time = 0; time < 3; time += 1) {
     globalThis.gc?.();
@@ -64,7 +64,7 @@ async function make() {
   await makeSqliteStore({ directory }, (store) => commit(store, FIRST_COMMITS));
 }
 
-/** Another process that reads all the time. @returns what ends it */
+/** Starts another process that reads all the time. @returns a function that ends it */
 async function otherReader() {
   const child = spawn(process.execPath, [OTHER, 'stay', directory, acknowledged, '1']);
   let said = '';
@@ -78,7 +78,7 @@ async function otherReader() {
   };
 }
 
-/** The store and readers beside it, which come and go. */
+/** Checks the store beside readers that open and close. */
 async function storeAndReaders(store) {
   const endOther = await otherReader();
   for (let round = 0; round < 3; round += 1) {
@@ -107,7 +107,7 @@ const scenarios = {
     expect((await other('writeOnce')).head > 0, 'nobody could write afterwards');
   },
 
-  /** It has created the store itself, and goes on with it. */
+  /** Creates the store itself, and continues with it. */
   async created() {
     const store = await openSqliteStore({ directory });
     await commit(store, FIRST_COMMITS);
@@ -124,7 +124,7 @@ const scenarios = {
     expect((await checkAll(snapshot)).head === head, 'the snapshot is another');
     await two.close();
     await collect();
-    // Who writes copies the log into the file, closes, and removes what nobody uses.
+    // A writer checkpoints the log into the file, closes, and removes unused files.
     let newest = head;
     for (let time = 0; time < 4; time += 1) {
       newest = (await other('writeOnce')).head;
@@ -144,7 +144,8 @@ const scenarios = {
     await make();
     const faults = [];
     const start = (role) => {
-      // Not ended from outside: the package (1.2.1) ends the process when it is in a call of SQLite then.
+      // Stopped through a flag: terminating the thread during a call of SQLite makes the package (1.2.1) end the
+      // process.
       const stop = new Int32Array(new SharedArrayBuffer(4));
       const thread = new Worker(new URL(import.meta.url), {
         workerData: [role, directory, acknowledged, stop],
@@ -172,7 +173,7 @@ const scenarios = {
   },
 };
 
-/** In worker threads. */
+/** Roles of worker threads. */
 const works = {
   async writes() {
     const store = await openSqliteStore({ directory });
@@ -190,7 +191,7 @@ const works = {
       seen = head;
       checkSome(reader, head, Math.random);
       await reader.close();
-      // It opens for a moment where the other thread has ended.
+      // Succeeds in opening for a moment if the other thread has closed.
       if (seen % 10 === 4) await refusedHere();
       await nextTurn();
     }

@@ -1,6 +1,4 @@
-/**
- * Starts store-process.ts. Node 20 runs no TypeScript, so it is compiled first, once per test file.
- */
+/** Starts store-process.ts. Node 20 cannot run TypeScript, so it is compiled first, once per test file. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -34,17 +32,17 @@ export function compileStoreProcess(): { readonly script: string; remove(): void
   };
 }
 
-/** A running process and the lines it says. */
+/** A running process and its lines of output. */
 export interface StoreProcess {
   readonly child: ChildProcess;
-  /** The next line; rejects when the process has ended. */
+  /** The next line; rejects if the process has exited. */
   line(): Promise<string>;
   ask(line: string): Promise<string>;
-  /** Ends it by a signal and waits; gives the lines that nobody had read. */
+  /** Ends it with a signal and waits; resolves with the unread lines. */
   end(signal: NodeJS.Signals): Promise<readonly string[]>;
 }
 
-/** Starts a role on a store; ended with the test at the latest. */
+/** Starts a role on a store. It ends with the test at the latest. */
 export function startStoreProcess(script: string, role: string, directory: string): StoreProcess {
   const child = spawn(process.execPath, [script, role, directory], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -86,7 +84,7 @@ export function startStoreProcess(script: string, role: string, directory: strin
     },
     async end(signal) {
       child.kill(signal);
-      // Its pipe may end before it does.
+      // Its pipe may end before it exits.
       await Promise.all([closed, exited]);
       return lines.splice(0);
     },

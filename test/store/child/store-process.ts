@@ -1,8 +1,7 @@
 /**
- * A process of its own for the tests of a SQLite store: `node store-process.js ROLE DIRECTORY`. It
- * speaks in lines. `write` appends chunks as fast as it can and says each version that was
- * acknowledged; `append` appends one version; `hold` opens the store for writing and waits; `read` opens it for reading and
- * answers every line it gets with what it sees.
+ * A process of its own for the tests of a SQLite store: `node store-process.js ROLE DIRECTORY`. It writes lines.
+ * `write` appends chunks as fast as it can and prints each acknowledged version; `append` appends one version; `hold`
+ * opens the store for writing and waits; `read` opens it for reading and answers every line of input with what it sees.
  */
 import { createInterface } from 'node:readline';
 import { hashedPhysicalKey } from '../../../src/move/types/state-key.ts';
@@ -18,7 +17,7 @@ function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** Version v writes `v` under key v % KEYS, so that everything can be checked from the outside. */
+/** Version v writes `v` under key v % KEYS, so that others can check everything. */
 async function writeForEver(): Promise<void> {
   const store = await openSqliteStore({ directory });
   const writer = await LedgerWriter.open(store);

@@ -11,7 +11,7 @@ import { verifyModule } from './verify-at-once.ts';
 
 const LIMITS = { maxVersion: 10, maxIdentifierBytes: 65_535 };
 
-/** Modules that are refused, with the status, and how many there are. */
+/** Refused modules with their status, and the total number. */
 function refused(bytecodes: readonly Uint8Array[]): { found: string[]; count: number } {
   const modules = bytecodes.map((bytes) => readModule(bytes, LIMITS));
   const keyOf = ({ address, name }: ReturnType<typeof moduleIdOf>) => `${address}::${name}`;

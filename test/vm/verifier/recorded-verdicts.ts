@@ -1,4 +1,4 @@
-/** What Daybook says of the recorded modules, scripts and upgrades, beside what the reference said. */
+/** Compares Daybook's verdicts on the recorded modules, scripts and upgrades with the reference's. */
 import {
   type CompiledModule,
   type CompiledScript,
@@ -60,13 +60,13 @@ function storedFrom(modules: readonly CompiledModule[]): Stored {
   return (id) => known.get(keyOf(id));
 }
 
-/** The framework without the module itself: a published module counts as new. */
+/** The framework without the module itself, because a published module counts as new. */
 function without(stored: Stored, module: CompiledModule): Stored {
   const self = moduleIdOf(module);
   return (id) => (id.address === self.address && id.name === self.name ? undefined : stored(id));
 }
 
-/** Every verdict that is another one, in words. */
+/** Every differing verdict, in words. */
 export function verifierDifferences(
   file: VectorFile<VerifierVector>,
   vectors: readonly VerifierVector[],
@@ -114,7 +114,7 @@ export function verifierDifferences(
   return found;
 }
 
-/** Settings of the check of compatibility under which verdicts were recorded. */
+/** Settings of the compatibility check under which verdicts were recorded. */
 const SETTINGS: readonly [
   'compat' | 'friends' | 'no-downgrade' | 'entry-free' | 'no-layout',
   Partial<CompatibilityRules>,

@@ -1,4 +1,4 @@
-/** Verdicts of the reference on modules and scripts (verifier.README.md beside the files says what they mean). */
+/** Verdicts of the reference on modules and scripts (explained in verifier.README.md beside the files). */
 import { existsSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import type { LoaderLimits } from '../../../src/move/modules/compiled.ts';
@@ -6,13 +6,13 @@ import type { VerifierConfig } from '../../../src/vm/verifier/model/verifier-con
 
 const VECTORS = new URL('../../../../shared/vectors/', import.meta.url);
 
-/** Whether the recorded verdicts are there. */
+/** Whether the recorded verdicts exist. */
 export const vectorsPresent = existsSync(new URL('verifier.jsonl.gz', VECTORS));
 
 /** `ok`, or what was refused and where in the order of checks. */
 export type Verdict = 'ok' | { readonly stage: string; readonly code: string; readonly n: number };
 
-/** Offset in the original, bytes removed there, bytes put there in hex. */
+/** Offset in the original, number of bytes removed there, inserted bytes in hex. */
 type Patch = readonly [offset: number, removed: number, put: string];
 
 export interface VerifierVector {
@@ -50,7 +50,7 @@ interface Original {
 }
 
 export interface VectorFile<Vector> {
-  /** Bytes by id, and of those that belong to the framework. */
+  /** Bytes by id, including those of the framework. */
   readonly originals: ReadonlyMap<string, Buffer>;
   readonly dependencies: readonly Buffer[];
   readonly vectors: readonly Vector[];
@@ -116,7 +116,7 @@ function verifierConfig(recorded: RecordedConfig['verifier']): VerifierConfig {
   };
 }
 
-/** Bytes with some replaced. */
+/** A copy with some bytes replaced. */
 export function patched(original: Buffer, patch: readonly Patch[]): Buffer {
   const parts: Buffer[] = [];
   let at = 0;

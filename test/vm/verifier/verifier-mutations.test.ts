@@ -1,6 +1,6 @@
 /**
- * Real modules with changed code: the verifier accepts or refuses them, whatever they are, and what it accepts
- * can be made into operations.
+ * Real modules with changed code: the verifier accepts or refuses each of them, and accepted ones can be compiled to
+ * operations.
  */
 import { expect, it } from 'vitest';
 import { genesisModules } from '../../../bench/bulk-ledger/framework/framework.ts';
@@ -25,7 +25,7 @@ const MUTANTS = roundsOf('VM_MUTANTS', 100, 20_000);
 
 const TIMEOUT_MS = 180_000 + 20 * MUTANTS;
 
-/** Modules that are verified as they are: those of the sample, and the framework of the recorded chain. */
+/** Modules that pass unchanged: those of the sample, and the framework of the recorded chain. */
 function originals(): CompiledModule[] {
   const sample = genesisModules().map(({ bytes }) => readModule(bytes));
   const recorded = frameworkBytecodes().map((bytes) => readModule(bytes));
@@ -45,7 +45,7 @@ function isVerified(module: CompiledModule): boolean {
   }
 }
 
-/** Changes one to three places of the code of one function. */
+/** Changes one to three instructions of one function. */
 function mutant(module: CompiledModule, random: Random): CompiledModule {
   const { below } = random;
   const withCode = module.functionDefinitions.flatMap(({ code }, place) => (code ? place : []));

@@ -9,7 +9,7 @@ import { readVectors, type UpgradeVector, type VerifierVector, vectorsPresent } 
 
 const PART = 8;
 
-/** What the recorded configurations are of: flags that are off, the version of the schedule, the bounds. */
+/** The recorded configurations: disabled flags, version of the schedule, bounds. */
 const CONFIGS: readonly [name: string, off: number[], gas: number, bounds: ChainRules['bounds']][] =
   [
     ['default', [], 52, 'revised'],

@@ -26,7 +26,7 @@ function verdict(module: CompiledModule, config: Partial<VerifierConfig> = {}): 
   }
 }
 
-/** Parts of a module that a test changes. */
+/** Allows tests to change parts of a module. */
 type Mutable<T> = T extends Uint8Array
   ? T
   : T extends object
@@ -53,7 +53,7 @@ const TYPES = `
   enum Shape has copy, drop { Dot, Line { length: u64 }, Disc { size: u64, color: u8 } }
 `;
 
-/** Functions that are verified, with and without the types. */
+/** Functions that pass, with and without the types. */
 const ACCEPTED: readonly [what: string, functions: string][] = [
   ['nothing', 'fun f() { Ret; }'],
   ['a loop', 'fun f() { again: LdTrue; BrTrue again; Ret; }'],
@@ -79,7 +79,7 @@ const ACCEPTED: readonly [what: string, functions: string][] = [
   ],
 ];
 
-/** Functions that are refused, in the order of the passes. */
+/** Refused functions, in the order of the passes. */
 const REFUSED: readonly [status: string, functions: string][] = [
   ['CONSTRAINT_NOT_SATISFIED', 'fun g<T: copy>() { Ret; } fun f() { Call g<Coin>; Ret; }'],
   ['LOOP_IN_INSTANTIATION_GRAPH', 'fun f<T>() { Call f<vector<T>>; Ret; }'],
@@ -127,7 +127,7 @@ const REFUSED: readonly [status: string, functions: string][] = [
 
 const F = 'fun f() { Ret; }';
 
-/** Modules that the assembler does not make, in the order of the passes. */
+/** Modules that the assembler cannot create, in the order of the passes. */
 const CHANGED: readonly [
   status: string,
   body: string,

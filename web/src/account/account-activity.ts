@@ -1,6 +1,6 @@
 /**
- * The transactions that an account had to do with, in both directions, newest first: those that the indexer has for it;
- * otherwise those that it sent, and those that changed a balance of it.
+ * The transactions that affected an account, in both directions, newest first: those that the indexer lists for it;
+ * without an indexer, those that it sent, and those that changed one of its balances.
  */
 import type { BalanceChange, HeldBalance } from '../asking/answers.ts';
 import { ApiFailure, send } from '../asking/api-client.ts';
@@ -14,15 +14,15 @@ import {
   summariesRequest,
 } from '../asking/requests.ts';
 
-/** Assets whose history is looked at where there is no indexer. */
+/** Maximum number of assets whose histories are read without an indexer. */
 const MAX_ASSETS = 20;
 
 export interface ActivityPage {
   /** Descending. */
   readonly versions: readonly string[];
-  /** Where the next page goes on; undefined at the end. */
+  /** Where the next page begins; undefined at the end. */
   readonly next: bigint | undefined;
-  /** From where it is known. */
+  /** The source of the versions. */
   readonly source: 'indexer' | 'balances' | 'sent';
   readonly request: ApiRequest;
 }
@@ -60,7 +60,7 @@ export async function readActivity(
       const versions = account_transactions.map((one) => String(one.transaction_version));
       return pageOf({ versions, limit, source: 'indexer', request });
     } catch (error) {
-      // A proxy in between, or an indexer that has stopped: the node itself answers.
+      // A proxy in between, or a stopped indexer: fall back to the node.
       if (!(error instanceof ApiFailure)) throw error;
     }
   }
@@ -95,7 +95,7 @@ async function readOfNode(
   const histories = assets.map(async (asset) => {
     const page = { to_version: end, limit };
     const found = await readHistory(balanceHistoryRequest(address, asset, page), signal);
-    // What was before the oldest version is not known: its balance is not a change.
+    // The balance before the oldest version is unknown, so the one at that version is not a change.
     return found?.filter(({ version }) => oldest === 0n || BigInt(version) > oldest);
   });
   const [sent, ...changes] = await Promise.all([versionsOf(request), ...histories]);
@@ -108,7 +108,7 @@ async function readOfNode(
   return pageOf({ versions, limit, source: isKnown ? 'balances' : 'sent', request });
 }
 
-/** Undefined where the node has no histories: on a fork. */
+/** Undefined if the node has no histories, as on a fork. */
 async function readHistory(request: ApiRequest, signal: AbortSignal) {
   try {
     return parseJson<readonly BalanceChange[]>((await send(request, signal)).text);

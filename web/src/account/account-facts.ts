@@ -1,4 +1,6 @@
-/** Whether there is anything at an address: the node answers sequence number 0 for accounts that nobody ever used. */
+/**
+ * Whether an address has an account or object: the node answers sequence number 0 for accounts that were never used.
+ */
 import type { Resource } from '../asking/answers.ts';
 import { useAnswer } from '../asking/ask.tsx';
 import {
@@ -10,7 +12,7 @@ import {
 import { counted } from '../parts/number-text.ts';
 import { textAt } from '../transactions/movements.ts';
 
-/** Resources asked for at once. */
+/** Resources per request. */
 export const RESOURCES_PAGE_SIZE = 100;
 export const OBJECT_CORE = '0x1::object::ObjectCore';
 
@@ -26,14 +28,14 @@ export interface AccountFacts {
   /** Undefined until the node has answered. */
   readonly isAccount?: boolean;
   readonly isObject?: boolean;
-  /** What an object is, where that has a page of its own. */
+  /** The kind of an object that has a page of its own. */
   readonly kind?: ObjectKind | undefined;
-  /** Of an object. */
+  /** Owner of an object. */
   readonly owner?: string | undefined;
   readonly text: string;
 }
 
-/** Asks for resources, modules, transactions and the balance, each one page at most. */
+/** Requests resources, modules, transactions and the balance, each one page at most. */
 export function useAccountFacts(address: string): AccountFacts {
   const resources = useAnswer<readonly Resource[]>(
     listingRequest(address, 'resources', { limit: RESOURCES_PAGE_SIZE }),

@@ -1,4 +1,4 @@
-/** An account's activity as a file: a line for each change of a balance, and for each transaction without one. */
+/** An account's activity as a file: one line per change of a balance, and one per transaction without any. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Transaction } from '../asking/answers.ts';
 import { send } from '../asking/api-client.ts';
@@ -14,9 +14,9 @@ import { feeOf, netChangesOf, shortAddress } from '../transactions/movements.ts'
 import { calledFunction } from '../transactions/summary.ts';
 import { readActivity } from './account-activity.ts';
 
-/** Most transactions in a file. */
+/** Maximum number of transactions in a file. */
 const MAX_EXPORTED = 1_000;
-/** Transactions that are asked for at once. */
+/** Transactions requested at once. */
 const AT_ONCE = 25;
 
 const COLUMNS = ['version', 'time', 'hash', 'success', 'function', 'sender', 'fee_octas'];

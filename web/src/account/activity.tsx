@@ -1,4 +1,4 @@
-/** An account's transactions in both directions, with counterparties and what each changed, and as a file. */
+/** An account's transactions in both directions, with counterparties and their changes, and as a file. */
 import { useState } from 'preact/hooks';
 import { ApiFailure } from '../asking/api-client.ts';
 import { type Asked, useWork } from '../asking/ask.tsx';
@@ -12,7 +12,7 @@ import { type ActivityPage, readActivity } from './account-activity.ts';
 import { ActivityExport } from './activity-export.tsx';
 
 const PAGE_ROWS = 25;
-/** The newest page is made again this often at most. */
+/** Minimum time between two reads of the newest page. */
 const FOLLOW_INTERVAL_MS = 3_000;
 
 const SOURCES = {
@@ -23,7 +23,7 @@ const SOURCES = {
   sent: 'What the account sent. This node has neither an indexer nor a history of balances.',
 } as const;
 
-/** Above which nothing is shown: the page before, or the version that is looked at. */
+/** Upper end of the shown versions, exclusive: set by the previous page or by the time machine. */
 export function activityEnd(): bigint | undefined {
   const before = readU64(parameter('before'));
   const version = readU64(chosenVersion() ?? '');
@@ -78,7 +78,7 @@ function Pages({ address, page }: { address: string; page: ActivityPage }) {
   );
 }
 
-/** The newest page follows the ledger, a page at a time. */
+/** Reads a page. The newest one follows the ledger. */
 function useActivity(address: string, before: bigint | undefined) {
   const [known, setKnown] = useState<{ page?: ActivityPage; asked: Asked<unknown> }>();
   const recoveries = useRecoveries();

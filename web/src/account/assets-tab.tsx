@@ -1,4 +1,4 @@
-/** What an account has: balances of all assets, and its newest figure of the native one. */
+/** Balances of all assets of an account, and its newest balance of the native one. */
 
 import type { HeldBalance } from '../asking/answers.ts';
 import { Listed, type Listing, useListing } from '../asking/ask.tsx';
@@ -13,7 +13,7 @@ export function useBalances(address: string): Listing<HeldBalance> {
   return useListing<HeldBalance>((start) => listingRequest(address, 'balances', { start }));
 }
 
-/** The balance of the native asset in large; of the others how many there are. */
+/** The native asset's balance in large type, and the number of other assets. */
 export function MainBalance({
   address,
   listing,

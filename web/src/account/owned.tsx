@@ -1,4 +1,4 @@
-/** What belongs to an account: by the indexer's tables; without them, objects that its own transactions have shown. */
+/** What an account owns, from the indexer's tables; without them, objects seen in the account's own transactions. */
 import { useState } from 'preact/hooks';
 import type { Resource, Transaction } from '../asking/answers.ts';
 import { send } from '../asking/api-client.ts';
@@ -39,7 +39,7 @@ export interface OwnedToken {
   readonly token_data_id: string;
   readonly amount: unknown;
   readonly token_standard: string;
-  /** Where tokens of several owners are asked for. */
+  /** Present in queries for tokens of several owners. */
   readonly owner_address?: string;
   readonly current_token_data?: {
     readonly token_name: string;
@@ -104,7 +104,7 @@ export function Owned({ address }: { address: string }) {
 
 interface TokenTableProps {
   readonly tokens: readonly OwnedToken[];
-  /** Whether they are of one collection and of several owners, in place of the contrary. */
+  /** Whether all rows are of one collection and of different owners, instead of the opposite. */
   readonly isOfCollection?: boolean;
 }
 
@@ -153,7 +153,7 @@ function CollectionOf({ token: { token_standard, current_token_data } }: { token
   return <a href={linkTo('collection', { address })}>{collection_name}</a>;
 }
 
-/** What stands elsewhere: this page asks only its node, the reader may ask others. */
+/** A link to another site: this page only sends requests to its node, but the reader may follow the link. */
 export function OutsideLink({ uri }: { uri: string }) {
   if (!/^https?:\/\//.test(uri)) return <span class="hint">{uri}</span>;
   return (
@@ -163,7 +163,7 @@ export function OutsideLink({ uri }: { uri: string }) {
   );
 }
 
-/** Objects that belonged to the account according to the changes of its latest transactions, with their resources. */
+/** Objects that belonged to the account after its latest transactions, with their resources. */
 function useSeenObjects(address: string): ReadonlyMap<string, readonly string[]> | undefined {
   const { json: sent } = useAnswer<readonly { readonly version: string }[]>(
     summariesRequest(address, TRANSACTIONS_LOOKED_AT),

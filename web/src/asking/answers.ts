@@ -1,4 +1,4 @@
-/** What the node answers, as far as the page reads it (docs/spec/http.md, docs/spec/transactions.md). */
+/** Types of the node's responses, as far as the page reads them (docs/spec/http.md, docs/spec/transactions.md). */
 import type { ModuleAbi } from '../../../src/move/modules/abi-shapes.ts';
 import { isSigner } from '../encoding/signer-type.ts';
 import type { Json, JsonObject } from './exact-json.ts';
@@ -68,7 +68,7 @@ export interface EventJson {
   readonly guid?: { readonly account_address: string; readonly creation_number: string };
 }
 
-/** One of `GET /v1/events/by_type/{type}`, an extension (docs/extensions.md). */
+/** An item of `GET /v1/events/by_type/{type}`, an extension (docs/extensions.md). */
 export interface TypedEvent {
   readonly version: string;
   readonly index: number;
@@ -100,10 +100,10 @@ export interface Resource {
   readonly data: JsonObject;
 }
 
-/** One of `GET /v1/accounts/{address}/balances`, an extension (docs/extensions.md). */
+/** An item of `GET /v1/accounts/{address}/balances`, an extension (docs/extensions.md). */
 export interface HeldBalance {
   readonly asset_type: string;
-  /** The address of the fungible asset, also of one that is a coin. */
+  /** The address of the fungible asset, also for a paired coin. */
   readonly metadata: string;
   readonly amount: string;
   readonly name?: string;
@@ -111,7 +111,7 @@ export interface HeldBalance {
   readonly decimals?: number;
 }
 
-/** A module with its ABI (docs/spec/http.md §8.2); `null` where the bytes do not load. */
+/** A module with its ABI (docs/spec/http.md §8.2); the ABI is `null` if the bytes do not load. */
 export interface ModuleAnswer {
   readonly bytecode: string;
   readonly abi?: ModuleAbi | null;
@@ -119,7 +119,7 @@ export interface ModuleAnswer {
 
 export type AbiFunction = ModuleAbi['exposed_functions'][number];
 
-/** The parameters a caller gives: all but the signers (docs/spec/encode.md §A4, step 5). */
+/** The parameters that a caller passes: all but the signers (docs/spec/encode.md §A4, step 5). */
 export function argumentTypes(params: readonly string[]): string[] {
   return params.filter((type) => !isSigner(type));
 }

@@ -1,23 +1,23 @@
-/** Requests to the node that serves this page, and its refusals as errors (docs/spec/http.md §3, §4). */
+/** Sends requests to the node that serves this page, and turns its refusals into errors (docs/spec/http.md §3, §4). */
 import { formatHex } from '../../../src/move/bcs/hex.ts';
 import { tryParse } from '../../../src/move/errors.ts';
 import { parseJson } from './exact-json.ts';
 import type { ApiRequest } from './requests.ts';
 
-/** A successful answer. */
+/** A successful response. */
 export interface ApiAnswer {
   readonly request: ApiRequest;
   readonly status: number;
-  /** The body as it came; of bytes, their hex as JSON. */
+  /** The body as received; a binary body as hex in JSON. */
   readonly text: string;
   /** The ledger headers without their prefix, e.g. `ledger-version`. */
   readonly ledgerHeaders: ReadonlyMap<string, string>;
   readonly elapsedMs: number;
 }
 
-/** Longest wait for an answer. */
+/** Maximum time to wait for a response. */
 const REQUEST_TIMEOUT_MS = 15_000;
-/** Names of the ledger headers behind any prefix (docs/spec/http.md §3.1, docs/spec/decisions.md D1). */
+/** Names of the ledger headers, after any prefix (docs/spec/http.md §3.1, docs/spec/decisions.md D1). */
 const LEDGER_HEADER =
   /-(chain-id|ledger-version|ledger-oldest-version|ledger-timestampusec|epoch|block-height|oldest-block-height|cursor)$/;
 const QUOTED_ANSWER_CHARACTERS = 300;
@@ -25,7 +25,7 @@ const QUOTED_ANSWER_CHARACTERS = 300;
 /** The node refused, or did not answer. */
 export class ApiFailure extends Error {
   readonly request: ApiRequest;
-  /** HTTP status; 0 when there was no answer. */
+  /** HTTP status; 0 without a response. */
   readonly status: number;
   /** `error_code`, or `no_answer`, `timeout`, `unreadable_answer`, `unsendable_path`. */
   readonly code: string;
@@ -45,8 +45,8 @@ export class ApiFailure extends Error {
 }
 
 /**
- * Makes the request. Rejects with ApiFailure for every refusal and every silence, and with the signal's own reason when
- * `signal` aborts.
+ * Sends the request. Rejects with ApiFailure if the node refuses or does not answer, and with the signal's own reason
+ * when `signal` aborts.
  */
 export async function send(request: ApiRequest, signal: AbortSignal): Promise<ApiAnswer> {
   if (/\/\.\.?(?:[/?]|$)/.test(request.path)) {
@@ -84,7 +84,7 @@ export async function send(request: ApiRequest, signal: AbortSignal): Promise<Ap
   }
 }
 
-/** What an error body says. */
+/** The code and message of an error body. */
 export function refusal(text: string): { code: string; message: string } {
   const body = tryParse(() => parseJson<{ error_code?: string; message?: string }>(text));
   if (body?.error_code !== undefined && body.message !== undefined) {
@@ -96,7 +96,7 @@ export function refusal(text: string): { code: string; message: string } {
   return { code: 'unreadable_answer', message };
 }
 
-/** A search finds the leftmost: `-oldest-block-height`, not `-block-height` in it. */
+/** The leftmost match wins: `-oldest-block-height`, not the `-block-height` in it. */
 function ledgerHeaders(headers: Headers): ReadonlyMap<string, string> {
   return new Map(
     [...headers].flatMap(([name, value]) => {

@@ -1,4 +1,4 @@
-/** Asking the node from a component, and what stands there until it has answered, or when it refuses. */
+/** Requests from components, and what is shown until the node has answered, or when it refuses. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Failure, Section, Waiting } from '../parts/parts.tsx';
@@ -7,17 +7,17 @@ import { type Json, parseJson } from './exact-json.ts';
 import { useRecoveries, useReverts } from './live-ledger.ts';
 import type { ApiRequest } from './requests.ts';
 
-/** What is known of a request. After a refresh that failed, the answer before is still there. */
+/** The state of a request. After a failed refresh it still has the previous answer. */
 export interface Asked<T = Json> {
   readonly request: ApiRequest | undefined;
   readonly answer?: ApiAnswer;
   readonly json?: T;
   readonly failure?: unknown;
-  /** Times that it was asked again. */
+  /** Number of repeated requests. */
   readonly refreshes: number;
 }
 
-/** Asks when `request` changes, and again when `refresh` does. */
+/** Sends `request` when it changes, and again when `refresh` does. */
 export function useAnswer<T = Json>(request: ApiRequest | undefined, refresh?: unknown): Asked<T> {
   const key = request && `${request.method} ${request.path} ${request.body ?? ''}`;
   const [known, setKnown] = useState<Asked<T> & { readonly key: string | undefined }>();
@@ -41,7 +41,7 @@ export function useAnswer<T = Json>(request: ApiRequest | undefined, refresh?: u
   return known?.key === key && known !== undefined ? known : { request, refreshes: 0 };
 }
 
-/** Runs `work` when `inputs` change; its signal aborts when they change again or the component goes. */
+/** Runs `work` when `inputs` change. Its signal aborts when they change again or the component unmounts. */
 export function useWork(
   work: (signal: AbortSignal) => Promise<void>,
   inputs: readonly unknown[],
@@ -57,12 +57,12 @@ export function useWork(
 
 interface AnsweredProps<T> {
   readonly asked: Asked<T>;
-  /** What a failure means here. */
+  /** Title of a failure. */
   readonly title: string;
   readonly children: (json: T) => ComponentChildren;
 }
 
-/** What the answer is made into; a failure, or a note that the node is asked. */
+/** Renders the answer, the failure, or a note that the node is being asked. */
 export function Answered<T>({ asked: { json, failure }, title, children }: AnsweredProps<T>) {
   return (
     <>
@@ -76,11 +76,14 @@ export interface Listing<T> {
   readonly items: readonly T[];
   /** The request of the last page. */
   readonly asked: Asked<readonly T[]>;
-  /** Asks for the next page; undefined when there is none. */
+  /** Requests the next page; undefined on the last one. */
   readonly more: (() => void) | undefined;
 }
 
-/** A listing that goes on at a cursor; `request` makes the request of the page that begins there. */
+/**
+ * A listing in pages.
+ * @param request builds the request of the page that begins at a cursor
+ */
 export function useListing<T>(request: (cursor?: string) => ApiRequest): Listing<T> {
   const key = `${useReverts()} ${request().path}`;
   const [pages, setPages] = useState<{ key: string; items: readonly T[]; cursor?: string }>();
@@ -98,9 +101,9 @@ export function useListing<T>(request: (cursor?: string) => ApiRequest): Listing
 interface ListedProps<T> {
   readonly listing: Listing<T>;
   readonly title: string;
-  /** What is said of an empty listing. */
+  /** Shown for an empty listing. */
   readonly none: string;
-  /** Stands above a listing that has something. */
+  /** Shown above a non-empty listing. */
   readonly action?: ComponentChildren;
   readonly children: (items: readonly T[]) => ComponentChildren;
 }

@@ -1,4 +1,4 @@
-/** JSON without loss: a number that a double would round or print otherwise stays as it was written. */
+/** JSON without loss: a number that a double would round or print differently keeps its text. */
 import { byteTools } from '../../../src/move/bcs/bytes.ts';
 import {
   JsonNumber,
@@ -28,7 +28,7 @@ function plain(value: JsonValue): Json {
   return object;
 }
 
-/** Writes a value; with `indent` spaces per level on several lines, without it on one. */
+/** Formats a value; on several lines with `indent` spaces per level, or on one line without `indent`. */
 export function formatJson(value: Json | undefined, indent = 0, newline = '\n'): string {
   if (value instanceof JsonNumber) return value.text;
   if (value === undefined || value === null || typeof value !== 'object') {

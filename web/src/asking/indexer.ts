@@ -1,4 +1,7 @@
-/** The indexer's GraphQL (docs/indexer.md), where the node has one; what it does not answer, the page does without. */
+/**
+ * The indexer's GraphQL (docs/indexer.md), if the node has one. The page works without the answers that it does not
+ * get.
+ */
 
 import { JsonNumber } from '../../../src/move/json/json-text.ts';
 import { ApiFailure, send } from './api-client.ts';
@@ -10,18 +13,18 @@ const PORT = document.querySelector<HTMLMetaElement>('meta[name="indexer-port"]'
 
 export const hasIndexer = PORT !== undefined;
 
-/** Addresses in its tables have all digits. */
+/** Addresses in the indexer's tables have all digits. */
 export function fullAddress(address: string): string {
   const [first = '', ...rest] = address.split('::');
   return [`0x${first.replace(/^0x/, '').padStart(64, '0')}`, ...rest].join('::');
 }
 
-/** The digits of a number, which the indexer writes with all of them. */
+/** The digits of a number, all of which the indexer writes. */
 export function digitsOf(value: unknown): string {
   return value instanceof JsonNumber ? value.text : String(value);
 }
 
-/** Microseconds since 1970 of a time, which is UTC without a zone. */
+/** Microseconds since 1970 of a timestamp, which is in UTC without a zone. */
 export function usecsOf(timestamp: string): string {
   const [whole = '', fraction = ''] = timestamp.split('.');
   return String(BigInt(Date.parse(`${whole}Z`)) * 1000n + BigInt(fraction.padEnd(6, '0')));
@@ -29,7 +32,7 @@ export function usecsOf(timestamp: string): string {
 
 type Variables = Readonly<Record<string, string | number | readonly string[] | undefined>>;
 
-/** A query; undefined where there is no indexer. */
+/** A query's request; undefined without an indexer. */
 export function indexerRequest(query: string, variables: Variables): ApiRequest | undefined {
   if (!hasIndexer) return undefined;
   const { protocol, hostname } = location;
@@ -42,7 +45,7 @@ interface GraphAnswer<T> {
   readonly errors?: readonly { readonly message: string }[];
 }
 
-/** What a query found. @throws ApiFailure, also for what the indexer refuses */
+/** The result of a query. @throws ApiFailure, also if the indexer refuses the query */
 export async function readGraph<T>(request: ApiRequest, signal: AbortSignal): Promise<T> {
   const { data, errors } = parseJson<GraphAnswer<T>>((await send(request, signal)).text);
   if (data !== undefined) return data;
@@ -50,7 +53,7 @@ export async function readGraph<T>(request: ApiRequest, signal: AbortSignal): Pr
   throw new ApiFailure(request, { status: 200, code: 'indexer_refused', message });
 }
 
-/** The same in a component; `isMissing` where the page has to do without it. */
+/** The same in a component. With `isMissing` the page has to do without the result. */
 export function useGraph<T>(
   request: ApiRequest | undefined,
   refresh?: unknown,

@@ -1,27 +1,27 @@
 /**
- * Server-sent events (docs/extensions.md), listened to while the page can be seen. The browser connects again by itself
- * when a connection breaks; when the node refuses, the page does, with waits that grow.
+ * Server-sent events (docs/extensions.md), received while the page is visible. The browser reconnects by itself when a
+ * connection breaks; when the node refuses, the page does, with increasing delays.
  */
 import { ApiFailure, refusal, send } from './api-client.ts';
 import type { ApiRequest } from './requests.ts';
 
-/** First wait after a refusal. */
+/** First delay after a refusal. */
 const RETRY_MS = 2_000;
-/** Longest wait; it doubles from RETRY_MS. */
+/** Maximum delay; it doubles from RETRY_MS. */
 const MAX_RETRY_MS = 30_000;
 
 const again = new EventTarget();
 
-/** Connects at once whatever listens. */
+/** Reconnects all listeners at once. */
 export function listenAgain(): void {
   again.dispatchEvent(new Event('again'));
 }
 
 interface Listening {
-  /** What to listen to from now on; a page with the same path says why a stream is refused. */
+  /** The stream to open from now on. If it is refused, a normal request with the same path tells why. */
   request(): ApiRequest;
   event(data: string): void;
-  /** Why nothing comes; undefined: it comes again. */
+  /** Why no events arrive; undefined when they arrive again. */
   failed(failure: ApiFailure | undefined): void;
   /** The page was hidden. */
   paused?(): void;

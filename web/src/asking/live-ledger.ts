@@ -1,5 +1,5 @@
 /**
- * The ledger's state: the node tells of each new one (GET /v1/-/heads, docs/extensions.md) while the page can be seen.
+ * The ledger's state: while the page is visible, the node reports each new one (GET /v1/-/heads, docs/extensions.md).
  */
 import { useEffect, useState } from 'preact/hooks';
 import { readU64 } from '../parts/number-text.ts';
@@ -10,19 +10,19 @@ import { listen, listenAgain } from './listen.ts';
 import { NODE } from './node-facts.ts';
 import { HEADS_REQUEST } from './requests.ts';
 
-/** How often the rate of growth is worked out again, also when nothing comes. */
+/** How often the growth rate is computed again, even without new states. */
 const RATE_INTERVAL_MS = 2_000;
-/** Versions per second are measured over at most this long. */
+/** Time window for versions per second. */
 const RATE_WINDOW_MS = 30_000;
-/** A ledger whose last block is older than this, and that has not grown lately, does not grow. */
+/** A ledger is idle if its last block is older than this and it has not grown lately. */
 const STALE_MS = 60_000;
 
-/** What is known now. `info` is the last state, also while paused or unreachable. */
+/** The current state. `info` is the last ledger state, also while paused or unreachable. */
 export interface LiveState {
   readonly status: 'connecting' | 'live' | 'idle' | 'paused' | 'unreachable';
   readonly info?: LedgerInfo;
   readonly failure?: ApiFailure | undefined;
-  /** Versions per second lately; undefined until two states are known. */
+  /** Recent versions per second; undefined until two states are known. */
   readonly versionsPerSecond?: number | undefined;
 }
 
@@ -30,14 +30,17 @@ let state: LiveState = { status: 'connecting' };
 const listeners = new Set<(state: LiveState) => void>();
 let measurements: { readonly timeMs: number; readonly version: number }[] = [];
 
-/** How often the node has come back, or the reader has asked to try again. */
+/** Number of times that the node has come back, or the reader has asked to try again. */
 let recoveries = 0;
 
-/** How often the ledger has another history than before, or may have. */
+/** Number of times that the ledger's history was or may have been replaced. */
 let reverts = 0;
 const forgetters: (() => void)[] = [];
 
-/** Whether the page has listened since the last state: a revert that it did not hear may leave a higher version. */
+/**
+ * Whether the page has received every state since the last one: after a missed revert the ledger may have a higher
+ * version.
+ */
 let wasHeard = true;
 let wasGone = false;
 
@@ -62,12 +65,12 @@ function heard(before: LedgerInfo | undefined, now: LedgerInfo | undefined): voi
   for (const forget of forgetters) forget();
 }
 
-/** `forget` drops what is remembered of a history that the ledger no longer has. */
+/** Registers a function that drops what is cached of a history that the ledger no longer has. */
 export function onRevert(forget: () => void): void {
   forgetters.push(forget);
 }
 
-/** Whether the ledger grows, and how fast, as of now. */
+/** Computes whether the ledger grows now, and how fast. */
 function judge(info: LedgerInfo): void {
   const versionsPerSecond = measure(Number(info.ledger_version));
   const ageMs = Date.now() - Number(info.ledger_timestamp) / 1000;
@@ -75,7 +78,7 @@ function judge(info: LedgerInfo): void {
   tell({ status, info, versionsPerSecond, failure: undefined });
 }
 
-/** Begins; to be called once. */
+/** Starts listening. Call it only once. */
 export function startListening(): void {
   const listening = {
     request: () => HEADS_REQUEST,
@@ -88,7 +91,7 @@ export function startListening(): void {
       }
     },
     failed(failure: ApiFailure | undefined) {
-      // The next state says that it comes again.
+      // The next state makes it reachable again.
       if (failure === undefined) return;
       measurements = [];
       tell({ status: 'unreachable', failure, versionsPerSecond: undefined });
@@ -105,7 +108,7 @@ export function startListening(): void {
   }, RATE_INTERVAL_MS);
 }
 
-/** The state, rendered at every change. */
+/** The state; the component renders again at every change. */
 export function useLive(): LiveState {
   const [shown, setShown] = useState(state);
   useEffect(() => {
@@ -127,17 +130,20 @@ function useCount(read: () => number): number {
   return count;
 }
 
-/** Counts up when what was asked, or could not be, is to be asked again. */
+/** A counter that increases when requests, failed or not, have to be sent again. */
 export function useRecoveries(): number {
   return useCount(() => recoveries);
 }
 
-/** Counts up when lists have to begin again: what they have shown may be taken back. */
+/** A counter that increases when lists have to start over, because their contents may have been reverted. */
 export function useReverts(): number {
   return useCount(() => reverts);
 }
 
-/** Counts up when the node is there again for what it has not answered; what it has answered stays. */
+/**
+ * A counter that increases when the node is back and a request without an answer has to be sent again. Answers are
+ * kept.
+ */
 export function useRetries(failure: unknown): number {
   const recoveries = useRecoveries();
   const [retries, setRetries] = useState(0);
@@ -147,14 +153,14 @@ export function useRetries(failure: unknown): number {
   return retries;
 }
 
-/** Asks the node at once, and whatever it has not answered. */
+/** Reconnects at once, and sends requests without an answer again. */
 export function tryAgain(): void {
   recoveries += 1;
   listenAgain();
   tell({});
 }
 
-/** The newest state above a version, as soon as it is there. Rejects with the signal's reason. */
+/** Resolves with the newest state as soon as it is above a version. Rejects with the signal's reason. */
 export function headAbove(version: bigint, signal: AbortSignal): Promise<LedgerInfo> {
   return new Promise((resolve, reject) => {
     const end = (): void => {
@@ -188,7 +194,7 @@ function measure(version: number): number | undefined {
     : ((version - first.version) * 1000) / (timeMs - first.timeMs);
 }
 
-/** @throws ApiFailure with code `unreadable_answer` when it is no ledger's state */
+/** @throws ApiFailure with code `unreadable_answer` if it is not a ledger's state */
 function readInfo(text: string): LedgerInfo {
   let why: unknown = 'a number is missing';
   try {

@@ -1,7 +1,6 @@
 /**
- * What can be found by a name: modules of the framework with their functions and types, and assets and collections that
- * the indexer knows. The node has no index of names, so those of the newest modules are read once, when somebody types
- * a word.
+ * Finds things by name: modules of the framework with their functions and types, and assets and collections that the
+ * indexer knows. The node has no index of names, so the newest modules are read once, when a reader types a word.
  */
 
 import { SAMPLE_PUBLISHER } from '../encoding/encode-request.ts';
@@ -15,14 +14,14 @@ import { indexerRequest, readGraph } from './indexer.ts';
 import { onRevert } from './live-ledger.ts';
 import { listingRequest } from './requests.ts';
 
-/** A thing with its name; `path` leads to it. */
+/** A named thing; `path` leads to it. */
 export interface Named {
   readonly name: string;
   readonly kind: string;
   readonly path: string;
 }
 
-/** Accounts whose modules are known by name: those of every ledger, and the one of a sample. */
+/** Accounts whose modules can be found by name: those of every ledger, and the publisher of a sample. */
 const PUBLISHERS = ['0x1', '0x3', '0x4', SAMPLE_PUBLISHER];
 const MAX_FOUND = 12;
 const MODULES_AT_ONCE = 1_000;
@@ -35,7 +34,7 @@ onRevert(() => {
 interface Declared {
   readonly account: string;
   readonly module: string;
-  /** Absent of the module itself. */
+  /** Absent for the module itself. */
   readonly item?: string;
   readonly kind: string;
 }
@@ -45,7 +44,7 @@ async function declaredBy(account: string): Promise<Declared[]> {
   const found: Declared[] = [];
   let start: string | undefined;
   do {
-    // They are remembered whatever version is looked at.
+    // The newest modules are cached, whatever version the page shows.
     const page = { start, limit: MODULES_AT_ONCE, ledger_version: undefined };
     const answer = await send(listingRequest(account, 'modules', page), signal);
     for (const { abi } of parseJson<readonly ModuleAnswer[]>(answer.text)) {
@@ -74,7 +73,7 @@ function declared(): Promise<readonly Declared[]> {
   return read;
 }
 
-/** Lower is better; undefined where the word does not fit. */
+/** Lower is better; undefined if a word does not match. */
 function rankOf({ module, item }: Declared, words: readonly string[]): number | undefined {
   const name = (item ?? module).toLowerCase();
   const whole = item === undefined ? name : `${module}::${item}`.toLowerCase();
@@ -131,7 +130,7 @@ async function indexed(word: string, signal: AbortSignal): Promise<Named[]> {
   return [...assets, ...collections];
 }
 
-/** What has a name with this word in it, the best first. @throws ApiFailure */
+/** Things whose name contains this word, best matches first. @throws ApiFailure */
 export async function findNamed(text: string, signal: AbortSignal): Promise<Named[]> {
   const word = text.trim().toLowerCase();
   const words = word.split(/::|\s+/).filter((part) => part !== '');

@@ -1,4 +1,4 @@
-/** What the node is besides a plain one: its document says so. */
+/** Special properties of the node, from the HTML document. */
 import type { NodeFacts } from '../../../src/api/http/node-facts.ts';
 
 const content = document.querySelector<HTMLMetaElement>('meta[name="node"]')?.content;

@@ -1,4 +1,4 @@
-/** The request behind a view: how to repeat it with curl, and what came back. */
+/** The request behind a view: how to repeat it with curl, and its response. */
 
 import { counted, sizeText } from '../parts/number-text.ts';
 import { CodeBlock, CopyButton, Facts } from '../parts/parts.tsx';
@@ -9,7 +9,7 @@ import { curlCommand } from './requests.ts';
 interface PanelProps {
   readonly asked: Asked<unknown>;
   readonly title?: string;
-  /** Similar requests that the view made besides the shown one: how many, what for. */
+  /** Similar requests that the view also made: how many, and their purpose. */
   readonly also?: readonly (readonly [count: number, purpose: string])[];
 }
 

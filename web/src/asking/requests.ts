@@ -1,16 +1,16 @@
-/** The requests that this page makes, each built in one place (docs/spec/http.md §1), and as shell commands. */
+/** Builds the requests of this page, each in one place (docs/spec/http.md §1), and shows them as shell commands. */
 import { chosenVersion, type Parameters, pathSegment } from '../route.ts';
 
-/** A request as the page makes it and as curl repeats it. */
+/** A request, as the page sends it and as curl repeats it. */
 export interface ApiRequest {
   readonly method: 'GET' | 'POST';
   /** Path and query, percent-encoded. */
   readonly path: string;
   /** JSON text; only with POST. */
   readonly body?: string;
-  /** The answer is bytes, which are read as hex. */
+  /** The response is binary and is shown as hex. */
   readonly isRaw?: boolean;
-  /** It is listened to. */
+  /** The response is a stream of events. */
   readonly isStream?: boolean;
 }
 
@@ -31,7 +31,7 @@ function post(path: string, body: string, query: Parameters = {}): ApiRequest {
   return { method: 'POST', path: withQuery(`/v1${path}`, query), body };
 }
 
-/** Something below an account, as of the version that is looked at unless another one is given. */
+/** A path below an account, at the time machine's version unless `query` has another one. */
 function ofAccount(account: string, rest: string, query: Parameters = {}): ApiRequest {
   const path = `/accounts/${pathSegment(account)}${rest}`;
   return get(path, { ledger_version: chosenVersion(), ...query });
@@ -50,18 +50,18 @@ export function balanceRequest(account: string, asset: string, version = chosenV
   return { method: 'GET', path: withQuery(path, { ledger_version: version }) } as const;
 }
 
-/** A page of the changes of a balance, the newest first. */
+/** A page of the changes of a balance, newest first. */
 export function balanceHistoryRequest(account: string, asset: string, page: Parameters) {
   const path = `/accounts/${pathSegment(account)}/balance/${pathSegment(asset)}/history`;
   return get(path, { order: 'desc', limit: CHANGES_AT_ONCE, ...page });
 }
 
-/** A page of an event stream; without `start` the newest. */
+/** A page of an event stream; the newest one without `start`. */
 export function eventsRequest(account: string, stream: string, page: Parameters): ApiRequest {
   return get(`/accounts/${pathSegment(account)}/events/${pathSegment(stream)}`, page);
 }
 
-/** A page of module events of a type; without `start` from the oldest version on. */
+/** A page of module events of a type, from the oldest version without `start`. */
 export function typedEventsRequest(type: string, start: string): ApiRequest {
   const page = { start, ledger_version: chosenVersion() };
   return get(`/events/by_type/${pathSegment(type)}`, page);
@@ -81,7 +81,7 @@ export function accountRequest(account: string): ApiRequest {
   return ofAccount(account, '');
 }
 
-/** A page of what an account has. */
+/** A page of an account's resources, modules or balances. */
 export function listingRequest(
   account: string,
   kind: 'resources' | 'modules' | 'balances',
@@ -90,13 +90,13 @@ export function listingRequest(
   return ofAccount(account, `/${kind}`, page);
 }
 
-/** The newest of what an account has sent. */
+/** The newest transactions that an account has sent. */
 export function summariesRequest(account: string, limit: number, end = chosenVersion()) {
   const path = `/accounts/${pathSegment(account)}/transaction_summaries`;
   return get(path, { end_version: end, limit });
 }
 
-/** Transactions in ascending order; without `start` the newest. */
+/** Transactions in ascending order; the newest ones without `start`. */
 export function transactionsRequest(page: Parameters): ApiRequest {
   return get('/transactions', page);
 }
@@ -116,7 +116,7 @@ export function batchRequest(reads: readonly ApiRequest[]): ApiRequest {
   return post('/batch', JSON.stringify({ requests: reads.map(({ path }) => ({ path })) }));
 }
 
-/** What a transaction did, call by call (docs/traces.md). */
+/** The call trace of a transaction (docs/traces.md). */
 export function traceRequest(id: string): ApiRequest {
   return get(`/-/transactions/${pathSegment(id)}/trace`);
 }
@@ -130,7 +130,7 @@ export function blockRequest(
   return get(`/blocks/by_${by}/${pathSegment(number)}`, query);
 }
 
-/** The bytes to sign for the request in `body` (JSON text, sent as it is). */
+/** The signing message of the request in `body` (JSON text, sent unchanged). */
 export function encodeRequest(body: string): ApiRequest {
   return post('/transactions/encode_submission', body);
 }
@@ -144,13 +144,13 @@ export function viewRequest(body: string, version = chosenVersion()): ApiRequest
   return post('/view', body, { ledger_version: version });
 }
 
-/** The bytes of a table's item, by those of its key. */
+/** The raw bytes of a table item, by the raw bytes of its key. */
 export function rawItemRequest(handle: string, key: string, version: string): ApiRequest {
   const path = `/tables/${pathSegment(handle)}/raw_item`;
   return { ...post(path, JSON.stringify({ key }), { ledger_version: version }), isRaw: true };
 }
 
-/** A table's item, by its key and types. */
+/** A table item, by its key and types. */
 export function itemRequest(handle: string, body: string, version: string): ApiRequest {
   return post(`/tables/${pathSegment(handle)}/item`, body, { ledger_version: version });
 }
@@ -165,7 +165,7 @@ export function submitRequest(body: string): ApiRequest {
   return post('/transactions', body);
 }
 
-/** Answers when the transaction is committed, or after a while. */
+/** Responds when the transaction is committed, or after a timeout. */
 export function waitRequest(hash: string): ApiRequest {
   return get(`/transactions/wait_by_hash/${pathSegment(hash)}`);
 }
@@ -176,8 +176,8 @@ export function shellWord(text: string): string {
 }
 
 /**
- * A `curl` command that makes the request against `origin`. `--globoff` stops curl from reading brackets in the address
- * as patterns; `--data-raw` stops it from reading a body that begins with `@` as a file name.
+ * A `curl` command that sends the request to `origin`. `--globoff` stops curl from reading brackets in the URL as
+ * patterns; `--data-raw` stops it from reading a body that begins with `@` as a file name.
  */
 export function curlCommand({ path, body, isStream }: ApiRequest, origin: string): string {
   const words = ['curl', '--silent', '--show-error', '--globoff'];

@@ -1,4 +1,4 @@
-/** How many transactions the ledger took lately: versions at even times, which one request asks for. */
+/** Recent transactions of the ledger over time: one request asks for the versions at regular times. */
 import { useState } from 'preact/hooks';
 import type { Block } from '../asking/answers.ts';
 import { useAnswer } from '../asking/ask.tsx';
@@ -15,13 +15,13 @@ interface VersionsAtTimes {
 }
 
 interface ChartProps {
-  /** Up to when, in microseconds since 1970. */
+  /** End of the chart, in microseconds since 1970. */
   readonly usecs: string;
-  /** The first block here whose time is known. */
+  /** The first block on this node whose time is known. */
   readonly firstHeight: bigint;
 }
 
-/** The day before a time, or as much of it as is here; what the node cannot tell is not shown. */
+/** The day before a time, or as much of it as the node has. Parts that the node cannot answer are not shown. */
 export function ActivityChart({ usecs, firstHeight }: ChartProps) {
   const [end] = useState(BigInt(usecs));
   const first = useAnswer<Block>(blockRequest(String(firstHeight)));

@@ -1,4 +1,4 @@
-/** Amounts of assets, and what a transaction did in one line, with links. */
+/** Amounts of assets, and one-line summaries of transactions, with links. */
 
 import { AccountId, DeclaredName } from '../parts/ids.tsx';
 import { amountText, groupDigits, shortHex } from '../parts/number-text.ts';
@@ -7,7 +7,7 @@ import { shortAddress } from '../transactions/movements.ts';
 import type { Piece } from '../transactions/summary.ts';
 import { useUnit } from './assets.ts';
 
-/** What an asset is called where nobody knows its symbol. */
+/** Name of an asset whose symbol is unknown. */
 function assetName(asset: string): string {
   const [address = '', ...names] = asset.split('::');
   return names.at(-1) ?? shortHex(address);
@@ -16,11 +16,11 @@ function assetName(asset: string): string {
 interface AmountProps {
   readonly asset: string;
   readonly amount: bigint;
-  /** With + where it is more than 0. */
+  /** Adds + to positive amounts. */
   readonly isChange?: boolean;
 }
 
-/** `0.0044 APT`, the digits exact, and the symbol a link to the asset. */
+/** `0.0044 APT`: exact digits, and the symbol as a link to the asset. */
 export function Amount({ asset, amount, isChange = false }: AmountProps) {
   const unit = useUnit(asset);
   const sign = amount < 0n ? '−' : isChange ? '+' : '';
@@ -35,7 +35,7 @@ export function Amount({ asset, amount, isChange = false }: AmountProps) {
   );
 }
 
-/** The pieces of a summary in one line. */
+/** The pieces of a summary on one line. */
 export function Summary({ pieces }: { pieces: readonly Piece[] }) {
   return (
     <span class="summary">

@@ -1,4 +1,4 @@
-/** What an asset is called and how many decimals its unit has: its CoinInfo, or its metadata as a fungible asset. */
+/** An asset's symbol and decimals, from its CoinInfo, or from its metadata as a fungible asset. */
 import { useEffect, useState } from 'preact/hooks';
 import { ApiFailure, send } from '../asking/api-client.ts';
 import { parseJson } from '../asking/exact-json.ts';
@@ -6,12 +6,12 @@ import { onRevert, useReverts } from '../asking/live-ledger.ts';
 import { resourceRequest } from '../asking/requests.ts';
 import type { AssetUnit } from '../parts/number-text.ts';
 
-/** What an asset says of itself; in a resource all of it is optional. */
+/** An asset's own metadata; all fields are optional, because resources are untrusted. */
 interface UnitResource {
   readonly data: Partial<AssetUnit>;
 }
 
-/** Units that were asked for, by asset: lists show the same few assets again and again. */
+/** Units already requested, by asset: lists show the same few assets again and again. */
 const asked = new Map<string, Promise<AssetUnit | undefined>>();
 onRevert(() => asked.clear());
 
@@ -32,12 +32,12 @@ async function ask(asset: string): Promise<AssetUnit | undefined> {
   return undefined;
 }
 
-/** The asset's unit now, from its coin's publisher or the metadata object. */
+/** The asset's current unit, from the coin's publisher or the metadata object. */
 export function unitOf(asset: string): Promise<AssetUnit | undefined> {
   const known = asked.get(asset);
   if (known !== undefined) return known;
   const unit = ask(asset).then((found) => {
-    // The node may answer later, and the asset may be made later.
+    // Not cached: the node may answer later, and the asset may be created later.
     if (found === undefined && asked.get(asset) === unit) asked.delete(asset);
     return found;
   });
@@ -45,7 +45,7 @@ export function unitOf(asset: string): Promise<AssetUnit | undefined> {
   return unit;
 }
 
-/** The same in a component; undefined while it is not known. */
+/** The same in a component; undefined while unknown. */
 export function useUnit(asset: string | undefined): AssetUnit | undefined {
   const [known, setKnown] = useState<{ asset: string; unit: AssetUnit | undefined }>();
   const reverts = useReverts();

@@ -1,7 +1,7 @@
 /**
- * A balance over versions. Dots are what the node said. Between two dots nothing is known: where both ends are equal a
- * thin line joins them, where they differ a box spans all that may have been; versions the node refused (pruned
- * history) are hatched. The same samples are in a slider's readout and in a table.
+ * A balance over versions. Dots are values from the node. Between two dots nothing is known: if both are equal, a thin
+ * line joins them; if they differ, a box spans all possible values. Versions that the node refused (pruned history) are
+ * hatched. A slider's readout and a table show the same samples.
  */
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { type AssetUnit, amountText, counted, groupDigits } from '../parts/number-text.ts';
@@ -15,13 +15,13 @@ const PADDING_PX = { top: 28, right: 14, bottom: 30, left: 8 };
 const BOTTOM_PX = HEIGHT_PX - PADDING_PX.bottom;
 const DOT_RADIUS_PX = 3.5;
 const SMALL_DOT_RADIUS_PX = 2.5;
-/** Below this width the dots are drawn small, so that they stay apart. */
+/** Below this width dots are drawn small, so that they do not overlap. */
 const NARROW_WIDTH_PX = 560;
-/** Balances are divided in whole steps of the plot: exact integers until they become pixels. */
+/** Balances are scaled in whole steps of the plot: exact integers until they become pixels. */
 const SCALE_STEPS = 1_000_000n;
 const LABEL_CHARACTER_PX = 7.3;
 
-/** Readable text of what one request said. */
+/** Readable text of one request's outcome. */
 function outcomeText(outcome: SampleOutcome): string {
   if (outcome.kind === 'balance') return groupDigits(outcome.balance);
   return `${outcome.status === 0 ? 'no answer' : outcome.status} ${outcome.code}: ${outcome.message}`;
@@ -72,15 +72,15 @@ interface ChartProps {
   /** Ascending by version. */
   readonly samples: readonly Sample[];
   readonly unit: AssetUnit | undefined;
-  /** The version that the reader asked for, marked. */
+  /** The version that the reader requested; it is marked. */
   readonly marked: bigint | undefined;
 }
 
-/** The chart with its readout and table, as wide as it may be. */
+/** The chart with its readout and table, as wide as its container. */
 export function BalanceChart({ range, samples, unit, marked }: ChartProps) {
   const plot = useRef<HTMLDivElement>(null);
   const [widthPx, setWidthPx] = useState(MIN_WIDTH_PX);
-  /** The reader's choice; the last one until then. */
+  /** The version that the reader chose; the last sample until then. */
   const [chosen, setChosen] = useState<bigint>();
   const id = useId();
   useEffect(() => {
@@ -216,7 +216,7 @@ function Plot({ range, samples, scale, unit, marked, cursor }: PlotProps) {
   );
 }
 
-/** What is between neighbouring samples. */
+/** The shape between two neighbouring samples. */
 function gap(before: Sample, after: Sample, { x, y }: Scale, hatch: string) {
   const key = before.version;
   const left = x(before.version);

@@ -1,14 +1,14 @@
 /**
- * The history of a balance, sampled by requests at chosen versions. First versions at even distances, then more where
- * two neighbours differ most: a bounded number of requests, and nothing is claimed between two samples.
+ * The history of a balance, sampled by requests at chosen versions: first at regular distances, then where neighbours
+ * differ most. The number of requests is bounded, and nothing is claimed between two samples.
  */
 
-/** What one request said. */
+/** Outcome of one request. */
 export type SampleOutcome =
   | { readonly kind: 'balance'; readonly balance: bigint }
   | {
       readonly kind: 'refused';
-      /** HTTP status; 0 when there was no answer. */
+      /** HTTP status; 0 without a response. */
       readonly status: number;
       readonly code: string;
       readonly message: string;
@@ -25,17 +25,17 @@ export interface VersionRange {
   readonly to: bigint;
 }
 
-/** Most requests for one chart. */
+/** Maximum number of requests for one chart. */
 export const MAX_SAMPLES = 64;
-/** Requests at even distances, before any is placed where the balance changed. */
+/** Requests at regular distances, before others are placed where the balance changed. */
 export const EVEN_SAMPLES = 24;
-/** Requests under way at the same time. */
+/** Concurrent requests. */
 export const SAMPLES_AT_ONCE = 4;
 
-/** Asks for one version; rejects only when the history is no longer wanted. */
+/** Requests one version; rejects only when the history is no longer needed. */
 export type ReadSample = (version: bigint) => Promise<SampleOutcome>;
 
-/** Up to `count` (2 or more) versions at even distances, ascending, both ends included, each once. */
+/** Up to `count` (2 or more) distinct versions at regular distances, ascending, both ends included. */
 export function evenVersions(range: VersionRange, count: number): bigint[] {
   const width = range.to - range.from;
   if (width < BigInt(count)) {
@@ -46,9 +46,9 @@ export function evenVersions(range: VersionRange, count: number): bigint[] {
 }
 
 /**
- * The next versions worth asking for: the middles of the gaps that hide most, at most `count`. A
- * gap whose ends differ in kind (an edge of pruned history) comes first, then the largest change of
- * balance. Gaps with equal ends and gaps without a version inside are left alone.
+ * The next versions to request: the middles of the gaps that hide most, at most `count`. A gap whose ends differ in
+ * kind (an edge of pruned history) comes first, then the largest change of balance. Gaps with equal ends or without a
+ * version inside are skipped.
  */
 export function refiningVersions(samples: readonly Sample[], count: number): bigint[] {
   const gaps: { readonly middle: bigint; readonly weight: bigint; readonly width: bigint }[] = [];
@@ -63,7 +63,7 @@ export function refiningVersions(samples: readonly Sample[], count: number): big
   return gaps.slice(0, count).map((gap) => gap.middle);
 }
 
-/** More than any balance can change. */
+/** Larger than any change of a balance. */
 const EDGE_WEIGHT = 1n << 64n;
 
 function hiddenChange(before: SampleOutcome, after: SampleOutcome): bigint {
@@ -79,8 +79,8 @@ function compare(a: bigint, b: bigint): number {
 }
 
 /**
- * Samples a range with at most MAX_SAMPLES requests, SAMPLES_AT_ONCE at a time, and calls
- * `onProgress` with all samples so far, ascending, after each round. Rejects as `read` does.
+ * Samples a range with at most MAX_SAMPLES requests, SAMPLES_AT_ONCE at a time. After each round it calls `onProgress`
+ * with all samples so far, ascending. Rejects as `read` does.
  */
 export async function sampleHistory(
   range: VersionRange,

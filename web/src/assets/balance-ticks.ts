@@ -1,6 +1,6 @@
 /** The axis of balances. */
 
-/** The axis begins at zero unless all balances are in the upper part of it, above this share. */
+/** The axis begins at zero unless the lowest balance is above this share of the highest. */
 const MIN_ZOOMED_PERCENT = 80n;
 const MAX_TICKS = 5n;
 
@@ -12,7 +12,7 @@ function tickStep(width: bigint): bigint {
   }
 }
 
-/** The axis of balances: its ticks, ascending; it begins at the first and ends at the last. */
+/** Ticks of the axis, ascending. The axis begins at the first and ends at the last. */
 export function balanceTicks(lowest: bigint, highest: bigint): bigint[] {
   const fromZero = lowest * 100n < highest * MIN_ZOOMED_PERCENT || lowest === highest;
   const bottom = fromZero ? 0n : lowest;

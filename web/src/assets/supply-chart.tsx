@@ -1,4 +1,4 @@
-/** The supply of an asset, sampled over versions, as a balance is. */
+/** The supply of an asset, sampled over versions in the same way as a balance. */
 import { useState } from 'preact/hooks';
 import { ApiFailure, send } from '../asking/api-client.ts';
 import { useWork } from '../asking/ask.tsx';

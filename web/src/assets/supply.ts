@@ -1,7 +1,7 @@
-/** How much there is of an asset: by the view function that tells it. */
+/** The supply of an asset, from its view function. */
 import { formatJson, type Json } from '../asking/exact-json.ts';
 
-/** The call of the view function. */
+/** The request body of the view function's call. */
 export function supplyBody(asset: string): string {
   return formatJson(
     asset.includes('::')
@@ -14,7 +14,7 @@ export function supplyBody(asset: string): string {
   );
 }
 
-/** The supply in an answer; undefined where the asset does not tell it. */
+/** The supply in a response; undefined if the asset does not track it. */
 export function supplyIn(json: readonly Json[] | undefined): bigint | undefined {
   const [digits] = (json?.[0] as { vec?: readonly string[] } | undefined)?.vec ?? [];
   return digits === undefined ? undefined : BigInt(digits);

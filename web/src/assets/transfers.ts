@@ -1,4 +1,4 @@
-/** What moved of an asset, as the indexer has it: the newest transaction first, and its events in their order. */
+/** Transfers of an asset from the indexer: newest transaction first, events of a transaction in their order. */
 
 export const TRANSFERS_QUERY = `query Transfers($assets: [String!], $before: bigint, $event: bigint, $limit: Int) {
   fungible_asset_activities(
@@ -24,19 +24,22 @@ export interface TransfersAnswer {
   }[];
 }
 
-/** Above every version and every index of an event. */
+/** Larger than every version and every event index. */
 const END = (1n << 63n) - 1n;
 
 interface TransfersPage {
   readonly assets: readonly string[];
-  /** The version that the page begins below; absent: the newest. */
+  /** The page begins below this version; absent: with the newest. */
   readonly before: bigint | undefined;
-  /** The rows of version `before` after this event are on the page, too. */
+  /** The page also has the rows of version `before` after this event. */
   readonly event: bigint | undefined;
   readonly limit: number;
 }
 
-/** The variables of the query. A page goes on at an event, because one transaction may fill more than a page. */
+/**
+ * The variables of the query. A page can begin in the middle of a transaction, because one transaction may fill more
+ * than a page.
+ */
 export function transfersPage({ assets, before = END, event = END, limit }: TransfersPage) {
   return { assets, before: String(before), event: String(event), limit };
 }

@@ -1,4 +1,4 @@
-/** A signing message: its hex, its labelled parts, and its meaning according to the node. */
+/** A signing message: its hex, its labelled parts, and its meaning as decoded by the node. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { formatHex } from '../../../src/move/bcs/hex.ts';
 import type { Payload } from '../asking/answers.ts';
@@ -12,7 +12,7 @@ import { counted, groupDigits } from '../parts/number-text.ts';
 import { announce, CodeBlock, CopyButton, type FactRow, Facts, Table } from '../parts/parts.tsx';
 import { divideSigningMessage, hexDigits } from './signing-message.ts';
 
-/** Shows the message and asks the node for its meaning. */
+/** Shows the message and asks the node to decode it. */
 export function BytesPanel({ message }: { message: Uint8Array }) {
   const { parts, problem } = useMemo(() => divideSigningMessage(message), [message]);
   const [marked, setMarked] = useState<number>();
@@ -147,7 +147,7 @@ function noteRows(notes: Notes): FactRow[] {
   ];
 }
 
-/** The call's arguments with the types of their parameters; nothing where the node does not know them. */
+/** The call's arguments with the types of their parameters; empty if the node does not know the types. */
 function argumentRows(payload: Payload, { parameter_types: types = [] }: Notes): FactRow[] {
   const inner = payload['transaction_payload'];
   const values = (isObject(inner) ? (inner as Payload) : payload).arguments ?? [];

@@ -1,4 +1,4 @@
-/** The editor of a request: a form for entry functions next to the JSON that is sent. The JSON is what counts. */
+/** The editor of a request: a form for entry functions next to the JSON. The JSON is what is sent. */
 import { useEffect, useId, useMemo, useRef } from 'preact/hooks';
 import { JsonSyntaxError } from '../../../src/move/json/json-text.ts';
 import { type AbiFunction, argumentTypes, type ModuleAnswer } from '../asking/answers.ts';
@@ -43,7 +43,7 @@ const NO_FORM: EncodeForm = {
 interface EditorProps {
   readonly text: string;
   readonly onText: (text: string) => void;
-  /** A function to begin a call of; empty for none. */
+  /** The initially called function; empty for none. */
   readonly called: string;
 }
 
@@ -56,7 +56,7 @@ function parse(text: string): Json | JsonSyntaxError {
   }
 }
 
-/** Form and JSON side by side; changing one changes the other. */
+/** Form and JSON side by side; each follows changes of the other. */
 export function EncodeEditor({ text, onText, called }: EditorProps) {
   const request = useMemo(() => parse(text), [text]);
   const isBroken = request instanceof JsonSyntaxError;
@@ -65,7 +65,7 @@ export function EncodeEditor({ text, onText, called }: EditorProps) {
   const change = (changes: Partial<EncodeForm>): void => {
     if (!isBroken) onText(formatJson(writeForm(request, { ...form, ...changes }), 2));
   };
-  /** The function that the reader chose in the form; its arguments are not there yet. */
+  /** The function that the reader chose in the form; its arguments are still missing. */
   const chosen = useRef<string | undefined>(undefined);
   const choose = (name: string): void => {
     chosen.current = name;
@@ -197,7 +197,7 @@ function Examples({ onText }: { onText: (text: string) => void }) {
   );
 }
 
-/** The function of that name, from the ledger, and what it takes or why it is not known. */
+/** The declaration of a function on the ledger, or a note why it is unknown. */
 function useDeclared(name: string): { readonly declared?: AbiFunction; readonly note: string } {
   const parts = splitFunctionName(name);
   const { json, failure } = useAnswer<ModuleAnswer>(

@@ -1,6 +1,6 @@
 /**
- * Requests to encode (docs/spec/encode.md §A1, A2): examples to start from, and the form's fields to and from the JSON.
- * The JSON is what is sent; the form only changes fields of it and leaves everything else as it is.
+ * Requests to encode (docs/spec/encode.md §A1, A2): examples to start from, and conversion between the form's fields
+ * and the JSON. The JSON is what is sent. The form only changes its own fields and leaves everything else as it is.
  */
 import { tryParse } from '../../../src/move/errors.ts';
 import { JsonNumber } from '../../../src/move/json/json-text.ts';
@@ -15,9 +15,9 @@ import {
 } from '../asking/exact-json.ts';
 import { NATIVE_COIN } from '../asking/requests.ts';
 
-/** How long an example's transaction would be valid. */
+/** Lifetime of an example's transaction. */
 const EXPIRATION_SECS = 600;
-/** The accounts that publish code on every sample ledger. */
+/** The account that publishes code on every sample ledger. */
 export const SAMPLE_PUBLISHER =
   '0xcafeef724f479a8de22ed68b92ca2cc6887aa6e28ba16b62e9b5a9869212691b';
 const SECOND_PUBLISHER = '0xbeefd38c8a953879b70f83a625ce55f09b2a8156038bebf3f5489501b5ede0d3';
@@ -103,7 +103,7 @@ export function exampleText({ changes }: EncodeExample, nowMs: number): string {
   return formatJson(request, 2);
 }
 
-/** The request fields that hold one text each. */
+/** The request fields with a text value. */
 export const TEXT_FIELDS = [
   'sender',
   'sequence_number',
@@ -114,7 +114,7 @@ export const TEXT_FIELDS = [
 ] as const;
 export type TextFieldName = (typeof TEXT_FIELDS)[number];
 
-/** What the form shows. */
+/** The contents of the form. */
 export interface EncodeForm {
   readonly texts: ReadonlyMap<TextFieldName, string>;
   readonly secondarySigners: readonly string[];
@@ -123,7 +123,7 @@ export interface EncodeForm {
   readonly arguments: readonly Json[];
 }
 
-/** Reads the form's fields from a request; undefined when it holds what the form cannot show. */
+/** Reads the form's fields from a request; undefined if it has contents that the form cannot show. */
 export function readForm(request: Json): EncodeForm | undefined {
   const { secondary_signers: signers, ...fields } = isObject(request) ? request : {};
   const payload = isObject(fields['payload']) ? fields['payload'] : {};
@@ -142,7 +142,7 @@ function listOf(value: Json | undefined): readonly Json[] {
   return isList(value) ? value : [];
 }
 
-/** `request` with the form's fields written into it; optional fields that are empty are taken out. */
+/** `request` with the form's fields written into it; empty optional fields are removed. */
 export function writeForm(request: Json, form: EncodeForm): Json {
   const changed: Record<string, Json> = Object.assign(
     Object.create(null),
@@ -179,12 +179,12 @@ const STRING_TYPE =
   /^(?:u64|u128|u256|i64|i128|i256|address|vector<u8>|0x1::string::String|0x1::object::Object<.*>)$/;
 const NUMBER_TYPE = /^[ui](?:8|16|32)$/;
 
-/** How an argument is typed into a field: strings without quotes where the type takes nothing else. */
+/** An argument as text for a field: strings without quotes if the type only takes strings. */
 export function argumentText(value: Json, type = ''): string {
   return typeof value === 'string' && STRING_TYPE.test(type) ? value : formatJson(value);
 }
 
-/** The JSON of what was typed. What the type does not take is left for the node to refuse. */
+/** The JSON of a field's text. Values of a wrong type are left for the node to refuse. */
 export function argumentValue(text: string, type = ''): Json {
   if (STRING_TYPE.test(type)) return text;
   const trimmed = text.trim();
@@ -193,7 +193,7 @@ export function argumentValue(text: string, type = ''): Json {
   return read === undefined ? text : read.json;
 }
 
-/** A value that the type takes, to be replaced. */
+/** A valid value of the type, for the reader to replace. */
 export function placeholderValue(type: string): Json {
   if (type === 'bool') return false;
   if (NUMBER_TYPE.test(type)) return 1;
@@ -210,7 +210,7 @@ export function substituteTypes(type: string, typeArguments: readonly string[]):
   return type.replace(/\bT(\d+)\b/g, (name, at: string) => typeArguments[Number(at)] ?? name);
 }
 
-/** A call of a declared function with values to be replaced. */
+/** A call of a declared function with values for the reader to replace. */
 export function callSkeleton(
   declared: AbiFunction,
 ): Pick<EncodeForm, 'typeArguments' | 'arguments'> {

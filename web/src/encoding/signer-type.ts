@@ -1,4 +1,4 @@
-/** Whether a parameter is a signer, which the chain gives (docs/spec/encode.md §A4, step 5). */
+/** Whether a parameter is a signer, which the chain supplies (docs/spec/encode.md §A4, step 5). */
 export function isSigner(type: string): boolean {
   return /^(?:&(?:mut )?)?signer$/.test(type);
 }

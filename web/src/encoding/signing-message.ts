@@ -1,6 +1,6 @@
 /**
- * Takes a signing message apart into labelled runs of bytes (docs/spec/encode.md §A5). The bytes alone tell how they are
- * divided; what an entry function's arguments mean needs the module, which the node's decoding adds.
+ * Divides a signing message into labelled runs of bytes (docs/spec/encode.md §A5). The bytes alone determine the
+ * division. The meaning of an entry function's arguments requires the module, so the node's decoding adds it.
  */
 import { BcsError, BcsReader } from '../../../src/move/bcs/bcs-reader.ts';
 import { formatHex, parseHex } from '../../../src/move/bcs/hex.ts';
@@ -9,10 +9,10 @@ import { formatAddress, HexTextError } from '../../../src/move/types/address.ts'
 import { formatTypeTag, readTypeTag } from '../../../src/move/types/type-tag.ts';
 import { groupDigits, timeText } from '../parts/number-text.ts';
 
-/** Longest hex text read, in digits: 8 MiB of bytes, the largest request the node takes. */
+/** Maximum length of a hex text, in digits: 8 MiB of bytes, the node's largest request. */
 const MAX_HEX_DIGITS = 2 * 8 * 1024 * 1024;
 
-/** Reads hex with or without `0x`; blanks between digits are ignored. @throws HexTextError */
+/** Reads hex with or without `0x`; whitespace is ignored. @throws HexTextError */
 export function readHexText(text: string): Uint8Array {
   const digits = text.replaceAll(/\s+/g, '');
   if (digits.length > MAX_HEX_DIGITS)
@@ -25,7 +25,7 @@ export function hexDigits(bytes: Uint8Array): string {
   return formatHex(bytes).slice(2);
 }
 
-/** A run of bytes: `start` inclusive, `end` exclusive. The parts of a message tile it without gaps. */
+/** A run of bytes: `start` inclusive, `end` exclusive. The parts of a message cover it without gaps. */
 export interface MessagePart {
   readonly label: string;
   readonly start: number;
@@ -34,7 +34,7 @@ export interface MessagePart {
   readonly meaning: string;
 }
 
-/** A message in parts; when `problem` is given, the last part holds the bytes that could not be read. */
+/** A message in parts; with a `problem`, the last part has the bytes that could not be read. */
 export interface DividedMessage {
   readonly parts: readonly MessagePart[];
   readonly problem?: string;
@@ -47,12 +47,12 @@ const MULTI_AGENT_PREFIX = '5efa3c4f02f83a0f4b2d69fc95c607cc02825cc4e7be536ef099
 const PREFIX_BYTES = 32;
 const ORDERLESS_SEQUENCE_NUMBER = 2n ** 64n - 1n;
 
-/** Divides a signing message. Never throws for bad bytes: what cannot be read is the last part. */
+/** Divides a signing message. Never throws for invalid bytes: the last part has those that cannot be read. */
 export function divideSigningMessage(bytes: Uint8Array): DividedMessage {
   const prefix = hexDigits(bytes.subarray(0, PREFIX_BYTES));
   if (prefix === SINGLE_SIGNER_PREFIX) return new MessageDivider(bytes).divide(false);
   if (prefix === MULTI_AGENT_PREFIX) return new MessageDivider(bytes).divide(true);
-  // Another signing domain: only the form that the bytes fit to the last one can be meant.
+  // Another signing domain: only a form that fits all bytes can be the right one.
   const single = new MessageDivider(bytes).divide(false);
   if (single.problem === undefined) return single;
   const multiAgent = new MessageDivider(bytes).divide(true);
@@ -82,7 +82,7 @@ class MessageDivider {
     }
   }
 
-  /** Adds what `read` consumes as one part; `describe` puts the value in words. */
+  /** Adds the bytes that `read` consumes as one part; `describe` formats their value. */
   #part<Value>(label: string, read: () => Value, describe: (value: Value) => string): Value {
     const start = this.#reader.offset;
     const value = read();
@@ -120,7 +120,7 @@ class MessageDivider {
     return this.#part(label, read, (variant) => `${variant}: ${names[variant]}`);
   }
 
-  /** A count, and as many parts: `Argument 1`, `Argument 2`, … */
+  /** Adds a count, and as many parts: `Argument 1`, `Argument 2`, … */
   #each<Value>(label: string, read: () => Value, describe: (value: Value) => string): void {
     const count = this.#part(`${label}s`, () => this.#reader.length(), String);
     for (let at = 1; at <= count; at += 1) this.#part(`${label} ${at}`, read, describe);
@@ -212,7 +212,7 @@ const INTEGER_OF_SIZE = new Map<number, 'u8' | 'u16' | 'u32' | 'u64' | 'u128'>([
   [16, 'u128'],
 ]);
 
-/** Arguments of entry functions are bytes; their size suggests a type, but only the module knows. */
+/** Arguments of entry functions are bytes. Their size suggests a type, but only the module knows it. */
 function argumentMeaning(bytes: Uint8Array): string {
   const reader = new BcsReader(bytes);
   const size = bytes.length === 1 ? '1 byte' : `${groupDigits(bytes.length)} bytes`;

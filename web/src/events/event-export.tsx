@@ -1,4 +1,4 @@
-/** Event streams as files: CSV or one JSON object a line, ascending. */
+/** Event streams as files: CSV, or one JSON object per line, ascending. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { counted, groupDigits } from '../parts/number-text.ts';
 import { announce, Failure } from '../parts/parts.tsx';
@@ -6,7 +6,7 @@ import { saveFile } from '../parts/save-file.ts';
 import { csvText, type EventRecord, jsonLines } from './event-file.ts';
 import { LARGEST_PAGE_SIZE, readOlderEvents, type StreamName } from './event-stream.ts';
 
-/** Most events in a file; those before them are left out. */
+/** Maximum number of events in a file; earlier ones are left out. */
 const MAX_EXPORTED_EVENTS = 10_000;
 
 const FORMATS = [
@@ -16,7 +16,7 @@ const FORMATS = [
 
 interface ExportProps {
   readonly stream: StreamName;
-  /** Sequence number of the last event to be exported. */
+  /** Sequence number of the last exported event. */
   readonly last: bigint | undefined;
 }
 
@@ -53,7 +53,7 @@ export function ExportButtons({ stream, last }: ExportProps) {
   );
 }
 
-/** The newest events before `end`, ascending, as far as they are kept and fit. */
+/** The newest events before `end`, ascending, as far as they are retained and fit. */
 async function collect(
   stream: StreamName,
   end: bigint,

@@ -9,17 +9,17 @@ export interface EventRecord {
   readonly data: Json;
 }
 
-/** One event a line, fields as the node names them. */
+/** One event per line, with the node's field names. */
 export function jsonLines(events: readonly EventRecord[]): string {
   const line = ({ sequenceNumber, version, type, data }: EventRecord) =>
     formatJson({ sequence_number: String(sequenceNumber), version: String(version), type, data });
   return events.map((event) => `${line(event)}\n`).join('');
 }
 
-/** What a spreadsheet would take for a formula. */
+/** Matches text that a spreadsheet would take for a formula. */
 const FORMULA = /^(?:[=+@\t\r]|-(?!\d+(?:\.\d+)?$))/;
 
-/** Lines of texts as RFC 4180 says; a text that a spreadsheet would run begins with an apostrophe. */
+/** Lines in RFC 4180 format. An apostrophe precedes texts that a spreadsheet would run as a formula. */
 export function csvLines(lines: readonly (readonly string[])[]): string {
   const cell = (text: string): string => {
     const safe = FORMULA.test(text) ? `'${text}` : text;
@@ -28,7 +28,7 @@ export function csvLines(lines: readonly (readonly string[])[]): string {
   return lines.map((line) => `${line.map(cell).join(',')}\r\n`).join('');
 }
 
-/** With a line of names first, as RFC 4180 says; data as JSON. */
+/** RFC 4180 with a header line; event data as JSON. */
 export function csvText(events: readonly EventRecord[]): string {
   const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
   const lines = events.map(({ sequenceNumber, version, type, data }) =>

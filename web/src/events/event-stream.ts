@@ -7,13 +7,13 @@ import { type ApiRequest, eventsRequest } from '../asking/requests.ts';
 import { greater, readU64 } from '../parts/number-text.ts';
 import type { EventRecord } from './event-file.ts';
 
-/** Events asked for at once. */
+/** Events per request. */
 export const EVENTS_PAGE_SIZE = 25;
 
 /** The reference's largest page (docs/spec/http.md §7.1). */
 export const LARGEST_PAGE_SIZE = 100;
 
-/** How long new events are gathered before they are shown, in milliseconds. */
+/** How long new events are collected before they are shown, in milliseconds. */
 const GATHER_MS = 100;
 
 /** A stream: an account and a creation number, as the reader typed them. */
@@ -22,15 +22,15 @@ export interface StreamName {
   readonly creationNumber: string;
 }
 
-/** A page, ascending as the node gives it. */
+/** A page of events, ascending as in the response. */
 interface EventPage {
   readonly answer: ApiAnswer;
   readonly events: readonly EventRecord[];
-  /** Why it does not reach further back, when pruning cut it. */
+  /** Why the page is short, if pruning cut it. */
   readonly pruned?: ApiFailure | undefined;
 }
 
-/** Asks for a page; without `start` the newest. Rejects as `send` does. */
+/** Requests a page; the newest without `start`. Rejects as `send` does. */
 export async function readEvents(
   { account, creationNumber }: StreamName,
   page: { readonly start?: bigint | undefined; readonly limit: number },
@@ -54,21 +54,21 @@ function eventRecord({ type, data, ...numbers }: EventJson, request: ApiRequest)
 }
 
 interface Following {
-  /** The sequence number to go on with, each time that listening begins; `undefined`: with the newest page. */
+  /** The next sequence number, called each time that listening begins; `undefined`: begin with the newest page. */
   next(): bigint | undefined;
   events(events: readonly EventRecord[]): void;
-  /** Why nothing comes; undefined: it comes again. */
+  /** Why no events arrive; undefined when they arrive again. */
   failed(failure: ApiFailure | undefined): void;
 }
 
-/** Tells of new events as they are committed, those that come together at once, until the signal aborts. */
+/** Reports new events as they are committed, in batches, until the signal aborts. */
 export function followEvents(
   { account, creationNumber }: StreamName,
   following: Following,
   signal: AbortSignal,
 ): void {
   let gathered: EventRecord[] = [];
-  // A page that is hidden and shown again begins to listen before it has shown what was gathered.
+  // A page that is hidden and shown again reopens the stream before it has shown the collected events.
   const next = () => {
     const last = gathered.at(-1);
     return last === undefined ? following.next() : last.sequenceNumber + 1n;
@@ -89,8 +89,8 @@ export function followEvents(
 
 /**
  * The events just before `first` (1 or more). The node refuses a page that begins in pruned history (410,
- * docs/spec/decisions.md D4), so the beginning is then searched for in the page: at most log2 of the page size further
- * requests.
+ * docs/spec/decisions.md D4). The oldest retained event of the page is then found by binary search, with at most log2
+ * of the page size further requests.
  */
 export async function readOlderEvents(
   stream: StreamName,
@@ -118,7 +118,7 @@ export async function readOlderEvents(
   return { ...best, pruned };
 }
 
-/** The events from `start` to before `end`: one page, or more where the node's largest page is smaller. */
+/** The events from `start` to before `end`: one page, or more if the node's maximum page is smaller. */
 async function readRange(
   stream: StreamName,
   start: bigint,
@@ -136,7 +136,7 @@ async function readRange(
   }
 }
 
-/** The newest page, the one at `first`, or the last one up to a version. */
+/** The newest page, the page at `first`, or the last page up to a version. */
 export async function readFirstPage(
   stream: StreamName,
   first: bigint | undefined,
@@ -151,7 +151,7 @@ export async function readFirstPage(
   return { ...page, events: page.events.filter((event) => event.version <= version) };
 }
 
-/** The sequence number after the last event up to `version`: a binary search, one event a request. */
+/** The sequence number after the last event up to `version`: a binary search, one event per request. */
 async function endAtVersion(
   stream: StreamName,
   version: bigint,

@@ -12,9 +12,9 @@ import { linkTo } from '../route.ts';
 interface NamedStream {
   readonly account: string;
   readonly stream: string;
-  /** The path of fields to the handle. */
+  /** Path of fields to the handle. */
   readonly name: string;
-  /** The resource that holds it. */
+  /** Type of the resource that has the handle. */
   readonly type: string;
   readonly count: string;
 }

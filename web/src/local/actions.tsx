@@ -1,4 +1,4 @@
-/** Requests that change a local network, and what became of them. */
+/** Requests that change a local network, and their outcomes. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { send } from '../asking/api-client.ts';
@@ -15,7 +15,7 @@ export function control<T = Json>(name: string, body: object, signal: AbortSigna
   return ask<T>(controlRequest(name, body), signal);
 }
 
-/** Runs one thing at a time; says what it did, or why not. */
+/** Runs one action at a time and shows its outcome or error. */
 export function useAction() {
   const [said, setSaid] = useState<ComponentChildren>();
   const [failure, setFailure] = useState<unknown>();

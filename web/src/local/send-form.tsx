@@ -79,7 +79,7 @@ function Arguments({ name, declared }: { name: string; declared: AbiFunction | u
 
 type Call = ReturnType<typeof readCall>;
 
-/** Encodes, signs, submits and waits for it. @throws ApiFailure */
+/** Encodes, signs and submits a transaction, and waits for it. @throws ApiFailure */
 async function sendSigned(sender: string, call: Call, signal: AbortSignal): Promise<Sent> {
   const { sequence_number } = await ask<{ sequence_number: string }>(
     accountRequest(sender),
@@ -109,7 +109,7 @@ async function sendSigned(sender: string, call: Call, signal: AbortSignal): Prom
     signal,
   );
   const { success, version, vm_status } = await ask<Transaction>(waitRequest(hash), signal);
-  // Where blocks are made on request, it waits for one.
+  // If blocks are only produced on request, the transaction waits for one.
   if (version === undefined) return { hash, text: 'It waits for a block.' };
   return { hash, text: success === true ? 'It was executed.' : `It failed: ${vm_status}` };
 }

@@ -1,4 +1,4 @@
-/** What only a module's bytes tell: its instructions, constants, and which functions call which. */
+/** Facts that only a module's bytecode has: instructions, constants, and which functions call which. */
 import { functionNameOfHandle } from '../../../src/move/modules/compiled.ts';
 import { constantText, ModuleNames } from '../../../src/move/modules/disassembly.ts';
 import { readModule } from '../../../src/move/modules/read.ts';
@@ -8,7 +8,7 @@ export interface FunctionCode {
   readonly name: string;
   /** `0: MoveLoc 1`; undefined for native functions. */
   readonly instructions: readonly string[] | undefined;
-  /** Functions that it calls: of this module by name, of others in full. */
+  /** Functions that it calls: those of this module by name, others by their full name. */
   readonly calls: readonly string[];
   readonly calledBy: readonly string[];
 }
@@ -19,7 +19,7 @@ interface ModuleCode {
   readonly constants: readonly { readonly type: string; readonly value: string }[];
 }
 
-/** Reads the code. @throws MoveError when the bytes do not load */
+/** Decodes the bytecode. @throws MoveError if the bytes do not load */
 export function readModuleCode(hex: string): ModuleCode {
   const module = readModule(readHexText(hex));
   const names = new ModuleNames(module);

@@ -1,11 +1,11 @@
 /**
- * Structs and functions of an ABI as Move declarations, in lines of tokens. The ABI has no parameter names and does not
- * tell which type parameters are phantom, so neither is shown (docs/spec/http.md §8.2).
+ * Formats structs and functions of an ABI as Move declarations, in lines of tokens. The ABI has no parameter names and
+ * does not tell which type parameters are phantom, so neither is shown (docs/spec/http.md §8.2).
  */
 import type { StructAbi } from '../../../src/move/modules/abi-shapes.ts';
 import type { AbiFunction } from '../asking/answers.ts';
 
-/** A piece of a line; `target` is the whole name of a struct that can be looked up. */
+/** A piece of a line; `target` is the full name of a struct that can be looked up. */
 export interface Token {
   readonly kind: 'keyword' | 'name' | 'type' | 'attribute' | 'plain';
   readonly text: string;
@@ -18,7 +18,7 @@ export interface Line {
   readonly tokens: readonly Token[];
 }
 
-/** A declaration that is longer than this is broken, one item to a line. */
+/** Longer declarations are broken, one item per line. */
 const MAX_LINE_COLUMNS = 76;
 
 const PIECE = new RegExp(
@@ -34,7 +34,7 @@ const PIECE = new RegExp(
   'gsu',
 );
 
-/** The text of a type or a declaration in tokens; struct names carry their target. */
+/** Tokens of a type or a declaration; struct names have a target. */
 export function typeTokens(code: string): Token[] {
   return Array.from(code.matchAll(PIECE), ({ 0: text, groups = {} }): Token => {
     const { address, module, struct: name } = groups;

@@ -1,4 +1,4 @@
-/** Move source that a publisher has put on chain with the package. */
+/** Move source that a publisher has stored on chain with the package. */
 import { useState } from 'preact/hooks';
 import type { Resource } from '../asking/answers.ts';
 import { useAnswer, useWork } from '../asking/ask.tsx';
@@ -16,13 +16,13 @@ interface Registry extends Resource {
 }
 
 interface PublishedSource {
-  /** Undefined where the publisher has put none there that can be shown. */
+  /** Undefined if the publisher has stored no source that can be shown. */
   readonly text: string | undefined;
   readonly packageName: string;
   readonly upgrades: string;
 }
 
-/** What the package of a module says of it; undefined while that is not known, or where there is no package. */
+/** The published source of a module; undefined while unknown, or without a package. */
 export function useSource(account: string, module: string): PublishedSource | undefined {
   const { json } = useAnswer<Registry>(
     account === '' ? undefined : resourceRequest(account, '0x1::code::PackageRegistry'),

@@ -1,4 +1,4 @@
-/** Move types, declarations and values to read; names of structs lead to their module. */
+/** Readable Move types, declarations and values; names of structs link to their module. */
 import { JsonNumber } from '../../../src/move/json/json-text.ts';
 import { formatJson, isList, isObject, type Json } from '../asking/exact-json.ts';
 import { AccountId, Copied } from '../parts/ids.tsx';
@@ -52,7 +52,7 @@ function tokenNode({ kind, text, target }: Token, at: number) {
 const MAX_LAID_OUT_CHARACTERS = 20_000;
 /** Nested values up to this long stay on one line. */
 const MAX_LINE_CHARACTERS = 72;
-/** Addresses, and other things of 32 bytes, as the node writes them. */
+/** Addresses and other values of 32 bytes, as the node writes them. */
 const ADDRESS = /^0x(?:[0-9a-f]|[0-9a-f]{64})$/;
 
 /** The fields of an object as a description list; anything else as JSON text. */
@@ -67,11 +67,11 @@ export function JsonView({ value }: { value: Json }) {
   return <Facts style="data" rows={rows} />;
 }
 
-/** One value: text and numbers as they are, short structures on one line. */
+/** One value: text and numbers unchanged, short structures on one line. */
 export function JsonField({ value }: { value: Json }) {
   if (value === '') return '""';
   if (typeof value === 'string') {
-    // Whether it is an account, an object or a hash is not said here.
+    // It may be an account, an object or a hash.
     if (ADDRESS.test(value)) {
       return (
         <Copied text={value} href={linkTo('search', { q: value })}>
@@ -89,13 +89,13 @@ export function JsonField({ value }: { value: Json }) {
 
 const PRINTABLE = /^[\p{L}\p{N}\p{P}\p{S}\p{Zs}\n]+$/u;
 
-/** Items of a list that are shown one below the other; a longer one is JSON. */
+/** Maximum length of a list with one item per line; a longer one is shown as JSON. */
 const MAX_LISTED_ITEMS = 100;
 
-/** A longer value, such as code that is published, scrolls in a box. */
+/** A longer value, such as published code, scrolls in a box. */
 const MAX_UNFOLDED_CHARACTERS = 500;
 
-/** A value of a known type in the words of that type. */
+/** A value formatted according to its type. */
 export function TypedValue({ value, type = '' }: { value: Json; type?: string | undefined }) {
   const inner = isObject(value) ? (value['inner'] ?? value) : value;
   const isAddress = type === 'address' || type.startsWith('0x1::object::Object<');
@@ -139,7 +139,7 @@ export function TypedValue({ value, type = '' }: { value: Json; type?: string | 
   );
 }
 
-/** What bytes in hex spell, if they do. */
+/** The text that bytes in hex encode, if they do. */
 function textOf(hex: string): string | undefined {
   const digits = hex.slice(2).match(/../g) ?? [];
   const bytes = Uint8Array.from(digits, (pair) => Number.parseInt(pair, 16));

@@ -1,7 +1,7 @@
-/** Names of parameters, which bytecode has not: in Move source. */
+/** Names of parameters from Move source, because bytecode has none. */
 import { isSigner } from '../encoding/signer-type.ts';
 
-/** In one pass: anybody may put source on chain, and a pattern would look for the end of each comment. */
+/** Scans in one pass. Source is untrusted, and a pattern could search for the end of each comment in quadratic time. */
 function withoutComments(source: string): string {
   const begin = /\/[/*]/g;
   let code = '';
@@ -17,7 +17,7 @@ function withoutComments(source: string): string {
   return code + source.slice(at);
 }
 
-/** The names of a function's parameters, as its source declares them; empty where it is not found. */
+/** The names of a function's parameters as declared in source; empty if the function is not found. */
 export function parameterNames(source: string, name: string): string[] {
   const code = withoutComments(source);
   const start = new RegExp(`\\bfun\\s+${name.replaceAll('$', '\\$')}\\s*[<(]`).exec(code);
@@ -31,13 +31,13 @@ export function parameterNames(source: string, name: string): string[] {
     if ('(<'.includes(letter)) depth += 1;
     if (')>'.includes(letter)) depth -= 1;
     if (depth === 0) break;
-    // Commas inside of types end no parameter.
+    // Commas inside of types do not separate parameters.
     if (depth > 1 || letter !== '(') list += depth > 1 && letter === ',' ? ' ' : letter;
   }
   return list.split(',').flatMap((one) => /^\s*(?:mut\s+)?([A-Za-z_]\w*)\s*:/.exec(one)?.[1] ?? []);
 }
 
-/** The names of what a caller gives, all but the signers. @param names those of all parameters, or none */
+/** Names of the parameters that a caller passes, all but the signers. @param names those of all parameters, or none */
 export function argumentNames(params: readonly string[], names: readonly string[]): string[] {
   if (names.length !== params.length) return [];
   return names.filter((_, at) => !isSigner(params[at]!));

@@ -17,7 +17,7 @@ import { argumentNames } from './parameter-names.ts';
 
 interface CallFieldsProps {
   readonly declared: AbiFunction;
-  /** Names of all parameters, where the source has them. */
+  /** Names of all parameters, if the source has them. */
   readonly parameters?: readonly string[];
 }
 
@@ -42,7 +42,7 @@ export function CallFields({ declared, parameters = [] }: CallFieldsProps) {
   );
 }
 
-/** What the fields say. `name` is the full one. */
+/** The call in the fields. `name` is the full one. */
 export function readCall(name: string, declared: AbiFunction, fields: Record<string, string>) {
   const typeArguments = declared.generic_type_params.map((_, at) => fields[`type-${at}`] ?? '');
   const values = argumentTypes(declared.params).map((type, at) =>
@@ -51,7 +51,7 @@ export function readCall(name: string, declared: AbiFunction, fields: Record<str
   return { function: name, type_arguments: typeArguments, arguments: values };
 }
 
-/** A form for a view function; the answer, one value per result. `name` is the full one. */
+/** A form for a view function, and its results, one value each. `name` is the full one. */
 export function ViewForm({ name, declared, parameters }: CallFieldsProps & { name: string }) {
   const [body, setBody] = useState<string>();
   return (

@@ -1,14 +1,14 @@
-/** Text that somebody has put on chain with gzip: small bytes may be any size of text. */
+/** Text that was stored on chain with gzip. It is untrusted: a few bytes may expand to any size. */
 
-/** Longer text is not shown: the page reads and shows all of it in its only thread. */
+/** Longer text is not shown, because the page decodes and renders it in its only thread. */
 export const MAX_TEXT_BYTES = 512 * 1024;
 
-/** Hex of gzip as text; undefined where it is not gzip, or longer than the limit. */
+/** Decodes gzip in hex to text; undefined if it is not gzip, or longer than the limit. */
 export async function unzipped(hex: string): Promise<string | undefined> {
   const pairs = hex.slice(2).match(/../g) ?? [];
   const bytes = Uint8Array.from(pairs, (pair) => Number.parseInt(pair, 16));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
-  // Engines have different errors for what is not gzip.
+  // Engines throw different errors for data that is not gzip.
   return await textOf(stream.getReader()).catch(() => undefined);
 }
 

@@ -1,4 +1,4 @@
-/** Identifiers that lead to what they name and can be copied, and times as dates. */
+/** Identifiers with links and copy buttons, and times as dates. */
 import type { ComponentChildren } from 'preact';
 import { linkTo } from '../route.ts';
 import { useNow } from './now.ts';
@@ -12,7 +12,7 @@ import {
 } from './number-text.ts';
 import { CopyButton } from './parts.tsx';
 
-/** A text with a button that copies `text`, as a link when it leads somewhere. */
+/** A text with a button that copies `text`; a link if it has a target. */
 export function Copied(props: {
   text: string;
   href?: string | undefined;
@@ -35,16 +35,16 @@ export function Copied(props: {
 
 interface HexProps {
   readonly hex: string;
-  /** Not shortened. */
+  /** Without abbreviation. */
   readonly full?: boolean;
   readonly href?: string;
-  /** Within a sentence: without a button that copies. */
+  /** For use within a sentence: without a copy button. */
   readonly isPlain?: boolean;
-  /** In a table with many of them. */
+  /** For tables with many of them. */
   readonly isBrief?: boolean;
 }
 
-/** A hash, which leads nowhere by itself. */
+/** A hash, which has no page of its own. */
 export function Hex({ hex, full, href, isBrief }: HexProps) {
   const short = isBrief ? briefHex(hex) : shortHex(hex);
   return (
@@ -66,7 +66,7 @@ export function AccountId(props: HexProps) {
   return <Hex {...props} href={linkTo('account', { address: props.hex })} />;
 }
 
-/** A version, which leads to its transaction. */
+/** A version that links to its transaction. */
 export function VersionId({ version }: { version: string }) {
   return (
     <Copied text={version} href={linkTo('transaction', { id: version })}>
@@ -84,7 +84,7 @@ export function HeightId({ height }: { height: string }) {
   );
 }
 
-/** `0x1::coin::transfer`, which leads to the declaration; shortened, and `shown` where another text is better. */
+/** `0x1::coin::transfer`, abbreviated, with a link to the declaration. `shown` replaces the text. */
 export function DeclaredName(props: {
   name: string;
   shown?: string;
@@ -116,7 +116,7 @@ export function DeclaredName(props: {
 
 interface TimeProps {
   readonly usecs: string | undefined;
-  /** `3 minutes ago`; the date where that is more than a day ago. */
+  /** `3 minutes ago`; the date if it is more than a day ago. */
   readonly isRelative?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** The time of the machine, for texts such as `3 minutes ago`. */
+/** The machine's clock, for texts such as `3 minutes ago`. */
 import { useEffect, useState } from 'preact/hooks';
 
 const TICK_MS = 5_000;
@@ -6,7 +6,7 @@ const TICK_MS = 5_000;
 const listeners = new Set<(nowMs: number) => void>();
 let timer: ReturnType<typeof setInterval> | undefined;
 
-/** Milliseconds since 1970, told again every few seconds. */
+/** Milliseconds since 1970, updated every few seconds. */
 export function useNow(): number {
   const [nowMs, setNow] = useState(Date.now());
   useEffect(() => {

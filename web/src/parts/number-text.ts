@@ -1,4 +1,4 @@
-/** Numbers, times and sizes as people read them. Integers never pass through a double. */
+/** Readable numbers, times and sizes. Integers never pass through a double. */
 
 /** Decimal digits with a comma every three places: `18446744073709551615` → `18,446,744,073,709,551,615`. */
 export function groupDigits(value: bigint | number | string): string {
@@ -21,7 +21,7 @@ const USECS_PER_MS = 1000n;
 /** The last microsecond that a JavaScript date can hold. */
 const MAX_DATE_USECS = 8_640_000_000_000_000n * USECS_PER_MS;
 
-/** Microseconds since 1970 as `2026-11-20 23:38:03.123456 UTC`; the bare number when no date can hold it. */
+/** Microseconds since 1970 as `2026-11-20 23:38:03.123456 UTC`; the plain number if it is beyond a date's range. */
 export function timeText(usecs: bigint): string {
   if (usecs > MAX_DATE_USECS) return `${groupDigits(usecs)} µs after 1970`;
   const iso = new Date(Number(usecs / USECS_PER_MS)).toISOString();
@@ -32,7 +32,7 @@ export function timeText(usecs: bigint): string {
 const DATE =
   /^\d{4}-\d{2}-\d{2}(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?)?\s*(Z|UTC|[+-]\d{2}:?\d{2})?$/i;
 
-/** Microseconds since 1970 of `2026-01-31 12:00`, which is UTC without a zone; undefined for what is no time. */
+/** Microseconds since 1970 of `2026-01-31 12:00`, which is in UTC without a zone; undefined if it is not a time. */
 export function readTime(text: string): bigint | undefined {
   const trimmed = text.trim().replace(/^@/, '');
   const [, zone] = DATE.exec(trimmed) ?? [];
@@ -54,7 +54,7 @@ const UNITS: readonly (readonly [string, number])[] = [
   ['second', 1],
 ];
 
-/** `3 minutes ago`, `in 2 hours`, `just now`, between two times in milliseconds since 1970. */
+/** `3 minutes ago`, `in 2 hours` or `just now`, for two times in milliseconds since 1970. */
 export function agoText(timeMs: number, nowMs: number): string {
   const seconds = Math.round(Math.abs(nowMs - timeMs) / 1000);
   for (const [unit, unitSeconds] of UNITS) {
@@ -68,14 +68,14 @@ export function agoText(timeMs: number, nowMs: number): string {
 
 const MS_PER_DAY = 86_400_000;
 
-/** For lists: `3 minutes ago`, and `2026-02-16 13:44` (UTC) for what is more than a day ago. */
+/** For lists: `3 minutes ago`, or `2026-02-16 13:44` (UTC) if it is more than a day ago. */
 export function listedTimeText(usecs: bigint, nowMs: number): string {
   const timeMs = Number(usecs / USECS_PER_MS);
   if (nowMs - timeMs < MS_PER_DAY) return agoText(timeMs, nowMs);
   return timeText(usecs).replace(/:\d+\.\d+ UTC$/, '');
 }
 
-/** How long ago the ledger's time is; genesis has none. */
+/** Age of the ledger's last block; genesis has no time. */
 export function ledgerAgeText(usecs: bigint): string {
   return usecs === 0n ? 'genesis' : agoText(Number(usecs / USECS_PER_MS), Date.now());
 }
@@ -95,7 +95,7 @@ export function amountText(value: bigint, decimals: number): string {
   return fraction === '' ? whole : `${whole}.${fraction}`;
 }
 
-/** The amount that a text says, as `amountText` writes it. @throws Error for other texts */
+/** Parses an amount in the format of `amountText`. @throws Error for other texts */
 export function parseAmount(text: string, decimals: number): bigint {
   const [, whole = '', fraction = ''] = /^([\d,]*\d)(?:\.(\d+))?$/.exec(text) ?? [];
   if (whole === '' || fraction.length > decimals) {
@@ -106,18 +106,18 @@ export function parseAmount(text: string, decimals: number): bigint {
   return BigInt(whole.replaceAll(',', '') + fraction.padEnd(decimals, '0'));
 }
 
-/** What people count an asset in. */
+/** The unit in which an asset is counted. */
 export interface AssetUnit {
   readonly symbol: string;
   readonly decimals: number;
 }
 
-/** `0xcafeef72…9212691b` for what is longer than that; anything else as it is. */
+/** `0xcafeef72…9212691b` for longer texts; others unchanged. */
 export function shortHex(hex: string): string {
   return hex.length > 24 ? `${hex.slice(0, 10)}…${hex.slice(-8)}` : hex;
 }
 
-/** `0xcafe…691b`, where there are many of them; the whole is on hover. */
+/** `0xcafe…691b`, for places with many of them; the full text is shown on hover. */
 export function briefHex(hex: string): string {
   return hex.length > 14 ? `${hex.slice(0, 6)}…${hex.slice(-4)}` : hex;
 }
@@ -134,7 +134,7 @@ export function greater(a: bigint, b: bigint): bigint {
   return b;
 }
 
-/** `12.34 %`, rounded down; what is not 0 is never shown as 0. */
+/** `12.34 %`, rounded down; a share above 0 is never shown as 0. */
 export function shareText(part: bigint, whole: bigint): string {
   const hundredths = (part * 10_000n) / whole;
   if (hundredths === 0n && part > 0n) return '< 0.01 %';

@@ -1,4 +1,4 @@
-/** What every view is made of: facts, tables, failures, copying, fields, forms. Data only ever becomes text. */
+/** Common parts of all views: facts, tables, failures, copying, fields, forms. Data is only ever rendered as text. */
 import type { ComponentChildren, TargetedSubmitEvent } from 'preact';
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { MoveError } from '../../../src/move/errors.ts';
@@ -8,7 +8,7 @@ import { go } from '../navigation.ts';
 import { linkTo, parameter, type ViewName } from '../route.ts';
 import { groupDigits } from './number-text.ts';
 
-/** Announces something to screen readers once, without moving the focus. */
+/** Announces a text to screen readers once, without moving the focus. */
 export function announce(text: string): void {
   document.getElementById('announcements')!.textContent = text;
 }
@@ -40,7 +40,7 @@ interface SectionProps {
   readonly children: ComponentChildren;
 }
 
-/** A part with a heading and how many things it has. */
+/** A section with a heading and a count. */
 export function Section({ title, count, style, children }: SectionProps) {
   return (
     <section aria-label={title} class={style}>
@@ -55,9 +55,8 @@ export function Section({ title, count, style, children }: SectionProps) {
 interface TableProps {
   readonly style: string;
   readonly caption: string;
-  /** `#` begins the name of a column of numbers. */
+  /** `#` precedes the name of a column of numbers. */
   readonly columns: readonly string[];
-  /** The rows. */
   readonly children: ComponentChildren;
 }
 
@@ -79,7 +78,7 @@ export function Table({ style, caption, columns, children }: TableProps) {
   );
 }
 
-/** The first of many things, and a button that shows the rest. */
+/** The first of many items, and a button that shows the rest. */
 export function Some<T>(props: {
   items: readonly T[];
   first: number;
@@ -100,7 +99,7 @@ export function Some<T>(props: {
   );
 }
 
-/** Stops a list that follows the ledger, so that it can be read. */
+/** Pauses a list that follows the ledger, so that it can be read. */
 export function PauseButton(props: { isPaused: boolean; onChange: (isPaused: boolean) => void }) {
   const { isPaused, onChange } = props;
   return (
@@ -117,7 +116,7 @@ interface Tab {
   readonly isShown: boolean;
 }
 
-/** A list that scrolls sideways where it is too long. The present one of its links is brought into view. */
+/** Scrolls the current link of a horizontally scrolling list into view. */
 export function useCurrentInView(current: unknown) {
   const list = useRef<HTMLUListElement>(null);
   useLayoutEffect(() => {
@@ -130,7 +129,7 @@ export function useCurrentInView(current: unknown) {
   return list;
 }
 
-/** Links to the parts of what is shown, one of which is there. */
+/** Links to parts of a view, one of which is shown. */
 export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
   const list = useCurrentInView(tabs.findIndex(({ isShown }) => isShown));
   return (
@@ -148,7 +147,7 @@ export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
   );
 }
 
-/** Links to the neighbours of what is shown; those without an address are left out. */
+/** Links to the previous and next page or item; those without an address are left out. */
 export function Pager({
   label,
   links,
@@ -199,7 +198,7 @@ export function Failure({ title, error }: { title: string; error: unknown }) {
   );
 }
 
-/** What stands where an answer will be. */
+/** Placeholder for an answer. */
 export function Waiting() {
   return (
     <p class="hint" aria-busy="true">
@@ -208,7 +207,7 @@ export function Waiting() {
   );
 }
 
-/** Text that scrolls in its box, also by keyboard. */
+/** Text in a box that scrolls, also by keyboard. */
 export function CodeBlock(props: { style: string; label: string; children: ComponentChildren }) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: a named group is no set of fields
@@ -221,7 +220,7 @@ export function CodeBlock(props: { style: string; label: string; children: Compo
 
 const CONFIRMATION_MS = 2000;
 
-/** A button that copies `text`; where browsers deny the clipboard, it selects what it copies from. */
+/** A button that copies `text`. If the browser denies the clipboard, it selects the text instead. */
 export function CopyButton({ label, text, icon }: { label: string; text: string; icon?: boolean }) {
   const [shown, setShown] = useState<string>();
   const button = useRef<HTMLButtonElement>(null);
@@ -250,7 +249,7 @@ export function CopyButton({ label, text, icon }: { label: string; text: string;
   );
 }
 
-/** False where browsers deny the clipboard: pages that are neither HTTPS nor on this machine. */
+/** False if the browser denies the clipboard, as on pages that are neither HTTPS nor from this machine. */
 async function writeClipboard(text: string): Promise<boolean> {
   if (!window.isSecureContext) return false;
   try {
@@ -262,7 +261,7 @@ async function writeClipboard(text: string): Promise<boolean> {
   }
 }
 
-/** Browsers neither complete nor correct what is typed: it is never prose. */
+/** Fields never contain prose, so browsers should not complete or correct the text. */
 const NO_PROSE = { autocomplete: 'off', autocapitalize: 'off', spellcheck: false } as const;
 
 interface FieldOptions {
@@ -273,9 +272,9 @@ interface FieldOptions {
   readonly placeholder?: string;
   readonly title?: string;
   readonly required?: boolean;
-  /** Texts offered while typing. */
+  /** Suggestions while typing. */
   readonly suggestions?: readonly string[];
-  /** Digits only; brings up the number pad on phones. */
+  /** Digits only; shows the number pad on phones. */
   readonly numeric?: boolean;
   /** As wide as an address. */
   readonly wide?: boolean;
@@ -288,7 +287,7 @@ export function TextField(options: FieldOptions) {
   const id = useId();
   const [draft, setDraft] = useState<string>();
   const input = useRef<HTMLInputElement>(null);
-  // What is typed stays until another value comes from elsewhere.
+  // The typed text stays until another value is set from outside.
   useLayoutEffect(() => {
     if (onInput === undefined || document.activeElement !== input.current) setDraft(undefined);
   }, [value]);
@@ -333,7 +332,7 @@ interface AreaOptions {
   readonly onInput: (text: string) => void;
 }
 
-/** A several-line field for JSON or hex. */
+/** A multi-line field for JSON or hex. */
 export function TextArea({ label, onInput, ...attributes }: AreaOptions) {
   const id = useId();
   return (
@@ -352,7 +351,7 @@ interface QueryFormProps {
   readonly submit: string;
   readonly style?: string;
   readonly children: ComponentChildren;
-  /** Gets the fields by name, trimmed, once the required ones are filled. */
+  /** Called with the trimmed values of the fields by name, once the required ones are filled. */
   readonly onSubmit: (fields: Record<string, string>) => void;
 }
 
@@ -386,7 +385,7 @@ interface LookUpProps {
   readonly fields: readonly FieldOptions[];
 }
 
-/** A form that leads to a view, with what is typed as its parameters. */
+/** A form that leads to a view, with its fields as parameters. */
 export function LookUp({ view, label, submit, fields }: LookUpProps) {
   return (
     <QueryForm label={label} submit={submit} onSubmit={(values) => go(linkTo(view, values))}>

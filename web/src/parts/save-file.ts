@@ -1,4 +1,4 @@
-/** Saves a text as a file of the reader. */
+/** Saves a text as a file on the reader's machine. */
 export function saveFile(text: string, type: string, name: string): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(new Blob([text], { type }));

@@ -1,4 +1,4 @@
-/** Versions as readers write them: digits, or a time. */
+/** Versions as readers type them: digits, or a time. */
 import { ApiFailure, send } from '../asking/api-client.ts';
 import { parseJson } from '../asking/exact-json.ts';
 import { versionAtRequest } from '../asking/requests.ts';
@@ -7,8 +7,8 @@ import { readTime, readU64 } from './number-text.ts';
 export const VERSION_HINT = 'A version, such as 5,010, or a time, such as 2026-01-31 12:00 (UTC)';
 
 /**
- * The version that a text names: its digits, or the last version at a time.
- * @throws RangeError for anything else; ApiFailure where the node refuses
+ * The version that a text means: its digits, or the last version at a time.
+ * @throws RangeError for anything else; ApiFailure if the node refuses
  */
 export async function readVersion(text: string, signal: AbortSignal): Promise<string> {
   const digits = text.replaceAll(/[,\s]/g, '');

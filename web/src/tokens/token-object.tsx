@@ -1,4 +1,4 @@
-/** What the pages of collections and of tokens are both made of. */
+/** Common parts of the pages of collections and tokens. */
 import type { Resource } from '../asking/answers.ts';
 import { useAnswer } from '../asking/ask.tsx';
 import type { Json } from '../asking/exact-json.ts';
@@ -29,7 +29,7 @@ export function Form({ view, label }: { view: 'collection' | 'token'; label: str
   );
 }
 
-/** An object that is something else. */
+/** Shown when the address has no such object. */
 export function Other({ address, noun }: { address: string; noun: string }) {
   return (
     <p class="note warning" role="status">
@@ -42,7 +42,7 @@ export function Owner({ hex }: { hex: string | undefined }) {
   return hex === undefined ? null : <AccountId hex={hex} full />;
 }
 
-/** Something that happened to a token, in the tables of the indexer. */
+/** A token activity, from the indexer's tables. */
 export interface Happening {
   readonly transaction_version: unknown;
   readonly transaction_timestamp: string;

@@ -1,4 +1,4 @@
-/** The properties of a token: a number names the type of each, and its value is BCS (0x4::property_map). */
+/** The properties of a token: each has a type number and a BCS value (0x4::property_map). */
 import { BcsError, type BcsReader, decodeBcs } from '../../../src/move/bcs/bcs-reader.ts';
 import { formatHex, parseHex } from '../../../src/move/bcs/hex.ts';
 import { formatAddress, HexTextError } from '../../../src/move/types/address.ts';
@@ -8,7 +8,7 @@ import { textAt } from '../transactions/movements.ts';
 
 type Read = (reader: BcsReader) => string;
 
-/** By the number of the type. */
+/** Indexed by type number. */
 const TYPES: readonly (readonly [name: string, read: Read])[] = [
   ['bool', (reader) => String(reader.bool())],
   ['u8', (reader) => String(reader.u8())],
@@ -28,7 +28,7 @@ export interface Property {
   readonly value: string;
 }
 
-/** What an owner reads; bytes that are not of the type stay hex. */
+/** The readable properties; bytes that do not match their type stay hex. */
 export function propertiesOf(map: Json | undefined): Property[] {
   const inner = isObject(map) ? map['inner'] : undefined;
   const entries = isObject(inner) ? inner['data'] : undefined;

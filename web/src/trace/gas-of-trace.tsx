@@ -1,4 +1,4 @@
-/** What the gas of a transaction went into: a picture, the functions, and beside another transaction. */
+/** Where a transaction's gas went: a flame graph, a table of functions, and a comparison with another transaction. */
 import type { ApiFailure } from '../asking/api-client.ts';
 import { traceRequest } from '../asking/requests.ts';
 import { DeclaredName } from '../parts/ids.tsx';

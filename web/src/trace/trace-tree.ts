@@ -1,20 +1,20 @@
 /**
- * The steps of a trace as rows: a row for each step that can be seen, those below closed ones not. It is kept by a worker
- * (trace-worker.ts), because a trace may have 100,000 steps: the page has only the rows in its window.
+ * The steps of a trace as rows; steps below closed ones have none. A worker keeps the tree (trace-worker.ts), because a
+ * trace may have 100,000 steps: the page only has the rows in its window.
  */
 import type { Trace, TraceStep, TraceValue } from '../../../src/execution/trace/trace-shape.ts';
 
-/** A step, or a part with its steps, which has the part's name as its function. */
+/** A step, or a part of the trace with its steps, whose `function` is the part's name. */
 export type TreeStep = Omit<TraceStep, 'kind'> & { readonly kind: TraceStep['kind'] | 'part' };
 
-/** A row, without what is below it. */
+/** A row, without its children. */
 export interface TraceRow {
   readonly id: number;
   readonly depth: number;
   readonly kind: string;
   readonly text: string;
   readonly gas?: TraceStep['gas'];
-  /** Undefined where there is nothing below. */
+  /** Undefined for a row without children. */
   readonly isOpen?: boolean | undefined;
   readonly isFailed: boolean;
 }
@@ -22,19 +22,19 @@ export interface TraceRow {
 interface Node {
   readonly depth: number;
   readonly step: TreeStep;
-  /** The node after all that is below this one. */
+  /** Index of the node after all descendants of this one. */
   end: number;
 }
 
 const MAX_TEXT_CHARACTERS = 160;
-/** Calls this deep are open at first, where nothing failed. */
+/** Steps above this depth are open at first, and so are failed steps. */
 const OPEN_DEPTH = 2;
 
 function shortType(text: string): string {
   return text.replaceAll(/0x([0-9a-f]{4})[0-9a-f]{8,}/g, '0x$1…');
 }
 
-/** What a row says of a step. */
+/** The text of a step's row. */
 export function stepText(step: TreeStep): string {
   const { kind, type_arguments: types = [], arguments: given, results, calls, type = '' } = step;
   if (kind === 'part') return step.function!;
@@ -54,7 +54,7 @@ export function stepText(step: TreeStep): string {
 export class TraceTree {
   readonly #nodes: Node[] = [];
   readonly #open = new Set<number>();
-  /** Ids of the rows that can be seen, in order. */
+  /** Ids of the visible rows, in order. */
   #shown: number[] = [];
 
   constructor({ parts }: Pick<Trace, 'parts'>) {
@@ -68,7 +68,7 @@ export class TraceTree {
     this.#lookAgain();
   }
 
-  /** Rows that can be seen. */
+  /** Number of visible rows. */
   get count(): number {
     return this.#shown.length;
   }
@@ -82,7 +82,7 @@ export class TraceTree {
     });
   }
 
-  /** All of a step but what is below it. */
+  /** A step without its children. */
   detail(id: number): Omit<TreeStep, 'steps'> | undefined {
     const node = this.#nodes[id];
     if (node === undefined) return undefined;
@@ -95,14 +95,14 @@ export class TraceTree {
     this.#lookAgain();
   }
 
-  /** Opens everything, or closes it down to the parts. */
+  /** Opens everything, or closes everything but the parts. */
   setAll(isOpen: boolean): void {
     this.#open.clear();
     if (isOpen) for (let id = 0; id < this.#nodes.length; id += 1) this.#open.add(id);
     this.#lookAgain();
   }
 
-  /** Without recursion: a trace is as deep as calls are. */
+  /** Not recursive, because a trace is as deep as its calls. */
   #add(root: TreeStep): void {
     const waiting: { step: TreeStep; depth: number; ends?: Node }[] = [{ step: root, depth: 0 }];
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {

@@ -1,4 +1,4 @@
-/** What a transaction did, call by call: a tree whose rows are made only where they are seen. */
+/** A transaction's calls as a tree, which only renders the visible rows. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { TraceFailure } from '../../../src/execution/trace/trace-shape.ts';
 import { ApiFailure, refusal } from '../asking/api-client.ts';
@@ -14,10 +14,10 @@ import { type Compared, GasOfTrace, type Loaded } from './gas-of-trace.tsx';
 import type { TraceRow } from './trace-tree.ts';
 import type { TraceReply, TraceRequest } from './trace-worker.ts';
 
-/** As in the styles. */
+/** Must match the style sheet. */
 const ROW_PX = 28;
 const WINDOW_PX = 560;
-/** Rows above and below the window that are there, too. */
+/** Rows rendered above and below the window. */
 const MARGIN_ROWS = 20;
 
 type Detail = Extract<TraceReply, { kind: 'detail' }>;
@@ -27,7 +27,7 @@ interface Shown {
   readonly rows: readonly TraceRow[];
 }
 
-/** The worker, and what it has said. */
+/** The worker, and its latest replies. */
 function useTrace(id: string) {
   const [facts, setFacts] = useState<Loaded>();
   const [failure, setFailure] = useState<unknown>();

@@ -1,10 +1,10 @@
-/** Asks for a trace and keeps it, in a thread of its own: parsing one may take longer than a frame. */
+/** Requests a trace and keeps it, in a thread of its own: parsing one may take longer than a frame. */
 import { type ComparedFunction, comparedGas } from '../../../src/execution/trace/compared-gas.ts';
 import { collapsedStacks, flameGraph } from '../../../src/execution/trace/flame-graph.ts';
 import type { Trace, TraceFailure } from '../../../src/execution/trace/trace-shape.ts';
 import { type TraceRow, TraceTree, type TreeStep } from './trace-tree.ts';
 
-/** What the page asks for. */
+/** Requests of the page. */
 export type TraceRequest =
   | { readonly kind: 'load'; readonly path: string }
   | { readonly kind: 'rows'; readonly from: number; readonly to: number }
@@ -14,7 +14,7 @@ export type TraceRequest =
   | { readonly kind: 'stacks' }
   | { readonly kind: 'compare'; readonly id: string; readonly path: string };
 
-/** What the page shows beside the tree. */
+/** Facts that the page shows beside the tree. */
 type FactsOfTrace = Pick<Trace, 'success' | 'is_recorded' | 'gas' | 'functions' | 'omitted'>;
 
 export type TraceReply =
@@ -23,7 +23,7 @@ export type TraceReply =
       readonly count: number;
       readonly facts: FactsOfTrace & {
         readonly failures: readonly TraceFailure[];
-        /** The gas as a picture, in SVG. */
+        /** A flame graph of the gas, in SVG. */
         readonly flame: string;
       };
     }
@@ -54,7 +54,7 @@ export type TraceReply =
     }
   | { readonly kind: 'failed'; readonly status: number; readonly text: string };
 
-/** Functions in the table of gas. */
+/** Maximum number of functions in the table of gas. */
 const MAX_FUNCTIONS = 20;
 
 let tree: TraceTree | undefined;
@@ -64,7 +64,7 @@ function reply(message: TraceReply): void {
   postMessage(message);
 }
 
-/** The trace at a path, or the answer that there is none; status 0 if nothing has answered. */
+/** The trace at a path, or the failure; status 0 if nothing has answered. */
 async function traceAt(
   path: string,
 ): Promise<{ readonly trace: Trace } | { readonly status: number; readonly text: string }> {

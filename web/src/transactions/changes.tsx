@@ -1,4 +1,4 @@
-/** State changes of a transaction: what a resource or an item was before and is after, field by field. */
+/** State changes of a transaction: the value of a resource or item before and after it, field by field. */
 import type { ChangeJson } from '../asking/answers.ts';
 import { ApiFailure } from '../asking/api-client.ts';
 import { useAnswer } from '../asking/ask.tsx';
@@ -15,7 +15,7 @@ import { groupDigits } from '../parts/number-text.ts';
 import { Section, Some, Table } from '../parts/parts.tsx';
 import { linkTo } from '../route.ts';
 
-/** Changes shown before the reader asks for all; each is asked for as it was before. */
+/** Changes shown before the reader asks for all; each requests its previous value. */
 const CHANGES_AT_FIRST = 12;
 /** Longer values are not compared field by field. */
 const MAX_COMPARED_CHARACTERS = 50_000;
@@ -68,13 +68,13 @@ function Change({ change, version }: { change: ChangeJson; version: bigint }) {
   );
 }
 
-/** Undefined for what was deleted. */
+/** Undefined for a deletion. */
 function valueAfter({ type, data, value }: ChangeJson): Json | undefined {
   if (type === 'write_resource') return data?.['data'] ?? null;
   return type.startsWith('write') ? (data?.['value'] ?? value) : undefined;
 }
 
-/** What was there at a version: items are asked for by their types, where the node knows them. */
+/** Requests the value at a version; items by their types, if the node knows them. */
 function beforeRequest(change: ChangeJson, version: string): ApiRequest | undefined {
   const { address, handle, key, resource, data } = change;
   if (address !== undefined) {
@@ -88,7 +88,7 @@ function beforeRequest(change: ChangeJson, version: string): ApiRequest | undefi
 }
 
 interface ComparedProps {
-  /** Undefined where nothing can have been before. */
+  /** Undefined if nothing can have existed before. */
   readonly request: ApiRequest | undefined;
   readonly after: Json | undefined;
 }
@@ -163,7 +163,7 @@ function Difference({ before, after }: { before: Json; after: Json | undefined }
   );
 }
 
-/** By how much a number grew or shrank. */
+/** The change of a number. */
 function increase(before: Json | undefined, after: Json | undefined) {
   const isNumber = (value: unknown): value is string => /^\d{1,78}$/.test(String(value));
   if (!isNumber(before) || !isNumber(after)) return null;

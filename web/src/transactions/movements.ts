@@ -1,4 +1,4 @@
-/** What moved in a transaction: coins and fungible assets between owners, and the fee; by the events and writes of it. */
+/** Movements of a transaction, from its events and writes: coins and fungible assets between owners, and the fee. */
 import type { ChangeJson, EventJson, Transaction } from '../asking/answers.ts';
 import { isObject, type Json } from '../asking/exact-json.ts';
 import { readU64 } from '../parts/number-text.ts';
@@ -10,11 +10,11 @@ const COIN_EVENT = /^0x1::coin::(?:Coin)?(Withdraw|Deposit)(?:Event)?$/;
 const COIN_STORE = /^0x1::coin::CoinStore<(.+)>$/;
 const STORE_DELETION = '0x1::fungible_asset::FungibleStoreDeletion';
 const FEE_STATEMENT = '0x1::transaction_fee::FeeStatement';
-/** What fees are paid in, as a fungible asset and as the coin that is paired with it. */
+/** The asset in which fees are paid, as a fungible asset and as its paired coin. */
 export const NATIVE_ASSET = '0xa';
 const NATIVE_COIN = '0x1::aptos_coin::AptosCoin';
 
-/** What an owner got (more than 0) or gave of an asset, in its smallest unit. */
+/** The amount of an asset that an owner received (more than 0) or gave, in smallest units. */
 export interface Movement {
   readonly owner: string;
   /** The address of the metadata, or the type of a coin. */
@@ -22,11 +22,11 @@ export interface Movement {
   readonly amount: bigint;
 }
 
-/** What a transaction cost. */
+/** The cost of a transaction. */
 export interface Fee {
   readonly payer: string;
   readonly octas: bigint;
-  /** Given back for state that was deleted; not counted in `octas`. */
+  /** Refund for deleted state; not subtracted from `octas`. */
   readonly refundOctas: bigint;
 }
 
@@ -35,14 +35,14 @@ export function shortAddress(address: string): string {
   return address.replace(/^0x0+(?=.)/, '0x');
 }
 
-/** A text inside of JSON; undefined where there is none. */
+/** A text inside of JSON; undefined if it is absent. */
 export function textAt(value: Json | undefined, ...path: readonly string[]): string | undefined {
   let inner = value;
   for (const name of path) inner = isObject(inner) ? inner[name] : undefined;
   return typeof inner === 'string' ? inner : undefined;
 }
 
-/** The name of an asset here: the native one has one, as a coin and as a fungible asset. */
+/** The canonical name of an asset: the native one has the same name as a coin and as a fungible asset. */
 export function assetOf(asset: string): string {
   return asset === NATIVE_COIN ? NATIVE_ASSET : shortAddress(asset);
 }
@@ -74,7 +74,7 @@ function storesOf({ changes = [], events = [] }: Transaction): ReadonlyMap<strin
   return stores;
 }
 
-/** The coin of an event in a store's own stream: that of the store that has the stream. */
+/** The coin of an event in a coin store's own stream, found by the store's handles. */
 function coinOfStream({ guid }: EventJson, changes: readonly ChangeJson[]): string | undefined {
   for (const { address, data } of changes) {
     const coin = COIN_STORE.exec(textAt(data, 'type') ?? '')?.[1];
@@ -88,7 +88,7 @@ function coinOfStream({ guid }: EventJson, changes: readonly ChangeJson[]): stri
   return undefined;
 }
 
-/** Deposits and withdrawals, in order; the fee is not among them, no event tells of it. */
+/** Deposits and withdrawals, in order, without the fee, for which there is no such event. */
 export function movementsOf(transaction: Transaction): Movement[] {
   const { events = [], changes = [] } = transaction;
   const stores = storesOf(transaction);
@@ -111,7 +111,7 @@ export function movementsOf(transaction: Transaction): Movement[] {
   });
 }
 
-/** What the transaction cost; undefined for those that nobody pays for. */
+/** The cost of a transaction; undefined if nobody pays for it. */
 export function feeOf(transaction: Transaction): Fee | undefined {
   const { sender, signature, gas_used, gas_unit_price, events = [] } = transaction;
   const [used, price] = [readU64(gas_used ?? ''), readU64(gas_unit_price ?? '')];
@@ -122,7 +122,7 @@ export function feeOf(transaction: Transaction): Fee | undefined {
   return { payer, octas: used * price, refundOctas: refund };
 }
 
-/** The sum of movements by owner and asset, in order of the first; those that are 0 are left out. */
+/** The sum of movements by owner and asset, in order of first appearance; zero sums are left out. */
 export function netOf(movements: readonly Movement[]): Movement[] {
   const sums = new Map<string, Movement>();
   for (const { owner, asset, amount } of movements) {
@@ -132,7 +132,7 @@ export function netOf(movements: readonly Movement[]): Movement[] {
   return [...sums.values()].filter(({ amount }) => amount !== 0n);
 }
 
-/** By how much the balances of owners changed, with the fee. */
+/** Changes of owners' balances, including the fee. */
 export function netChangesOf(transaction: Transaction): Movement[] {
   const fee = feeOf(transaction);
   const paid = fee && {

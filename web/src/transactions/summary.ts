@@ -1,4 +1,4 @@
-/** A transaction in one line: what it did, in pieces that a view makes into links and amounts. */
+/** A one-line summary of a transaction, in pieces that a view renders as links and amounts. */
 import type { Payload, Transaction } from '../asking/answers.ts';
 import { isObject } from '../asking/exact-json.ts';
 import { counted, groupDigits, readU64 } from '../parts/number-text.ts';
@@ -16,16 +16,16 @@ export type Piece =
   | string
   | { readonly account: string }
   | { readonly asset: string; readonly amount: bigint }
-  /** A token, by its name; an object of another kind has none. */
+  /** A token with its name; objects of other kinds have no name. */
   | { readonly token: string; readonly name?: string | undefined }
   | { readonly call: string };
 
-/** More parties than these are counted. */
+/** Maximum number of named parties; more are only counted. */
 const MAX_NAMED_PARTIES = 2;
-/** Published modules that are named. */
+/** Maximum number of named modules. */
 const MAX_NAMED_MODULES = 3;
 
-/** `block metadata` for what is not a user's. */
+/** `block metadata`, for transactions that are not a user's. */
 export function kindText({ type }: Transaction): string {
   return type.replaceAll('_', ' ').replace(' transaction', '');
 }
@@ -36,7 +36,7 @@ export function calledFunction({ payload }: Transaction): string | undefined {
   return payload?.function ?? inner?.function;
 }
 
-/** What moved between whom, without the fee: the asset and amount that a list shows, from whom and to whom. */
+/** A transfer as lists show it: asset, amount, senders and recipients, without the fee. */
 export interface Transfer {
   readonly asset: string;
   readonly amount: bigint;
@@ -69,7 +69,7 @@ function transferPieces({ asset, amount, from, to }: Transfer): Piece[] {
   return [what, ' from ', ...parties(from), ' to ', ...parties(to)];
 }
 
-/** One asset for another, with somebody who keeps a market or a pool. */
+/** A swap of one asset for another, with the owner of a market or a pool. */
 function swapPieces(transaction: Transaction, transfers: readonly Transfer[]) {
   const sender = shortAddress(transaction.sender ?? '');
   const given = transfers.filter(({ from }) => from.includes(sender));
@@ -87,7 +87,7 @@ function swapPieces(transaction: Transaction, transfers: readonly Transfer[]) {
   ];
 }
 
-/** A name in a resource of an object that the transaction wrote. */
+/** A name from a resource of an object that the transaction wrote. */
 function nameOf({ changes = [] }: Transaction, object: string | undefined, type: RegExp) {
   if (object === undefined) return undefined;
   const names = changes.flatMap(({ address = '', data }) => {
@@ -100,7 +100,7 @@ function nameOf({ changes = [] }: Transaction, object: string | undefined, type:
 
 const TOKEN_TYPE = /^0x4::token::Token(?:Identifiers)?$/;
 
-/** What happened to tokens and other objects. */
+/** Events of tokens and other objects. */
 function objectPieces(transaction: Transaction): Piece[] | undefined {
   const { events = [] } = transaction;
   const is = (name: RegExp) => events.filter(({ type }) => name.test(type));
@@ -165,7 +165,7 @@ export function failureText(status: string): string {
   return status === 'Out of gas' ? 'out of gas' : status;
 }
 
-/** A multisig account’s transaction succeeds when what it calls has failed. */
+/** A multisig account’s transaction succeeds even if the call in it fails. */
 function innerFailure({ events = [] }: Transaction): string | undefined {
   const failed = events.find(({ type }) => /::TransactionExecutionFailed(?:Event)?$/.test(type));
   if (failed === undefined) return undefined;
@@ -174,7 +174,7 @@ function innerFailure({ events = [] }: Transaction): string | undefined {
   return `what the multisig account called failed${at && `: ${code} in ${at.split('::').slice(1).join('::')}`}`;
 }
 
-/** Transfers of the framework, by the place of the asset. Behind it are the recipient and the amount. */
+/** The framework's transfers, and where each one names the asset. The recipient and the amount follow. */
 const TRANSFER_CALLS: Readonly<Record<string, 'native' | 'type' | 'argument'>> = {
   '0x1::aptos_account::transfer': 'native',
   '0x1::aptos_account::fungible_transfer_only': 'native',
@@ -184,7 +184,7 @@ const TRANSFER_CALLS: Readonly<Record<string, 'native' | 'type' | 'argument'>> =
   '0x1::primary_fungible_store::transfer': 'argument',
 };
 
-/** What a failed transfer was to send to whom. */
+/** The amount and recipient of a failed transfer. */
 export function intendedPieces({ success, payload }: Transaction): Piece[] | undefined {
   const place = TRANSFER_CALLS[payload?.function ?? ''];
   if (success !== false || payload === undefined || place === undefined) return undefined;
@@ -213,7 +213,7 @@ function systemPieces(transaction: Transaction): Piece[] {
   return [SYSTEM_TEXTS[type] ?? kindText(transaction)];
 }
 
-/** What a transaction did. */
+/** Summary of a transaction. */
 export function summaryOf(transaction: Transaction): Piece[] {
   const { type, success, vm_status = '', version, payload } = transaction;
   if (version !== undefined && success === false) return [`failed: ${failureText(vm_status)}`];

@@ -1,4 +1,4 @@
-/** The first tab of a transaction: how it ended, whose balances it changed, what it cost, and its numbers. */
+/** The first tab of a transaction: its outcome, balance changes, cost, and numbers. */
 
 import type { Block, Transaction } from '../asking/answers.ts';
 import { useAnswer } from '../asking/ask.tsx';
@@ -85,7 +85,7 @@ function WhenText({ usecs }: { usecs: string }) {
   );
 }
 
-/** What it cost, who paid, for what, and of how much. */
+/** The fee, its payer, what it paid for, and the maximum. */
 function feeRows(transaction: Transaction): FactRow[] {
   const { gas_used = '', gas_unit_price = '', max_gas_amount = '', events = [] } = transaction;
   const fee = feeOf(transaction);
@@ -125,7 +125,7 @@ function feeRows(transaction: Transaction): FactRow[] {
   ];
 }
 
-/** By owner, not by store, with the fee. */
+/** Balance changes by owner, not by store, including the fee. */
 function BalanceChanges({ transaction }: { transaction: Transaction }) {
   const changes = netChangesOf(transaction);
   if (changes.length === 0) return null;

@@ -1,4 +1,4 @@
-/** What a transaction calls, with its arguments, and who has signed it. */
+/** The call of a transaction with its arguments, and its signers. */
 import {
   argumentTypes,
   type ModuleAnswer,
@@ -57,7 +57,7 @@ export function PayloadPart({ payload }: { payload: Payload }) {
   );
 }
 
-/** Types and names of the function that is called, or of the script. */
+/** Types and names of the arguments of the called function, or of the script. */
 function useArguments({ function: called = '', code }: Payload) {
   const name = splitFunctionName(called);
   const { json } = useAnswer<ModuleAnswer>(name && moduleRequest(name.address, name.module));

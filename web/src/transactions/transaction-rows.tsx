@@ -1,4 +1,4 @@
-/** Transactions in a table: what each did, from whom, to whom, how much. */
+/** Transactions in a table: action, senders, recipients and amounts. */
 
 import type { Transaction } from '../asking/answers.ts';
 import { useAnswer } from '../asking/ask.tsx';
@@ -13,10 +13,10 @@ import { calledFunction, kindText, summaryOf, type Transfer, transfersOf } from 
 const COLUMNS = ['#Version', 'When (UTC)', 'What', 'From', 'To', '#Amount', '#Fee'];
 
 interface RowsProps {
-  /** A version is asked for by its row. */
+  /** A row requests its transaction if it only has the version. */
   readonly rows: readonly (Transaction | string)[];
   readonly caption: string;
-  /** The account whose balances the amounts are about; absent: what moved at all. */
+  /** The account whose changes are shown as amounts; absent: all movements. */
   readonly account?: string;
 }
 
@@ -87,7 +87,7 @@ function Row({ transaction, account }: RowProps) {
   );
 }
 
-/** The function that it called; where that does not say it, what it did. */
+/** The called function, and a summary unless the other cells already say it. */
 function What({ transaction, isTransfer }: { transaction: Transaction; isTransfer: boolean }) {
   const called = calledFunction(transaction);
   const { type, success, payload } = transaction;
@@ -135,7 +135,7 @@ function Moved({ transfers }: { transfers: readonly Transfer[] }) {
   );
 }
 
-/** What the account got or gave, fee included. */
+/** The account's balance changes, including the fee. */
 function Changed({ transaction, account }: Required<RowProps>) {
   const changes = netChangesOf(transaction).filter(({ owner }) => owner === account);
   return (
@@ -149,7 +149,7 @@ function Changed({ transaction, account }: Required<RowProps>) {
   );
 }
 
-/** In a table one word; in full what the machine said. */
+/** One word in a table; the complete VM status in full mode. */
 export function Status({ transaction, full }: { transaction: Transaction; full?: boolean }) {
   const { success, vm_status = '' } = transaction;
   return (

@@ -1,6 +1,6 @@
 /**
- * Transactions of a kind, newest first: the node has no index of kinds, so pages of all transactions are looked through,
- * so many at a time. The newest page follows the ledger.
+ * Transactions of a kind, newest first. The node has no index of kinds, so a limited number of pages of all
+ * transactions is scanned. The newest page follows the ledger.
  */
 import { useRef, useState } from 'preact/hooks';
 import type { Transaction } from '../asking/answers.ts';
@@ -11,19 +11,19 @@ import { headAbove, useRecoveries } from '../asking/live-ledger.ts';
 import { transactionsRequest } from '../asking/requests.ts';
 import { greater, lesser } from '../parts/number-text.ts';
 
-/** The node's largest page. */
+/** The node's maximum page size. */
 const PAGE_SIZE = 100n;
-/** Versions that are looked through before the reader is asked whether to go on. */
+/** Versions that are scanned before the reader is asked whether to continue. */
 const MAX_LOOKED_AT = 2_000n;
-/** More new versions than these begin the list again. */
+/** With more new versions than this the list starts over. */
 const MAX_FOLLOWED = 300n;
 
 export interface ScanOptions {
-  /** What is at it or after it is left out; absent: the newest. */
+  /** Versions from this one on are left out; absent: none. */
   readonly before: bigint | undefined;
   readonly wanted: number;
   readonly isWanted: (transaction: Transaction) => boolean;
-  /** Describes `isWanted`. */
+  /** Identifies `isWanted`. */
   readonly filter: string;
   readonly isPaused: boolean;
 }
@@ -33,11 +33,11 @@ export interface Scan {
   /** The last request. */
   readonly asked: Asked<unknown>;
   readonly isWorking: boolean;
-  /** The lowest version that was looked at; a list that goes on begins there. */
+  /** The lowest scanned version, where the next page of the list begins. */
   readonly lowest: bigint | undefined;
-  /** Whether there is nothing below. */
+  /** Whether there are no older versions. */
   readonly isAll: boolean;
-  /** The newest version when the list was last made. */
+  /** The newest version in the list. */
   readonly newest: bigint | undefined;
 }
 
@@ -94,7 +94,7 @@ async function run(options: ScanOptions, put: (scan: Scan) => void, signal: Abor
       signal,
     );
     if (before !== undefined || isPaused) return;
-    // New versions are put above; when they are too many, the list begins again. After a revert, all work does.
+    // New versions are added at the top. If there are too many, the list starts over. After a revert everything does.
     while (scan !== undefined) scan = await followed(options, scan, put, signal);
   }
 }
@@ -105,7 +105,7 @@ interface Bounds {
   readonly oldest: bigint;
 }
 
-/** Looks at pages below `end`, until there are enough rows. */
+/** Scans pages below `end` until there are enough rows. */
 async function lookBack(
   { wanted, isWanted }: ScanOptions,
   { end, newest, oldest }: Bounds,
@@ -114,7 +114,7 @@ async function lookBack(
 ): Promise<Scan | undefined> {
   let scan: Scan = { ...NOTHING, newest };
   let top = lesser(end, newest + 1n);
-  // At first a small page, which is enough where most are wanted.
+  // The first page is small, which suffices if most transactions match.
   let size = BigInt(wanted) + 10n;
   const stop = greater(top - MAX_LOOKED_AT, oldest);
   do {
@@ -135,7 +135,7 @@ async function lookBack(
   return scan;
 }
 
-/** The list with what came after it; undefined where it has to begin again. */
+/** The list with later transactions added; undefined if it has to start over. */
 async function followed(
   { wanted, isWanted }: ScanOptions,
   scan: Scan,

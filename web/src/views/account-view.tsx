@@ -1,4 +1,4 @@
-/** An account or an object: what it has, what it did, what it owns, what it published, what it emits. */
+/** An account or an object: its assets, transactions, property, modules and events. */
 import { useState } from 'preact/hooks';
 import { type ObjectKind, useAccountFacts } from '../account/account-facts.ts';
 import { Activity } from '../account/activity.tsx';
@@ -23,14 +23,14 @@ const TABS = {
   modules: ['Modules', Modules],
   events: ['Event streams', Streams],
 } as const;
-/** What links to the public explorer call them. */
+/** Names of the tabs in links to the public explorer. */
 const OTHER_NAMES: Readonly<Record<string, keyof typeof TABS>> = {
   coins: 'assets',
   tokens: 'objects',
   info: 'resources',
 };
 const MODULES_PAGE_SIZE = 100;
-/** As many resources as these are shown opened. */
+/** Number of resources that are shown open. */
 const OPEN_RESOURCES = 5;
 
 interface TabProps {
@@ -97,7 +97,7 @@ function Account({ address }: TabProps) {
   );
 }
 
-/** Of an object that has a page of its own. */
+/** Link to the page of an object that has one of its own. */
 function Kind({ address, kind }: TabProps & { kind: ObjectKind }) {
   const link = {
     asset: ['an asset', linkTo('asset', { asset: address })],

@@ -1,4 +1,4 @@
-/** An asset: its name and supply, who holds it, what moved, and its supply over versions. */
+/** An asset: its name and supply, holders, transfers, and its supply over versions. */
 import { useState } from 'preact/hooks';
 import { Answered, useAnswer } from '../asking/ask.tsx';
 import { formatJson, type Json } from '../asking/exact-json.ts';
@@ -93,7 +93,7 @@ function KnownAssets() {
   );
 }
 
-/** The two names of a coin that is a fungible asset, too. */
+/** The coin and the fungible asset of a paired asset. */
 function usePair(asset: string): {
   readonly coin?: string;
   readonly metadata?: string;
@@ -185,7 +185,7 @@ function Asset({ asset }: { asset: string }) {
   );
 }
 
-/** Many requests, so only when the reader wants it. */
+/** It takes many requests, so it is shown only on demand. */
 function SupplySection({ asset, decimals }: { asset: string; decimals: number }) {
   const [isWanted, setWanted] = useState(false);
   return (
@@ -233,7 +233,7 @@ interface HoldersAnswer {
 
 interface PartProps {
   readonly asset: string;
-  /** The names that the indexer may have for it. */
+  /** The names that the indexer may use for it. */
   readonly names: readonly string[];
 }
 

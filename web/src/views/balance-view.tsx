@@ -134,7 +134,7 @@ function History({ account, asset, unit, from, to, latest, onAsked }: HistoryPro
   const [samples, setSamples] = useState<readonly Sample[]>([]);
   const [isComplete, setComplete] = useState(false);
   const [failure, setFailure] = useState<unknown>();
-  // The range is that of the first answer: a growing ledger does not begin the chart again.
+  // The range is that of the first answer, so that a growing ledger does not restart the chart.
   useWork(
     async (signal) => {
       if (info === undefined) return;
@@ -156,7 +156,7 @@ function History({ account, asset, unit, from, to, latest, onAsked }: HistoryPro
   );
   if (failure !== undefined) return <Failure title="No history" error={failure} />;
   if (range === undefined) return <Waiting />;
-  // What is pruned is not asked for: the list begins with the oldest version that there is of the account.
+  // Pruned history is not requested: the list begins with the account's oldest version on this node.
   const oldest = readU64(info?.oldest_ledger_version ?? '');
   const isAll = from === '' || (oldest !== undefined && range.from < oldest);
   return (
@@ -228,7 +228,7 @@ function Changes(props: Omit<HistoryProps, 'latest' | 'onAsked'>) {
   );
 }
 
-/** By how much a change differs from the older one; undefined where that is not here yet. */
+/** Difference from the next older balance; undefined if that is not loaded yet. */
 function deltaOf(changes: readonly BalanceChange[], at: number): bigint | undefined {
   const older = changes[at + 1];
   return older && BigInt(changes[at]!.amount) - BigInt(older.amount);

@@ -10,7 +10,7 @@ import { Facts, Pager, Section } from '../parts/parts.tsx';
 import { linkTo, parameter } from '../route.ts';
 import { TransactionRows } from '../transactions/transaction-rows.tsx';
 
-/** A block's transactions are shown up to here; the others are in the list of transactions. */
+/** Maximum number of transactions shown for a block; the others are in the list of transactions. */
 const MAX_ROWS = 200;
 
 export function BlockView() {

@@ -1,4 +1,4 @@
-/** Blocks, newest first. Every block is asked for once. */
+/** Blocks, newest first. Every block is requested only once. */
 import { useState } from 'preact/hooks';
 import type { Block } from '../asking/answers.ts';
 import { Answered, type Asked, useAnswer } from '../asking/ask.tsx';

@@ -1,4 +1,4 @@
-/** A collection: its name and figures, its tokens with their owners, and what happened to them. */
+/** A collection: its name and figures, its tokens with their owners, and its activities. */
 import { OutsideLink, type OwnedToken, TokenTable } from '../account/owned.tsx';
 import { Answered } from '../asking/ask.tsx';
 import type { Json } from '../asking/exact-json.ts';

@@ -1,4 +1,4 @@
-/** Encode: a request in, the bytes to sign out, part by part and with their meaning. */
+/** Encode: turns a request into its signing message, shown part by part with the meaning. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Answered, useAnswer } from '../asking/ask.tsx';
 import { RequestPanel } from '../asking/request-panel.tsx';
@@ -11,10 +11,10 @@ import { go } from '../navigation.ts';
 import { Failure, QueryForm, TextArea } from '../parts/parts.tsx';
 import { linkTo, parameter } from '../route.ts';
 
-/** Longer requests do not go into the address bar. */
+/** Longer requests are not put into the address bar. */
 const MAX_LINKED_CHARACTERS = 16_384;
 
-/** What the reader asked for: bytes for a request, or the meaning of bytes. */
+/** The reader's task: encode a request, or decode bytes. */
 interface Task {
   readonly kind: 'request' | 'hex';
   readonly text: string;

@@ -21,9 +21,9 @@ import { announce, Failure, LookUp, Table, Waiting } from '../parts/parts.tsx';
 import { chosenVersion, linkTo, parameter } from '../route.ts';
 import { TypedEvents } from './typed-events.tsx';
 
-/** Most rows in the table; following drops the oldest beyond it. */
+/** Maximum number of rows in the table; following drops the oldest beyond it. */
 const MAX_ROWS = 500;
-/** Shortest time between two spoken notices of new events. */
+/** Minimum time between two spoken announcements of new events. */
 const ANNOUNCEMENT_INTERVAL_MS = 10_000;
 
 export function EventsView() {
@@ -58,7 +58,7 @@ function StreamEvents() {
   );
 }
 
-/** What the stream is called; every stream of the account while none is chosen. */
+/** The name of the stream; all streams of the account until one is chosen. */
 function Names({ stream: { account, creationNumber } }: { stream: StreamName }) {
   const { items, asked } = useResources(account);
   const streams = items.flatMap(streamsIn);
@@ -94,17 +94,17 @@ function Names({ stream: { account, creationNumber } }: { stream: StreamName }) 
   );
 }
 
-/** The rows, newest first, and where they begin and end. */
+/** The rows, newest first, and their range. */
 interface Rows {
   readonly events: readonly EventRecord[];
-  /** Sequence numbers of the rows at the end and at the beginning; they stand when there is no row yet, too. */
+  /** Sequence numbers of the oldest and the newest row; they may be known before the first row. */
   readonly first: bigint | undefined;
   readonly last: bigint | undefined;
-  /** Events above this one came by following. */
+  /** Events above this sequence number arrived by following. */
   readonly seen: bigint;
 }
 
-/** Rows with events, which come ascending, added above or below. */
+/** Adds events, which are ascending, above or below the rows. */
 function withEvents(rows: Rows, added: readonly EventRecord[], isNewer: boolean): Rows {
   const events = [...added].reverse();
   const all = isNewer
@@ -152,7 +152,7 @@ function Events({ stream }: { stream: StreamName }) {
   const followFailure = useFollowing(
     stream,
     asked?.answer !== undefined && isFollowing,
-    // Of a stream without a row, all may have been pruned: 0 would be refused.
+    // Without a row, all events of the stream may have been pruned, and starting at 0 would be refused.
     () => (newest.current === undefined ? readU64(start) : newest.current + 1n),
     (events) => {
       newest.current = events.at(-1)!.sequenceNumber;
@@ -205,7 +205,7 @@ function rangeText({ events, first, last }: Rows): string {
   return `${counted(events.length, 'event')}, sequence numbers ${range}`;
 }
 
-/** Follows the stream while `isOn` and the page can be seen; announces how many events came. */
+/** Follows the stream while `isOn` and the page is visible; announces how many events arrived. */
 function useFollowing(
   stream: StreamName,
   isOn: boolean,
@@ -265,7 +265,7 @@ interface FootProps {
   readonly onOlder: (events: readonly EventRecord[]) => void;
 }
 
-/** What is below the last row: a button, a link, or the stream's beginning. */
+/** What follows the last row: a button, a link, or the beginning of the stream. */
 function Foot({ stream, rows: { first, events: shown }, onOlder }: FootProps) {
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<{ readonly title: string; readonly error: unknown }>();

@@ -1,4 +1,6 @@
-/** A local network under control: its accounts, calls that they sign, blocks, the clock, snapshots, what waits. */
+/**
+ * Controls a local network: its accounts, calls that they sign, blocks, the clock, snapshots, and pending transactions.
+ */
 import { useState } from 'preact/hooks';
 import { Answered, useAnswer } from '../asking/ask.tsx';
 import { useLive } from '../asking/live-ledger.ts';
@@ -14,7 +16,7 @@ import { linkTo } from '../route.ts';
 import { NATIVE_ASSET } from '../transactions/movements.ts';
 
 const APT_DECIMALS = 8;
-/** What the faucet gives at a click. */
+/** Amount that the faucet gives per click. */
 const FUNDED_OCTAS = 10_000_000_000n;
 
 interface LocalAccount {
@@ -256,7 +258,7 @@ interface Snapshot {
   readonly version: string;
 }
 
-/** Those taken here: the network does not list them. */
+/** Snapshots taken on this page, because the network does not list them. */
 let taken: readonly Snapshot[] = [];
 
 function Snapshots() {

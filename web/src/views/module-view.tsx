@@ -1,4 +1,4 @@
-/** Module: its functions and structs laid out to read like Move declarations. */
+/** Module: its functions and structs as Move declarations. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ModuleAbi } from '../../../src/move/modules/abi-shapes.ts';
 import type { AbiFunction, ModuleAnswer } from '../asking/answers.ts';
@@ -98,11 +98,11 @@ function Module({ abi, bytecode, account, name }: ModuleAnswer & NameOfModule) {
 
 interface CodeProps {
   readonly bytecode: string;
-  /** Stands before the names of the module's own functions. */
+  /** Precedes the names of the module's own functions. */
   readonly prefix: string;
 }
 
-/** Constants, callers and instructions, read from the bytes when the reader wants them. */
+/** Constants, callers and instructions, decoded from the bytecode on demand. */
 function Code(props: CodeProps) {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -171,12 +171,12 @@ function CodeRead({ bytecode, prefix }: CodeProps) {
   );
 }
 
-/** A declaration in the list, with what the filter looks at. */
+/** A declaration in the list, with the texts that the filter searches. */
 interface Item {
   readonly name: string;
   readonly marks: readonly string[];
   readonly lines: readonly Line[];
-  /** Of a function: its full name, and what it declares. */
+  /** For a function: its full name, and its declaration. */
   readonly call?: string;
   readonly declared?: AbiFunction;
   /** The type of an event, if it takes no type arguments. */
@@ -292,7 +292,7 @@ function Items({ title, all, fits, source }: ItemsProps) {
   );
 }
 
-/** A declaration; the one that the route names comes into view and has the focus. */
+/** A declaration; the one that the route names is scrolled into view and focused. */
 function DeclaredItem({ item, source }: { item: Item; source: string | undefined }) {
   const { name, marks, lines, declared, call = '', eventType } = item;
   const isRevealed = name === parameter('item');

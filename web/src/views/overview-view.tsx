@@ -1,4 +1,4 @@
-/** Overview: the ledger's state and places to begin. */
+/** Overview: the ledger's state and starting points. */
 import { useState } from 'preact/hooks';
 import type { Block, LedgerInfo } from '../asking/answers.ts';
 import { Answered, useAnswer } from '../asking/ask.tsx';
@@ -35,10 +35,10 @@ import { TransactionRows } from '../transactions/transaction-rows.tsx';
 import { useScan } from '../transactions/transaction-scan.ts';
 import type { ValidatorSet } from './validators-view.tsx';
 
-/** The document says so above the page (page-files.ts). */
+/** The document has a note for sample ledgers (page-files.ts). */
 const IS_SAMPLE = document.querySelector('.sample-note') !== null;
 
-/** Places that every ledger of this kind has, and two of the sample ledger. */
+/** Starting points that exist on every ledger, and two of the sample ledger. */
 function startingPoints(): readonly (readonly [text: string, hash: string])[] {
   const account = SAMPLE_PUBLISHER;
   const ofSample = [
@@ -99,7 +99,7 @@ interface VersionFacts {
   readonly epoch: string;
 }
 
-/** What the ledger was at the version that the time machine is set to. */
+/** The ledger's state at the time machine's version. */
 function ChosenVersion({ version }: { version: string }) {
   const asked = useAnswer<Block>(blockRequest(version, 'version'));
   const { json: block } = asked;
@@ -127,7 +127,7 @@ function ChosenVersion({ version }: { version: string }) {
   );
 }
 
-/** The newest transactions of users; while the node does not answer, those known before. */
+/** The newest user transactions; while the node does not answer, the last known ones. */
 function Latest() {
   const version = readU64(chosenVersion() ?? '');
   const [isPaused, setPaused] = useState(false);
@@ -154,7 +154,7 @@ function Latest() {
   );
 }
 
-/** Of a fork another node would be asked for the blocks at each time. */
+/** On a fork the blocks at each time would have to be requested from another node. */
 function hasActivity({ block_height }: LedgerInfo): boolean {
   return block_height !== '0' && NODE.fork === undefined;
 }
@@ -164,7 +164,7 @@ function firstTimed({ oldest_block_height }: LedgerInfo): bigint {
   return greater(BigInt(oldest_block_height), 1n);
 }
 
-/** How much there is, what a transaction pays now, and who makes blocks. */
+/** The native asset's supply, the current gas price, and the validators. */
 function useNetworkFacts(): FactRow[] {
   const supply = useAnswer<readonly Json[]>(viewRequest(supplyBody(NATIVE_COIN), ''));
   const { json: gas } = useAnswer<{ readonly gas_estimate: number }>(GAS_PRICE_REQUEST);
@@ -204,7 +204,7 @@ function State({ info }: { info: LedgerInfo }) {
   );
 }
 
-/** What the node keeps and is. */
+/** The node's retained history and its properties. */
 function Node({ info, growth }: { info: LedgerInfo; growth: string }) {
   const kept =
     info.oldest_ledger_version === '0'

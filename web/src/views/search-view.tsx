@@ -1,4 +1,4 @@
-/** Search: what a text may be is looked up, and what exists is shown. */
+/** Search: looks up the possible meanings of a text and shows those that exist. */
 import { useEffect, useState } from 'preact/hooks';
 import { useAccountFacts } from '../account/account-facts.ts';
 import type { Block, Transaction } from '../asking/answers.ts';
@@ -44,7 +44,7 @@ interface Hit {
   readonly name: string;
   readonly state: keyof typeof STATE_TEXTS;
   readonly href: string;
-  /** What it is, or why that is not known. */
+  /** A description of the result, or why it is unknown. */
   readonly said: string | undefined;
 }
 
@@ -92,7 +92,7 @@ function transactionHit(name: string, id: string, asked: Asked<Transaction>): Hi
   );
 }
 
-/** Goes to the only thing that was found, and leaves the search out of the way back. */
+/** Goes to the only result and replaces the search in the browser's history. */
 function useSingle(paths: readonly string[] | undefined): void {
   const [target] = paths?.length === 1 ? paths : [];
   useEffect(() => {

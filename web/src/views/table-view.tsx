@@ -1,4 +1,4 @@
-/** A table, which only the indexer knows: its types and its items. */
+/** A table, of which only the indexer knows the types and items. */
 
 import { isObject, type Json } from '../asking/exact-json.ts';
 import { indexerRequest, useGraph } from '../asking/indexer.ts';
@@ -91,7 +91,7 @@ export function TableView() {
   );
 }
 
-/** Fields side by side with their names; anything else as it is. */
+/** Named fields side by side; other values unchanged. */
 function Decoded({ value }: { value: Json }) {
   return isObject(value) ? <JsonView value={value} /> : <JsonField value={value} />;
 }

@@ -1,4 +1,4 @@
-/** A token: its name and owner, its properties, and what happened to it. */
+/** A token: its name and owner, its properties, and its activities. */
 import { OutsideLink } from '../account/owned.tsx';
 import type { Resource } from '../asking/answers.ts';
 import { Answered, useAnswer } from '../asking/ask.tsx';
@@ -84,7 +84,7 @@ function Token({ address }: { address: string }) {
   );
 }
 
-/** By its name, as far as the node tells it. */
+/** Shows the collection's name, if the node has it. */
 function CollectionLink({ address }: { address: string }) {
   const { json } = useAnswer<Resource>(resourceRequest(address, '0x4::collection::Collection'));
   const name = textAt(json?.data, 'name');

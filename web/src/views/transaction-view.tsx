@@ -1,4 +1,4 @@
-/** One transaction: what it did in one line, then in tabs what it cost, emitted and changed. */
+/** One transaction: a summary line, then tabs with its cost, events, changes, payload and trace. */
 
 import type { EventJson, Transaction } from '../asking/answers.ts';
 import { Answered, useAnswer } from '../asking/ask.tsx';
@@ -77,7 +77,7 @@ function Shown({ transaction }: { transaction: Transaction }) {
   );
 }
 
-/** Payload and signature as the node has them. */
+/** Payload and signature as in the response. */
 function Signed({ transaction: { payload, signature } }: { transaction: Transaction }) {
   const parts: readonly (readonly [string, Json | null | undefined])[] = [
     ['Payload', payload],
@@ -115,7 +115,7 @@ function Events({ events }: { events: readonly EventJson[] }) {
   );
 }
 
-/** Its stream; events of modules have none. */
+/** The event's stream; module events have none. */
 function EventPlace({ event: { guid, sequence_number } }: { event: EventJson }) {
   const { account_address: address, creation_number: stream } = guid ?? {};
   if (!address || !stream || (stream === '0' && address === '0x0')) {

@@ -1,4 +1,7 @@
-/** Transactions, newest first; the newest page follows the ledger. Users' transactions only, unless all are asked for. */
+/**
+ * Transactions, newest first; the newest page follows the ledger. Shows only user transactions unless all are
+ * requested.
+ */
 import { useState } from 'preact/hooks';
 import type { Transaction } from '../asking/answers.ts';
 import { useLive } from '../asking/live-ledger.ts';
@@ -14,12 +17,12 @@ import { TransactionRows } from '../transactions/transaction-rows.tsx';
 import { type ScanOptions, useScan } from '../transactions/transaction-scan.ts';
 
 const PAGE_ROWS = 25;
-/** On narrow screens the list stands before the form. */
+/** On narrow screens the list comes before the form. */
 const IS_WIDE = matchMedia('(min-width: 40rem)').matches;
-/** Parameters that filter; they stay from page to page. */
+/** Filter parameters; they stay from page to page. */
 const FILTERS = ['kind', 'function', 'sender', 'outcome'] as const;
 
-/** Whether a transaction is in the list, by what stands in the address bar. */
+/** Whether a transaction matches the filters in the address bar. */
 function wantedOf(filters: Readonly<Record<string, string>>): (one: Transaction) => boolean {
   const { kind, function: name = '', outcome, sender = '' } = filters;
   const isName = name.toLowerCase();

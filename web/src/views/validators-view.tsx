@@ -1,4 +1,4 @@
-/** The validators of the epoch, with their power and what they proposed. */
+/** The validators of the epoch, with their voting power and proposals. */
 
 import type { Resource } from '../asking/answers.ts';
 import { Answered, useAnswer } from '../asking/ask.tsx';
@@ -40,10 +40,10 @@ interface StakePools {
   }[];
 }
 
-/** Most reads of a batch (docs/extensions.md); validators behind them have no operator here. */
+/** Maximum number of reads in a batch (docs/extensions.md); validators beyond it are shown without operator. */
 const MAX_POOLS = 256;
 
-/** The stake pools of validators, by their address. */
+/** The stake pools of validators, by address. */
 function usePools(addresses: readonly string[] | undefined) {
   const asked = addresses?.slice(0, MAX_POOLS) ?? [];
   const reads = asked.map((address) => resourceRequest(address, '0x1::stake::StakePool'));
