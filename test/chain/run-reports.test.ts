@@ -218,12 +218,12 @@ describe('limits of reports', () => {
     mkdirSync(join(sources, 'a'));
     writeFileSync(join(sources, 'a', 'b.move'), 'b');
     writeFileSync(join(sources, 'c.txt'), '');
-    for (const [maxLookedAt, count] of [
+    for (const [maxEntries, count] of [
       [2, 0],
       [3, 1],
       [4, 1],
     ] as const) {
-      expect(sourceFiles(sources, maxLookedAt).size).toBe(count);
+      expect(sourceFiles(sources, maxEntries).size).toBe(count);
     }
     expect(() => sourceFiles(join(sources, 'none'))).toThrow('ENOENT');
     rmSync(sources, { recursive: true });

@@ -209,7 +209,7 @@ export class Follower {
     const keepsTransactions = identity?.keepsTransactions ?? this.#options.keepsTransactions;
     const committer = new Committer(this.#writer, {
       onCommit: (commit) => this.#count(commit),
-      onTrouble: async (error) => {
+      onTransientError: async (error) => {
         await this.#waitAfter(error, signal);
         signal.throwIfAborted();
       },

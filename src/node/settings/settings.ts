@@ -165,8 +165,8 @@ function checkProxies({ trustedProxies }: NodeSettings): void {
 }
 
 /** Callers without types misspell them. @throws NodeError `bad_setting` */
-export function refuseUnknown(what: 'option' | 'setting', given: object, known: object): void {
-  const unknown = Object.keys(given).find((name) => !Object.hasOwn(known, name));
+export function assertKnownNames(what: 'option' | 'setting', names: object, known: object): void {
+  const unknown = Object.keys(names).find((name) => !Object.hasOwn(known, name));
   if (unknown === undefined) return;
   const nearest = nearestName(unknown, Object.keys(known));
   const message = `there is no ${what} ${JSON.stringify(unknown)}; the nearest is ${nearest}`;
@@ -175,7 +175,7 @@ export function refuseUnknown(what: 'option' | 'setting', given: object, known: 
 
 /** The defaults with `changes` over them, for use as a library. @throws NodeError `bad_setting` */
 export async function nodeSettingsWith(changes: Partial<NodeSettings>): Promise<NodeSettings> {
-  refuseUnknown('setting', changes, NODE_SETTINGS);
+  assertKnownNames('setting', changes, NODE_SETTINGS);
   return await nodeSettings({ flags: changes, environment: {} });
 }
 
