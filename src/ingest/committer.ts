@@ -104,7 +104,7 @@ export class Committer {
     const startedMs = performance.now();
     const done = this.#writer.append(chunk).then(({ head }) => {
       const commitMs = performance.now() - startedMs;
-      this.#translator.forget(head.version);
+      this.#translator.onCommitted(head.version);
       const transactions = chunk.transactions.length;
       this.#options.onCommit?.({ head, transactions, translateMs, commitMs });
     });

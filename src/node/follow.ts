@@ -218,7 +218,7 @@ async function follow(
       onProgress?.(head, upstreamVersion);
       progress.update(head?.version, upstreamVersion);
     },
-    trouble: (error, delayMs) => {
+    retrying: (error, delayMs) => {
       progress.clear();
       const facts = { err: error, retry_in_ms: Math.round(delayMs) };
       logger.warn(facts, 'following continues after a fault');

@@ -207,7 +207,7 @@ describe('limits of reports', () => {
     const { module } = bump(0n);
     for (let index = 0; index <= MAX_REPORTED_FUNCTIONS; index += 1) {
       const payload = { ...bump(0n), module, function: `f${index}` };
-      report.note({ raw: { payload } } as never, output);
+      report.record({ raw: { payload } } as never, output);
       const expected = Math.min(index + 1, MAX_REPORTED_FUNCTIONS);
       if (index >= MAX_REPORTED_FUNCTIONS - 2) expect(report.rows()).toHaveLength(expected);
     }

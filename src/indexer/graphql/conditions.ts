@@ -60,16 +60,16 @@ export class ConditionCompiler {
   }
 
   #member(table: Table, alias: string, name: string, value: InputValue, path: string): string {
-    const each = () =>
+    const compileAll = () =>
       (value as readonly InputObject[]).map((part, place) => {
         this.#conditions.add(1, path);
         return this.condition(table, alias, part, `${path}[${place}]`);
       });
     switch (name) {
       case '_and':
-        return allOf(each());
+        return allOf(compileAll());
       case '_or':
-        return anyOf(each());
+        return anyOf(compileAll());
       case '_not':
         return `NOT (${this.condition(table, alias, value as InputObject, path)})`;
     }
@@ -94,8 +94,8 @@ export class ConditionCompiler {
     const table = tableOf(relation.table);
     const other = this.#parts.newAlias();
     const condition = this.condition(table, other, where, path);
-    const joined = joinCondition(relation, alias, other);
-    return { other, rows: `${tableName(table)} AS ${other} WHERE ${joined} AND (${condition})` };
+    const join = joinCondition(relation, alias, other);
+    return { other, rows: `${tableName(table)} AS ${other} WHERE ${join} AND (${condition})` };
   }
 
   #aggregate(alias: string, relation: Relation, predicates: InputObject, path: string): string {

@@ -21,7 +21,7 @@ import {
 import { readAhead } from '../read-ahead.ts';
 import { BackupError, malformed, unproved } from './backup-error.ts';
 import { decodeIn, readUnpacked, recordsOf } from './backup-files.ts';
-import { type BackupIndex, covering, type EpochBackup } from './backup-index.ts';
+import { type BackupIndex, type EpochBackup, smallestCover } from './backup-index.ts';
 import type { BackupSource } from './backup-source.ts';
 import type { FileRange } from './json-fields.ts';
 import { readEpochManifest } from './manifests.ts';
@@ -47,7 +47,7 @@ export async function findEpochEndings(
   const { version } = anchor;
   const firstEpoch =
     version === 0n ? 0n : await epochEndingWith(source, index.epochs, anchor, signal);
-  const backups = covering(index.epochs, firstEpoch, 'epoch');
+  const backups = smallestCover(index.epochs, firstEpoch, 'epoch');
   const last = backups[backups.length - 1];
   if (last === undefined) {
     throw new BackupError('backup_incomplete', `no backup has the end of epoch ${firstEpoch}`);

@@ -90,8 +90,8 @@ export async function readTransactionManifest(
   { manifest: file, first, last }: RangeBackup,
   signal: AbortSignal,
 ): Promise<readonly TransactionChunk[]> {
-  const stated = { first_version: first, last_version: last };
-  const fields = await readManifest(source, file, stated, signal);
+  const expected = { first_version: first, last_version: last };
+  const fields = await readManifest(source, file, expected, signal);
   const chunks = fields.objects('chunks').map((chunk): TransactionChunk => {
     const format = chunk.any('format') ?? 'V0';
     if (format !== 'V0' && format !== 'V1') throw malformed(file, 'a chunk of unknown format');

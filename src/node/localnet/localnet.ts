@@ -206,7 +206,7 @@ export class Localnet {
   #record(transaction: SignedTransaction, output: TransactionOutput): void {
     const { logger, hasDefaultFramework } = this.#parts;
     if (hasDefaultFramework) warnOfMissingCode(logger, transaction, output);
-    this.#gas.note(transaction, output);
+    this.#gas.record(transaction, output);
     for (const { key } of output.writes) {
       const path = key.kind === 'accessPath' ? key.parsed : undefined;
       if (path?.kind === 'code') this.#published.set(moduleKey(path.module), path.module);
@@ -322,8 +322,8 @@ export class Localnet {
   }
 
   /** Sets an entry of the gas schedule. @param name such as `txn.min_price_per_gas_unit` */
-  setGas(name: string, figure: bigint): Promise<bigint> {
-    return this.#edit(() => gasEdit(name, figure));
+  setGas(name: string, value: bigint): Promise<bigint> {
+    return this.#edit(() => gasEdit(name, value));
   }
 
   /** From now on an account needs no signature. @param account absent: no account needs one */
@@ -400,7 +400,7 @@ export class Localnet {
 
   #copy(file: string): Promise<Snapshot> {
     const { folder } = this.#parts.place;
-    return this.chain.atRest((memory) => {
+    return this.chain.runExclusive((memory) => {
       copySmallSqliteFile(folder, file);
       return { file, memory };
     });

@@ -114,9 +114,9 @@ export function unknownVariables(
 }
 
 /** The most similar one of at least one name. */
-export function nearestName(wanted: string, names: readonly string[]): string {
+export function nearestName(misspelled: string, names: readonly string[]): string {
   return names.reduce((best, name) =>
-    editDistance(wanted, name) < editDistance(wanted, best) ? name : best,
+    editDistance(misspelled, name) < editDistance(misspelled, best) ? name : best,
   );
 }
 
