@@ -178,9 +178,9 @@ export class Indexer {
   ): Promise<void> {
     const before = this.#progress!;
     const progress = { ...before, nextVersion, lastRoot: transaction.accumulator_root_hash };
-    const moved = progressStatements(before, progress, timestamp);
+    const advanceProgress = progressStatements(before, progress, timestamp);
     // If this fails, it may still have been committed, or another process may have committed.
-    await this.database.transaction([...moved, ...statements]);
+    await this.database.transaction([...advanceProgress, ...statements]);
     this.#progress = progress;
   }
 

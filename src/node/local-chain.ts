@@ -52,8 +52,8 @@ export function submissionsTo(chain: LocalChain): Submissions {
       return { hash: pending.hash, signed: signedBytes(pending) };
     },
     submitAll: async (signed) => {
-      const taken = await chain.submitAll(signed);
-      return taken.map((one) => (one instanceof Error ? one : undefined));
+      const results = await chain.submitAll(signed);
+      return results.map((one) => (one instanceof Error ? one : undefined));
     },
     changed: () => chain.changed(),
     transactionByHash: async (hash) => {

@@ -59,9 +59,9 @@ const LIMITS: IndexLimits = {
 export async function readBackupIndex(
   source: BackupSource,
   signal: AbortSignal,
-  lowered: Partial<IndexLimits> = {},
+  overrides: Partial<IndexLimits> = {},
 ): Promise<BackupIndex> {
-  const limits = { ...LIMITS, ...lowered };
+  const limits = { ...LIMITS, ...overrides };
   for (let attempt = 1; ; attempt += 1) {
     const files = await source.metadataFiles(signal);
     if (files.length > limits.maxFiles) {

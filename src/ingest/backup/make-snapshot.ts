@@ -155,7 +155,7 @@ class SnapshotMaker {
     const manifest = { ...range, root_hash, chunks, proof, signed: false, ledger };
     const metadata = `state_snapshot_ver_${version}`;
     await this.#writeManifest(`${folder}/state.manifest`, manifest, {
-      ...{ metadata, tag: 'StateSnapshotBackup', stated: range },
+      ...{ metadata, tag: 'StateSnapshotBackup', range },
     });
     const accumulator = before.clone();
     accumulator.append(transactionInfoHash(info));
@@ -256,7 +256,7 @@ class SnapshotMaker {
     await this.#writeManifest(
       `${folder}/transaction.manifest`,
       { ...range, chunks },
-      { metadata, tag: 'TransactionBackup', stated: range },
+      { metadata, tag: 'TransactionBackup', range },
     );
   }
 
@@ -291,10 +291,10 @@ class SnapshotMaker {
   async #writeManifest(
     manifest: string,
     content: object,
-    line: { readonly metadata: string; readonly tag: string; readonly stated: object },
+    line: { readonly metadata: string; readonly tag: string; readonly range: object },
   ): Promise<void> {
     await this.#write(manifest, Buffer.from(JSON.stringify(content)));
-    const text = `${JSON.stringify({ [line.tag]: { ...line.stated, manifest } })}\n`;
+    const text = `${JSON.stringify({ [line.tag]: { ...line.range, manifest } })}\n`;
     await this.#write(`${METADATA_FOLDER}/${line.metadata}.meta`, Buffer.from(text));
   }
 

@@ -105,16 +105,16 @@ export async function readTransactionManifest(
   return chunks;
 }
 
-/** @param stated numbers in the metadata of the backup, which the manifest must repeat */
+/** @param expectedNumbers numbers in the metadata of the backup, which the manifest must repeat */
 async function readManifest(
   source: BackupSource,
   file: string,
-  stated: Readonly<Record<string, bigint>>,
+  expectedNumbers: Readonly<Record<string, bigint>>,
   signal: AbortSignal,
 ): Promise<JsonFields> {
   const bytes = await readUnpacked(source, file, signal, MAX_MANIFEST_BYTES);
   const fields = JsonFields.parse(bytes.toString('utf8'), file);
-  for (const [name, expected] of Object.entries(stated)) {
+  for (const [name, expected] of Object.entries(expectedNumbers)) {
     const found = fields.number(name);
     if (found === expected) continue;
     throw malformed(file, `${name} is ${found}, the metadata of the backup have ${expected}`);

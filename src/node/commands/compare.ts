@@ -26,7 +26,7 @@ export function define(command: Command): void {
     'requests, one a line: {"path", "method", "headers", "body" or "body_hex"}',
   );
   addReport(command, async ({ requests: requestsFile }: CompareFlags, { data }) => {
-    const comparison = await compared(command.args[0]!, data, requestsFile);
+    const comparison = await runComparison(command.args[0]!, data, requestsFile);
     return {
       facts: factsOf(comparison),
       text: textOf(comparison),
@@ -35,7 +35,7 @@ export function define(command: Command): void {
   });
 }
 
-async function compared(
+async function runComparison(
   url: string,
   data: string,
   requestsFile: string | undefined,

@@ -71,9 +71,9 @@ export async function openInterface(
   metrics?: ProcessMetrics,
   server?: Server,
 ) {
-  const { store, openSource, chain, gitHash = API_CONSTANTS.gitHash, ledger: given } = served;
+  const { store, openSource, chain, gitHash = API_CONSTANTS.gitHash, ledger: ownLedger } = served;
   const source = sourceOf(settings.data, openSource);
-  const ledger = given ?? openLedger(store, newCaches(), source, served.observer);
+  const ledger = ownLedger ?? openLedger(store, newCaches(), source, served.observer);
   const { state } = await ledger.view();
   const isSample = openSource === undefined && (await isSampleLedger(store));
   const admission = new Admission(settings, () => ledger.waitingReads());

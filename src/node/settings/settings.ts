@@ -147,9 +147,9 @@ export type NodeSettings = SettingValues<typeof NODE_SETTINGS>;
 
 /** Settings from flags, environment and config file over the defaults. @throws NodeError */
 export async function nodeSettings(sources: SettingSources): Promise<NodeSettings> {
-  const { settings, given } = await loadSettings(NODE_SETTINGS, sources);
+  const { settings, explicit } = await loadSettings(NODE_SETTINGS, sources);
   // A named folder without a ledger is an error: a sample in it would look like a healthy node.
-  const sample = given.has('sample') ? settings['sample'] : !given.has('data');
+  const sample = explicit.has('sample') ? settings['sample'] : !explicit.has('data');
   const all = { ...settings, sample } as NodeSettings;
   checkProxies(all);
   return all;

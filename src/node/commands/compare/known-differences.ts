@@ -9,18 +9,20 @@ interface KnownDifference {
   /** Its subject in docs/differences.md. */
   readonly subject: string;
   /** Either node may be the one of the reference. */
-  matches(request: RoutedRequest, answers: readonly [Seen, Seen]): boolean;
+  matches(request: RoutedRequest, answers: readonly [AnswerSummary, AnswerSummary]): boolean;
 }
 
-interface Seen {
+interface AnswerSummary {
   readonly status: number;
   /** `error_code` of an error. */
   readonly code: string | undefined;
   readonly message: string;
 }
 
-const hasAnswer = (answers: readonly Seen[], status: number, code?: string): boolean =>
-  answers.some((seen) => seen.status === status && (code === undefined || seen.code === code));
+const hasAnswer = (answers: readonly AnswerSummary[], status: number, code?: string): boolean =>
+  answers.some(
+    (answer) => answer.status === status && (code === undefined || answer.code === code),
+  );
 
 const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
   {
@@ -105,7 +107,7 @@ export function knownDifference(
   ours: Answer,
   theirs: Answer,
 ): string | undefined {
-  const answers = [seen(ours), seen(theirs)] as const;
+  const answers = [summaryOf(ours), summaryOf(theirs)] as const;
   const known = KNOWN_DIFFERENCES.find(({ matches }) => matches(request, answers));
   return known?.subject ?? (isPrunedByOne(request, ours, theirs) ? PRUNED_BY_ONE : undefined);
 }
@@ -130,7 +132,7 @@ function recordsOf(answer: Answer): Buffer {
   return body.subarray(body.findIndex((byte) => byte < 0x80) + 1);
 }
 
-function seen({ status, body }: Answer): Seen {
+function summaryOf({ status, body }: Answer): AnswerSummary {
   const message = body.toString('latin1');
   if (status < 400) return { status, code: undefined, message };
   return { status, code: /"error_code":"(\w+)"/.exec(message)?.[1], message };

@@ -116,9 +116,8 @@ class TraceText {
   #call(step: TraceStep, indent: string, isFailing: boolean): void {
     const { type_arguments: types = [], arguments: args, results = [], calls, gas } = step;
     const typed = types.length === 0 ? '' : `<${types.join(', ')}>`;
-    const argumentText =
-      args === undefined ? ` × ${calls}` : `(${args.map(shownValue).join(', ')})`;
-    const resultText = results.length === 0 ? '' : ` → ${results.map(shownValue).join(', ')}`;
+    const argumentText = args === undefined ? ` × ${calls}` : `(${args.map(valueText).join(', ')})`;
+    const resultText = results.length === 0 ? '' : ` → ${results.map(valueText).join(', ')}`;
     const name = this.#in(isFailing ? 'red' : 'blue', step.function!);
     const text = escapeInvisible(shortened(typed + argumentText + resultText));
     this.#add(indent, `${name}${text}  ${this.#gas(gas!.total)}`);
@@ -176,7 +175,7 @@ class TraceText {
   }
 }
 
-function shownValue({ type, value }: TraceValue): string {
+function valueText({ type, value }: TraceValue): string {
   const reference = /^&(?:mut )?/.exec(type ?? '')?.[0] ?? '';
   return reference + short(value);
 }
