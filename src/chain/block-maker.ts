@@ -164,18 +164,18 @@ export class BlockMaker {
     this.#epoch = metadata.epoch;
     this.#timestampUsecs = metadata.timestampUsecs;
     const started = await this.#run(await this.#blockStart(metadata));
-    const isOver = endsEpoch(started) || (await this.#endsKeyGeneration(metadata));
-    if (isOver) await this.commit();
-    return !isOver;
+    const isComplete = endsEpoch(started) || (await this.#finishKeyGeneration(metadata));
+    if (isComplete) await this.commit();
+    return !isComplete;
   }
 
   /**
    * Ends a key generation that is under way, as validators do when they have made keys. This ends the epoch, and the
    * configuration for the next one takes effect.
    */
-  async #endsKeyGeneration({ epoch, proposer }: BlockMetadata): Promise<boolean> {
+  async #finishKeyGeneration({ epoch, proposer }: BlockMetadata): Promise<boolean> {
     const state = await this.#executor.state(KEY_GENERATION_KEY);
-    const isOwn = state !== undefined && !(await this.#makesDecryptionKeys());
+    const isOwn = state !== undefined && !(await this.#hasDecryptionKeys());
     if (!isOwn || !isGeneratingKeys(state)) return false;
     // The framework accepts any transcript: only validators check it.
     const transaction = {
@@ -238,7 +238,7 @@ export class BlockMaker {
    * From now on, counts the state with each block, not at the end of an epoch: by then the ledger may have pruned the
    * writes of the epoch.
    */
-  async countsState(store: StoreReader): Promise<void> {
+  async startCountingState(store: StoreReader): Promise<void> {
     if ((await readHead(store))!.oldestVersion > 0n) {
       this.#executor.countFrom(await liveUsage(store, this.version));
     }
@@ -288,9 +288,9 @@ export class BlockMaker {
    */
   async #blockStart(metadata: BlockMetadata): Promise<EncodedTransaction> {
     const { epoch, round, id, timestampUsecs } = metadata;
-    const endsWithoutKeys =
-      (await this.#makesDecryptionKeys()) && (await this.#isEpochOver(timestampUsecs));
-    if (!endsWithoutKeys && (await this.#drawsRandomNumbers())) {
+    const lacksKeysAtEnd =
+      (await this.#hasDecryptionKeys()) && (await this.#isEpochOver(timestampUsecs));
+    if (!lacksKeysAtEnd && (await this.#hasRandomness())) {
       const randomness = { epoch, round, bytes: sha3(id) };
       const extended = { kind: 'v1', metadata, randomness } as const;
       return executable({ kind: 'blockMetadataExt', metadata: extended });
@@ -298,7 +298,7 @@ export class BlockMaker {
     return executable({ kind: 'blockMetadata', metadata });
   }
 
-  async #makesDecryptionKeys(): Promise<boolean> {
+  async #hasDecryptionKeys(): Promise<boolean> {
     return (await this.#executor.state(DECRYPTION_KEYS_KEY)) !== undefined;
   }
 
@@ -313,7 +313,7 @@ export class BlockMaker {
     return timestampUsecs - reader.u64() >= epochIntervalUsecs;
   }
 
-  async #drawsRandomNumbers(): Promise<boolean> {
+  async #hasRandomness(): Promise<boolean> {
     const keys = [RANDOMNESS_KEY, KEY_GENERATION_KEY];
     const values = await Promise.all(keys.map((key) => this.#executor.state(key)));
     return !values.includes(undefined);

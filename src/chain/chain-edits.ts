@@ -71,8 +71,8 @@ export function featuresEdit({ enable = [], disable = [] }: FeatureChange): Stat
 }
 
 /** @param name such as `txn.min_price_per_gas_unit` @throws OverrideError */
-export function gasEdit(name: string, figure: bigint): StateEdit {
-  assertU64('a gas figure', figure);
+export function gasEdit(name: string, value: bigint): StateEdit {
+  assertU64('a gas figure', value);
   return async (state) => {
     const bytes = await state.value(GAS_SCHEDULE_KEY);
     if (bytes === undefined) throw new OverrideError('this chain has no gas schedule to change');
@@ -86,7 +86,7 @@ export function gasEdit(name: string, figure: bigint): StateEdit {
           ] as const,
       ),
     );
-    const schedule = new Map(entries).set(name, figure);
+    const schedule = new Map(entries).set(name, value);
     const changed = encodeBcs((writer) => {
       writer.u64(version);
       writer.vector([...schedule], (to, [entry, value]) => to.string(entry).u64(value));

@@ -32,7 +32,7 @@ interface Counted {
 export class GasReport {
   readonly #functions = new Map<string, Counted>();
 
-  note({ raw }: SignedTransaction, { status, gasUsed }: TransactionOutput): void {
+  record({ raw }: SignedTransaction, { status, gasUsed }: TransactionOutput): void {
     const name = functionOf(raw);
     let counted = this.#functions.get(name);
     if (counted === undefined) {

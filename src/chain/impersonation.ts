@@ -10,7 +10,7 @@ import { encodeBcs } from '../move/bcs/bcs-writer.ts';
 import { AccountAuthenticator } from '../move/crypto/authenticator.ts';
 import { ADDRESS_BYTES, type Address } from '../move/types/address.ts';
 import { type PendingTransaction, pendingTransaction } from './pending-transaction.ts';
-import { refusedByMachine } from './submit-error.ts';
+import { vmRejection } from './submit-error.ts';
 
 /** Variants of TransactionAuthenticator. */
 const MULTI_AGENT = 2;
@@ -53,7 +53,7 @@ export class Impersonation {
       return { first: pendingTransaction(transaction, signed), unsigned };
     }
     const state = unsigned && (await signatureState(unsigned.transaction, rawBytes, 'unknown'));
-    if (state === undefined || state === 'invalid') throw refusedByMachine('INVALID_SIGNATURE');
+    if (state === undefined || state === 'invalid') throw vmRejection('INVALID_SIGNATURE');
     return { first: unsigned!, unsigned };
   }
 

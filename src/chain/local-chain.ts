@@ -24,23 +24,23 @@ import type { Impersonation } from './impersonation.ts';
 import { Mempool } from './mempool.ts';
 import { type PendingTransaction, pendingTransaction } from './pending-transaction.ts';
 import type { ReplayProtection } from './signed-call.ts';
-import { refusedByMachine } from './submit-error.ts';
+import { vmRejection } from './submit-error.ts';
 
 /** How long transactions are added to a block if mining is automatic, in milliseconds. */
 const MAX_BLOCK_MS = 2_000;
 export const MAX_BLOCK_TRANSACTIONS = 1_000;
 /** Lifetime of the chain's own transactions, in seconds: less than any framework's limit for orderless ones. */
-const OWN_LIFE_SECS = 30n;
+const OWN_LIFETIME_SECS = 30n;
 /** The same with a sequence number: the next block may come much later. */
-const OWN_LONG_LIFE_SECS = 600n;
+const OWN_LONG_LIFETIME_SECS = 600n;
 /** How long transactions are executed before other work gets its turn, in milliseconds. */
-const TURN_MS = 5;
+const YIELD_INTERVAL_MS = 5;
 /** How far the ledger's time may be behind when a transaction is validated with automatic mining, in microseconds. */
 const MAX_LAG_USECS = 1_000_000n;
 /** Time between blocks without transactions if mining is automatic, in milliseconds. */
 const IDLE_MS = 60_000;
 /** How long a block waits for more transactions, in milliseconds: a block itself costs as much as two of them. */
-const MAX_GATHERING_MS = 20;
+const MAX_SUBMISSION_WAIT_MS = 20;
 
 export type Mining =
   /** Makes a block as soon as a transaction can be executed. */
@@ -86,16 +86,16 @@ export class LocalChain {
   readonly #watch: ChainWatch | undefined;
   #mining: Mining;
   /** Resolves when all work so far is done. */
-  #turn: Promise<unknown> = Promise.resolve();
+  #queue: Promise<unknown> = Promise.resolve();
   #isMining = false;
   /** Calls of `submitAll` that are not finished. */
-  #arriving = 0;
+  #openSubmissions = 0;
   /** How far the chain's clock is ahead of the machine's, in microseconds. */
   #aheadUsecs = 0n;
   /** The time of the next block, in microseconds since 1970. */
   #nextUsecs: bigint | undefined;
   #change: Promise<void> | undefined;
-  #tellOfChange = (): void => undefined;
+  #notifyChange = (): void => undefined;
   #timer: NodeJS.Timeout | undefined;
   #failure: { readonly reason: unknown } | undefined;
   #fail!: (reason: unknown) => void;
@@ -126,7 +126,7 @@ export class LocalChain {
     const { openSource, firstVersion, memory, isPruned = false } = options;
     const { code } = memory ?? {};
     const maker = await BlockMaker.open(writer, options, openSource, firstVersion, code);
-    if (isPruned || writer.head!.oldestVersion > 0n) await maker.countsState(writer.reader);
+    if (isPruned || writer.head!.oldestVersion > 0n) await maker.startCountingState(writer.reader);
     const chain = new LocalChain(maker, options);
     for (const pending of memory?.pending ?? []) {
       chain.#mempool.insert(pending, await maker.sequenceNumber(pending.sender));
@@ -136,8 +136,8 @@ export class LocalChain {
   }
 
   /** Runs `work` with the chain's memory while the chain does nothing else. */
-  atRest<T>(work: (memory: ChainMemory) => MaybePromise<T>): Promise<T> {
-    return this.#inTurn(async () => {
+  runExclusive<T>(work: (memory: ChainMemory) => MaybePromise<T>): Promise<T> {
+    return this.#enqueue(async () => {
       const { code } = this.#maker.executor;
       const clock = { aheadUsecs: this.#aheadUsecs, nextUsecs: this.#nextUsecs };
       return await work({ pending: this.#mempool.all(), ...clock, code });
@@ -178,28 +178,28 @@ export class LocalChain {
    * @throws SubmitError; LedgerError `invalid_input` for bytes that are no transaction
    */
   async submit(signed: Buffer): Promise<PendingTransaction> {
-    const [taken] = await this.submitAll([signed]);
-    if (taken instanceof Error) throw taken;
-    return taken!;
+    const [accepted] = await this.submitAll([signed]);
+    if (accepted instanceof Error) throw accepted;
+    return accepted!;
   }
 
   /** Accepts transactions before any of them is in a block. @returns each, or the error that refuses it */
   async submitAll(items: readonly Buffer[]): Promise<readonly (PendingTransaction | Error)[]> {
-    this.#arriving += 1;
+    this.#openSubmissions += 1;
     try {
       const read = await Promise.all(
         items.map((signed) => orError(() => this.#impersonation.read(signed))),
       );
-      return await this.#inTurn(async () => {
-        const taken: (PendingTransaction | Error)[] = [];
+      return await this.#enqueue(async () => {
+        const accepted: (PendingTransaction | Error)[] = [];
         for (const one of read) {
-          if (one instanceof Error) taken.push(one);
-          else taken.push(await orError(() => this.#take(one.first, one.unsigned)));
+          if (one instanceof Error) accepted.push(one);
+          else accepted.push(await orError(() => this.#accept(one.first, one.unsigned)));
         }
-        return taken;
+        return accepted;
       });
     } finally {
-      this.#arriving -= 1;
+      this.#openSubmissions -= 1;
       this.#mineSoon();
     }
   }
@@ -212,11 +212,11 @@ export class LocalChain {
     sender: Address,
     signFor: (replay: ReplayProtection, expirationTimestampSecs: bigint) => Buffer,
   ): Promise<PendingTransaction> {
-    const pending = await this.#inTurn(async () => {
+    const pending = await this.#enqueue(async () => {
       const replay = await this.#nextReplayProtection(sender);
-      const life = 'nonce' in replay ? OWN_LIFE_SECS : OWN_LONG_LIFE_SECS;
-      const signed = signFor(replay, this.#nextTime() / 1_000_000n + life);
-      return await this.#take(pendingTransaction(readSubmitted(signed).transaction, signed));
+      const lifetimeSecs = 'nonce' in replay ? OWN_LIFETIME_SECS : OWN_LONG_LIFETIME_SECS;
+      const signed = signFor(replay, this.#nextTime() / 1_000_000n + lifetimeSecs);
+      return await this.#accept(pendingTransaction(readSubmitted(signed).transaction, signed));
     });
     this.#mineSoon();
     return pending;
@@ -224,8 +224,8 @@ export class LocalChain {
 
   /** A nonce if mining is automatic and orderless transactions are enabled: more of them can wait. */
   async #nextReplayProtection(sender: Address): Promise<ReplayProtection> {
-    const isSoon = this.#mining.kind === 'auto';
-    if (isSoon && (await this.#maker.executor.isFeatureEnabled(ORDERLESS_FLAG))) {
+    const isAutomatic = this.#mining.kind === 'auto';
+    if (isAutomatic && (await this.#maker.executor.isFeatureEnabled(ORDERLESS_FLAG))) {
       return { nonce: randomBytes(8).readBigUInt64BE() };
     }
     const committed = await this.#maker.sequenceNumber(sender);
@@ -236,7 +236,7 @@ export class LocalChain {
    * @param unsigned accepted instead if a key other than the account's has signed `pending`
    * @returns the accepted one
    */
-  async #take(
+  async #accept(
     pending: PendingTransaction,
     unsigned?: PendingTransaction,
   ): Promise<PendingTransaction> {
@@ -248,9 +248,9 @@ export class LocalChain {
     // A transaction that arrives too early waits for those before it.
     if (refusal !== undefined && refusal.status !== 'SEQUENCE_NUMBER_TOO_NEW') {
       if (refusal.status === 'INVALID_AUTH_KEY' && unsigned !== undefined) {
-        return await this.#take(unsigned);
+        return await this.#accept(unsigned);
       }
-      throw refusedByMachine(refusal.status);
+      throw vmRejection(refusal.status);
     }
     this.#mempool.insert(pending, await this.#maker.sequenceNumber(pending.sender));
     return pending;
@@ -258,7 +258,7 @@ export class LocalChain {
 
   /** Makes blocks, with or without transactions. @param count 1 or more */
   async mine(count = 1): Promise<void> {
-    for (let made = 0; made < count; made += 1) await this.#inTurn(() => this.#block());
+    for (let mined = 0; mined < count; mined += 1) await this.#enqueue(() => this.#block());
   }
 
   /**
@@ -268,10 +268,10 @@ export class LocalChain {
    * @throws OverrideError for values that no ledger could have, or if each block ends its epoch; nothing is edited then
    */
   async edit(edit: StateEdit): Promise<bigint> {
-    const version = await this.#inTurn(async () => {
+    const version = await this.#enqueue(async () => {
       // Impossible edits are refused before the block begins.
       await writesOfEdit(edit, this.#maker.executor);
-      const isDone = await this.#orEnd(async () => {
+      const isDone = await this.#stopOnFailure(async () => {
         const isOpen = (await this.#maker.begin(0n)) || (await this.#maker.begin(0n));
         if (!isOpen) return false;
         await this.#maker.edit(edit);
@@ -310,23 +310,23 @@ export class LocalChain {
 
   /** Removes all pending transactions, or one of them. @returns how many */
   async drop(hash?: Uint8Array): Promise<number> {
-    const dropped = await this.#inTurn(async () => {
+    const dropped = await this.#enqueue(async () => {
       if (hash === undefined) return this.#mempool.clear();
       const pending = this.#mempool.find(hash);
       if (pending === undefined) return 0;
       this.#mempool.remove(pending);
       return 1;
     });
-    this.#tellOfChange();
+    this.#notifyChange();
     return dropped;
   }
 
   /** Resolves when the next block is committed or transactions are dropped. */
   changed(): Promise<void> {
     this.#change ??= new Promise((resolve) => {
-      this.#tellOfChange = () => {
+      this.#notifyChange = () => {
         this.#change = undefined;
-        this.#tellOfChange = () => undefined;
+        this.#notifyChange = () => undefined;
         resolve();
       };
     });
@@ -338,7 +338,7 @@ export class LocalChain {
     clearTimeout(this.#timer);
     this.#mining = { kind: 'manual' };
     this.#failure ??= { reason: new Error('the chain has ended') };
-    await this.#turn;
+    await this.#queue;
   }
 
   /** The time of a block made now. */
@@ -352,12 +352,12 @@ export class LocalChain {
     return BigInt(Date.now()) * 1_000n + this.#aheadUsecs;
   }
 
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#turn.then(() => {
+  #enqueue<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#queue.then(() => {
       if (this.#failure !== undefined) throw this.#failure.reason;
       return work();
     });
-    this.#turn = done.catch(() => undefined);
+    this.#queue = done.catch(() => undefined);
     return done;
   }
 
@@ -367,8 +367,8 @@ export class LocalChain {
     this.#isMining = true;
     const mine = async (): Promise<void> => {
       while (this.#mining.kind === 'auto' && this.#mempool.hasCandidates) {
-        await this.#gather();
-        await this.#inTurn(() => this.#block());
+        await this.#awaitSubmissions();
+        await this.#enqueue(() => this.#block());
       }
     };
     void mine()
@@ -380,10 +380,10 @@ export class LocalChain {
   }
 
   /** Waits for transactions that are being checked, and for those that a client has sent right after them. */
-  async #gather(): Promise<void> {
-    const endMs = performance.now() + MAX_GATHERING_MS;
+  async #awaitSubmissions(): Promise<void> {
+    const endMs = performance.now() + MAX_SUBMISSION_WAIT_MS;
     do await nextTurn();
-    while (this.#arriving > 0 && performance.now() < endMs);
+    while (this.#openSubmissions > 0 && performance.now() < endMs);
   }
 
   /** Sets the timer of the next block that is made without a request. */
@@ -392,22 +392,22 @@ export class LocalChain {
     if (this.#mining.kind === 'manual') return;
     const waitMs = this.#mining.kind === 'interval' ? this.#mining.intervalMs : IDLE_MS;
     this.#timer = setTimeout(() => {
-      void this.#inTurn(() => this.#block())
+      void this.#enqueue(() => this.#block())
         .catch(() => undefined)
         .finally(() => this.#schedule());
     }, waitMs).unref();
   }
 
   #block(): Promise<void> {
-    return this.#orEnd(() => this.#makeBlock());
+    return this.#stopOnFailure(() => this.#makeBlock());
   }
 
   /** A block that fails ends the chain; committed blocks stay. */
-  async #orEnd<T>(makeBlock: () => Promise<T>): Promise<T> {
+  async #stopOnFailure<T>(makeBlock: () => Promise<T>): Promise<T> {
     try {
-      const made = await makeBlock();
-      this.#tellOfChange();
-      return made;
+      const result = await makeBlock();
+      this.#notifyChange();
+      return result;
     } catch (reason) {
       this.#failure ??= { reason };
       this.#fail(reason);
@@ -420,9 +420,9 @@ export class LocalChain {
     if (next !== undefined) this.#aheadUsecs += next - this.#nowUsecs();
     this.#nextUsecs = undefined;
     // A block that ends the epoch has no transactions. If each block ends one, other work gets its turn in between.
-    const isOver = !(await this.#maker.begin(next ?? this.#nowUsecs()));
-    if (isOver && !this.#mempool.hasCandidates) return;
-    if (isOver && !(await this.#maker.begin(this.#nowUsecs()))) return;
+    const isComplete = !(await this.#maker.begin(next ?? this.#nowUsecs()));
+    if (isComplete && !this.#mempool.hasCandidates) return;
+    if (isComplete && !(await this.#maker.begin(this.#nowUsecs()))) return;
     const { committed, endsEpoch } = await this.#addTransactions();
     if (endsEpoch) await this.#maker.commit();
     else await this.#maker.end();
@@ -434,21 +434,21 @@ export class LocalChain {
   async #addTransactions() {
     const committed: PendingTransaction[] = [];
     let endsEpoch = false;
-    let turnMs = performance.now();
+    let yieldedMs = performance.now();
     const isAuto = this.#mining.kind === 'auto';
     const endMs = isAuto ? performance.now() + MAX_BLOCK_MS : Number.POSITIVE_INFINITY;
     for (const pending of this.#mempool.candidates()) {
       const nowMs = performance.now();
       if (endsEpoch || committed.length >= MAX_BLOCK_TRANSACTIONS || nowMs > endMs) break;
-      if (nowMs - turnMs > TURN_MS) {
+      if (nowMs - yieldedMs > YIELD_INTERVAL_MS) {
         await nextTurn();
-        turnMs = performance.now();
+        yieldedMs = performance.now();
       }
       const outcome = await this.#outcomeOf(pending);
       if (outcome?.isCommitted === true) {
         committed.push(pending);
         endsEpoch = outcome.endsEpoch;
-      } else if (outcome?.statusCode !== TOO_NEW) this.#mempool.remove(pending);
+      } else if (outcome?.statusCode !== SEQUENCE_NUMBER_TOO_NEW) this.#mempool.remove(pending);
     }
     return { committed, endsEpoch };
   }
@@ -487,4 +487,4 @@ function checkTime(usecs: bigint): void {
   throw new RangeError(`a time of ${usecs} microseconds is not between the years 1970 and 9999`);
 }
 
-const TOO_NEW = BigInt(STATUS.SEQUENCE_NUMBER_TOO_NEW);
+const SEQUENCE_NUMBER_TOO_NEW = BigInt(STATUS.SEQUENCE_NUMBER_TOO_NEW);

@@ -208,12 +208,12 @@ export class Mempool {
     }
     const isOrderless = nonce !== undefined;
     const { size } = isOrderless ? account.orderless : account.ordered;
-    const most = isOrderless ? maxOrderlessOfAccount : maxOfAccount;
-    if (size < most) return;
+    const limit = isOrderless ? maxOrderlessOfAccount : maxOfAccount;
+    if (size < limit) return;
     const kind = isOrderless ? 'orderless' : 'seq number';
     const text =
       `Mempool over capacity for account. Number of ${kind} transactions from account: ${size} ` +
-      `Capacity per account: ${most}`;
+      `Capacity per account: ${limit}`;
     throw new SubmitError('mempool_is_full', text);
   }
 

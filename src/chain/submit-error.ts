@@ -30,7 +30,7 @@ const STATUS_TYPES = [
   'Execution',
 ] as const;
 
-export function refusedByMachine(status: StatusName): SubmitError {
+export function vmRejection(status: StatusName): SubmitError {
   const code = STATUS[status];
   const type = STATUS_TYPES[Math.floor(code / 1_000)] ?? 'Unknown';
   return new SubmitError('vm_error', `Invalid transaction: Type: ${type} Code: ${status}`, code);

@@ -4,7 +4,7 @@
  */
 import { Command, CommanderError } from 'commander';
 import { jsonText, ReportedFailure } from '../node/commands/command-line.ts';
-import { hidePasswords, shownArguments } from '../node/locations/shown-location.ts';
+import { hidePasswords, redactedArguments } from '../node/locations/redacted-location.ts';
 import { NodeError } from '../node/node-error.ts';
 import { packageVersion } from '../node/settings/settings.ts';
 
@@ -154,7 +154,7 @@ function failureOf(error: unknown): Failure {
 /** Commander's text for a wrong command line, as one line. */
 function usageText(text: string): string {
   // Commander repeats an unknown option with its value, which may contain a password.
-  const [what, hint] = shownArguments(text.replace(/^error: /, '').split('\n'));
+  const [what, hint] = redactedArguments(text.replace(/^error: /, '').split('\n'));
   const nearest = /^\(Did you mean (.*)\?\)$/.exec(hint ?? '')?.[1];
   return nearest === undefined
     ? `${what}; --help shows the options`

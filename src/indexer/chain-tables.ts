@@ -49,7 +49,7 @@ export class ChainTables {
   }
 
   /** Reads the tables that earlier transactions revealed, if there are not too many. */
-  async learn(database: Database): Promise<void> {
+  async load(database: Database): Promise<void> {
     const { rows } = await database.query(
       `SELECT ${COLUMNS} FROM table_metadatas LIMIT ${this.#maxTables + 1}`,
     );
@@ -66,7 +66,7 @@ export class ChainTables {
     if (this.#layouts.size > MAX_LAYOUTS || page.some(({ writesModules }) => writesModules)) {
       this.#layouts.clear();
     }
-    for (const facts of page) facts.newTables = await this.#toldBy(view, facts);
+    for (const facts of page) facts.newTables = await this.#tablesRevealedBy(view, facts);
     if (!this.#isComplete) await this.#lookUp(database, page);
     for (const facts of page) {
       const found = facts.newTables.filter((table) => this.#addNew(table));
@@ -82,13 +82,13 @@ export class ChainTables {
     this.#waiting = new Map();
   }
 
-  async #toldBy(view: LedgerView, { writes }: TransactionFacts): Promise<TableFacts[]> {
-    const told: TableFacts[] = [];
+  async #tablesRevealedBy(view: LedgerView, { writes }: TransactionFacts): Promise<TableFacts[]> {
+    const tables: TableFacts[] = [];
     for (const { type, data, address } of writes) {
       const tagged = (await this.#layoutsOf(view, type))?.tagged;
-      if (tagged !== undefined) eachTable(tagged, data, address, (table) => told.push(table));
+      if (tagged !== undefined) visitTables(tagged, data, address, (table) => tables.push(table));
     }
-    return told;
+    return tables;
   }
 
   async #lookUp(database: Database, page: readonly TransactionFacts[]): Promise<void> {
@@ -154,17 +154,17 @@ export class ChainTables {
       await this.#layoutsOf(view, valueType),
     ];
     if (keyLayouts === undefined || valueLayouts === undefined) return undefined;
-    const shownKey = jsonOf(keyLayouts.shown, key);
-    const shownValue = value === undefined ? undefined : jsonOf(valueLayouts.shown, value);
-    if (shownKey === undefined || (value !== undefined && shownValue === undefined)) {
+    const keyJson = jsonOf(keyLayouts.shown, key);
+    const valueJson = value === undefined ? undefined : jsonOf(valueLayouts.shown, value);
+    if (keyJson === undefined || (value !== undefined && valueJson === undefined)) {
       return undefined;
     }
-    if (valueLayouts.tagged !== undefined && shownValue !== undefined) {
-      eachTable(valueLayouts.tagged, shownValue, owner, (inner) => {
+    if (valueLayouts.tagged !== undefined && valueJson !== undefined) {
+      visitTables(valueLayouts.tagged, valueJson, owner, (inner) => {
         if (this.#addNew(inner)) found.push(inner);
       });
     }
-    return { keyType, valueType, key: shownKey, value: shownValue, owner };
+    return { keyType, valueType, key: keyJson, value: valueJson, owner };
   }
 
   async #layoutsOf(view: LedgerView, type: string): Promise<TypeLayouts | undefined> {
@@ -231,36 +231,42 @@ function hasTable(layout: Layout): boolean {
   return false;
 }
 
-type TellTable = (table: TableFacts) => void;
+type TableVisitor = (table: TableFacts) => void;
 
 /** @param value JSON of a value of the layout */
-function eachTable(layout: Layout, value: unknown, owner: string, tell: TellTable): void {
+function visitTables(layout: Layout, value: unknown, owner: string, visit: TableVisitor): void {
   const types = tableOf(layout);
   if (types !== undefined) {
     const [keyType, valueType] = types;
     const { handle } = value as { readonly handle: string };
-    tell({ handle: fullAddress(handle), keyType, valueType, owner });
+    visit({ handle: fullAddress(handle), keyType, valueType, owner });
     return;
   }
   switch (layout.kind) {
     case 'vector': {
       // An Option is shown as a struct.
       const items = Array.isArray(value) ? value : ((value as Fields | undefined)?.vec ?? []);
-      for (const item of items as readonly unknown[]) eachTable(layout.element, item, owner, tell);
+      for (const item of items as readonly unknown[])
+        visitTables(layout.element, item, owner, visit);
       break;
     }
     case 'struct':
-      eachField(layout, value, owner, tell);
+      visitFields(layout, value, owner, visit);
       break;
     case 'enum': {
       const { __variant__: name } = value as { readonly __variant__?: string };
       const variant = layout.variants.find((one) => one.name === name);
-      if (variant !== undefined) eachField(variant, value, owner, tell);
+      if (variant !== undefined) visitFields(variant, value, owner, visit);
     }
   }
 }
 
-function eachField({ fields }: LayoutFields, value: unknown, owner: string, tell: TellTable): void {
+function visitFields(
+  { fields }: LayoutFields,
+  value: unknown,
+  owner: string,
+  visit: TableVisitor,
+): void {
   if (typeof value !== 'object' || value === null) return;
-  for (const { name, layout } of fields) eachTable(layout, (value as Fields)[name], owner, tell);
+  for (const { name, layout } of fields) visitTables(layout, (value as Fields)[name], owner, visit);
 }

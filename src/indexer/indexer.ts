@@ -7,7 +7,7 @@ import type { LedgerView } from '../ledger/ledger-view.ts';
 import type { LedgerReader } from '../ledger/open.ts';
 import { oldestTransaction } from '../store/columns/head.ts';
 import { ChainTables } from './chain-tables.ts';
-import { type CopiedRows, type Database, hasMovedOn, type Statement } from './database/session.ts';
+import { type CopiedRows, type Database, isConflict, type Statement } from './database/session.ts';
 import type { PageReader } from './ledger-pages.ts';
 import { LedgerTransactions } from './ledger-transactions.ts';
 import { CoinPairs } from './processors/coin-pairs.ts';
@@ -47,7 +47,7 @@ export class Indexer {
   readonly #options: IndexerOptions;
   #progress: Progress | undefined;
   /** Whether tables of this version of Daybook have been read or created. */
-  #haveBeenRead = false;
+  #haveTablesBeenUsed = false;
   readonly #pairs = new CoinPairs();
   #tables: ChainTables;
   /** The last view that the tables were filled from completely. Its history is that of the tables. */
@@ -75,7 +75,7 @@ export class Indexer {
   /** Number of versions that the tables do not have yet. Rejects as `reachHead`. */
   async lag(): Promise<bigint> {
     const view = await this.#options.ledger.view();
-    const known = await this.#knownFor(view);
+    const known = await this.#storedProgressFor(view);
     return view.state.version + 1n - (known?.nextVersion ?? this.#firstVersionOf(view));
   }
 
@@ -83,7 +83,7 @@ export class Indexer {
   async removeTables(): Promise<void> {
     await this.#filling?.catch(() => undefined);
     await removeTables(this.database);
-    this.#haveBeenRead = false;
+    this.#haveTablesBeenUsed = false;
     this.#forget();
   }
 
@@ -118,15 +118,15 @@ export class Indexer {
         if (!this.#isClosed) this.#checked = view;
       } catch (error) {
         this.#forget();
-        if (!hasMovedOn(error)) throw error;
+        if (!isConflict(error)) throw error;
         await delay(OTHER_WRITER_MS);
       }
     }
   }
 
   async #fillFrom(view: LedgerView, firstVersion: bigint): Promise<void> {
-    const isFar = view.state.version - firstVersion >= MIN_VERSIONS_OF_READER;
-    const reader = isFar ? this.#options.openReader?.() : undefined;
+    const hasLargeBacklog = view.state.version - firstVersion >= MIN_VERSIONS_OF_READER;
+    const reader = hasLargeBacklog ? this.#options.openReader?.() : undefined;
     const transactions = new LedgerTransactions(view, reader);
     const rows = new RowBuffer();
     let nextVersion = firstVersion;
@@ -177,31 +177,35 @@ export class Indexer {
     { timestamp, transaction }: TransactionFacts,
   ): Promise<void> {
     const before = this.#progress!;
-    const reached = { ...before, nextVersion, lastRoot: transaction.accumulator_root_hash };
-    const moved = progressStatements(before, reached, timestamp);
+    const progress = { ...before, nextVersion, lastRoot: transaction.accumulator_root_hash };
+    const advanceProgress = progressStatements(before, progress, timestamp);
     // If this fails, it may still have been committed, or another process may have committed.
-    await this.database.transaction([...moved, ...statements]);
-    this.#progress = reached;
+    await this.database.transaction([...advanceProgress, ...statements]);
+    this.#progress = progress;
   }
 
   /** The progress of the tables for the history of a view. Recreates tables of a different history. */
   async #progressFor(view: LedgerView): Promise<Progress> {
-    const known = await this.#knownFor(view);
+    const known = await this.#storedProgressFor(view);
     if (known === undefined) {
       this.#forget();
-      const made = await makeTables(this.database, view.state.chainId, this.#firstVersionOf(view));
-      await this.#tables.learn(this.database);
-      this.#haveBeenRead = true;
-      return made;
+      const created = await makeTables(
+        this.database,
+        view.state.chainId,
+        this.#firstVersionOf(view),
+      );
+      await this.#tables.load(this.database);
+      this.#haveTablesBeenUsed = true;
+      return created;
     }
-    if (this.#progress === undefined) await this.#tables.learn(this.database);
-    this.#haveBeenRead = true;
+    if (this.#progress === undefined) await this.#tables.load(this.database);
+    this.#haveTablesBeenUsed = true;
     return known;
   }
 
   /** The progress of the tables; `undefined` if their history is not the view's. */
-  async #knownFor(view: LedgerView): Promise<Progress | undefined> {
-    const known = this.#progress ?? (await readProgress(this.database, this.#haveBeenRead));
+  async #storedProgressFor(view: LedgerView): Promise<Progress | undefined> {
+    const known = this.#progress ?? (await readProgress(this.database, this.#haveTablesBeenUsed));
     const isOfLedger =
       known !== undefined &&
       known.chainId === view.state.chainId &&

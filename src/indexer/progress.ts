@@ -2,7 +2,7 @@
 import { StoreError } from '../store/store-error.ts';
 import type { Database, Statement } from './database/session.ts';
 import { PROCESSOR_NAMES } from './processors/index.ts';
-import { makingStatements, PROGRESS_TABLE, removingStatement, SCHEMA_FORMAT } from './schema.ts';
+import { creationStatements, PROGRESS_TABLE, removingStatement, SCHEMA_FORMAT } from './schema.ts';
 
 export interface Progress {
   readonly chainId: number;
@@ -14,21 +14,21 @@ export interface Progress {
 }
 
 /**
- * @param haveBeenRead whether this process has used the tables before. If another version of Daybook has recreated them
- *   since, that version runs beside this one, and the two would recreate them forever
+ * @param haveTablesBeenUsed whether this process has used the tables before. If another version of Daybook has
+ *   recreated them since, that version runs beside this one, and the two would recreate them forever
  * @returns `undefined` if there are no tables, or only those of another version of Daybook
  * @throws StoreError `store_foreign`
  */
 export async function readProgress(
   database: Database,
-  haveBeenRead: boolean,
+  haveTablesBeenUsed: boolean,
 ): Promise<Progress | undefined> {
   if (!(await hasProgress(database))) return undefined;
   const { rows } = await database.query(`SELECT * FROM ${PROGRESS_TABLE}`);
   const row = rows[0];
   if (row === undefined) return undefined;
   if (row.format !== SCHEMA_FORMAT) {
-    if (!haveBeenRead) return undefined;
+    if (!haveTablesBeenUsed) return undefined;
     throw new StoreError(
       'store_foreign',
       `another version of Daybook has made the tables in schema ${database.schema} again: run one version, ` +
@@ -50,7 +50,7 @@ async function hasProgress(database: Database): Promise<boolean> {
 
 /** Removes the tables if they exist. @throws StoreError as `makeTables` */
 export async function removeTables(database: Database): Promise<void> {
-  await refuseOthers(database);
+  await assertOwnSchema(database);
   await database.transaction([{ text: removingStatement(database.schema), parameters: [] }]);
 }
 
@@ -63,17 +63,17 @@ export async function makeTables(
   chainId: number,
   firstVersion: bigint,
 ): Promise<Progress> {
-  await refuseOthers(database);
-  const isThere = await hasProgress(database);
+  await assertOwnSchema(database);
+  const hasTables = await hasProgress(database);
   await database.transaction([
     // Other processes may create them at the same time. The second one then finds them.
     { text: 'SELECT pg_advisory_xact_lock(hashtext($1))', parameters: [database.schema] },
     {
       text: `SELECT 1 WHERE (to_regclass('${PROGRESS_TABLE}') IS NOT NULL) = $1::boolean`,
-      parameters: [String(isThere)],
+      parameters: [String(hasTables)],
       isGuard: true,
     },
-    { text: makingStatements(database.schema), parameters: [] },
+    { text: creationStatements(database.schema), parameters: [] },
     {
       text: `INSERT INTO ${PROGRESS_TABLE} VALUES (true, $1, $2, $3, $3, NULL)`,
       parameters: [SCHEMA_FORMAT, String(chainId), String(firstVersion)],
@@ -90,7 +90,7 @@ export async function makeTables(
 /**
  * A schema is removed with everything in it, so it must be one that Daybook created. @throws StoreError `store_foreign`
  */
-async function refuseOthers(database: Database): Promise<void> {
+async function assertOwnSchema(database: Database): Promise<void> {
   const { schema } = database;
   const { rows } = await database.query(
     'SELECT to_regnamespace($1) IS NULL OR to_regclass($2) IS NOT NULL AS ours',

@@ -23,7 +23,7 @@ export function removingStatement(schema: string): string {
 }
 
 /** The statements that create all tables, in place of existing ones. */
-export function makingStatements(schema: string): string {
+export function creationStatements(schema: string): string {
   return [removingStatement(schema), `CREATE SCHEMA "${schema}"`, tableStatements()].join(';\n');
 }
 

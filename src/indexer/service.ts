@@ -11,7 +11,7 @@ import { Indexer, type IndexerOptions } from './indexer.ts';
 /** If more versions than this are missing, a whole ledger is being filled in, and queries wait only a moment. */
 const MAX_AWAITED_VERSIONS = 20_000n;
 /** Interval at which a follower checks for new versions, in milliseconds. */
-const LOOK_INTERVAL_MS = 50;
+const POLL_INTERVAL_MS = 50;
 
 /** In milliseconds. */
 const WAITS = {
@@ -71,10 +71,10 @@ export class IndexerService {
       const opened = await within(this.#open(), limit);
       if (opened === undefined) throw new Error("the indexer's database does not open in time");
       const { indexer } = opened;
-      const reached = this.#catchUp(indexer);
+      const caughtUp = this.#catchUp(indexer);
       const lag = (await within(indexer.lag(), limit)) ?? 0n;
-      const isFar = lag > MAX_AWAITED_VERSIONS;
-      await within(reached, isFar ? pause(this.#waits.shortMs, signal) : limit);
+      const hasLargeBacklog = lag > MAX_AWAITED_VERSIONS;
+      await within(caughtUp, hasLargeBacklog ? pause(this.#waits.shortMs, signal) : limit);
       return indexer.database;
     } finally {
       ended.abort();
@@ -97,9 +97,9 @@ export class IndexerService {
         const { indexer } = await this.#open();
         await this.#catchUp(indexer);
       } catch (error) {
-        this.#noteFailure(error);
+        this.#recordFailure(error);
       }
-      await pause(Math.max(LOOK_INTERVAL_MS, this.#retryAtMs - performance.now()), signal);
+      await pause(Math.max(POLL_INTERVAL_MS, this.#retryAtMs - performance.now()), signal);
     }
   }
 
@@ -110,11 +110,11 @@ export class IndexerService {
       await indexer.reachHead();
       this.#failures = 0;
     } catch (error) {
-      this.#noteFailure(error);
+      this.#recordFailure(error);
     }
   }
 
-  #noteFailure(error: unknown): void {
+  #recordFailure(error: unknown): void {
     const nowMs = performance.now();
     // All callers that wait for the same fill get its failure. It is only counted once.
     if (nowMs < this.#retryAtMs || this.#ended.signal.aborted) return;
@@ -133,7 +133,7 @@ export class IndexerService {
       this.#opening = undefined;
     }
     this.#opening ??= this.#begin(ended).catch((error: unknown) => {
-      this.#noteFailure(error);
+      this.#recordFailure(error);
       const waitMs = this.#retryAtMs - performance.now();
       // Until then each query gets this failure.
       void pause(waitMs, this.#ended.signal).then(() => {

@@ -29,7 +29,7 @@ export interface CommitterOptions {
    * Called when the disk is full or the store cannot be reached. The same chunks are committed again when it resolves.
    * If it is absent, the error is thrown.
    */
-  readonly onTrouble?: (error: StoreError) => Promise<void>;
+  readonly onTransientError?: (error: StoreError) => Promise<void>;
 }
 
 interface PendingCommit {
@@ -104,7 +104,7 @@ export class Committer {
     const startedMs = performance.now();
     const done = this.#writer.append(chunk).then(({ head }) => {
       const commitMs = performance.now() - startedMs;
-      this.#translator.forget(head.version);
+      this.#translator.onCommitted(head.version);
       const transactions = chunk.transactions.length;
       this.#options.onCommit?.({ head, transactions, translateMs, commitMs });
     });
@@ -130,13 +130,14 @@ export class Committer {
     }
   }
 
-  /** Waits for the disk or the store if the caller has `onTrouble`. @throws the failure if waiting cannot help */
+  /** Waits for the disk or the store if the caller has `onTransientError`. @throws the failure if waiting is no help */
   async #waitAfter(error: unknown): Promise<void> {
-    const { onTrouble } = this.#options;
+    const { onTransientError } = this.#options;
     try {
-      const mayPass = isStoreError(error, 'store_full') || isTransient(error);
-      if (this.#failure !== undefined || onTrouble === undefined || !mayPass) throw error;
-      await onTrouble(error as StoreError);
+      const isRetryable = isStoreError(error, 'store_full') || isTransient(error);
+      if (this.#failure !== undefined || onTransientError === undefined || !isRetryable)
+        throw error;
+      await onTransientError(error as StoreError);
     } catch (reason) {
       this.#failure ??= { reason };
       throw this.#failure.reason;

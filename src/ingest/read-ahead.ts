@@ -1,13 +1,13 @@
 /** Reads files before they are needed. */
 
 /** Number of files that are requested before they are needed. This also bounds the number of files in memory. */
-const FILES_AHEAD = 4;
+const MAX_FILES_AHEAD = 4;
 
 /** Reads some of the items ahead, in their order. @throws what `read` throws for the item whose turn it is */
 export async function* readAhead<T, R>(
   items: Iterable<T>,
   read: (item: T) => Promise<R>,
-  most = FILES_AHEAD,
+  maxAhead = MAX_FILES_AHEAD,
 ): AsyncGenerator<readonly [T, R], void, undefined> {
   const ahead: (readonly [T, Promise<R>])[] = [];
   for (const item of items) {
@@ -15,7 +15,7 @@ export async function* readAhead<T, R>(
     // Awaited in its turn; until then a failure is not "unhandled".
     reading.catch(() => undefined);
     ahead.push([item, reading]);
-    if (ahead.length < most) continue;
+    if (ahead.length < maxAhead) continue;
     const [next, result] = ahead.shift()!;
     yield [next, await result];
   }

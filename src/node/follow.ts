@@ -22,7 +22,7 @@ import type { LedgerWriter } from '../store/write/writer.ts';
 import { ExecutionDifference, FollowedExecution } from '../verify/execution/followed-execution.ts';
 import { readWaypoint } from './init.ts';
 import { NodeError } from './node-error.ts';
-import { asNodeError, openStoreWriter, refuseUsedLocation, withWriter } from './open-store.ts';
+import { asNodeError, assertUnusedLocation, openStoreWriter, withWriter } from './open-store.ts';
 import { durationText, grouped, LINE_INTERVAL_MS, type ProgressLine } from './progress.ts';
 import { PendingFailure } from './shutdown.ts';
 
@@ -92,7 +92,7 @@ export async function followIntoFolder(
   signal: AbortSignal,
 ): Promise<FollowReport> {
   const options = followOptions(request);
-  await refuseUsedLocation(data);
+  await assertUnusedLocation(data);
   const counters = new FollowCounters();
   const context = { logger, line, signal };
   try {
@@ -103,7 +103,7 @@ export async function followIntoFolder(
         const head = await follow(writer, options, counters, { ...context, check });
         return { head, chainId: writer.identity?.chainId, counters };
       },
-      (location) => openToWrite(location, request.standby === true, logger, signal),
+      (location) => openStandbyWriter(location, request.standby === true, logger, signal),
     );
   } catch (error) {
     throw asFollowError(error);
@@ -111,7 +111,7 @@ export async function followIntoFolder(
 }
 
 /** Opens a store for writing. @param isStandby whether to wait while another process writes it */
-export function openToWrite(
+export function openStandbyWriter(
   data: string,
   isStandby: boolean,
   logger: Logger,
@@ -218,7 +218,7 @@ async function follow(
       onProgress?.(head, upstreamVersion);
       progress.update(head?.version, upstreamVersion);
     },
-    trouble: (error, delayMs) => {
+    retrying: (error, delayMs) => {
       progress.clear();
       const facts = { err: error, retry_in_ms: Math.round(delayMs) };
       logger.warn(facts, 'following continues after a fault');

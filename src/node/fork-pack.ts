@@ -4,7 +4,7 @@ import { forkAnchor } from '../state/fork/make-fork.ts';
 import { FORK_LAYOUT } from '../store/columns/fork-columns.ts';
 import { copySqliteFile, openSqliteReader } from '../store/sqlite/sqlite-store.ts';
 import type { StoreReader } from '../store/store.ts';
-import { refuseDatabase } from './fork-store.ts';
+import { assertForkFolder } from './fork-store.ts';
 import { FolderLocation } from './locations/folder-location.ts';
 import { NodeError, reasonOf } from './node-error.ts';
 import { asNodeError, emptyStoreError } from './open-store.ts';
@@ -26,10 +26,10 @@ interface PackReport {
  * the name is replaced. @throws NodeError `bad_setting`, `no_ledger`, `data_not_usable`
  */
 export async function packFork(data: string, file: string): Promise<PackReport> {
-  refuseDatabase(data);
+  assertForkFolder(data);
   const unfinished = `${file}.unfinished`;
   try {
-    await refuseEmpty(openSqliteReader({ directory: data, layout: FORK_LAYOUT }), data);
+    await assertNotEmpty(openSqliteReader({ directory: data, layout: FORK_LAYOUT }), data);
     await copySqliteFile(data, unfinished, () => undefined, FORK_LAYOUT);
     const bytes = readFileSync(unfinished);
     const pack = await packedStore(bytes);
@@ -56,7 +56,7 @@ export async function packFork(data: string, file: string): Promise<PackReport> 
  * @throws NodeError `bad_setting`, `file_not_readable`, `damaged`, `ledger_exists`, `data_not_usable`
  */
 export async function unpackFork(file: string, data: string): Promise<PackReport> {
-  refuseDatabase(data);
+  assertForkFolder(data);
   const pack = readInputFile(file, 'packed fork', MAX_PACK_BYTES);
   const bytes = await unpackedStore(pack, MAX_UNPACKED_BYTES).catch(() => undefined);
   if (bytes === undefined) {
@@ -64,14 +64,14 @@ export async function unpackFork(file: string, data: string): Promise<PackReport
   }
   const location = new FolderLocation(data, FORK_LAYOUT);
   try {
-    await location.restoreStore(bytes, (store) => refuseEmpty(store, data));
+    await location.restoreStore(bytes, (store) => assertNotEmpty(store, data));
   } catch (cause) {
     throw asNodeError(cause);
   }
   return reportOf(pack, bytes);
 }
 
-async function refuseEmpty(store: StoreReader, data: string): Promise<void> {
+async function assertNotEmpty(store: StoreReader, data: string): Promise<void> {
   const anchor = await forkAnchor(store);
   if (anchor === undefined) throw emptyStoreError(data);
 }

@@ -11,7 +11,7 @@ import { isPostgresUrl } from '../store/postgres/location.ts';
 import { openSqliteReader, openSqliteStore } from '../store/sqlite/sqlite-store.ts';
 import type { Store, StoreReader } from '../store/store.ts';
 import { NodeError } from './node-error.ts';
-import { emptyStoreError, hasStore, refuseNoLocation, refuseUsedLocation } from './open-store.ts';
+import { assertLocation, assertUnusedLocation, emptyStoreError, hasStore } from './open-store.ts';
 import type { NodeSettings } from './settings/settings.ts';
 import { namedBase } from './settings/upstream-url.ts';
 import type { StopList } from './shutdown.ts';
@@ -28,7 +28,7 @@ interface ForkRequest {
 }
 
 /** Settings that contradict a fork. */
-const CONTRARY = [
+const CONFLICTING_SETTINGS = [
   ...(['follow', 'upstream', 'waypoint', 'bootstrap', 'standby', 'produce'] as const),
   ...(['keepVersions', 'keepSeconds', 'keepAccounts', 'keepAccountsFile'] as const),
 ];
@@ -49,7 +49,7 @@ export async function openForkStore(
     checkVersion(data, anchor, request?.version);
     return { store, openSource: forkSource(offlineSource(data)) };
   }
-  if (!(await hasStore(data))) await refuseUsedLocation(data);
+  if (!(await hasStore(data))) await assertUnusedLocation(data);
   const store = await openSqliteStore({ directory: data, layout: FORK_LAYOUT });
   stopList.add('the store', () => store.close());
   const { forkRequestsPerSecond: requestsPerSecond } = settings;
@@ -88,33 +88,34 @@ async function openRecorder(
 }
 
 /** @throws NodeError `bad_setting` for a version that the fork is not at */
-function checkVersion(data: string, anchor: ForkAnchor, asked: bigint | undefined): void {
-  if (asked === undefined || asked === anchor.version) return;
-  throw refused(
-    `${data} is a fork at version ${anchor.version}, not ${asked}: give another folder`,
+function checkVersion(data: string, anchor: ForkAnchor, requested: bigint | undefined): void {
+  if (requested === undefined || requested === anchor.version) return;
+  throw badSetting(
+    `${data} is a fork at version ${anchor.version}, not ${requested}: give another folder`,
   );
 }
 
 /** @returns `undefined` if no node is named: a fork without its upstream needs none */
 function forkRequest(settings: NodeSettings): ForkRequest | undefined {
   const { fork, data, workers } = settings;
-  refuseDatabase(data);
-  const contrary = CONTRARY.find((name) => Boolean(settings[name]));
-  if (contrary !== undefined) throw refused(`a fork does not go together with ${contrary}`);
-  if (workers > 1) throw refused('a fork is served by one process: --workers 1');
+  assertForkFolder(data);
+  const conflicting = CONFLICTING_SETTINGS.find((name) => Boolean(settings[name]));
+  if (conflicting !== undefined)
+    throw badSetting(`a fork does not go together with ${conflicting}`);
+  if (workers > 1) throw badSetting('a fork is served by one process: --workers 1');
   if (fork === '') return undefined;
   const [, url = '', version] = /^(.*?)(?:@(\d{1,20}))?$/s.exec(fork) ?? [];
   const base = namedBase(url, 'fork: ');
-  if (/@[^/]*$/.test(url)) throw refused('fork: after the @ there must be a version, a number');
+  if (/@[^/]*$/.test(url)) throw badSetting('fork: after the @ there must be a version, a number');
   return { base, version: version === undefined ? undefined : BigInt(version) };
 }
 
 /** @throws NodeError `bad_setting` */
-export function refuseDatabase(data: string): void {
-  if (isPostgresUrl(data)) throw refused('a fork is a folder: it cannot be in PostgreSQL');
-  refuseNoLocation(data);
+export function assertForkFolder(data: string): void {
+  if (isPostgresUrl(data)) throw badSetting('a fork is a folder: it cannot be in PostgreSQL');
+  assertLocation(data);
 }
 
-function refused(message: string): NodeError {
+function badSetting(message: string): NodeError {
   return new NodeError('bad_setting', message, { exitCode: 2 });
 }

@@ -7,7 +7,7 @@ import { type ChainMemory, LocalChain, type Mining } from '../chain/local-chain.
 import { signedBytes } from '../chain/pending-transaction.ts';
 import type { OpenSource } from '../state/source.ts';
 import type { LedgerWriter } from '../store/write/writer.ts';
-import { waitInTrouble } from './commit-trouble.ts';
+import { commitRetryOptions } from './commit-retry.ts';
 import type { StopList } from './shutdown.ts';
 
 interface OpenChainOptions {
@@ -33,7 +33,7 @@ export async function openLocalChain(
   const ended = new AbortController();
   const chain = await LocalChain.open(writer, {
     ...options,
-    ...waitInTrouble('the chain', logger, ended.signal),
+    ...commitRetryOptions('the chain', logger, ended.signal),
     onFault: (err, { hash }) =>
       logger.error({ err, hash: hash.toString('hex') }, 'a transaction cannot be executed here'),
   });
@@ -52,8 +52,8 @@ export function submissionsTo(chain: LocalChain): Submissions {
       return { hash: pending.hash, signed: signedBytes(pending) };
     },
     submitAll: async (signed) => {
-      const taken = await chain.submitAll(signed);
-      return taken.map((one) => (one instanceof Error ? one : undefined));
+      const results = await chain.submitAll(signed);
+      return results.map((one) => (one instanceof Error ? one : undefined));
     },
     changed: () => chain.changed(),
     transactionByHash: async (hash) => {

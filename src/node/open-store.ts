@@ -13,12 +13,12 @@ import { isStoreError, StoreError } from '../store/store-error.ts';
 import { LedgerWriter } from '../store/write/writer.ts';
 import { FolderLocation } from './locations/folder-location.ts';
 import type { LedgerLocation } from './locations/location.ts';
-import { shownLocation } from './locations/shown-location.ts';
+import { redactedLocation } from './locations/redacted-location.ts';
 import { NodeError, type NodeErrorCode } from './node-error.ts';
 
 /** @param data a folder, or `postgres://…` @throws NodeError `bad_setting` */
 async function locationOf(data: string): Promise<LedgerLocation> {
-  refuseNoLocation(data);
+  assertLocation(data);
   if (!isPostgresUrl(data)) return new FolderLocation(data);
   // Loaded here: most ledgers are in folders.
   const { schemaLocation } = await import('./locations/postgres-location.ts');
@@ -38,7 +38,7 @@ async function at<T>(data: string, work: (location: LedgerLocation) => Promise<T
  * A mistyped `postgres://…`, or a URL for another program, creates no folder, and is not repeated: it may contain a
  * password. @throws NodeError `bad_setting`
  */
-export function refuseNoLocation(data: string): void {
+export function assertLocation(data: string): void {
   if (isPostgresUrl(data)) return;
   // Schemes may be nested, as in jdbc:postgresql://….
   if (data !== '' && !/^\s*(?:postgres(?:ql)?:|[^/]*:\/\/)/i.test(data)) return;
@@ -203,9 +203,9 @@ export function restoreStore<T>(
 }
 
 /** Accepts a location that is free or has a ledger. @throws NodeError `data_not_usable` */
-export function refuseUsedLocation(data: string): Promise<void> {
+export function assertUnusedLocation(data: string): Promise<void> {
   return at(data, async (location) => {
-    if (!(await location.hasStore())) await location.refuseUsed();
+    if (!(await location.hasStore())) await location.assertUnused();
   });
 }
 
@@ -214,15 +214,15 @@ export function noLedgerError(data: string): Promise<NodeError> {
 }
 
 async function noLedgerAt(location: LedgerLocation): Promise<NodeError> {
-  const { shown } = location;
+  const { displayName } = location;
   const why = (await location.isUnfinished())
     ? ': a command that was to make one was cut off, or is at work'
     : '';
   return new NodeError(
     'no_ledger',
-    `there is no ledger in ${shown}${why}; make one: ` +
-      `daybook init --data ${shown} --genesis FILE --waypoint FILE, ` +
-      `or of a sample: daybook sample --data ${shown}`,
+    `there is no ledger in ${displayName}${why}; make one: ` +
+      `daybook init --data ${displayName} --genesis FILE --waypoint FILE, ` +
+      `or of a sample: daybook sample --data ${displayName}`,
   );
 }
 
@@ -243,7 +243,7 @@ async function closing<S extends Pick<StoreReader, 'close'>, T>(
 export function emptyStoreError(data: string): NodeError {
   return new NodeError(
     'no_ledger',
-    `the store in ${shownLocation(data)} holds no ledger yet: ` +
+    `the store in ${redactedLocation(data)} holds no ledger yet: ` +
       'a command that was to make one was cut off, run it again',
   );
 }

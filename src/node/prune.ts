@@ -102,7 +102,7 @@ export async function startPruning(
   const abort = new AbortController();
   const { signal } = abort;
   const pin = () =>
-    ifStoreTakesIt(logger, async () => {
+    ifStoreAvailable(logger, async () => {
       const { size } = await pruner.pinAccounts(accounts);
       logger.info({ accounts: size }, 'the history of accounts is kept');
     });
@@ -116,7 +116,7 @@ export async function startPruning(
       if (!arePinned) await rest(RETRY_INTERVAL_MS);
     }
     while (policy !== undefined) {
-      const isDone = await ifStoreTakesIt(logger, async () => {
+      const isDone = await ifStoreAvailable(logger, async () => {
         const { head, versions, steps } = await pruner.run(policy, signal);
         if (versions === 0n) return;
         const oldest = String(head.oldestVersion);
@@ -136,7 +136,7 @@ export async function startPruning(
 }
 
 /** Runs `work`. @returns false, and logs it, if the disk is full or the store cannot be reached */
-async function ifStoreTakesIt(logger: Logger, work: () => Promise<void>): Promise<boolean> {
+async function ifStoreAvailable(logger: Logger, work: () => Promise<void>): Promise<boolean> {
   try {
     await work();
     return true;

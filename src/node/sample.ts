@@ -10,7 +10,7 @@ import { LEDGER_IDENTITY } from '../store/columns/identity-column.ts';
 import type { StoreReader } from '../store/store.ts';
 import { isTransient, isWritingLost, type StoreError } from '../store/store-error.ts';
 import type { LedgerWriter } from '../store/write/writer.ts';
-import { waitInTrouble } from './commit-trouble.ts';
+import { commitRetryOptions } from './commit-retry.ts';
 import { NodeError } from './node-error.ts';
 import { asNodeError, restoreStore, withNewLedger } from './open-store.ts';
 import { readPrebuiltSample, type SampleRequest } from './prebuilt-sample.ts';
@@ -93,7 +93,7 @@ export async function startProducing(
 ): Promise<Producing> {
   const abort = new AbortController();
   const { signal } = abort;
-  const options = waitInTrouble('producing', logger, signal);
+  const options = commitRetryOptions('producing', logger, signal);
   const chain = await resume(writer, options);
   const next = (error: StoreError) => resumeAfter(error, writer, options);
   const loss = new PendingFailure();
@@ -122,15 +122,15 @@ async function resume(...args: Parameters<typeof SampleChain.resume>): Promise<S
 async function resumeAfter(
   error: StoreError,
   writer: LedgerWriter,
-  options: ReturnType<typeof waitInTrouble>,
+  options: ReturnType<typeof commitRetryOptions>,
 ): Promise<SampleChain> {
-  for (let trouble = error; ; ) {
-    await options.onTrouble!(trouble);
+  for (let outage = error; ; ) {
+    await options.onTransientError!(outage);
     try {
       return await SampleChain.resume(writer, options);
-    } catch (again) {
-      if (!isTransient(again)) throw again;
-      trouble = again as StoreError;
+    } catch (retryError) {
+      if (!isTransient(retryError)) throw retryError;
+      outage = retryError as StoreError;
     }
   }
 }

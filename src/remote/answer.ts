@@ -19,7 +19,7 @@ export interface LedgerState {
 }
 
 /** Maximum bytes of an error's body that a message shows. */
-const MAX_SHOWN = 300;
+const MAX_EXCERPT_CHARACTERS = 300;
 
 /** The value of an API header with any prefix: `cursor` finds `x-node-cursor`. */
 export function nodeHeader(headers: IncomingHttpHeaders, name: string): string | undefined {
@@ -49,7 +49,7 @@ export function mediaTypeOf({ headers }: Pick<Answer, 'headers'>): string {
 }
 
 /** The beginning of a body as one line of plain text. */
-export function shownText(body: Buffer): string {
-  const text = body.toString('utf8', 0, MAX_SHOWN);
+export function excerptOf(body: Buffer): string {
+  const text = body.toString('utf8', 0, MAX_EXCERPT_CHARACTERS);
   return text.replaceAll(/[\p{C}\s]+/gu, ' ').trim();
 }

@@ -30,13 +30,13 @@ export async function download(
     const start = body.length;
     const headers = rangeHeaders(start, validator);
     let answer: Answer | undefined;
-    let fault: RemoteError | undefined;
+    let lastError: RemoteError | undefined;
     try {
       // The limit is not reduced by what was received: a server may resend the whole file.
       answer = await server.send({ url, headers, signal }, bounds);
     } catch (error) {
       if (!(error instanceof RemoteError) || error.remedy !== 'retry') throw error;
-      fault = error;
+      lastError = error;
       answer = error.received;
     }
     const isBusy = answer === undefined || BUSY.includes(answer.status);
@@ -45,12 +45,14 @@ export async function download(
     else if (!isBusy) {
       body = continued(body, answer!);
       if (body.length > bounds.maxBytes) throw tooLarge(body.length, bounds.maxBytes);
-      if (fault === undefined) return { ...answer!, body };
+      if (lastError === undefined) return { ...answer!, body };
       validator = validatorOf(answer!.headers) ?? validator;
     }
     failures = body.length > start ? 1 : failures + 1;
     if (failures >= MAX_DOWNLOAD_FAILURES) {
-      throw fault ?? new RemoteError('upstream_failed', `${url.href} answers ${answer!.status}`);
+      throw (
+        lastError ?? new RemoteError('upstream_failed', `${url.href} answers ${answer!.status}`)
+      );
     }
     const retryAfterMs = parseRetryAfter(answer?.headers['retry-after']);
     await sleep(retryDelayMs(failures, retryAfterMs), undefined, { signal });

@@ -30,7 +30,7 @@ export function urlOf(text: string): URL {
 
 /** The message hides user, password and query, which may be secrets. */
 function badUrl(text: string, why: string): RemoteError {
-  const open = text.replace(/^([^/]*\/\/)?.*@/s, '$1…@').replace(/\?.*$/s, '?…');
-  const shown = JSON.stringify(open.slice(0, 200));
-  return new RemoteError('bad_upstream_url', `${shown} is not the URL of a node: ${why}`);
+  const redacted = text.replace(/^([^/]*\/\/)?.*@/s, '$1…@').replace(/\?.*$/s, '?…');
+  const quoted = JSON.stringify(redacted.slice(0, 200));
+  return new RemoteError('bad_upstream_url', `${quoted} is not the URL of a node: ${why}`);
 }

@@ -90,7 +90,7 @@ class Exchange {
   #reject!: (error: Error) => void;
   #sent: http.ClientRequest;
   #response: IncomingMessage | undefined;
-  #isOver = false;
+  #isSettled = false;
 
   constructor(request: RemoteRequest, bounds: Bounds, agent: http.Agent) {
     this.#request = request;
@@ -102,13 +102,13 @@ class Exchange {
     this.#sent = this.#send(agent);
     const { totalTimeoutMs } = bounds;
     this.#totalTimer = setTimeout(
-      () => this.#timeOut(`has not answered in full after ${totalTimeoutMs} ms`),
+      () => this.#onTimeout(`has not answered in full after ${totalTimeoutMs} ms`),
       totalTimeoutMs,
     );
   }
 
   end(error: Error): void {
-    this.#isOver = true;
+    this.#isSettled = true;
     clearTimeout(this.#totalTimer);
     this.#reject(error);
     this.#sent.destroy();
@@ -123,7 +123,7 @@ class Exchange {
       ...{ method, agent, headers: { 'accept-encoding': 'identity', ...headers } },
     });
     sent.setTimeout(silenceTimeoutMs, () =>
-      this.#timeOut(`has sent nothing for ${silenceTimeoutMs} ms`),
+      this.#onTimeout(`has sent nothing for ${silenceTimeoutMs} ms`),
     );
     let isConnected = false;
     sent.on('socket', (socket) => {
@@ -137,16 +137,16 @@ class Exchange {
       const isAnswered = this.#response !== undefined;
       // The server closed an idle connection while the request was on its way, so it has not read the request.
       const isStale = !isAnswered && sent.reusedSocket && cause.code === 'ECONNRESET';
-      if (isStale && agent !== false && !this.#isOver) this.#sent = this.#send(false);
-      else if (isConnected) this.#cut(cause);
-      else this.#unreachable(cause);
+      if (isStale && agent !== false && !this.#isSettled) this.#sent = this.#send(false);
+      else if (isConnected) this.#onCutOff(cause);
+      else this.#onUnreachable(cause);
     });
     // The request did not ask for another protocol, and the connection is no longer usable.
-    sent.on('upgrade', () => this.#cut(new Error('it changed the protocol')));
+    sent.on('upgrade', () => this.#onCutOff(new Error('it changed the protocol')));
     sent.on('response', (response) => {
       this.#response = response;
       this.#receive(response).catch((error: Error) =>
-        error instanceof RemoteError ? this.end(error) : this.#cut(error),
+        error instanceof RemoteError ? this.end(error) : this.#onCutOff(error),
       );
     });
     sent.end(body);
@@ -180,19 +180,19 @@ class Exchange {
     };
   }
 
-  #timeOut(what: string): void {
+  #onTimeout(what: string): void {
     const message = `${this.#request.url.host} ${what}`;
-    if (this.#isOver) return;
+    if (this.#isSettled) return;
     this.end(new RemoteError('upstream_timeout', message, { received: this.#received() }));
   }
 
-  #unreachable(cause: Error): void {
+  #onUnreachable(cause: Error): void {
     const message = `cannot reach ${this.#request.url.host}: ${reasonOf(cause)}`;
     this.end(new RemoteError('upstream_unreachable', message, { cause }));
   }
 
-  #cut(cause: Error): void {
-    if (this.#isOver) return;
+  #onCutOff(cause: Error): void {
+    if (this.#isSettled) return;
     const { host } = this.#request.url;
     const message = `${host} broke off before its answer was complete: ${reasonOf(cause)}`;
     this.end(new RemoteError('upstream_cut', message, { cause, received: this.#received() }));

@@ -20,9 +20,9 @@ export function retryDelayMs(
   retryAfterMs: number | undefined,
   random: () => number = Math.random,
 ): number {
-  const most = Math.min(FIRST_BACKOFF_MS * 2 ** (failures - 1), MAX_BACKOFF_MS);
-  const own = most / 2 + (most / 2) * random();
-  return Math.max(own, Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS));
+  const maxDelayMs = Math.min(FIRST_BACKOFF_MS * 2 ** (failures - 1), MAX_BACKOFF_MS);
+  const delayMs = maxDelayMs / 2 + (maxDelayMs / 2) * random();
+  return Math.max(delayMs, Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS));
 }
 
 /**

@@ -66,8 +66,8 @@ export class SampleAccounts implements Signers {
   /**
    * Switches to the key that the ledger has for an account. @throws RangeError if the key is not one of this sample's
    */
-  learnKey(account: number, authenticationKey: Uint8Array): void {
-    for (let tried = 0; tried < MAX_TRIED_KEYS; tried += 1) {
+  switchToKey(account: number, authenticationKey: Uint8Array): void {
+    for (let attempt = 0; attempt < MAX_TRIED_KEYS; attempt += 1) {
       if (this.key(account).authenticationKey.equals(authenticationKey)) return;
       this.#generations.set(account, (this.#generations.get(account) ?? 0) + 1);
     }

@@ -103,7 +103,7 @@ export class SampleChain {
    */
   static async resume(writer: LedgerWriter, options?: CommitterOptions): Promise<SampleChain> {
     const maker = await BlockMaker.open(writer, options);
-    await maker.countsState(writer.reader);
+    await maker.startCountingState(writer.reader);
     const tag = parseStructTag(SAMPLE_RESOURCE);
     const key = hashedStateKey(resourceStateKey(tag.address, tag));
     const bytes = await maker.executor.state(key);
@@ -166,10 +166,10 @@ export class SampleChain {
   async #makeBlock(random: Random, users: number, usecs: bigint): Promise<void> {
     // A block that ends the epoch takes no transactions.
     if (!(await this.#maker.begin(usecs))) return;
-    for (let made = 0; made < users; ) {
+    for (let added = 0; added < users; ) {
       const calls = nextCalls(await this.#world(random));
       for (const call of calls) await this.#add(call, random);
-      made += calls.length;
+      added += calls.length;
     }
     await this.#maker.end();
   }
@@ -202,14 +202,14 @@ export class SampleChain {
   async #add(call: Call, random: Random): Promise<void> {
     const accounts = this.#accounts;
     const account = await this.#maker.account(accounts.address(call.sender));
-    if (account !== undefined) accounts.learnKey(call.sender, account.authenticationKey);
+    if (account !== undefined) accounts.switchToKey(call.sender, account.authenticationKey);
     const seconds = Number(this.#maker.timestampUsecs / 1_000_000n);
-    const life = call.form === 'orderless' ? ORDERLESS_EXPIRATION_SECS : EXPIRATION_SECS;
+    const lifetimeSecs = call.form === 'orderless' ? ORDERLESS_EXPIRATION_SECS : EXPIRATION_SECS;
     const signed = buildTransaction(accounts, call, {
       ...LIMITS,
       maxGasAmount: MAX_GAS_AMOUNT,
       sequenceNumber: Number(account?.sequenceNumber ?? 0n),
-      expiration: seconds + life,
+      expiration: seconds + lifetimeSecs,
       nonce: (BigInt(random.u32()) << 32n) | BigInt(random.u32()),
     });
     await this.#submit(signed);

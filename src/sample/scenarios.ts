@@ -66,12 +66,12 @@ const YEARS = 526;
 export const COLLECTION = 'Paper boats';
 export const TOKEN_URI = 'https://example.com/boat.json';
 
-function words({ random }: World, most: number): string {
-  return Array.from({ length: random.between(1, most) }, () => random.pick(WORDS)).join(' ');
+function words({ random }: World, maxWords: number): string {
+  return Array.from({ length: random.between(1, maxWords) }, () => random.pick(WORDS)).join(' ');
 }
 
-function amount({ random }: World, most: number): bigint {
-  return BigInt(random.between(1, most));
+function amount({ random }: World, max: number): bigint {
+  return BigInt(random.between(1, max));
 }
 
 const transferNative: Action = (world) => {

@@ -33,10 +33,10 @@ export function checkSettings({ seed, accounts }: SampleSettings): SampleSetting
   return { seed, accounts: checkCount('accounts', accounts, MAX_SAMPLE_ACCOUNTS) };
 }
 
-/** A count of 1 to `most`. @throws SampleError `bad_sample_settings` */
-export function checkCount(name: string, value: number, most: number): number {
-  if (Number.isInteger(value) && value >= 1 && value <= most) return value;
-  throw new SampleError('bad_sample_settings', `${name} is 1 to ${most}, not ${value}`);
+/** A count of 1 to `max`. @throws SampleError `bad_sample_settings` */
+export function checkCount(name: string, value: number, max: number): number {
+  if (Number.isInteger(value) && value >= 1 && value <= max) return value;
+  throw new SampleError('bad_sample_settings', `${name} is 1 to ${max}, not ${value}`);
 }
 
 /**

@@ -8,35 +8,39 @@ import { ASSETS, addressOf, pickReceiver, type World } from './world.ts';
 const MODULE = `${CAFE_HEX}::showcase`;
 
 /** @template T the source that arguments are drawn from */
-interface ShownFunction<T> {
+interface ShowcaseFunction<T> {
   readonly call: FunctionCall;
   readonly draw: (from: T) => readonly Argument[];
 }
 
-function shown<T>(
+function showcaseFunction<T>(
   name: string,
-  draw: ShownFunction<T>['draw'],
+  draw: ShowcaseFunction<T>['draw'],
   typeArguments: readonly string[] = [],
-): ShownFunction<T> {
+): ShowcaseFunction<T> {
   return { call: callsOf(`${MODULE}::${name}`, typeArguments), draw };
 }
 
-export function wide(random: Random, bits: number): bigint {
+export function randomBigint(random: Random, bits: number): bigint {
   let value = 0n;
   for (let done = 0; done < bits; done += 32) value = (value << 32n) | BigInt(random.u32());
   return BigInt.asUintN(bits, value);
 }
 
 function signed(random: Random, bits: 8 | 16 | 32 | 64 | 128 | 256): ValueWriter {
-  const value = BigInt.asIntN(bits, wide(random, bits));
+  const value = BigInt.asIntN(bits, randomBigint(random, bits));
   return (to) => to.signed(value, bits);
 }
 
 /** Functions whose arguments are drawn from random numbers alone. The large ledgers of benchmarks call them too. */
 export const DRAWN = {
-  unsignedNumbers: shown('unsigned_numbers', ({ random }: Pick<World, 'random'>) => {
+  unsignedNumbers: showcaseFunction('unsigned_numbers', ({ random }: Pick<World, 'random'>) => {
     const small = random.below(256);
-    const [u64, u128, u256] = [wide(random, 64), wide(random, 128), wide(random, 256)];
+    const [u64, u128, u256] = [
+      randomBigint(random, 64),
+      randomBigint(random, 128),
+      randomBigint(random, 256),
+    ];
     return [
       (to) => to.u8(small),
       (to) => to.u16(small * 255),
@@ -46,11 +50,11 @@ export const DRAWN = {
       (to) => to.u256(u256),
     ];
   }),
-  signedNumbers: shown('signed_numbers', ({ random }: Pick<World, 'random'>) =>
+  signedNumbers: showcaseFunction('signed_numbers', ({ random }: Pick<World, 'random'>) =>
     ([8, 16, 32, 64, 128, 256] as const).map((bits) => signed(random, bits)),
   ),
-  vectors: shown('vectors', ({ random }: Pick<World, 'random'>) => {
-    const numbers = Array.from({ length: random.below(8) }, () => wide(random, 64));
+  vectors: showcaseFunction('vectors', ({ random }: Pick<World, 'random'>) => {
+    const numbers = Array.from({ length: random.below(8) }, () => randomBigint(random, 64));
     const rows = Array.from({ length: random.below(4) }, (_, row) =>
       Array.from({ length: row }, () => random.perMille(500)),
     );
@@ -60,10 +64,10 @@ export const DRAWN = {
       (to) => to.vector(rows, (inner, row) => inner.vector(row, (cell, bit) => cell.bool(bit))),
     ];
   }),
-  texts: shown('texts', ({ random }: Pick<World, 'random'>) => {
+  texts: showcaseFunction('texts', ({ random }: Pick<World, 'random'>) => {
     const text = random.pick(['hello', 'grüß dich', 'こんにちは', '']);
     const small = random.perMille(500) ? random.below(256) : undefined;
-    const nested = random.perMille(500) ? [undefined, wide(random, 64)] : undefined;
+    const nested = random.perMille(500) ? [undefined, randomBigint(random, 64)] : undefined;
     return [
       text,
       (to) => to.option(small === undefined ? undefined : text, (inner, t) => inner.string(t)),
@@ -76,14 +80,14 @@ export const DRAWN = {
   }),
 };
 
-export const SHOWN_FUNCTIONS: readonly ShownFunction<World>[] = [
-  shown('show', ({ random }) => {
+export const SHOWN_FUNCTIONS: readonly ShowcaseFunction<World>[] = [
+  showcaseFunction('show', ({ random }) => {
     const number = random.u32();
     return [(to) => to.u32(number)];
   }),
   DRAWN.unsignedNumbers,
   DRAWN.signedNumbers,
-  shown('plain_values', (world) => {
+  showcaseFunction('plain_values', (world) => {
     const { random } = world;
     const yes = random.perMille(500);
     const raw = Buffer.alloc(random.below(64), random.below(256));
@@ -91,11 +95,11 @@ export const SHOWN_FUNCTIONS: readonly ShownFunction<World>[] = [
   }),
   DRAWN.vectors,
   DRAWN.texts,
-  shown('objects', () => [
+  showcaseFunction('objects', () => [
     ASSETS.gold,
     (to: BcsWriter) =>
       to.vector([ASSETS.moon, ASSETS.native], (inner, asset) => inner.fixed(asset)),
     (to: BcsWriter) => to.option(ASSETS.gold, (inner, asset) => inner.fixed(asset)),
   ]),
-  shown('generic', ({ random }) => [random.u32()], ['u64', `${MODULE}::Point`]),
+  showcaseFunction('generic', ({ random }) => [random.u32()], ['u64', `${MODULE}::Point`]),
 ];

@@ -207,7 +207,7 @@ describe('limits of reports', () => {
     const { module } = bump(0n);
     for (let index = 0; index <= MAX_REPORTED_FUNCTIONS; index += 1) {
       const payload = { ...bump(0n), module, function: `f${index}` };
-      report.note({ raw: { payload } } as never, output);
+      report.record({ raw: { payload } } as never, output);
       const expected = Math.min(index + 1, MAX_REPORTED_FUNCTIONS);
       if (index >= MAX_REPORTED_FUNCTIONS - 2) expect(report.rows()).toHaveLength(expected);
     }
@@ -218,12 +218,12 @@ describe('limits of reports', () => {
     mkdirSync(join(sources, 'a'));
     writeFileSync(join(sources, 'a', 'b.move'), 'b');
     writeFileSync(join(sources, 'c.txt'), '');
-    for (const [maxLookedAt, count] of [
+    for (const [maxEntries, count] of [
       [2, 0],
       [3, 1],
       [4, 1],
     ] as const) {
-      expect(sourceFiles(sources, maxLookedAt).size).toBe(count);
+      expect(sourceFiles(sources, maxEntries).size).toBe(count);
     }
     expect(() => sourceFiles(join(sources, 'none'))).toThrow('ENOENT');
     rmSync(sources, { recursive: true });

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { differencesOf, MAX_PLACES } from '../../src/node/commands/compare/answer-differences.ts';
 import {
   isExecution,
-  isOfNewest,
+  readsNewestVersion,
   routed,
 } from '../../src/node/commands/compare/compared-request.ts';
 import {
@@ -128,9 +128,9 @@ describe('requests', () => {
   });
 
   it('are of the newest version where they cannot name one', () => {
-    expect(isOfNewest(request('/v1/accounts/0x1/events/2'))).toBe(true);
-    expect(isOfNewest(request('/v1/accounts/0x1'))).toBe(false);
-    expect(isOfNewest(request('/v1/transactions/by_version/3'))).toBe(false);
+    expect(readsNewestVersion(request('/v1/accounts/0x1/events/2'))).toBe(true);
+    expect(readsNewestVersion(request('/v1/accounts/0x1'))).toBe(false);
+    expect(readsNewestVersion(request('/v1/transactions/by_version/3'))).toBe(false);
   });
 
   it('that execute are left out', () => {

@@ -8,7 +8,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { bulkChunks } from '../../bench/bulk-ledger/bulk-ledger.ts';
 import { padAddress } from '../../src/move/types/address.ts';
-import { Asker } from '../../src/node/commands/compare/asker.ts';
 import {
   type Comparison,
   compareNodes,
@@ -16,6 +15,7 @@ import {
   MAX_UNANSWERED_IN_ROW,
 } from '../../src/node/commands/compare/compare.ts';
 import { PRUNED_BY_ONE } from '../../src/node/commands/compare/known-differences.ts';
+import { NodeClient } from '../../src/node/commands/compare/node-client.ts';
 import { startEmbeddedNode } from '../../src/node/serve/embedded.ts';
 import type { NodeSettings } from '../../src/node/settings/settings.ts';
 import { CAFE_HEX } from '../../src/sample/publishers.ts';
@@ -96,10 +96,10 @@ describe('a comparison', () => {
       await served(data, { headerPrefix: 'X-Aptos' }),
     );
     expect(reported).toEqual([]);
-    expect(counts).toMatchObject({ different: 0, known: 0, leftOut: 0, unanswered: 0 });
-    expect(counts.equal).toBe(counts.asked);
-    expect(counts.asked).toBeGreaterThan(400);
-    expect(counts.asked).toBeLessThan(5_000);
+    expect(counts).toMatchObject({ different: 0, known: 0, skipped: 0, unanswered: 0 });
+    expect(counts.equal).toBe(counts.requests);
+    expect(counts.requests).toBeGreaterThan(400);
+    expect(counts.requests).toBeLessThan(5_000);
     expect([fromVersion, toVersion]).toEqual([0n, LATER[0]!.firstVersion - 1n]);
   });
 
@@ -150,7 +150,7 @@ describe('a comparison', () => {
       await writer.advanceOldest(CHUNKS.at(-1)!.blocks[0]!);
     });
     const { counts, reported, known } = await compare(await served(copy));
-    expect([counts.different, counts.leftOut, reported]).toEqual([0, 0, []]);
+    expect([counts.different, counts.skipped, reported]).toEqual([0, 0, []]);
     expect(known.get(PRUNED_BY_ONE)).toBeGreaterThan(5);
     const requests = [
       { path: '/v1/blocks/by_height/0' },
@@ -158,7 +158,7 @@ describe('a comparison', () => {
     ];
     const url = await served(data);
     const other = await compare(url, requests, copy);
-    expect(other.counts).toMatchObject({ asked: 2, known: 2, different: 0 });
+    expect(other.counts).toMatchObject({ requests: 2, known: 2, different: 0 });
     expect([...other.known]).toEqual([[PRUNED_BY_ONE, 2]]);
   });
 
@@ -175,7 +175,7 @@ describe('a comparison', () => {
       { path: '/v1/info' },
     ]);
     expect(reported).toEqual([]);
-    expect(counts).toMatchObject({ asked: 5, leftOut: 3, equal: 2 });
+    expect(counts).toMatchObject({ requests: 5, skipped: 3, equal: 2 });
     expect(known.size).toBe(0);
   });
 
@@ -233,7 +233,7 @@ describe('what cannot be compared', () => {
       else response.write('{}', () => response.destroy());
     });
     const { counts, firstFailure } = await compare(url, [{ path: '/v1/accounts/0x1' }]);
-    expect(counts).toMatchObject({ asked: 1, unanswered: 1 });
+    expect(counts).toMatchObject({ requests: 1, unanswered: 1 });
     expect(firstFailure).toMatch(/^GET \/v1\/accounts\/0x1\?ledger_version=/);
   });
 
@@ -244,7 +244,7 @@ describe('what cannot be compared', () => {
     });
     const { counts, isCutShort } = await compare(url);
     expect(isCutShort).toBe(true);
-    expect(counts.unanswered).toBe(counts.asked);
+    expect(counts.unanswered).toBe(counts.requests);
     expect(counts.unanswered).toBeGreaterThanOrEqual(MAX_UNANSWERED_IN_ROW);
     expect(counts.unanswered).toBeLessThan(2 * MAX_UNANSWERED_IN_ROW);
   });
@@ -261,7 +261,7 @@ describe('what cannot be compared', () => {
       expect([found.isCutShort, found.counts.unanswered]).toEqual([false, count]);
       const mixed = [...row, ...row].flatMap((one) => [one, { path: '/v1/accounts/0x2' }]);
       const other = await compare(url, mixed);
-      expect([other.isCutShort, other.counts.asked]).toEqual([false, 4 * count]);
+      expect([other.isCutShort, other.counts.requests]).toEqual([false, 4 * count]);
     },
   );
 
@@ -309,9 +309,9 @@ describe('a busy node', () => {
       const headers = retryAfter === undefined ? {} : { 'retry-after': retryAfter };
       response.writeHead(asked <= times ? status : 200, asked <= times ? headers : {}).end();
     });
-    const asker = new Asker(new URL(url), LIMITS);
-    onTestFinished(() => asker.close());
-    const answer = await asker.ask(REQUEST);
+    const client = new NodeClient(new URL(url), LIMITS);
+    onTestFinished(() => client.close());
+    const answer = await client.send(REQUEST);
     return [typeof answer === 'string' ? answer : answer.status, asked];
   }
 
@@ -334,9 +334,9 @@ describe('a busy node', () => {
     [LIMITS.maxAnswerBytes + 1, undefined],
   ])('may answer with %i bytes', async (bytes, status) => {
     const url = await strange((_, response) => response.end('x'.repeat(bytes)));
-    const asker = new Asker(new URL(url), LIMITS);
-    onTestFinished(() => asker.close());
-    const answer = await asker.ask(REQUEST);
+    const client = new NodeClient(new URL(url), LIMITS);
+    onTestFinished(() => client.close());
+    const answer = await client.send(REQUEST);
     expect(typeof answer === 'string' ? undefined : answer.status).toBe(status);
   });
 });

@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest';
 import {
   drawnRequests,
-  MAX_OF_A_KIND,
   MAX_SAMPLED_VERSIONS,
+  MAX_SUBJECTS_PER_KIND,
 } from '../../src/node/commands/compare/drawn-requests.ts';
 
 const sender = (index: number) => `0x${(index + 4096).toString(16)}`;
@@ -34,10 +34,13 @@ it.each([MAX_SAMPLED_VERSIONS - 1, MAX_SAMPLED_VERSIONS, MAX_SAMPLED_VERSIONS + 
   },
 );
 
-it.each([MAX_OF_A_KIND - 1, MAX_OF_A_KIND, MAX_OF_A_KIND + 1])('of %i senders', async (count) => {
-  const { senders } = await draw(MAX_SAMPLED_VERSIONS, count);
-  expect(senders).toBe(Math.min(count, MAX_OF_A_KIND));
-});
+it.each([MAX_SUBJECTS_PER_KIND - 1, MAX_SUBJECTS_PER_KIND, MAX_SUBJECTS_PER_KIND + 1])(
+  'of %i senders',
+  async (count) => {
+    const { senders } = await draw(MAX_SAMPLED_VERSIONS, count);
+    expect(senders).toBe(Math.min(count, MAX_SUBJECTS_PER_KIND));
+  },
+);
 
 it('of a ledger of one version, and of one that tells nothing', async () => {
   expect((await draw(1)).asked).toEqual(['/v1/transactions/by_version/0']);

@@ -79,7 +79,7 @@ describe('commits', () => {
     const waits: StoreError[] = [];
     const committer = new Committer(writer, {
       onCommit: ({ head }) => heads.push(head),
-      onTrouble: async (error) => void waits.push(error),
+      onTransientError: async (error) => void waits.push(error),
     });
     expect((await committer.pushAll(CHUNKS))?.version).toBe(LAST_VERSION);
     expect(waits).toHaveLength(3);
@@ -91,7 +91,9 @@ describe('commits', () => {
     const failure = new StoreError('store_unreachable', 'not now');
     const read = vi.spyOn(writer.reader, 'seekLastMany').mockRejectedValueOnce(failure);
     const waits: StoreError[] = [];
-    const committer = new Committer(writer, { onTrouble: async (error) => void waits.push(error) });
+    const committer = new Committer(writer, {
+      onTransientError: async (error) => void waits.push(error),
+    });
     expect((await committer.pushAll(CHUNKS))?.version).toBe(LAST_VERSION);
     expect(read).toHaveBeenCalled();
     expect(waits).toEqual([failure]);
@@ -99,14 +101,16 @@ describe('commits', () => {
 
   it.each(['store_lock_lost', 'store_io'] as const)('do not wait after %s', async (code) => {
     const writer = await LedgerWriter.open(new SmallStore([2], code));
-    const committer = new Committer(writer, { onTrouble: async () => expect.fail('it waits') });
+    const committer = new Committer(writer, {
+      onTransientError: async () => expect.fail('it waits'),
+    });
     await expect(committer.pushAll(CHUNKS)).rejects.toMatchObject({ code });
   });
 
   it('end with the reason when nobody waits any more', async () => {
     const writer = await LedgerWriter.open(new SmallStore([2]));
     const reason = new Error('stopped');
-    const committer = new Committer(writer, { onTrouble: () => Promise.reject(reason) });
+    const committer = new Committer(writer, { onTransientError: () => Promise.reject(reason) });
     await expect(committer.pushAll(CHUNKS)).rejects.toBe(reason);
     await expect(committer.drain()).rejects.toBe(reason);
     expect(writer.head?.version).toBe(CHUNKS[2]!.firstVersion - 1n);

@@ -234,7 +234,7 @@ describe('an upstream that stays wrong', () => {
       upstream.url,
       new MemoryStore(),
       {},
-      { trouble: (error) => told.troubles.push(error) === 2 && abort.abort() },
+      { retrying: (error) => told.troubles.push(error) === 2 && abort.abort() },
     );
     await follower.run(abort.signal);
     expect(told.troubles).toEqual([

@@ -76,7 +76,7 @@ export async function followerOf(
     },
     {
       progress: () => undefined,
-      trouble: (error) => told.troubles.push(error),
+      retrying: (error) => told.troubles.push(error),
       incomparable: ({ version }) => told.incomparable.push(version),
       ...observer,
     },

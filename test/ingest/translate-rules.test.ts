@@ -170,16 +170,16 @@ describe('a place in a stream', () => {
       [depositEvent(12n, 0n), depositEvent(12n, 1n)],
     );
     await writer.append(await translator.translate(chunkAt(0n, [genesis])));
-    translator.forget(0n);
+    translator.onCommitted(0n);
     // The previous event is in the store, then in a pending chunk, then in the chunk itself.
     const second = await translator.translate(chunkAt(1n, [transaction([], [coinDeposit(1n)])]));
     expect(places(second)).toEqual(['account/12/2']);
     const third = await translator.translate(chunkAt(2n, [transaction([], [coinDeposit(1n)])]));
     expect(places(third)).toEqual(['account/12/3']);
     await writer.append(second);
-    translator.forget(1n);
+    translator.onCommitted(1n);
     await writer.append(third);
-    translator.forget(2n);
+    translator.onCommitted(2n);
     const later = [transaction([], [depositEvent(12n, 4n)]), transaction([], [coinDeposit(1n)])];
     expect(places(await translator.translate(chunkAt(3n, later)))).toEqual(['account/12/5']);
   });
@@ -205,13 +205,13 @@ describe('a place in a stream', () => {
     const depositInto = (stream: bigint) =>
       transaction([coinStore(handle(7n, stream))], [coinDeposit(1n)]);
     await writer.append(await translator.translate(chunkAt(0n, [depositInto(11n)])));
-    translator.forget(0n);
+    translator.onCommitted(0n);
     const first = await translator.translate(chunkAt(1n, [depositInto(12n)]));
-    translator.forget(0n);
+    translator.onCommitted(0n);
     meanwhile = async () => {
       meanwhile = async () => undefined;
       await writer.append(first);
-      translator.forget(1n);
+      translator.onCommitted(1n);
     };
     const other = await translator.translate(chunkAt(2n, [depositInto(13n)]));
     const again = await translator.translate(chunkAt(3n, [depositInto(12n)]));

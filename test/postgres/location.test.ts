@@ -1,6 +1,6 @@
 /** The location of a ledger in PostgreSQL, and how it is shown to people. */
 import { describe, expect, test } from 'vitest';
-import { shownArguments } from '../../src/node/locations/shown-location.ts';
+import { redactedArguments } from '../../src/node/locations/redacted-location.ts';
 import {
   isPostgresUrl,
   parsePostgresUrl,
@@ -85,7 +85,7 @@ describe('the location of a ledger in PostgreSQL', () => {
   });
 
   test('command lines are shown without what may be a password, whatever the URL is', () => {
-    const shown = (arg: string) => shownArguments(['serve', arg])[1];
+    const shown = (arg: string) => redactedArguments(['serve', arg])[1];
     expect(shown(`postgres://me:${SECRET}@host/db`)).toBe('postgres://host/db');
     expect(shown(`--data=jdbc:postgresql://me:${SECRET}@host/db`)).toBe(
       '--data=jdbc:postgresql://…',

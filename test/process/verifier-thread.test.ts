@@ -52,7 +52,7 @@ it('crashes while a node is followed: the error is reported, and following goes 
   };
   const observer = {
     progress: () => undefined,
-    trouble: (error: Error) => troubles.push(error),
+    retrying: (error: Error) => troubles.push(error),
     incomparable: () => undefined,
   };
   try {

@@ -10,7 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startProducing } from '../../src/node/sample.ts';
-import { MAX_EARLY_ENDS } from '../../src/node/serve/cluster/worker-pool.ts';
+import { MAX_EARLY_EXITS } from '../../src/node/serve/cluster/worker-pool.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { LedgerWriter } from '../../src/store/write/writer.ts';
 import { smallGenesisFile } from '../api/genesis-small.ts';
@@ -190,7 +190,7 @@ describe.runIf(process.platform === 'linux')('workers that are killed', () => {
   it('end the node with a clear error when they keep dying', async () => {
     const node = await ServedNode.start(data, [...TWO, '--log-level', 'error']);
     const [survivor] = childrenOf(pidOf(node)).slice(1);
-    for (let end = 1; end <= MAX_EARLY_ENDS; end += 1) {
+    for (let end = 1; end <= MAX_EARLY_EXITS; end += 1) {
       let victims: number[] = [];
       await until(`worker ${end} in that place`, () => {
         victims = childrenOf(pidOf(node)).filter((pid) => pid !== survivor);

@@ -11,7 +11,7 @@ import { writeBinary } from '../../../src/sample/assembler/binary.ts';
 import { type Argument, callsOf, type FunctionCall } from '../../../src/sample/calls.ts';
 import { CAFE_HEX } from '../../../src/sample/publishers.ts';
 import type { Random } from '../../../src/sample/random.ts';
-import { DRAWN, wide } from '../../../src/sample/showcase.ts';
+import { DRAWN, randomBigint } from '../../../src/sample/showcase.ts';
 import { eventType } from '../model/events.ts';
 import { type Action, NATIVE_COIN, pickReceiver, pickSender, type World } from '../model/world.ts';
 import { transferNative } from './transfers.ts';
@@ -89,7 +89,7 @@ const FUNCTIONS: readonly ShowcaseFunction[] = [
     ];
   }),
   shown('generic', ['u64', `${MODULE}::Point`], ({ random }) => {
-    const values = Array.from({ length: random.between(1, 5) }, () => wide(random, 64));
+    const values = Array.from({ length: random.between(1, 5) }, () => randomBigint(random, 64));
     return [
       values[0]!,
       (to) => to.vector(values, (inner, value) => inner.u64(value)),
@@ -102,7 +102,7 @@ const FUNCTIONS: readonly ShowcaseFunction[] = [
 function emitShown({ effects, gold, random }: World): void {
   const variant = random.below(3);
   const points = [drawPoint(random), drawPoint(random)];
-  const tall = wide(random, 256);
+  const tall = randomBigint(random, 256);
   const maybe = random.perMille(500) ? random.below(256) : undefined;
   effects.moduleEvent(SHOWN, (writer) => {
     writeShape(writer, variant, points);

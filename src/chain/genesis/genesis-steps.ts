@@ -56,52 +56,52 @@ const DERIVABLE_ACCOUNTS = ['solana', 'ethereum', 'sui'];
 /** The steps before the packages are registered. */
 export function initialSteps(settings: GenesisSettings): GenesisStep[] {
   return [
-    ofNobody('genesis', 'initialize', ...initializeArgs(settings)),
-    ofFramework('features', 'change_feature_flags_internal', ...featureArgs()),
-    ofFramework(
+    unsignedStep('genesis', 'initialize', ...initializeArgs(settings)),
+    frameworkStep('features', 'change_feature_flags_internal', ...featureArgs()),
+    frameworkStep(
       'genesis',
       'initialize_core_resources_and_aptos_coin',
       bcs((writer) => writer.bytes(mintAuthenticationKey(settings.mintPublicKey))),
     ),
-    ofFramework('config_buffer', 'initialize'),
-    ofFramework('dkg', 'initialize'),
-    ofFramework('reconfiguration_state', 'initialize'),
+    frameworkStep('config_buffer', 'initialize'),
+    frameworkStep('dkg', 'initialize'),
+    frameworkStep('reconfiguration_state', 'initialize'),
     // Code that uses randomness deposits no gas and cannot set its own gas limit.
-    ofFramework('randomness_api_v0_config', 'initialize', Buffer.of(0), Buffer.of(0)),
-    ofFramework('randomness_config_seqnum', 'initialize'),
-    ofFramework('randomness_config', 'initialize', RANDOMNESS_CONFIG),
-    ofFramework('randomness', 'initialize'),
-    ofFramework('aptos_governance', 'initialize', ...governanceArgs()),
-    ofFramework('account_abstraction', 'initialize'),
+    frameworkStep('randomness_api_v0_config', 'initialize', Buffer.of(0), Buffer.of(0)),
+    frameworkStep('randomness_config_seqnum', 'initialize'),
+    frameworkStep('randomness_config', 'initialize', RANDOMNESS_CONFIG),
+    frameworkStep('randomness', 'initialize'),
+    frameworkStep('aptos_governance', 'initialize', ...governanceArgs()),
+    frameworkStep('account_abstraction', 'initialize'),
     ...DERIVABLE_ACCOUNTS.map(derivableAccount),
-    ofFramework('genesis', 'create_initialize_validators', validators(settings.seed)),
-    { ...ofFramework('version', 'initialize_for_test'), signers: [CORE_RESOURCES] },
-    ofFramework('jwk_consensus_config', 'initialize', JWK_CONSENSUS_CONFIG),
-    ofFramework('jwks', 'initialize'),
-    ofFramework('keyless_account', 'update_configuration', KEYLESS_CONFIG),
-    ofFramework('genesis', 'set_genesis_end'),
-    { ...ofFramework('block', 'emit_genesis_block_event'), signers: [ADDRESS_ZERO] },
-    ofNobody('reconfiguration', 'emit_genesis_reconfiguration_event'),
+    frameworkStep('genesis', 'create_initialize_validators', validators(settings.seed)),
+    { ...frameworkStep('version', 'initialize_for_test'), signers: [CORE_RESOURCES] },
+    frameworkStep('jwk_consensus_config', 'initialize', JWK_CONSENSUS_CONFIG),
+    frameworkStep('jwks', 'initialize'),
+    frameworkStep('keyless_account', 'update_configuration', KEYLESS_CONFIG),
+    frameworkStep('genesis', 'set_genesis_end'),
+    { ...frameworkStep('block', 'emit_genesis_block_event'), signers: [ADDRESS_ZERO] },
+    unsignedStep('reconfiguration', 'emit_genesis_reconfiguration_event'),
   ];
 }
 
 export function packageSteps(modules: readonly ModuleId[]): GenesisStep[] {
   return packagesOf(modules).map(({ address, bytes }) => ({
-    ...ofFramework('code', 'initialize', bytes),
+    ...frameworkStep('code', 'initialize', bytes),
     signers: [ADDRESS_ONE, address],
   }));
 }
 
-function ofNobody(module: string, name: string, ...args: readonly Buffer[]): GenesisStep {
+function unsignedStep(module: string, name: string, ...args: readonly Buffer[]): GenesisStep {
   return { module, name, signers: [], args };
 }
 
-function ofFramework(module: string, name: string, ...args: readonly Buffer[]): GenesisStep {
+function frameworkStep(module: string, name: string, ...args: readonly Buffer[]): GenesisStep {
   return { module, name, signers: [ADDRESS_ONE], args };
 }
 
 function derivableAccount(kind: string): GenesisStep {
-  return ofFramework(
+  return frameworkStep(
     'account_abstraction',
     'register_derivable_authentication_function',
     bcs((writer) => writer.address(ADDRESS_ONE)),
@@ -148,8 +148,8 @@ function encodeGasSchedule(text: string): Buffer {
   return encodeBcs((writer) => {
     writer.u64(GAS_FEATURE_VERSION);
     writer.vector(entries, (to, line) => {
-      const [name, figure] = line.split(' ');
-      to.string(name!).u64(BigInt(figure!));
+      const [name, value] = line.split(' ');
+      to.string(name!).u64(BigInt(value!));
     });
   });
 }

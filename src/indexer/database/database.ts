@@ -30,7 +30,7 @@ export async function openDatabase(location: string | undefined): Promise<Databa
 }
 
 /** A database that executes requests one after another. */
-abstract class OneByOne implements Database {
+abstract class SerialDatabase implements Database {
   /** PGlite has no timeouts. */
   readonly stopsSlowQueries = false;
   readonly hasOtherWriters = false;
@@ -62,9 +62,9 @@ abstract class OneByOne implements Database {
 }
 
 /** PGlite in this thread. */
-class EmbeddedDatabase extends OneByOne {
+class EmbeddedDatabase extends SerialDatabase {
   readonly #session: Session;
-  #turn: Promise<unknown> = Promise.resolve();
+  #queue: Promise<unknown> = Promise.resolve();
 
   constructor(session: Session) {
     super();
@@ -72,14 +72,14 @@ class EmbeddedDatabase extends OneByOne {
   }
 
   protected override send(request: EmbeddedRequest): Promise<EmbeddedAnswer> {
-    const answer = this.#turn.then(() => answerRequest(this.#session, request));
-    this.#turn = answer;
+    const answer = this.#queue.then(() => answerRequest(this.#session, request));
+    this.#queue = answer;
     return answer;
   }
 }
 
 /** PGlite in a thread of its own. Starting it takes a second or more, which would block everything else. */
-class ThreadDatabase extends OneByOne {
+class ThreadDatabase extends SerialDatabase {
   readonly #thread: RequestThread<EmbeddedRequest, EmbeddedAnswer>;
 
   private constructor(location: string | undefined) {

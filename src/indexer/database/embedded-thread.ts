@@ -10,13 +10,13 @@ const IDLE_MS = 1_000;
 
 const opened = openEmbedded(workerData as string | undefined);
 let timer: NodeJS.Timeout | undefined;
-let turn: Promise<unknown> = opened.then(() => {
+let queue: Promise<unknown> = opened.then(() => {
   collectGarbage();
   collectSoon();
 });
 
 parentPort!.on('message', (request: EmbeddedRequest) => {
-  turn = turn.then(async () => {
+  queue = queue.then(async () => {
     parentPort!.postMessage(await answerRequest(await opened, request));
     if (request.kind === 'transaction') collectSoon();
   });

@@ -21,7 +21,7 @@ const WRITE_TIMEOUT_MS = 60_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 const KEEPALIVE_DELAY_MS = 10_000;
 /** Suffix that is added to the schema of a ledger. */
-const SCHEMA_ENDING = '_indexer';
+const SCHEMA_SUFFIX = '_indexer';
 const AS_TEXT = { getTypeParser: () => (value: string) => value };
 
 /** As an option of a pool, the timeout would also apply to the wait for a busy connection. */
@@ -75,7 +75,7 @@ export class PostgresDatabase implements Database {
     queryTimeoutMs = QUERY_TIMEOUT_MS,
   ): Promise<PostgresDatabase> {
     const { urls, schema } = parsePostgresUrl(location);
-    const database = new PostgresDatabase(urls[0]!, schemaBeside(schema), queryTimeoutMs);
+    const database = new PostgresDatabase(urls[0]!, indexerSchemaFor(schema), queryTimeoutMs);
     try {
       await database.query('SELECT 1');
     } catch (error) {
@@ -143,13 +143,13 @@ function copyIn(client: pg.ClientBase, rows: CopiedRows): Promise<void> {
 }
 
 /** The schema of the tables of a ledger. Ledgers that share a database have one each. */
-function schemaBeside(ledgerSchema: string): string {
-  const schema = ledgerSchema + SCHEMA_ENDING;
+function indexerSchemaFor(ledgerSchema: string): string {
+  const schema = ledgerSchema + SCHEMA_SUFFIX;
   if (schema.length <= MAX_SCHEMA_CHARACTERS) return schema;
-  const most = MAX_SCHEMA_CHARACTERS - SCHEMA_ENDING.length;
+  const maxCharacters = MAX_SCHEMA_CHARACTERS - SCHEMA_SUFFIX.length;
   throw new StoreError(
     'store_location_invalid',
-    `the tables of the indexer need a schema of at most ${most} characters`,
+    `the tables of the indexer need a schema of at most ${maxCharacters} characters`,
   );
 }
 

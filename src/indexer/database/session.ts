@@ -20,12 +20,12 @@ export interface CopiedRows {
 }
 
 /** Whether a transaction was rolled back because another process has advanced the same tables. */
-export function hasMovedOn(error: unknown): boolean {
-  return (error as { readonly code?: unknown }).code === MOVED_ON;
+export function isConflict(error: unknown): boolean {
+  return (error as { readonly code?: unknown }).code === CONFLICT_CODE;
 }
 
 /** Also passes between threads. */
-const MOVED_ON = 'moved_on';
+const CONFLICT_CODE = 'moved_on';
 
 /** Table names without a schema are those of the indexer. Rejects with errors of PostgreSQL. */
 export interface Database {
@@ -71,7 +71,7 @@ export async function runTransaction(
       if (parameters.length === 0) await session.execute(text);
       else if ((await session.query(text, parameters)).length === 0 && isGuard === true) {
         const message = 'another process has moved the tables on';
-        throw Object.assign(new Error(message), { code: MOVED_ON });
+        throw Object.assign(new Error(message), { code: CONFLICT_CODE });
       }
     }
     await session.execute('COMMIT');

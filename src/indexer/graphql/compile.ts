@@ -109,7 +109,7 @@ export class OperationCompiler {
     return `coalesce((SELECT ${row} FROM ${tableName(table)} AS ${alias} WHERE ${condition} LIMIT 1), 'null')`;
   }
 
-  #list(table: Table, field: SelectedField, place: Place, relation: Joined | undefined): string {
+  #list(table: Table, field: SelectedField, place: Place, relation: ParentRow | undefined): string {
     const { alias, sql, limit } = this.#query(table, field, relation, this.#limits.rows);
     const row = this.#row(table, alias, field, this.#inner(field, place, limit!));
     return `(SELECT concat('[', string_agg(${row}, ','), ']') FROM (${sql}) AS ${alias})`;
@@ -126,13 +126,13 @@ export class OperationCompiler {
   #query(
     table: Table,
     field: SelectedField,
-    relation: Joined | undefined,
+    relation: ParentRow | undefined,
     maxRows: number | undefined,
   ): RowsQuery {
-    const given = this.#arguments(relation?.parent.name ?? 'query_root', field);
+    const args = this.#arguments(relation?.parent.name ?? 'query_root', field);
     const path = `${field.path}.args`;
     const alias = this.#parts.newAlias();
-    const where = given.get('where') as InputObject | undefined;
+    const where = args.get('where') as InputObject | undefined;
     const conditions = [
       ...(relation === undefined ? [] : [joinCondition(relation.relation, relation.alias, alias)]),
       ...(where === undefined
@@ -142,12 +142,12 @@ export class OperationCompiler {
     const { distinct, orderBy } = this.#orders.order(
       table,
       alias,
-      (given.get('order_by') as InputObject[] | undefined) ?? [],
-      (given.get('distinct_on') as string[] | undefined) ?? [],
+      (args.get('order_by') as InputObject[] | undefined) ?? [],
+      (args.get('distinct_on') as string[] | undefined) ?? [],
       `${path}.order_by`,
     );
-    const limit = least(notNegative(given.get('limit'), `${path}.limit`), maxRows);
-    const offset = notNegative(given.get('offset'), `${path}.offset`);
+    const limit = smaller(nonNegative(args.get('limit'), `${path}.limit`), maxRows);
+    const offset = nonNegative(args.get('offset'), `${path}.offset`);
     const sql =
       `SELECT ${distinct}${alias}.* FROM ${tableName(table)} AS ${alias}` +
       (conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`) +
@@ -178,20 +178,20 @@ export class OperationCompiler {
 
   #member(table: Table, alias: string, field: SelectedField, place: Place): string {
     if (field.name === '__typename') return jsonName(table.name);
-    const meaning = tableField(table, field.name);
-    if (meaning.kind === 'column') {
-      if (meaning.column.type !== 'jsonb') return jsonColumn(alias, meaning.column);
+    const member = tableField(table, field.name);
+    if (member.kind === 'column') {
+      if (member.column.type !== 'jsonb') return jsonColumn(alias, member.column);
       this.#cells.add(place.rows * (CELLS_OF_JSON - 1), field.path);
       const path = this.#arguments(table.name, field).get('path');
-      if (path === undefined) return jsonColumn(alias, meaning.column);
+      if (path === undefined) return jsonColumn(alias, member.column);
       const steps = this.#parts.bindList(stepsOf(path as string, field.path), 'text');
       return jsonText(`(${columnOf(alias, field.name)} #> ${steps})`, 'jsonb');
     }
-    const { relation } = meaning;
+    const { relation } = member;
     const other = tableOf(relation.table);
-    const joined = { relation, alias, parent: table };
-    if (meaning.kind === 'aggregate') return this.#aggregated(other, field, place, joined);
-    if (relation.kind === 'array') return this.#list(other, field, place, joined);
+    const parentRow = { relation, alias, parent: table };
+    if (member.kind === 'aggregate') return this.#aggregated(other, field, place, parentRow);
+    if (relation.kind === 'array') return this.#list(other, field, place, parentRow);
     const row = this.#parts.newAlias();
     return this.#one(other, row, joinCondition(relation, alias, row), field, place);
   }
@@ -201,10 +201,10 @@ export class OperationCompiler {
     table: Table,
     field: SelectedField,
     place: Place,
-    relation: Joined | undefined,
+    relation: ParentRow | undefined,
   ): string {
     const query = this.#query(table, field, relation, undefined);
-    const shown = least(query.limit, this.#limits.rows)!;
+    const maxNodes = smaller(query.limit, this.#limits.rows)!;
     const { alias } = query;
     const inner = this.#inner(field, place, 1);
     let showsNodes = false;
@@ -214,9 +214,9 @@ export class OperationCompiler {
           return jsonName(`${table.name}_aggregate`);
         case 'nodes': {
           showsNodes = true;
-          const row = this.#row(table, alias, selected, this.#inner(selected, inner, shown));
+          const row = this.#row(table, alias, selected, this.#inner(selected, inner, maxNodes));
           const number = columnOf(alias, ROW_NUMBER);
-          const rows = `string_agg(${row}, ',' ORDER BY ${number}) FILTER (WHERE ${number} <= ${shown})`;
+          const rows = `string_agg(${row}, ',' ORDER BY ${number}) FILTER (WHERE ${number} <= ${maxNodes})`;
           return `concat('[', ${rows}, ']')`;
         }
         default:
@@ -238,9 +238,9 @@ export class OperationCompiler {
     return this.#object(field, place, (selected) => {
       if (selected.name === '__typename') return jsonName(typeName);
       if (selected.name === 'count') {
-        const given = this.#arguments(typeName, selected);
-        const columns = given.get('columns') as string[] | undefined;
-        const count = countOf(alias, columns, given.get('distinct') === true);
+        const args = this.#arguments(typeName, selected);
+        const columns = args.get('columns') as string[] | undefined;
+        const count = countOf(alias, columns, args.get('distinct') === true);
         return jsonText(count, 'bigint');
       }
       return this.#aggregateOf(table, alias, selected, place);
@@ -257,17 +257,17 @@ export class OperationCompiler {
 }
 
 /** The relation by which rows belong to a row of another table. */
-interface Joined {
+interface ParentRow {
   readonly relation: Relation;
   readonly alias: string;
   readonly parent: Table;
 }
 
-function least(a: number | undefined, b: number | undefined): number | undefined {
+function smaller(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined ? b : b === undefined ? a : Math.min(a, b);
 }
 
-function notNegative(value: InputValue | undefined, path: string): number | undefined {
+function nonNegative(value: InputValue | undefined, path: string): number | undefined {
   if (value === undefined) return undefined;
   if ((value as number) < 0) {
     throw new GraphqlFailure('validation-failed', 'unexpected negative value', path);

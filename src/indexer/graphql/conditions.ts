@@ -60,16 +60,16 @@ export class ConditionCompiler {
   }
 
   #member(table: Table, alias: string, name: string, value: InputValue, path: string): string {
-    const each = () =>
+    const compileAll = () =>
       (value as readonly InputObject[]).map((part, place) => {
         this.#conditions.add(1, path);
         return this.condition(table, alias, part, `${path}[${place}]`);
       });
     switch (name) {
       case '_and':
-        return allOf(each());
+        return allOf(compileAll());
       case '_or':
-        return anyOf(each());
+        return anyOf(compileAll());
       case '_not':
         return `NOT (${this.condition(table, alias, value as InputObject, path)})`;
     }
@@ -94,24 +94,24 @@ export class ConditionCompiler {
     const table = tableOf(relation.table);
     const other = this.#parts.newAlias();
     const condition = this.condition(table, other, where, path);
-    const joined = joinCondition(relation, alias, other);
-    return { other, rows: `${tableName(table)} AS ${other} WHERE ${joined} AND (${condition})` };
+    const join = joinCondition(relation, alias, other);
+    return { other, rows: `${tableName(table)} AS ${other} WHERE ${join} AND (${condition})` };
   }
 
   #aggregate(alias: string, relation: Relation, predicates: InputObject, path: string): string {
     const all: string[] = [];
     for (const [operator, value] of predicates) {
       this.#conditions.add(1, `${path}.${operator}`);
-      const given = value as InputObject;
-      const filter = (given.get('filter') as InputObject | undefined) ?? new Map();
+      const options = value as InputObject;
+      const filter = (options.get('filter') as InputObject | undefined) ?? new Map();
       const { other, rows } = this.#related(alias, relation, filter, `${path}.${operator}.filter`);
-      const names = given.get('arguments') as string | readonly string[] | undefined;
-      const isDistinct = given.get('distinct') === true;
+      const names = options.get('arguments') as string | readonly string[] | undefined;
+      const isDistinct = options.get('distinct') === true;
       const aggregate =
         operator === 'count'
           ? countOf(other, names as readonly string[] | undefined, isDistinct)
           : `${operator}(${isDistinct ? 'DISTINCT ' : ''}${columnOf(other, names as string)})`;
-      const predicate = given.get('predicate') as InputObject;
+      const predicate = options.get('predicate') as InputObject;
       all.push(
         this.#compared(
           `(SELECT ${aggregate} FROM ${rows})`,
@@ -124,13 +124,13 @@ export class ConditionCompiler {
     return allOf(all);
   }
 
-  #comparison(alias: string, { name, type }: Column, given: InputObject, path: string): string {
-    return this.#compared(columnOf(alias, name), type, given, path);
+  #comparison(alias: string, { name, type }: Column, operators: InputObject, path: string): string {
+    return this.#compared(columnOf(alias, name), type, operators, path);
   }
 
-  #compared(left: string, type: SqlType, given: InputObject, path: string): string {
+  #compared(left: string, type: SqlType, operators: InputObject, path: string): string {
     const all: string[] = [];
-    for (const [operator, value] of given) {
+    for (const [operator, value] of operators) {
       this.#conditions.add(1, path);
       all.push(this.#operation(left, type, operator, value, `${path}.${operator}`));
     }

@@ -147,9 +147,9 @@ function chooseOperation(
 }
 
 /** The path of a field as Hasura writes it; `$` for anything else. */
-function pathOf(document: DocumentNode, wanted: ASTNode | undefined): string {
+function pathOf(document: DocumentNode, target: ASTNode | undefined): string {
   const find = (node: ASTNode, path: string): string | undefined => {
-    if (node === wanted) return path;
+    if (node === target) return path;
     if (!('selectionSet' in node)) return undefined;
     for (const selection of node.selectionSet?.selections ?? []) {
       const name = 'name' in selection ? `.${selection.name.value}` : '';

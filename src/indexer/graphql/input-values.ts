@@ -32,14 +32,14 @@ class EnumName {
 }
 
 /** A value as the client gives it. Objects keep the order of their members, which `order_by` needs. */
-type Given =
+type RawValue =
   | null
   | boolean
   | string
   | JsonNumber
   | EnumName
-  | readonly Given[]
-  | ReadonlyMap<string, Given>;
+  | readonly RawValue[]
+  | ReadonlyMap<string, RawValue>;
 
 /** A value checked against its type. Scalars that PostgreSQL parses are texts. */
 export type InputValue = boolean | string | number | readonly InputValue[] | InputObject;
@@ -66,19 +66,19 @@ export function readArguments(
   }
   const values = new Map<string, InputValue>();
   for (const { name: argument, type, defaultValue } of types) {
-    const node = nodes?.find((given) => given.name.value === argument);
-    const given = node === undefined ? undefined : givenBy(node.value, variables);
+    const node = nodes?.find((node) => node.name.value === argument);
+    const raw = node === undefined ? undefined : rawValueOf(node.value, variables);
     const value =
-      given === undefined && defaultValue !== undefined
+      raw === undefined && defaultValue !== undefined
         ? (defaultValue as InputValue)
-        : readGiven(type, given, `${path}.args.${argument}`);
+        : readValue(type, raw, `${path}.args.${argument}`);
     if (value !== undefined) values.set(argument, value);
   }
   return values;
 }
 
 /** Undefined for a variable without a value. */
-function givenBy(node: ValueNode, variables: Variables): Given | undefined {
+function rawValueOf(node: ValueNode, variables: Variables): RawValue | undefined {
   switch (node.kind) {
     case Kind.VARIABLE:
       return variables.get(node.name.value);
@@ -90,12 +90,12 @@ function givenBy(node: ValueNode, variables: Variables): Given | undefined {
     case Kind.ENUM:
       return new EnumName(node.value);
     case Kind.LIST:
-      return node.values.map((value) => givenBy(value, variables) ?? null);
+      return node.values.map((value) => rawValueOf(value, variables) ?? null);
     case Kind.OBJECT: {
-      const members = new Map<string, Given>();
+      const members = new Map<string, RawValue>();
       for (const { name, value } of node.fields) {
-        const given = givenBy(value, variables);
-        if (given !== undefined) members.set(name.value, given);
+        const raw = rawValueOf(value, variables);
+        if (raw !== undefined) members.set(name.value, raw);
       }
       return members;
     }
@@ -106,49 +106,49 @@ function givenBy(node: ValueNode, variables: Variables): Given | undefined {
 
 /** The default value of a variable. */
 export function readDefault(node: ValueNode): JsonValue {
-  return withoutEnums(givenBy(node, new Map()) ?? null);
+  return withoutEnums(rawValueOf(node, new Map()) ?? null);
 }
 
-function withoutEnums(given: Given): JsonValue {
-  if (given instanceof EnumName) return given.name;
-  if (given instanceof Map) {
-    return new Map([...given].map(([name, member]) => [name, withoutEnums(member as Given)]));
+function withoutEnums(raw: RawValue): JsonValue {
+  if (raw instanceof EnumName) return raw.name;
+  if (raw instanceof Map) {
+    return new Map([...raw].map(([name, member]) => [name, withoutEnums(member as RawValue)]));
   }
-  return Array.isArray(given) ? given.map(withoutEnums) : (given as JsonValue);
+  return Array.isArray(raw) ? raw.map(withoutEnums) : (raw as JsonValue);
 }
 
 /** @returns undefined if there is no value, and for null if the type allows it */
-function readGiven(
+function readValue(
   type: GraphQLInputType,
-  given: Given | undefined,
+  raw: RawValue | undefined,
   path: string,
 ): InputValue | undefined {
   if (isNonNullType(type)) {
-    if (given === undefined || given === null) return unexpected(type.ofType, given, path);
-    return readGiven(type.ofType, given, path);
+    if (raw === undefined || raw === null) return unexpected(type.ofType, raw, path);
+    return readValue(type.ofType, raw, path);
   }
-  if (given === undefined || given === null) return undefined;
+  if (raw === undefined || raw === null) return undefined;
   if (isListType(type)) {
-    const items = Array.isArray(given) ? (given as Given[]) : [given];
-    return items.map((item, place) => readGiven(type.ofType, item, `${path}[${place}]`)!);
+    const items = Array.isArray(raw) ? (raw as RawValue[]) : [raw];
+    return items.map((item, place) => readValue(type.ofType, item, `${path}[${place}]`)!);
   }
-  if (isInputObjectType(type)) return readObject(type, given, path);
-  if (isEnumType(type)) return readEnum(type, given, path);
-  return readScalar(type, given, path);
+  if (isInputObjectType(type)) return readObject(type, raw, path);
+  if (isEnumType(type)) return readEnum(type, raw, path);
+  return readScalar(type, raw, path);
 }
 
-function readObject(type: GraphQLInputObjectType, given: Given, path: string): InputObject {
-  if (!(given instanceof Map)) return unexpected(type, given, path);
+function readObject(type: GraphQLInputObjectType, raw: RawValue, path: string): InputObject {
+  if (!(raw instanceof Map)) return unexpected(type, raw, path);
   const fields = type.getFields();
   const values = new Map<string, InputValue>();
-  for (const [name, member] of given as ReadonlyMap<string, Given>) {
+  for (const [name, member] of raw as ReadonlyMap<string, RawValue>) {
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
     if (field === undefined) {
       return fail(`field '${name}' not found in type: '${type.name}'`, `${path}.${name}`);
     }
     // A comparison with null would be true for every row or for none, so Hasura rejects it.
     if (member === null && isStrict(type)) return unexpected(field.type, null, `${path}.${name}`);
-    const value = readGiven(field.type, member, `${path}.${name}`);
+    const value = readValue(field.type, member, `${path}.${name}`);
     if (value !== undefined) values.set(name, value);
   }
   for (const { name, type: fieldType } of Object.values(fields)) {
@@ -163,9 +163,9 @@ function isStrict({ name }: GraphQLInputObjectType): boolean {
   return name.endsWith('_comparison_exp') || name.includes('_aggregate_bool_exp_');
 }
 
-function readEnum(type: GraphQLEnumType, given: Given, path: string): InputValue {
-  const name = given instanceof EnumName ? given.name : given;
-  if (typeof name !== 'string') return unexpected(type, given, path);
+function readEnum(type: GraphQLEnumType, raw: RawValue, path: string): InputValue {
+  const name = raw instanceof EnumName ? raw.name : raw;
+  if (typeof name !== 'string') return unexpected(type, raw, path);
   if (type.getValue(name) != null) return name;
   const names = type.getValues().map((value) => `'${value.name}'`);
   return fail(
@@ -174,22 +174,22 @@ function readEnum(type: GraphQLEnumType, given: Given, path: string): InputValue
   );
 }
 
-function readScalar(type: GraphQLInputType, given: Given, path: string): InputValue {
+function readScalar(type: GraphQLInputType, raw: RawValue, path: string): InputValue {
   switch (type) {
     case GraphQLString:
     case SCALARS.timestamp:
-      return typeof given === 'string' ? given : unexpected(type, given, path);
+      return typeof raw === 'string' ? raw : unexpected(type, raw, path);
     case GraphQLBoolean:
-      return typeof given === 'boolean' ? given : unexpected(type, given, path);
+      return typeof raw === 'boolean' ? raw : unexpected(type, raw, path);
     case GraphQLInt: {
-      const value = given instanceof JsonNumber ? Number(given.text) : Number.NaN;
-      return value === (value | 0) ? value : unexpected(type, given, path);
+      const value = raw instanceof JsonNumber ? Number(raw.text) : Number.NaN;
+      return value === (value | 0) ? value : unexpected(type, raw, path);
     }
     case SCALARS.jsonb:
-      return formatJson(withoutEnums(given));
+      return formatJson(withoutEnums(raw));
     default:
-      if (given instanceof JsonNumber) return given.text;
-      return typeof given === 'string' ? given : unexpected(type, given, path);
+      if (raw instanceof JsonNumber) return raw.text;
+      return typeof raw === 'string' ? raw : unexpected(type, raw, path);
   }
 }
 
@@ -202,24 +202,24 @@ const EXPECTED = new Map<GraphQLInputType, string>([
   [SCALARS.numeric, 'a number or a string'],
 ]);
 
-function unexpected(type: GraphQLInputType, given: Given | undefined, path: string): never {
+function unexpected(type: GraphQLInputType, raw: RawValue | undefined, path: string): never {
   const name = `type '${String(type)}'`;
-  if (given === undefined || given === null) {
+  if (raw === undefined || raw === null) {
     return fail(
       isListType(type) ? 'expected a list, but found null' : `unexpected null value for ${name}`,
       path,
     );
   }
   const expected = isEnumType(type) ? 'an enum value' : (EXPECTED.get(type) ?? 'an object');
-  return fail(`expected ${expected} for ${name}, but found ${kindOf(given)}`, path);
+  return fail(`expected ${expected} for ${name}, but found ${kindOf(raw)}`, path);
 }
 
-function kindOf(given: Given): string {
-  if (given instanceof JsonNumber) return 'a number';
-  if (given instanceof EnumName) return 'an enum value';
-  if (Array.isArray(given)) return 'a list';
-  if (given instanceof Map) return 'an object';
-  return typeof given === 'string' ? 'a string' : 'a boolean';
+function kindOf(raw: RawValue): string {
+  if (raw instanceof JsonNumber) return 'a number';
+  if (raw instanceof EnumName) return 'an enum value';
+  if (Array.isArray(raw)) return 'a list';
+  if (raw instanceof Map) return 'an object';
+  return typeof raw === 'string' ? 'a string' : 'a boolean';
 }
 
 function fail(message: string, path: string): never {

@@ -41,20 +41,20 @@ export class Introspection {
     field: SelectedField,
   ): unknown {
     const { variables } = this.#selector;
-    const given = readArguments(field.node.arguments, definition.args, variables, field.path);
+    const args = readArguments(field.node.arguments, definition.args, variables, field.path);
     const info = { schema: SCHEMA } as GraphQLResolveInfo;
-    const value = definition.resolve!(source, Object.fromEntries(given), undefined, info);
-    return this.#shown(definition.type, value, field);
+    const value = definition.resolve!(source, Object.fromEntries(args), undefined, info);
+    return this.#select(definition.type, value, field);
   }
 
-  #shown(type: GraphQLOutputType, value: unknown, field: SelectedField): unknown {
+  #select(type: GraphQLOutputType, value: unknown, field: SelectedField): unknown {
     if (value === undefined || value === null) return null;
-    const shown = getNullableType(type);
-    if (isListType(shown)) {
-      return (value as unknown[]).map((item) => this.#shown(shown.ofType, item, field));
+    const nullable = getNullableType(type);
+    if (isListType(nullable)) {
+      return (value as unknown[]).map((item) => this.#select(nullable.ofType, item, field));
     }
-    if (isLeafType(shown)) return shown.serialize(value);
-    const object = shown as GraphQLObjectType;
+    if (isLeafType(nullable)) return nullable.serialize(value);
+    const object = nullable as GraphQLObjectType;
     const fields = object.getFields();
     const members = Object.create(null) as Record<string, unknown>;
     for (const selected of this.#selector.fields(field.selections, field.path)) {

@@ -64,13 +64,13 @@ export class OrderCompiler {
       const field = tableField(table, name);
       if (field.kind === 'column') items.push(placed(columnOf(alias, name), value));
       else if (field.kind === 'relation') {
-        items.push(...this.#ofRelated(alias, field.relation, value as InputObject, path));
-      } else items.push(...this.#ofAggregate(alias, field.relation, value as InputObject));
+        items.push(...this.#relatedItems(alias, field.relation, value as InputObject, path));
+      } else items.push(...this.#aggregateItems(alias, field.relation, value as InputObject));
     }
     return items;
   }
 
-  #ofRelated(alias: string, relation: Relation, order: InputObject, path: string): OrderedBy[] {
+  #relatedItems(alias: string, relation: Relation, order: InputObject, path: string): OrderedBy[] {
     const table = tableOf(relation.table);
     const other = this.#parts.newAlias();
     const rows = `${tableName(table)} AS ${other} WHERE ${joinCondition(relation, alias, other)}`;
@@ -80,7 +80,7 @@ export class OrderCompiler {
     }));
   }
 
-  #ofAggregate(alias: string, relation: Relation, order: InputObject): OrderedBy[] {
+  #aggregateItems(alias: string, relation: Relation, order: InputObject): OrderedBy[] {
     const other = this.#parts.newAlias();
     const rows = `${tableName(tableOf(relation.table))} AS ${other}`;
     const from = `FROM ${rows} WHERE ${joinCondition(relation, alias, other)}`;

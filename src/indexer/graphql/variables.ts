@@ -7,13 +7,13 @@ import { checkLimit } from './limits.ts';
 /** The variables of an operation that have a value. Their values are checked where they are used. */
 export function readVariables(
   { definition }: Operation,
-  given: JsonObject,
+  values: JsonObject,
   maxNesting: number,
 ): Variables {
   const variables = new Map<string, JsonValue>();
   for (const { variable, type, defaultValue } of definition.variableDefinitions ?? []) {
     const name = variable.name.value;
-    let value = given.get(name);
+    let value = values.get(name);
     if (value === undefined && defaultValue !== undefined) value = readDefault(defaultValue);
     if ((value === undefined || value === null) && type.kind === 'NonNullType') {
       const message = `expecting a value for non-nullable variable: "${name}"`;
@@ -23,7 +23,7 @@ export function readVariables(
     checkLimit(nestingOf(value), maxNesting, 'lists and objects within each other');
     variables.set(name, value);
   }
-  for (const name of given.keys()) {
+  for (const name of values.keys()) {
     if (!definition.variableDefinitions?.some(({ variable }) => variable.name.value === name)) {
       const message = `unexpected variables in variableValues: ${name}`;
       throw new GraphqlFailure('validation-failed', message);

@@ -32,23 +32,23 @@ export function accountKeys(facts: TransactionFacts, rows: RowSink): void {
   const [sender] = signersOf(facts);
   if (sender !== undefined) {
     const used = authenticationKey(sender);
-    if (used !== undefined) putUsed(facts, sender, used, rows);
-    putChanged(facts, sender.address, used?.authKey, rows);
+    if (used !== undefined) putSenderKeys(facts, sender, used, rows);
+    putNewKey(facts, sender.address, used?.authKey, rows);
   }
   for (const { type, data } of facts.events) {
-    if (type === ROTATION_TO_KEY) putRotated(facts, data, rows);
+    if (type === ROTATION_TO_KEY) putRotation(facts, data, rows);
   }
 }
 
 /** Puts the keys of a sender that has several, or other keys than at first. */
-function putUsed(
+function putSenderKeys(
   facts: TransactionFacts,
   { address, type, keys }: Signer,
   key: AccountKey,
   rows: RowSink,
 ): void {
-  const hasSeveral = type.startsWith('multi_');
-  if (key.authKey === address && !hasSeveral) return;
+  const hasMultipleKeys = type.startsWith('multi_');
+  if (key.authKey === address && !hasMultipleKeys) return;
   rows.put('auth_key_account_addresses', {
     auth_key: key.authKey,
     account_address: address,
@@ -59,7 +59,7 @@ function putUsed(
 }
 
 /** Puts the key of a sender if it is no longer the one that signed the transaction. */
-function putChanged(
+function putNewKey(
   facts: TransactionFacts,
   address: string,
   used: string | undefined,
@@ -132,7 +132,7 @@ function anyKeyBytes(keyType: string, bytes: Buffer): Buffer {
 }
 
 /** Puts the new keys of an account. The event states which of them have signed the rotation. */
-function putRotated(facts: TransactionFacts, data: Fields, rows: RowSink): void {
+function putRotation(facts: TransactionFacts, data: Fields, rows: RowSink): void {
   const authKey = fullAddress(data.new_auth_key);
   const proven = new Set(setBits(bytesOf(data.verified_public_key_bit_map)));
   rows.put('auth_key_account_addresses', {

@@ -8,7 +8,7 @@ import {
   type TransactionFacts,
 } from './transaction-facts.ts';
 
-interface Happening {
+interface TokenActivity {
   /** Identifies the token, without a version of its properties. */
   readonly id: Fields;
   readonly version: string;
@@ -17,7 +17,7 @@ interface Happening {
   readonly to?: string;
 }
 
-type Read = (data: Fields, account: string) => Happening;
+type Read = (data: Fields, account: string) => TokenActivity;
 
 const withdrawn: Read = ({ id, amount }, account) => ({ ...placeOf(id), amount, from: account });
 const deposited: Read = ({ id, amount }, account) => ({ ...placeOf(id), amount, to: account });
@@ -53,18 +53,18 @@ const EVENTS: Readonly<Record<string, Read>> = {
 
 export function legacyTokenActivities(facts: TransactionFacts, rows: RowSink): void {
   facts.events.forEach((event, index) => {
-    const happening = EVENTS[event.type]?.(event.data, accountOf(event));
-    if (happening === undefined) return;
+    const activity = EVENTS[event.type]?.(event.data, accountOf(event));
+    if (activity === undefined) return;
     rows.put('token_activities_v2', {
       transaction_version: facts.version,
       event_index: index,
       event_account_address: fullAddress(event.guid.account_address),
-      token_data_id: tokenDataId(tokenName(happening.id)),
-      property_version_v1: happening.version,
+      token_data_id: tokenDataId(tokenName(activity.id)),
+      property_version_v1: activity.version,
       type: event.type,
-      from_address: happening.from ?? null,
-      to_address: happening.to ?? null,
-      token_amount: happening.amount,
+      from_address: activity.from ?? null,
+      to_address: activity.to ?? null,
+      token_amount: activity.amount,
       before_value: null,
       after_value: null,
       entry_function_id_str: facts.entryFunction ?? null,

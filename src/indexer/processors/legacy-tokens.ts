@@ -24,7 +24,7 @@ interface TokenName {
 const ITEMS: Readonly<Record<string, (item: ItemWrite) => void>> = {
   '0x3::token::CollectionData': putCollection,
   '0x3::token::TokenData': putToken,
-  '0x3::token::Token': putHeld,
+  '0x3::token::Token': putTokenItem,
 };
 
 interface ItemWrite {
@@ -56,7 +56,7 @@ function putCollection({ write, item, rows, shared }: ItemWrite): void {
     ...shared,
     collection_id: collectionId(creator, data.name),
     creator_address: creator,
-    collection_name: cut(data.name),
+    collection_name: truncated(data.name),
     description: data.description,
     uri: data.uri.slice(0, MAX_URI_CHARACTERS),
     current_supply: data.supply,
@@ -82,7 +82,7 @@ function putToken({ item, rows, shared }: ItemWrite): void {
     ...shared,
     token_data_id: tokenId,
     collection_id: collectionId(id.creator, id.collection),
-    token_name: cut(id.name),
+    token_name: truncated(id.name),
     token_uri: data.uri.slice(0, MAX_URI_CHARACTERS),
     description: data.description,
     token_properties: legacyProperties(data.default_properties),
@@ -105,13 +105,13 @@ function putToken({ item, rows, shared }: ItemWrite): void {
 }
 
 /** Puts a token that is in the store of an account, or in an offer to another account. */
-function putHeld(written: ItemWrite): void {
+function putTokenItem(written: ItemWrite): void {
   const { item } = written;
-  if (item.keyType === '0x3::token::TokenId') putOwned(written);
-  if (item.keyType === '0x3::token_transfers::TokenOfferId') putOffered(written);
+  if (item.keyType === '0x3::token::TokenId') putOwnership(written);
+  if (item.keyType === '0x3::token_transfers::TokenOfferId') putPendingClaim(written);
 }
 
-function putOwned({ write, item, rows, shared }: ItemWrite): void {
+function putOwnership({ write, item, rows, shared }: ItemWrite): void {
   const { token_data_id: id, property_version: version } = item.key as Fields;
   const token = item.value as Fields | undefined;
   rows.put('current_token_ownerships_v2', {
@@ -131,7 +131,7 @@ function putOwned({ write, item, rows, shared }: ItemWrite): void {
   });
 }
 
-function putOffered({ write, item, rows, shared }: ItemWrite): void {
+function putPendingClaim({ write, item, rows, shared }: ItemWrite): void {
   const { to_addr: to, token_id: tokenId } = item.key as Fields;
   const id = tokenName(tokenId.token_data_id);
   const token = item.value as Fields | undefined;
@@ -145,8 +145,8 @@ function putOffered({ write, item, rows, shared }: ItemWrite): void {
     to_address: fullAddress(to),
     collection_data_id_hash: collection.slice(2),
     creator_address: id.creator,
-    collection_name: cut(id.collection),
-    name: cut(id.name),
+    collection_name: truncated(id.collection),
+    name: truncated(id.name),
     amount: token?.amount ?? '0',
     table_handle: write.handle,
     token_data_id: dataId,
@@ -170,7 +170,7 @@ function idOf(text: string): string {
   return `0x${createHash('sha256').update(text).digest('hex')}`;
 }
 
-function cut(name: string): string {
+function truncated(name: string): string {
   return name.slice(0, MAX_NAME_CHARACTERS);
 }
 

@@ -8,7 +8,7 @@ import {
   type TransactionFacts,
 } from './transaction-facts.ts';
 
-interface Happening {
+interface TokenActivity {
   /** The type in the row, which is the name of the older event. */
   readonly type: string;
   readonly token: string;
@@ -16,8 +16,8 @@ interface Happening {
 }
 
 /** Keyed by type: events of the module, and the older ones in streams. */
-const HAPPENINGS: Readonly<
-  Record<string, (facts: TransactionFacts, event: ChainEvent) => Happening>
+const ACTIVITIES: Readonly<
+  Record<string, (facts: TransactionFacts, event: ChainEvent) => TokenActivity>
 > = {
   '0x4::collection::Mint': minted,
   '0x4::collection::MintEvent': minted,
@@ -31,9 +31,9 @@ const HAPPENINGS: Readonly<
 
 export function tokenActivities(facts: TransactionFacts, rows: RowSink): void {
   facts.events.forEach((event, index) => {
-    const happening = HAPPENINGS[event.type]?.(facts, event);
-    if (happening === undefined) return;
-    const { type, token, row } = happening;
+    const activity = ACTIVITIES[event.type]?.(facts, event);
+    if (activity === undefined) return;
+    const { type, token, row } = activity;
     const isToken =
       facts.resource(token, TOKEN) !== undefined || event.type.startsWith('0x4::collection::Burn');
     if (!isToken) return;
@@ -58,20 +58,20 @@ export function tokenActivities(facts: TransactionFacts, rows: RowSink): void {
   });
 }
 
-function minted(facts: TransactionFacts, { data }: ChainEvent): Happening {
+function minted(facts: TransactionFacts, { data }: ChainEvent): TokenActivity {
   const token = fullAddress(data.token);
   const from = facts.ownerOf(token) ?? null;
   return { type: '0x4::collection::MintEvent', token, row: { from_address: from } };
 }
 
-function burned(facts: TransactionFacts, { data }: ChainEvent): Happening {
+function burned(facts: TransactionFacts, { data }: ChainEvent): TokenActivity {
   const token = fullAddress(data.token);
   const [first] = ownersBefore(facts, token);
   const from = burnedFrom(facts, token) ?? first ?? null;
   return { type: '0x4::collection::BurnEvent', token, row: { from_address: from } };
 }
 
-function changed(facts: TransactionFacts, { guid, data }: ChainEvent): Happening {
+function changed(facts: TransactionFacts, { guid, data }: ChainEvent): TokenActivity {
   const token = fullAddress(data.token_address ?? guid.account_address);
   return {
     type: '0x4::token::MutationEvent',
@@ -84,7 +84,7 @@ function changed(facts: TransactionFacts, { guid, data }: ChainEvent): Happening
   };
 }
 
-function transferred(_: TransactionFacts, { data }: ChainEvent): Happening {
+function transferred(_: TransactionFacts, { data }: ChainEvent): TokenActivity {
   return {
     type: '0x1::object::TransferEvent',
     token: fullAddress(data.object),

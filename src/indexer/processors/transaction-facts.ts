@@ -162,8 +162,8 @@ export class TransactionFacts {
     this.tableWrites = tableWrites;
   }
 
-  #written({ address: shown, data, state_key_hash }: ChainChange): ResourceWrite {
-    const address = fullAddress(shown!);
+  #written({ address: shortAddress, data, state_key_hash }: ChainChange): ResourceWrite {
+    const address = fullAddress(shortAddress!);
     const write = { address, type: data!.type, data: data!.data, stateKeyHash: state_key_hash };
     let resources = this.#byAddress.get(address);
     if (resources === undefined) {
@@ -212,8 +212,10 @@ export class TransactionFacts {
   }
 }
 
-export function fullAddress(shown: string): string {
-  return shown.length === 66 ? shown : `0x${padAddress(shown.slice(2).toLowerCase())}`;
+export function fullAddress(shortAddress: string): string {
+  return shortAddress.length === 66
+    ? shortAddress
+    : `0x${padAddress(shortAddress.slice(2).toLowerCase())}`;
 }
 
 export function primaryStore(owner: string, metadata: string): string {
@@ -224,8 +226,8 @@ export function primaryStore(owner: string, metadata: string): string {
 const MAX_USECS = 253_402_300_799_999_999n;
 
 /** A time as PostgreSQL reads it. Times after MAX_USECS are shown as MAX_USECS. */
-export function timeOfUsecs(asked: bigint): string {
-  const usecs = asked > MAX_USECS ? MAX_USECS : asked;
+export function timeOfUsecs(timestampUsecs: bigint): string {
+  const usecs = timestampUsecs > MAX_USECS ? MAX_USECS : timestampUsecs;
   const seconds = new Date(Number(usecs / 1_000_000n) * 1_000).toISOString().slice(0, 19);
   return `${seconds}.${String(usecs % 1_000_000n).padStart(6, '0')}`;
 }

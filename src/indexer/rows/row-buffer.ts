@@ -37,7 +37,7 @@ export class RowBuffer implements RowSink {
 
   put(name: string, row: RowValues): void {
     const table = tableOf(name);
-    const { rows, lines } = this.#of(name);
+    const { rows, lines } = this.#waitingRows(name);
     if (table.hasNewRowsOnly) {
       // As text it takes less memory than as an object.
       lines.push(copiedLine(table, row));
@@ -56,7 +56,7 @@ export class RowBuffer implements RowSink {
 
   change(name: string, match: RowValues, set: RowValues): void {
     const { key } = tableOf(name);
-    const { rows, changes } = this.#of(name);
+    const { rows, changes } = this.#waitingRows(name);
     const has = Object.entries(match);
     const change = (row: Record<string, unknown> | undefined): void => {
       if (row !== undefined && has.every(([column, value]) => row[column] === value)) {
@@ -70,7 +70,7 @@ export class RowBuffer implements RowSink {
     this.#count += 1;
   }
 
-  #of(name: string): Waiting {
+  #waitingRows(name: string): Waiting {
     let waiting = this.#tables.get(name);
     if (waiting === undefined) {
       waiting = { rows: new Map(), changes: new Map(), lines: [] };

@@ -59,9 +59,9 @@ const LIMITS: IndexLimits = {
 export async function readBackupIndex(
   source: BackupSource,
   signal: AbortSignal,
-  lowered: Partial<IndexLimits> = {},
+  overrides: Partial<IndexLimits> = {},
 ): Promise<BackupIndex> {
-  const limits = { ...LIMITS, ...lowered };
+  const limits = { ...LIMITS, ...overrides };
   for (let attempt = 1; ; attempt += 1) {
     const files = await source.metadataFiles(signal);
     if (files.length > limits.maxFiles) {
@@ -135,7 +135,7 @@ function rangeOf(fields: JsonFields, unit: 'epoch' | 'version', file: string): R
  * @param what name of the unit of the ranges
  * @throws BackupError `backup_incomplete` if there are later backups after a gap
  */
-export function covering<B extends RangeBackup>(
+export function smallestCover<B extends RangeBackup>(
   backups: readonly B[],
   first: bigint,
   what: string,
@@ -154,11 +154,11 @@ export function covering<B extends RangeBackup>(
     cover.push(best);
     next = best.last + 1n;
   }
-  const behind = order[at];
-  if (behind === undefined) return cover;
+  const afterGap = order[at];
+  if (afterGap === undefined) return cover;
   throw new BackupError(
     'backup_incomplete',
-    `${what} ${next} is in no backup, the next one begins with ${behind.first}`,
+    `${what} ${next} is in no backup, the next one begins with ${afterGap.first}`,
   );
 }
 

@@ -21,7 +21,7 @@ import {
 import { readAhead } from '../read-ahead.ts';
 import { BackupError, malformed, unproved } from './backup-error.ts';
 import { decodeIn, readUnpacked, recordsOf } from './backup-files.ts';
-import { type BackupIndex, covering, type EpochBackup } from './backup-index.ts';
+import { type BackupIndex, type EpochBackup, smallestCover } from './backup-index.ts';
 import type { BackupSource } from './backup-source.ts';
 import type { FileRange } from './json-fields.ts';
 import { readEpochManifest } from './manifests.ts';
@@ -47,7 +47,7 @@ export async function findEpochEndings(
   const { version } = anchor;
   const firstEpoch =
     version === 0n ? 0n : await epochEndingWith(source, index.epochs, anchor, signal);
-  const backups = covering(index.epochs, firstEpoch, 'epoch');
+  const backups = smallestCover(index.epochs, firstEpoch, 'epoch');
   const last = backups[backups.length - 1];
   if (last === undefined) {
     throw new BackupError('backup_incomplete', `no backup has the end of epoch ${firstEpoch}`);
@@ -90,8 +90,8 @@ export async function verifyEpochEndings(
   for await (const [backup, { waypoints, chunks }] of readAhead(backups, readManifest)) {
     const needed = chunks.filter(({ last }) => last >= chain.nextEpoch);
     for await (const [chunk, bytes] of readAhead(needed, readChunk)) {
-      const stated = waypoints.slice(Number(chunk.first - backup.first));
-      for (const _ of addChunk(chain, chunk, bytes, stated)) {
+      const manifestWaypoints = waypoints.slice(Number(chunk.first - backup.first));
+      for (const _ of addChunk(chain, chunk, bytes, manifestWaypoints)) {
         onEpoch(chain.nextEpoch - 1n);
         // Checking a signature takes so long that other work must get a turn after each one.
         await nextTurn(undefined, { signal });
@@ -106,12 +106,12 @@ function* addChunk(
   chain: EpochChain,
   { first, last, data }: FileRange,
   bytes: Buffer,
-  stated: readonly Waypoint[],
+  manifestWaypoints: readonly Waypoint[],
 ): Generator<void> {
   let index = 0;
   for (const record of recordsOf(bytes, last - first + 1n, data)) {
     const epoch = first + BigInt(index);
-    const waypoint = stated[index]!;
+    const waypoint = manifestWaypoints[index]!;
     index += 1;
     if (epoch < chain.nextEpoch) continue;
     // A copy, because views that the chain retains would hold the whole file in memory.
@@ -158,10 +158,10 @@ class EpochChain {
 
   /**
    * Adds the ledger info that ends the next epoch.
-   * @param stated its waypoint in the manifest
+   * @param manifestWaypoint its waypoint in the manifest
    * @throws BackupError `backup_unproved`, `waypoint_mismatch`, `backup_malformed`
    */
-  add(signed: SignedLedgerInfo, stated: Waypoint, file: string): void {
+  add(signed: SignedLedgerInfo, manifestWaypoint: Waypoint, file: string): void {
     const { info } = signed;
     const epoch = this.#next;
     if (info.epoch !== epoch) {
@@ -172,8 +172,8 @@ class EpochChain {
       throw malformed(file, `the ledger info of epoch ${epoch} does not begin the next one`);
     }
     const waypoint = waypointOfParts(info);
-    if (!isSameWaypoint(waypoint, stated)) {
-      const detail = `epoch ${epoch} has waypoint ${formatWaypoint(waypoint)}, not ${formatWaypoint(stated)}`;
+    if (!isSameWaypoint(waypoint, manifestWaypoint)) {
+      const detail = `epoch ${epoch} has waypoint ${formatWaypoint(waypoint)}, not ${formatWaypoint(manifestWaypoint)}`;
       throw malformed(file, detail);
     }
     this.check(signed, file);

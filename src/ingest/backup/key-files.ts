@@ -135,7 +135,7 @@ export class KeyFiles {
 
 /** The physical keys of all accounts, page by page. */
 async function* accountKeys(store: StoreReader): AsyncGenerator<readonly Buffer[]> {
-  let withTails: Buffer | undefined;
+  let walkedAccount: Buffer | undefined;
   for await (const page of scanPages(store, ACCOUNT_KEYS)) {
     const keys: Buffer[] = [];
     for (const { partition, order, value } of page) {
@@ -144,8 +144,8 @@ async function* accountKeys(store: StoreReader): AsyncGenerator<readonly Buffer[
         continue;
       }
       // Few keys continue in account_key_tails. All such keys of the account are walked together.
-      if (withTails?.equals(partition)) continue;
-      withTails = Buffer.from(partition);
+      if (walkedAccount?.equals(partition)) continue;
+      walkedAccount = Buffer.from(partition);
       for await (const { key } of walkAccountKeys(store, addressFromBytes(partition))) {
         if (key.length > 1 + partition.length + order.length) keys.push(key);
       }

@@ -54,7 +54,7 @@ export interface SnapshotProgress {
   readonly done: number;
 }
 
-export interface MadeSnapshot {
+export interface SnapshotResult {
   readonly version: bigint;
   readonly newestVersion: bigint;
   readonly keys: number;
@@ -80,9 +80,9 @@ interface SnapshotPlace {
 export async function makeSnapshot(
   store: StoreReader,
   place: SnapshotPlace,
-  { version: asked, withTransactions }: SnapshotRequest,
+  { version: requested, withTransactions }: SnapshotRequest,
   onProgress: (progress: SnapshotProgress) => void,
-): Promise<MadeSnapshot> {
+): Promise<SnapshotResult> {
   const view = await openView(store);
   const identity = await LEDGER_IDENTITY.get(store);
   if (identity === undefined) {
@@ -91,7 +91,7 @@ export async function makeSnapshot(
   if (withTransactions && !identity.keepsTransactions) {
     throw new SnapshotError('no_transactions', 'the ledger stores no whole transactions');
   }
-  const checkpoint = await checkpointFor(view, asked);
+  const checkpoint = await checkpointFor(view, requested);
   const maker = new SnapshotMaker({ store, view, ...place, onProgress });
   return await maker.make(checkpoint, withTransactions, identity);
 }
@@ -132,7 +132,7 @@ class SnapshotMaker {
     { version, info, stateRoot }: Checkpoint,
     withTransactions: boolean,
     { chainId, genesisWaypointHash: hash }: LedgerIdentity,
-  ): Promise<MadeSnapshot> {
+  ): Promise<SnapshotResult> {
     const { view } = this.#context;
     const { epoch, timestampUsecs } = await blockOf(view, version);
     // The folder names of public backups end with four random digits. Here they are the same in every run.
@@ -150,12 +150,12 @@ class SnapshotMaker {
     await this.#write(ledger.file, facts);
     const proof = `${folder}/state.proof`;
     await this.#write(proof, encodeInfoProof(before, info, { epoch, timestampUsecs }));
-    const stated = { version: Number(version), epoch: Number(epoch) };
+    const range = { version: Number(version), epoch: Number(epoch) };
     const root_hash = stateRoot.toString('hex');
-    const manifest = { ...stated, root_hash, chunks, proof, signed: false, ledger };
+    const manifest = { ...range, root_hash, chunks, proof, signed: false, ledger };
     const metadata = `state_snapshot_ver_${version}`;
     await this.#writeManifest(`${folder}/state.manifest`, manifest, {
-      ...{ metadata, tag: 'StateSnapshotBackup', stated },
+      ...{ metadata, tag: 'StateSnapshotBackup', range },
     });
     const accumulator = before.clone();
     accumulator.append(transactionInfoHash(info));
@@ -251,12 +251,12 @@ class SnapshotMaker {
         return { first_version: from, last_version: last, transactions, proof, format: 'V1' };
       },
     });
-    const stated = { first_version: first, last_version: Number(newestVersion) };
+    const range = { first_version: first, last_version: Number(newestVersion) };
     const metadata = `transaction_${first}-${newestVersion}`;
     await this.#writeManifest(
       `${folder}/transaction.manifest`,
-      { ...stated, chunks },
-      { metadata, tag: 'TransactionBackup', stated },
+      { ...range, chunks },
+      { metadata, tag: 'TransactionBackup', range },
     );
   }
 
@@ -291,10 +291,10 @@ class SnapshotMaker {
   async #writeManifest(
     manifest: string,
     content: object,
-    line: { readonly metadata: string; readonly tag: string; readonly stated: object },
+    line: { readonly metadata: string; readonly tag: string; readonly range: object },
   ): Promise<void> {
     await this.#write(manifest, Buffer.from(JSON.stringify(content)));
-    const text = `${JSON.stringify({ [line.tag]: { ...line.stated, manifest } })}\n`;
+    const text = `${JSON.stringify({ [line.tag]: { ...line.range, manifest } })}\n`;
     await this.#write(`${METADATA_FOLDER}/${line.metadata}.meta`, Buffer.from(text));
   }
 
@@ -374,9 +374,9 @@ async function blockOf(view: StoreView, version: bigint) {
 }
 
 /** @throws SnapshotError `no_checkpoint`, `pruned` */
-async function checkpointFor(view: StoreView, asked: bigint | undefined): Promise<Checkpoint> {
+async function checkpointFor(view: StoreView, requested: bigint | undefined): Promise<Checkpoint> {
   const { oldestVersion, version: newest } = view.head;
-  const version = asked ?? newest;
+  const version = requested ?? newest;
   if (version > newest) {
     throw new SnapshotError('no_checkpoint', `version ${version} is above the newest, ${newest}`);
   }
@@ -387,7 +387,7 @@ async function checkpointFor(view: StoreView, asked: bigint | undefined): Promis
     );
   }
   const checkpoint = await checkpointUpTo(view, version);
-  if (checkpoint !== undefined && (asked === undefined || checkpoint.version === asked)) {
+  if (checkpoint !== undefined && (requested === undefined || checkpoint.version === requested)) {
     return checkpoint;
   }
   const nearest =

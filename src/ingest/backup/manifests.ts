@@ -90,8 +90,8 @@ export async function readTransactionManifest(
   { manifest: file, first, last }: RangeBackup,
   signal: AbortSignal,
 ): Promise<readonly TransactionChunk[]> {
-  const stated = { first_version: first, last_version: last };
-  const fields = await readManifest(source, file, stated, signal);
+  const expected = { first_version: first, last_version: last };
+  const fields = await readManifest(source, file, expected, signal);
   const chunks = fields.objects('chunks').map((chunk): TransactionChunk => {
     const format = chunk.any('format') ?? 'V0';
     if (format !== 'V0' && format !== 'V1') throw malformed(file, 'a chunk of unknown format');
@@ -105,16 +105,16 @@ export async function readTransactionManifest(
   return chunks;
 }
 
-/** @param stated numbers in the metadata of the backup, which the manifest must repeat */
+/** @param expectedNumbers numbers in the metadata of the backup, which the manifest must repeat */
 async function readManifest(
   source: BackupSource,
   file: string,
-  stated: Readonly<Record<string, bigint>>,
+  expectedNumbers: Readonly<Record<string, bigint>>,
   signal: AbortSignal,
 ): Promise<JsonFields> {
   const bytes = await readUnpacked(source, file, signal, MAX_MANIFEST_BYTES);
   const fields = JsonFields.parse(bytes.toString('utf8'), file);
-  for (const [name, expected] of Object.entries(stated)) {
+  for (const [name, expected] of Object.entries(expectedNumbers)) {
     const found = fields.number(name);
     if (found === expected) continue;
     throw malformed(file, `${name} is ${found}, the metadata of the backup have ${expected}`);

@@ -30,10 +30,10 @@ import { BackupError, malformed } from './backup-error.ts';
 import { readChecked, readPair, type StoredPair, unpackPair } from './backup-files.ts';
 import {
   type BackupIndex,
-  covering,
   newestSnapshot,
   type RangeBackup,
   readBackupIndex,
+  smallestCover,
 } from './backup-index.ts';
 import type { BackupSource } from './backup-source.ts';
 import { findEpochEndings, verifyEpochEndings } from './epoch-endings.ts';
@@ -41,7 +41,7 @@ import { type LedgerFacts, readLedgerFacts, restoreStreams } from './ledger-fact
 import { type LedgerInfoCheck, UNCHECKED } from './ledger-proofs.ts';
 import { readEpochManifest, readTransactionManifest, type TransactionChunk } from './manifests.ts';
 import { type ProvedSnapshot, proveSnapshot, restoreState } from './state-snapshot.ts';
-import { verifyTransactions, withUnproved } from './transaction-chunks.ts';
+import { verifyTransactions, withPageErrors } from './transaction-chunks.ts';
 
 /** Progress of a stage. The stages run in this order. */
 export interface RestoreProgress {
@@ -117,7 +117,7 @@ export async function verifyBackup(
   const genesis =
     trust.kind === 'signatures' && trust.waypoint.version === 0n
       ? trust.waypoint
-      : (facts?.genesis ?? (await statedGenesis(source, index, signal)));
+      : (facts?.genesis ?? (await readGenesisWaypoint(source, index, signal)));
   const newest = newestVersion(index, snapshot, facts);
   if (trust.kind === 'roots') checkRoots(trust, genesis, snapshot, newest);
   return { source, options, signal, index, infos, epochs, snapshot, facts, genesis };
@@ -177,12 +177,12 @@ async function restoreTransactions(backup: VerifiedBackup, store: Store): Promis
   const { trust, verifier, onProgress } = options;
   const trustedRoots = trust.kind === 'roots' ? trust.roots : [];
   // An earlier attempt may have used other roots, or none.
-  await withUnproved(undefined, () => checkStoredRoots(store, writer.head!, trustedRoots));
+  await withPageErrors(undefined, () => checkStoredRoots(store, writer.head!, trustedRoots));
   const first = version + 1n;
   const committer = new Committer(writer);
   const assembler = new ChunkAssembler(first, true);
   let known = new MerkleAccumulator('TransactionAccumulator', first, frozenRoots);
-  const backups = covering(index.transactions, first, 'version');
+  const backups = smallestCover(index.transactions, first, 'version');
   const total = Number((backups[backups.length - 1]?.last ?? version) - version);
   const readManifest = (backup: RangeBackup) => readTransactionManifest(source, backup, signal);
   const readChunk = (chunk: TransactionChunk) => readPair(source, chunk, signal);
@@ -209,7 +209,7 @@ async function restoreTransactions(backup: VerifiedBackup, store: Store): Promis
     }
   }
   // A ledger of Daybook ends where a block ends, and so does its snapshot.
-  if (facts !== undefined) assembler.completeAll();
+  if (facts !== undefined) assembler.flushPartialBlock();
   const rest = assembler.takeChunk();
   if (rest !== undefined) await committer.push(rest);
   await committer.drain();
@@ -244,7 +244,7 @@ function newestVersion(
   { manifest: { version } }: ProvedSnapshot,
   facts: LedgerFacts | undefined,
 ): bigint {
-  const later = covering(transactions, version + 1n, 'version');
+  const later = smallestCover(transactions, version + 1n, 'version');
   const newest = later[later.length - 1]?.last ?? version;
   if (facts === undefined || facts.newestVersion === newest) return newest;
   const detail = `it ends with version ${newest}, not with ${facts.newestVersion}`;
@@ -263,10 +263,10 @@ function checkRoots(
   newest: bigint,
 ): void {
   if (expected !== undefined && !isSameWaypoint(expected, genesis)) {
-    const [found, wanted] = [formatWaypoint(genesis), formatWaypoint(expected)];
+    const [found, expectedText] = [formatWaypoint(genesis), formatWaypoint(expected)];
     throw new BackupError(
       'waypoint_mismatch',
-      `it states genesis waypoint ${found}, not ${wanted}`,
+      `it states genesis waypoint ${found}, not ${expectedText}`,
     );
   }
   const version = accumulator.leafCount - 1n;
@@ -277,14 +277,16 @@ function checkRoots(
       throw new BackupError('backup_unproved', detail);
     }
     if (trusted.version !== version || root.equals(trusted.root)) continue;
-    const [found, wanted] = [root, Buffer.from(trusted.root)].map((hash) => hash.toString('hex'));
-    const detail = `its accumulator root at version ${version} is ${found}, the trusted one is ${wanted}: nothing was stored`;
+    const [found, trustedText] = [root, Buffer.from(trusted.root)].map((hash) =>
+      hash.toString('hex'),
+    );
+    const detail = `its accumulator root at version ${version} is ${found}, the trusted one is ${trustedText}: nothing was stored`;
     throw new BackupError('backup_unproved', detail);
   }
 }
 
 /** The waypoint that the backup states for genesis. @throws BackupError */
-async function statedGenesis(
+async function readGenesisWaypoint(
   source: BackupSource,
   { epochs }: BackupIndex,
   signal: AbortSignal,

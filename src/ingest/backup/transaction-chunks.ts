@@ -28,7 +28,7 @@ const PAGE_BYTES = 4 * 1024 * 1024;
 const MAX_BLOCK_TRANSACTIONS = 65_536;
 
 /** Versions as a feed sends them, so that the same verifier checks them. */
-interface MadePage {
+interface UnverifiedPage {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly firstVersion: bigint;
 }
@@ -73,7 +73,7 @@ export async function verifyTransactions(
   const pages: VerifiedPage[] = [];
   let last: VerifiedPage | undefined;
   for (const { bytes, firstVersion } of pagesOf(chunk, data, before, known)) {
-    last = await withUnproved(chunk.data, () => verifier.verify(bytes));
+    last = await withPageErrors(chunk.data, () => verifier.verify(bytes));
     if (firstVersion >= known.leafCount) pages.push(last);
   }
   // Taken from the verified pages, not from the records.
@@ -86,7 +86,7 @@ export async function verifyTransactions(
 }
 
 /** Runs a comparison of the feed. @throws BackupError `backup_unproved` in place of PageError */
-export async function withUnproved<T>(
+export async function withPageErrors<T>(
   file: string | undefined,
   compare: () => Promise<T>,
 ): Promise<T> {
@@ -104,12 +104,12 @@ function* pagesOf(
   data: Buffer,
   accumulator: MerkleAccumulator,
   known: MerkleAccumulator,
-): Generator<MadePage> {
+): Generator<UnverifiedPage> {
   const start = known.leafCount;
   let items: Buffer[] = [];
   let byteLength = 0;
   let version = chunk.first;
-  const page = (): MadePage => {
+  const page = (): UnverifiedPage => {
     const count = new BcsWriter().length32(items.length).toBytes();
     const bytes = new Uint8Array(count.length + byteLength);
     let at = 0;

@@ -63,7 +63,7 @@ export class ChunkAssembler {
   }
 
   /** Stops waiting for the end of a block: the part received so far goes into the next chunk. */
-  completeAll(): void {
+  flushPartialBlock(): void {
     if (this.#lastEnd !== undefined) this.#complete(this.#lastEnd);
   }
 

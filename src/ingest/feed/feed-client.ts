@@ -5,10 +5,10 @@
 import {
   type Answer,
   BCS_TYPE,
+  excerptOf,
   JSON_TYPE,
   type LedgerState,
   ledgerState,
-  shownText,
 } from '../../remote/answer.ts';
 import { RemoteError, type RemoteErrorCode } from '../../remote/remote-error.ts';
 import { RemoteServer, type Timeouts } from '../../remote/remote-server.ts';
@@ -97,7 +97,7 @@ function pageRefusal(url: URL, answer: Answer, start: bigint): RemoteError {
 }
 
 function refusalOf(url: URL, { status, headers, body }: Answer): RemoteError {
-  const text = shownText(body);
+  const text = excerptOf(body);
   const message = `${url.href} answers ${status}${text === '' ? '' : `: ${text}`}`;
   const retryAfterMs = parseRetryAfter(headers['retry-after']);
   return new RemoteError(codeOf(status), message, { retryAfterMs });

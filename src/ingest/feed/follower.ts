@@ -58,7 +58,7 @@ export interface FollowOptions {
 export interface FollowObserver {
   /** Called after every commit, and whenever the upstream states its version. */
   progress(head: Head | undefined, upstreamVersion: bigint | undefined): void;
-  trouble(error: Error, delayMs: number): void;
+  retrying(error: Error, delayMs: number): void;
   /** Called for a trusted root that cannot be compared: its version is stored, but not its transaction. */
   incomparable(root: TrustedRoot): void;
 }
@@ -165,7 +165,7 @@ export class Follower {
   async #waitAfter(error: RemoteError | StoreError, signal: AbortSignal): Promise<void> {
     this.#faults += 1;
     this.counters.faults += 1;
-    if (error instanceof RemoteError) this.#refuseHopeless(error);
+    if (error instanceof RemoteError) this.#throwIfFatal(error);
     if (error.code === 'upstream_busy') {
       this.#pagesInFlight = Math.max(1, Math.floor(this.#pagesInFlight / 2));
     }
@@ -174,11 +174,11 @@ export class Follower {
     const delayMs = isTransient(error)
       ? Math.min(wholeDelayMs, MAX_STORE_BACKOFF_MS)
       : wholeDelayMs;
-    this.#observer.trouble(error, delayMs);
+    this.#observer.retrying(error, delayMs);
     await sleep(delayMs, undefined, { signal }).catch(() => undefined);
   }
 
-  #refuseHopeless(error: RemoteError): void {
+  #throwIfFatal(error: RemoteError): void {
     if (error.remedy === 'stop') throw error;
     // At first contact a wrong address is likelier than a node that is starting.
     if (error.code === 'upstream_not_a_feed' && !this.#hasAnswered) throw error;
@@ -193,7 +193,7 @@ export class Follower {
     const { identity } = this.#writer;
     const state = await this.#client.state(signal);
     this.#hasAnswered = true;
-    this.#hear(state);
+    this.#onUpstreamState(state);
     await this.#checkHistory(state, signal);
     const start = head === undefined ? 0n : head.version + 1n;
     const { trustedRoots, waypoint, until, pageTransactions, pollIntervalMs } = this.#options;
@@ -202,14 +202,14 @@ export class Follower {
     const source = new PageSource(this.#client, state, {
       ...{ start, until, pageTransactions, pollIntervalMs },
       pagesInFlight: () => this.#pagesInFlight,
-      onState: (heard) => this.#hear(heard),
+      onState: (newState) => this.#onUpstreamState(newState),
       // The upstream may lag behind, or may have gone back and begun a different history.
       onBehind: (behind) => this.#checkHistory(behind, signal),
     });
     const keepsTransactions = identity?.keepsTransactions ?? this.#options.keepsTransactions;
     const committer = new Committer(this.#writer, {
       onCommit: (commit) => this.#count(commit),
-      onTrouble: async (error) => {
+      onTransientError: async (error) => {
         await this.#waitAfter(error, signal);
         signal.throwIfAborted();
       },
@@ -289,13 +289,13 @@ export class Follower {
     pages: AsyncIterable<NextPage | 'idle'>,
     assembler: ChunkAssembler,
   ): AsyncGenerator<Chunk | 'idle'> {
-    let takenMs = performance.now();
-    let hasTaken = false;
+    let lastChunkMs = performance.now();
+    let hasYieldedChunk = false;
     const take = (): Chunk[] => {
-      takenMs = performance.now();
+      lastChunkMs = performance.now();
       const chunk = assembler.takeChunk();
       if (chunk === undefined) return [];
-      hasTaken = true;
+      hasYieldedChunk = true;
       return [chunk];
     };
     let fault: { readonly error: unknown } | undefined;
@@ -306,7 +306,7 @@ export class Follower {
           next === 'idle' ||
           assembler.completeTransactions >= CHUNK_TRANSACTIONS ||
           assembler.completeBytes >= CHUNK_BYTES ||
-          performance.now() - takenMs >= MAX_COMMIT_DELAY_MS;
+          performance.now() - lastChunkMs >= MAX_COMMIT_DELAY_MS;
         if (isDue) yield* take();
         if (next === 'idle') yield next;
       }
@@ -315,8 +315,8 @@ export class Follower {
       if (error instanceof ChunkDataError) throw error;
       fault = { error };
       // Otherwise a long block would never be committed if the upstream breaks off again and again.
-      const mayCutBlock = error instanceof RemoteError && error.remedy === 'retry';
-      if (mayCutBlock && !hasTaken) assembler.completeAll();
+      const canSplitBlock = error instanceof RemoteError && error.remedy === 'retry';
+      if (canSplitBlock && !hasYieldedChunk) assembler.flushPartialBlock();
     }
     yield* take();
     if (fault !== undefined) throw fault.error;
@@ -344,7 +344,7 @@ export class Follower {
     this.#observer.progress(head, this.#upstreamVersion);
   }
 
-  #hear(state: LedgerState): void {
+  #onUpstreamState(state: LedgerState): void {
     const { head, identity } = this.#writer;
     if (identity !== undefined) checkChain(identity, state);
     this.#upstreamVersion = state.ledgerVersion ?? this.#upstreamVersion;

@@ -51,7 +51,7 @@ interface PageRequest {
 export class PageSource {
   readonly #client: FeedClient;
   readonly #options: PageSourceOptions;
-  #mostAtOnce: number;
+  #maxPageTransactions: number;
   /** Transactions per request: fewer if they are large. */
   #limit: number;
   readonly #limits: typeof PAGE_LIMITS;
@@ -60,7 +60,7 @@ export class PageSource {
   #inFlight: PageRequest[] = [];
   #abort = new AbortController();
   /** Set until a page has shown how many transactions the upstream returns, and after a page that was too large. */
-  #oneAtATime = true;
+  #isSequential = true;
 
   constructor(
     client: FeedClient,
@@ -70,7 +70,7 @@ export class PageSource {
   ) {
     this.#client = client;
     this.#options = options;
-    this.#mostAtOnce = options.pageTransactions;
+    this.#maxPageTransactions = options.pageTransactions;
     this.#limit = options.pageTransactions;
     this.#limits = limits;
     this.#next = options.start;
@@ -107,8 +107,8 @@ export class PageSource {
   #requestAhead(): void {
     const { until, pagesInFlight } = this.#options;
     const last = until !== undefined && until < this.#available ? until : this.#available;
-    const most = this.#oneAtATime ? 1 : pagesInFlight();
-    while (this.#inFlight.length < most && this.#next <= last) {
+    const maxInFlight = this.#isSequential ? 1 : pagesInFlight();
+    while (this.#inFlight.length < maxInFlight && this.#next <= last) {
       const start = this.#next;
       const left = last - start + 1n;
       const limit = left < BigInt(this.#limit) ? Number(left) : this.#limit;
@@ -152,18 +152,18 @@ export class PageSource {
     if (isHopeless) throw error;
     this.#restart(request.start);
     this.#limit = Math.max(1, Math.floor(request.limit / 2));
-    this.#oneAtATime = true;
+    this.#isSequential = true;
   }
 
   #adapt(request: PageRequest, page: RawPage, count: number, end: bigint): void {
-    this.#oneAtATime = false;
+    this.#isSequential = false;
     if (count < request.limit) {
       // The pages requested after this one start at the wrong version.
       this.#restart(end);
-      if (end <= this.#available) this.#mostAtOnce = count;
+      if (end <= this.#available) this.#maxPageTransactions = count;
     }
-    const fits = Math.floor((count * TARGET_PAGE_BYTES) / page.bytes.length);
-    this.#limit = Math.max(1, Math.min(fits, 2 * this.#limit, this.#mostAtOnce));
+    const fittingCount = Math.floor((count * TARGET_PAGE_BYTES) / page.bytes.length);
+    this.#limit = Math.max(1, Math.min(fittingCount, 2 * this.#limit, this.#maxPageTransactions));
   }
 
   #restart(next: bigint): void {

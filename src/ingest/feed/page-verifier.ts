@@ -22,7 +22,7 @@ import { WriteSet, writeSetHash } from '../../move/transactions/write-set.ts';
 import { marksOf } from '../chunk-builder.ts';
 import { GenesisError, readGenesis } from '../genesis/genesis.ts';
 import { computeGenesisHashes } from '../genesis/genesis-waypoint.ts';
-import { mayBeTranslated } from '../translate/event-translation.ts';
+import { isTranslatedType } from '../translate/event-translation.ts';
 import {
   chunkEventOf,
   type EventMarks,
@@ -116,7 +116,7 @@ export class PageVerifier {
     let endsLastBlock = false;
     const found = new FoundPlaces(bytes.byteOffset);
     // Each item is verified before the next is decoded, so that damage that moves the end of an item is reported there.
-    for (const item of itemsReadBy(found.read, bytes, firstVersion)) {
+    for (const item of decodeItems(found.read, bytes, firstVersion)) {
       const decodedMs = performance.now();
       const version = accumulator.leafCount;
       checkItem(item, version);
@@ -178,10 +178,10 @@ export function itemsOf(
   bytes: Uint8Array,
   firstVersion: bigint,
 ): Generator<EncodedOnChainData, void, undefined> {
-  return itemsReadBy(readOnChainData, bytes, firstVersion);
+  return decodeItems(readOnChainData, bytes, firstVersion);
 }
 
-function* itemsReadBy<Item>(
+function* decodeItems<Item>(
   readItem: (reader: BcsReader) => Item,
   bytes: Uint8Array,
   firstVersion: bigint,
@@ -262,7 +262,7 @@ function eventMismatch(events: readonly Buffer[]): string {
   const plain = 'their root is not the one in the info';
   const translated = events.some((bytes) => {
     const event = chunkEventOf(bytes);
-    return event.kind === 'stream' && mayBeTranslated(event.typeTag);
+    return event.kind === 'stream' && isTranslatedType(event.typeTag);
   });
   if (!translated) return plain;
   return (

@@ -96,13 +96,16 @@ export function checkWaypoint(genesis: Genesis, expected: Waypoint): GenesisHash
   const hashes = computeGenesisHashes(genesis);
   const { waypoint } = hashes;
   if (isSameWaypoint(waypoint, expected)) return hashes;
-  const [found, wanted] = [formatWaypoint(waypoint), formatWaypoint(expected)];
+  const [found, expectedText] = [formatWaypoint(waypoint), formatWaypoint(expected)];
   if (expected.version === waypoint.version) {
-    throw new GenesisError('waypoint_mismatch', `the genesis has waypoint ${found}, not ${wanted}`);
+    throw new GenesisError(
+      'waypoint_mismatch',
+      `the genesis has waypoint ${found}, not ${expectedText}`,
+    );
   }
   throw new GenesisError(
     'waypoint_of_other_version',
-    `waypoint ${wanted} is of version ${expected.version} and cannot be ` +
+    `waypoint ${expectedText} is of version ${expected.version} and cannot be ` +
       `compared with a genesis, whose waypoint is ${found}`,
   );
 }

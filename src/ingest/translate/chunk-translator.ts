@@ -144,7 +144,7 @@ export class ChunkTranslator {
 
   /**
    * Adds translated events to the transactions of a chunk. Chunks must come in order. Earlier ones may still be
-   * pending, until `forget`.
+   * pending, until `onCommitted`.
    * @returns the chunk
    * @throws RowDamagedError
    */
@@ -157,7 +157,7 @@ export class ChunkTranslator {
   }
 
   /** Called when chunks up to a version are committed. They are read from the store from then on. */
-  forget(version: bigint): void {
+  onCommitted(version: bigint): void {
     this.#pending = this.#pending.filter(({ chunk }) => lastVersionOf(chunk) > version);
   }
 
@@ -185,9 +185,9 @@ export class ChunkTranslator {
         ...{ address, creationNumber, sequenceNumber, typeTag, data },
         index: eventIndex,
       };
-      const ofTransaction = translated.get(index);
-      if (ofTransaction === undefined) translated.set(index, [event]);
-      else ofTransaction.push(event);
+      const translatedEvents = translated.get(index);
+      if (translatedEvents === undefined) translated.set(index, [event]);
+      else translatedEvents.push(event);
     }
     return translated;
   }
@@ -203,7 +203,7 @@ export class ChunkTranslator {
       for (const [index, key] of event.stateKeys.entries()) {
         const name = nameOf(key);
         if (own[index] !== null || values.has(name)) continue;
-        const pending = this.#inPending((earlier) => earlier.value(key), null);
+        const pending = this.#findInPending((earlier) => earlier.value(key), null);
         values.set(name, pending ?? undefined);
         if (pending === null && firstVersion > 0n) stored.push({ name, hash: stateKeyHash(key) });
       }
@@ -228,7 +228,10 @@ export class ChunkTranslator {
     const stored: { readonly stream: string; readonly body: TranslatedBody }[] = [];
     for (const { stream, body } of events) {
       if (last.has(stream)) continue;
-      const pending = this.#inPending((earlier) => earlier.lastSequenceNumber(stream), undefined);
+      const pending = this.#findInPending(
+        (earlier) => earlier.lastSequenceNumber(stream),
+        undefined,
+      );
       last.set(stream, pending);
       if (pending === undefined) stored.push({ stream, body });
     }
@@ -240,13 +243,13 @@ export class ChunkTranslator {
     return last;
   }
 
-  /** The first result other than `nothing`, beginning with the newest pending chunk. */
-  #inPending<T>(find: (earlier: ChunkOverlay) => T, nothing: T): T {
+  /** The first result other than `absent`, beginning with the newest pending chunk. */
+  #findInPending<T>(find: (earlier: ChunkOverlay) => T, absent: T): T {
     for (let index = this.#pending.length - 1; index >= 0; index -= 1) {
       const found = find(this.#pending[index]!);
-      if (found !== nothing) return found;
+      if (found !== absent) return found;
     }
-    return nothing;
+    return absent;
   }
 }
 
@@ -282,13 +285,13 @@ function unsequencedOf(
     });
     const body = translation.translate(event, known);
     // Some frameworks emitted both forms at once. Then the stream already has its event.
-    if (body === undefined || emitsInto(transactions[index]!, body)) continue;
+    if (body === undefined || hasEventInStream(transactions[index]!, body)) continue;
     found.push({ index, eventIndex, body, stream: streamName(body) });
   }
   return found;
 }
 
-function emitsInto({ events }: ChunkTransaction, body: TranslatedBody): boolean {
+function hasEventInStream({ events }: ChunkTransaction, body: TranslatedBody): boolean {
   return events.some(
     (event) =>
       event.kind === 'stream' &&

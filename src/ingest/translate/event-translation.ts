@@ -212,7 +212,7 @@ const HANDLE_EVENT_TAGS: ReadonlySet<string> = new Set(
 );
 
 /** Whether events of this type (by the BCS of its tag) may have been translated by the sender. */
-export function mayBeTranslated(typeTag: Uint8Array): boolean {
+export function isTranslatedType(typeTag: Uint8Array): boolean {
   return HANDLE_EVENT_TAGS.has(nameOf(typeTag));
 }
 

@@ -98,8 +98,8 @@ export function addReport<Flags extends object>(
     const settings = await settingsOf({ data, logLevel, standby });
     const { facts, text, failure } = await run(flags, settings);
     if (json !== undefined && failure !== undefined) throw new ReportedFailure(failure, facts);
-    const forPeople = text ?? factLines(facts);
-    process.stdout.write(json === undefined ? forPeople : `${jsonText(facts)}\n`);
+    const readableText = text ?? factLines(facts);
+    process.stdout.write(json === undefined ? readableText : `${jsonText(facts)}\n`);
     if (failure !== undefined) throw failure;
   }
 }

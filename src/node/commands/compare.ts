@@ -26,7 +26,7 @@ export function define(command: Command): void {
     'requests, one a line: {"path", "method", "headers", "body" or "body_hex"}',
   );
   addReport(command, async ({ requests: requestsFile }: CompareFlags, { data }) => {
-    const comparison = await compared(command.args[0]!, data, requestsFile);
+    const comparison = await runComparison(command.args[0]!, data, requestsFile);
     return {
       facts: factsOf(comparison),
       text: textOf(comparison),
@@ -35,15 +35,15 @@ export function define(command: Command): void {
   });
 }
 
-async function compared(
+async function runComparison(
   url: string,
   data: string,
   requestsFile: string | undefined,
 ): Promise<Comparison> {
   try {
     return await withProgress((show) => {
-      const onProgress = ({ asked, different }: Comparison['counts']): void =>
-        show(() => `requests: ${grouped(asked)}, different: ${grouped(different)}`);
+      const onProgress = ({ requests, different }: Comparison['counts']): void =>
+        show(() => `requests: ${grouped(requests)}, different: ${grouped(different)}`);
       return compareNodes({ url, data, requestsFile, onProgress });
     });
   } catch (error) {
@@ -55,34 +55,34 @@ async function compared(
 
 function failureOf({
   counts,
-  theirs,
+  otherUrl,
   firstFailure,
   isCutShort,
 }: Comparison): NodeError | undefined {
-  const { asked, different, unanswered } = counts;
+  const { requests, different, unanswered } = counts;
   if (different > 0) {
-    const message = `${different} of ${asked} requests are answered differently by ${theirs}`;
+    const message = `${different} of ${requests} requests are answered differently by ${otherUrl}`;
     return new NodeError('nodes_differ', message);
   }
   if (unanswered > 0) {
-    const message = `${unanswered} of ${asked} requests were not answered, first ${firstFailure}${isCutShort ? '; the rest was not asked' : ''}`;
+    const message = `${unanswered} of ${requests} requests were not answered, first ${firstFailure}${isCutShort ? '; the rest was not asked' : ''}`;
     return new NodeError('not_comparable', message, { exitCode: 2 });
   }
   return undefined;
 }
 
 function textOf(comparison: Comparison): string {
-  const { theirs, chainId, fromVersion, toVersion, counts } = comparison;
+  const { otherUrl, chainId, fromVersion, toVersion, counts } = comparison;
   const { known, reported, firstFailure, isCutShort } = comparison;
   const facts = {
-    compared_with: theirs,
+    compared_with: otherUrl,
     chain_id: chainId,
     versions_in_both: `${fromVersion} to ${toVersion}`,
-    requests: counts.asked,
+    requests: counts.requests,
     equal: counts.equal,
     different: counts.different,
     known_differences: counts.known,
-    left_out: counts.leftOut,
+    left_out: counts.skipped,
     without_an_answer: counts.unanswered,
   };
   const lines: string[] = [];
@@ -105,18 +105,18 @@ function textOf(comparison: Comparison): string {
 }
 
 function factsOf(comparison: Comparison) {
-  const { theirs, chainId, fromVersion, toVersion, counts, known, reported } = comparison;
+  const { otherUrl, chainId, fromVersion, toVersion, counts, known, reported } = comparison;
   return {
     equal: counts.different === 0 && counts.unanswered === 0,
-    url: theirs,
+    url: otherUrl,
     chain_id: chainId,
     from_version: fromVersion,
     to_version: toVersion,
-    requests: counts.asked,
+    requests: counts.requests,
     equal_answers: counts.equal,
     different_answers: counts.different,
     known_differences: Object.fromEntries(known),
-    left_out: counts.leftOut,
+    left_out: counts.skipped,
     unanswered: counts.unanswered,
     cut_short: comparison.isCutShort,
     differences: reported.map(({ method, path, accept, differences }) => ({

@@ -15,7 +15,7 @@ export async function executionReport(
     executeLedger(data, {
       threads,
       progressFile,
-      onProgress: (done, wanted) => show(() => countText('transactions', done, wanted, startedMs)),
+      onProgress: (done, total) => show(() => countText('transactions', done, total, startedMs)),
     }),
   );
   return {

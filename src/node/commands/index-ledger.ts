@@ -1,6 +1,6 @@
 /** `daybook index`: fills the tables of the indexer from a ledger. */
 import type { Command } from 'commander';
-import { indexerBeside, indexerLocation } from '../indexer/indexer-location.ts';
+import { defaultIndexerLocation, indexerLocation } from '../indexer/indexer-location.ts';
 import { openPageReader } from '../indexer/page-reader.ts';
 import { withReader } from '../open-store.ts';
 import { countText, withProgress } from '../progress.ts';
@@ -28,7 +28,7 @@ export function define(command: Command): void {
     .option('--remake', 'make the tables again from the first version on');
   addReport(command, async ({ indexer: asked, remake }: IndexFlags, { data }) => {
     const startedMs = performance.now();
-    const location = indexerLocation(asked ?? indexerBeside(data));
+    const location = indexerLocation(asked ?? defaultIndexerLocation(data));
     const facts = await withReader(data, async (store) => {
       const [{ Indexer }, { openTables }, { openLedger }] = await Promise.all([
         import('../../indexer/indexer.ts'),

@@ -49,7 +49,7 @@ export function define(command: Command): void {
     );
   addReport(command, async (flags: PruneFlags, { data }) => {
     const startedMs = performance.now();
-    const { head, versions, keptAccounts } = await pruned(data, flags);
+    const { head, versions, keptAccounts } = await runPrune(data, flags);
     return {
       facts: {
         ledger_version: head.version,
@@ -63,7 +63,7 @@ export function define(command: Command): void {
   });
 }
 
-async function pruned(data: string, flags: PruneFlags): Promise<PruneFolderReport> {
+async function runPrune(data: string, flags: PruneFlags): Promise<PruneFolderReport> {
   const { keep = 0, keepSeconds = 0, keepAccount = [], keepAccountsFile = '' } = flags;
   const keeping = {
     keepVersions: keep,

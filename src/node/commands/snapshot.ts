@@ -3,11 +3,11 @@ import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import {
-  type MadeSnapshot,
   makeSnapshot,
   SnapshotError,
   type SnapshotProgress,
   type SnapshotRequest,
+  type SnapshotResult,
   UNFINISHED_ENDING,
 } from '../../ingest/backup/make-snapshot.ts';
 import { WriterLock } from '../../store/sqlite/writer-lock.ts';
@@ -70,7 +70,7 @@ export async function snapshotLedger(
   out: string,
   request: SnapshotRequest,
   onProgress: (progress: SnapshotProgress) => void,
-): Promise<MadeSnapshot> {
+): Promise<SnapshotResult> {
   const unfinished = `${out}${UNFINISHED_ENDING}`;
   const [folder, workFolder] = [join(unfinished, 'snapshot'), join(unfinished, 'keys')];
   return await withReader(data, (store) =>

@@ -23,8 +23,8 @@ interface ExecutionRequest {
   readonly threads: number | undefined;
   /** Where progress is kept; absent: in the folder of the ledger. */
   readonly progressFile: string | undefined;
-  /** @param done how many versions were run since the command began @param wanted how many it is to run */
-  onProgress(done: number, wanted: number): void;
+  /** @param done how many versions were run since the command began @param total how many it is to run */
+  onProgress(done: number, total: number): void;
 }
 
 export interface ExecutionReport extends VersionRange {
@@ -73,14 +73,14 @@ async function runAll(
   progress: ExecutionProgress,
   { threads = availableParallelism(), onProgress }: ExecutionRequest,
 ): Promise<void> {
-  const batches = [...progress.left(range, BATCH_VERSIONS)];
-  const wanted = batches.reduce((sum, { first, last }) => sum + Number(last + 1n - first), 0);
+  const batches = [...progress.remaining(range, BATCH_VERSIONS)];
+  const total = batches.reduce((sum, { first, last }) => sum + Number(last + 1n - first), 0);
   let done = 0;
   const roots = compareAll(store, range, progress);
   const running = runBatches(data, batches, Math.min(threads, batches.length), {
     onVersions: (versions) => {
       done += versions;
-      onProgress(done, wanted);
+      onProgress(done, total);
     },
     onBatch: (result) => {
       progress.addBatch(result);

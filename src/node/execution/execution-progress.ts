@@ -50,11 +50,12 @@ export class ExecutionProgress {
     this.listed.push(...saved.differences.map((one) => ({ ...one, version: BigInt(one.version) })));
   }
 
-  *left({ first: begin, last }: VersionRange, most: bigint): Generator<VersionRange> {
+  *remaining({ first: begin, last }: VersionRange, maxVersions: bigint): Generator<VersionRange> {
     let first = begin;
     for (const done of [...this.#done, { first: last + 1n, last }]) {
-      for (; first < done.first; first += most) {
-        const end = first + most - 1n < done.first ? first + most - 1n : done.first - 1n;
+      for (; first < done.first; first += maxVersions) {
+        const end =
+          first + maxVersions - 1n < done.first ? first + maxVersions - 1n : done.first - 1n;
         yield { first, last: end };
       }
       if (done.last >= first) first = done.last + 1n;

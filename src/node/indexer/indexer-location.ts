@@ -7,11 +7,11 @@ const MEMORY = 'memory';
 const FOLDER = 'indexer';
 
 /** The default location, beside the ledger. @param data folder or `postgres://…` */
-export function indexerBeside(data: string): string {
+export function defaultIndexerLocation(data: string): string {
   return isPostgresUrl(data) ? data : join(data, FOLDER);
 }
 
 /** @returns a folder or `postgres://…`, or `undefined`: in memory */
-export function indexerLocation(asked: string): string | undefined {
-  return asked === MEMORY ? undefined : asked;
+export function indexerLocation(setting: string): string | undefined {
+  return setting === MEMORY ? undefined : setting;
 }

@@ -12,7 +12,7 @@ import { type Indexing, indexInThread } from './indexing.ts';
 /** Time within which a request must arrive, in milliseconds. */
 const REQUEST_TIMEOUT_MS = 10_000;
 /** How often a server checks for late requests, in milliseconds. */
-const LOOK_INTERVAL_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 
 type OnFailure = (error: unknown) => void;
 type IndexerSettings = Pick<NodeSettings, 'indexer' | 'indexerListen'>;
@@ -68,7 +68,7 @@ export async function startIndexerServer(
   };
   const timers = {
     requestTimeout: requestTimeoutMs,
-    connectionsCheckingInterval: LOOK_INTERVAL_MS,
+    connectionsCheckingInterval: POLL_INTERVAL_MS,
   };
   const answer = async (body: Buffer): Promise<string> => await (await open()).answer(body);
   const server = createServer(timers, graphqlListener(answer, onFailure));

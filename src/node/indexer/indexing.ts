@@ -27,7 +27,7 @@ export interface IndexedLedger {
 type OnFailure = (error: unknown) => void;
 type ServiceOptions = ConstructorParameters<typeof IndexerService>[0];
 
-export async function indexHere(options: ServiceOptions): Promise<Indexing> {
+export async function indexInThisThread(options: ServiceOptions): Promise<Indexing> {
   // Most nodes have none.
   const [{ IndexerService }, { answerBody }] = await Promise.all([
     import('../../indexer/service.ts'),
@@ -52,7 +52,7 @@ export async function indexLedger(
   const store = await openStoreReader(data);
   const ledger = openLedger(store, newCaches());
   const openReader = () => openPageReader(data);
-  const indexing = await indexHere({ ledger, location, openReader, onFailure });
+  const indexing = await indexInThisThread({ ledger, location, openReader, onFailure });
   return { ...indexing, close: () => indexing.close().finally(() => store.close()) };
 }
 

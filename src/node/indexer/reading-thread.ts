@@ -8,10 +8,10 @@ import type { ReadAnswer, ReadRequest } from './page-reader.ts';
 const ledger = openStoreReader(workerData as string).then((store) =>
   openLedger(store, newCaches()),
 );
-let turn: Promise<unknown> = ledger;
+let queue: Promise<unknown> = ledger;
 
 parentPort!.on('message', ({ start, limit }: ReadRequest) => {
-  turn = turn.then(async () => {
+  queue = queue.then(async () => {
     let answer: ReadAnswer;
     try {
       answer = { page: await readPage(await (await ledger).view(), start, limit) };

@@ -45,7 +45,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     const signed = net.sign(text(account, 'account'), hex(message, 'message'));
     return { public_key: formatHex(signed.publicKey), signature: formatHex(signed.signature) };
   },
-  drop: async (net, { hash }) => ({ dropped: await net.drop(givenText(hash, 'hash')) }),
+  drop: async (net, { hash }) => ({ dropped: await net.drop(optionalText(hash, 'hash')) }),
   fund: async (net, { account, amount }) => ({
     hash: await net.fund(text(account, 'account'), integer(amount, 'amount')),
   }),
@@ -54,7 +54,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       net.setBalance(
         text(account, 'account'),
         integer(amount, 'amount'),
-        givenText(asset, 'asset'),
+        optionalText(asset, 'asset'),
       ),
     ),
   set_resource: (net, { account, type, value }) =>
@@ -76,8 +76,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     ),
   set_gas: (net, { name, value }) =>
     edited(net.setGas(text(name, 'name'), integer(value, 'value'))),
-  impersonate: (net, { account }) => net.impersonate(givenText(account, 'account')),
-  stop_impersonating: (net, { account }) => net.stopImpersonating(givenText(account, 'account')),
+  impersonate: (net, { account }) => net.impersonate(optionalText(account, 'account')),
+  stop_impersonating: (net, { account }) => net.stopImpersonating(optionalText(account, 'account')),
   snapshot: async (net) => ({ id: await net.snapshot() }),
   revert: (net, { id }) => net.revert(Number(integer(id, 'id'))),
   dump: (net) => net.dump(),
@@ -103,35 +103,35 @@ async function answer(
   response: ServerResponse,
 ): Promise<void> {
   try {
-    refuseForeign(request);
+    assertLocalOrigin(request);
     const bytes = await bodyOf(request);
     const body = name === 'load' ? {} : objectOf(bytes);
-    const made = await COMMANDS[name]!(net, body, bytes);
-    const isBytes = Buffer.isBuffer(made);
+    const result = await COMMANDS[name]!(net, body, bytes);
+    const isBytes = Buffer.isBuffer(result);
     response.writeHead(200, {
       'content-type': isBytes ? 'application/octet-stream' : 'application/json',
     });
-    response.end(isBytes ? made : JSON.stringify(made ?? {}));
+    response.end(isBytes ? result : JSON.stringify(result ?? {}));
   } catch (error) {
-    const { status, code, message } = refusalOf(error);
+    const { status, code, message } = errorResponseOf(error);
     response.writeHead(status, { 'content-type': 'application/json', connection: 'close' });
     response.end(JSON.stringify({ message, error_code: code, vm_error_code: null }));
   }
 }
 
 /** The headers that a browser sends tell a page's request from a program's. @throws NodeError */
-function refuseForeign({ headers: { host = '', origin }, socket }: IncomingMessage): void {
+function assertLocalOrigin({ headers: { host = '', origin }, socket }: IncomingMessage): void {
   const name = host.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
   const isOwn = ['localhost', '127.0.0.1', '::1', socket.localAddress ?? ''].includes(name);
   if (isOwn && (origin === undefined || origin === `http://${host}`)) return;
-  throw new RefusedError(
+  throw new ControlError(
     403,
     'forbidden',
     'the Host or Origin of the request is not that of this network',
   );
 }
 
-class RefusedError extends Error {
+class ControlError extends Error {
   readonly status: number;
   readonly code: string;
 
@@ -142,8 +142,8 @@ class RefusedError extends Error {
   }
 }
 
-function refusalOf(error: unknown): { status: number; code: string; message: string } {
-  if (error instanceof RefusedError) return error;
+function errorResponseOf(error: unknown): { status: number; code: string; message: string } {
+  if (error instanceof ControlError) return error;
   const isBadInput = [OverrideError, MoveError, SubmitError, RangeError].some(
     (kind) => error instanceof kind,
   );
@@ -157,7 +157,7 @@ function refusalOf(error: unknown): { status: number; code: string; message: str
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   const bytes = await receivedBytes(request, MAX_BODY_BYTES);
-  if (bytes === undefined) throw new RefusedError(413, 'invalid_input', 'too large');
+  if (bytes === undefined) throw new ControlError(413, 'invalid_input', 'too large');
   return bytes;
 }
 
@@ -181,7 +181,7 @@ function text(value: unknown, name: string): string {
   throw badInput(`${name} is a string`);
 }
 
-function givenText(value: unknown, name: string): string | undefined {
+function optionalText(value: unknown, name: string): string | undefined {
   return value === undefined ? undefined : text(value, name);
 }
 

@@ -83,12 +83,12 @@ export class Localnet {
   readonly #gas = new GasReport();
   readonly #coverage: CoverageRecorder | undefined;
   readonly #published = new Map<string, ModuleId>();
-  readonly #answering = new Set<ServerResponse>();
-  #now: Branch;
+  readonly #openResponses = new Set<ServerResponse>();
+  #current: Branch;
   #branch: Promise<Branch>;
   #lastSnapshot = 0;
   /** Resolves when the last change of the branch ends. */
-  #turn: Promise<unknown> = Promise.resolve();
+  #queue: Promise<unknown> = Promise.resolve();
 
   private constructor(
     parts: LocalnetParts,
@@ -101,11 +101,11 @@ export class Localnet {
     this.#coverage = coverage;
     this.#stopList = stopList;
     this.#folder = folder;
-    this.#now = branch;
+    this.#current = branch;
     this.#branch = Promise.resolve(branch);
     this.#watch(branch);
     stopList.add('the branch', async () => {
-      await this.#turn;
+      await this.#queue;
       await (await this.#branch).close();
     });
   }
@@ -118,7 +118,7 @@ export class Localnet {
       added: (transaction, output) => {
         // Coins that the network gives are no part of a test.
         if (net === undefined || transaction.raw.sender === net.mint.address) return;
-        net.#note(transaction, output);
+        net.#record(transaction, output);
       },
     };
     const folder = join(parts.settings.data, SNAPSHOT_FOLDER);
@@ -139,19 +139,19 @@ export class Localnet {
 
   /** The server of the interface, which does not listen yet. */
   get server(): Server {
-    return this.#now.api.server;
+    return this.#current.api.server;
   }
 
   get api() {
-    return this.#now.api;
+    return this.#current.api;
   }
 
   get chain(): LocalChain {
-    return this.#now.chain;
+    return this.#current.chain;
   }
 
   get chainId(): number {
-    return this.#now.chainId;
+    return this.#current.chainId;
   }
 
   /** The accounts with known keys and coins. */
@@ -170,16 +170,16 @@ export class Localnet {
 
   /** The account that pays for the coins that the faucet gives. */
   get mint(): LocalAccount {
-    return this.#now.faucet.funder;
+    return this.#current.faucet.funder;
   }
 
   get version(): bigint {
-    return this.#now.chain.version;
+    return this.#current.chain.version;
   }
 
   /** The time of the newest block, in microseconds since 1970. */
   get timestampUsecs(): bigint {
-    return this.#now.chain.timestampUsecs;
+    return this.#current.chain.timestampUsecs;
   }
 
   /** What transactions have cost, by the functions that they call; including those reverted since. */
@@ -203,10 +203,10 @@ export class Localnet {
     return await writeCoverage(folder, { recorder, published, view, sources });
   }
 
-  #note(transaction: SignedTransaction, output: TransactionOutput): void {
+  #record(transaction: SignedTransaction, output: TransactionOutput): void {
     const { logger, hasDefaultFramework } = this.#parts;
     if (hasDefaultFramework) warnOfMissingCode(logger, transaction, output);
-    this.#gas.note(transaction, output);
+    this.#gas.record(transaction, output);
     for (const { key } of output.writes) {
       const path = key.kind === 'accessPath' ? key.parsed : undefined;
       if (path?.kind === 'code') this.#published.set(moduleKey(path.module), path.module);
@@ -233,8 +233,8 @@ export class Localnet {
       ({ api }) => {
         // Its client has left while one branch followed another.
         if (response.destroyed) return;
-        this.#answering.add(response);
-        response.once('close', () => this.#answering.delete(response));
+        this.#openResponses.add(response);
+        response.once('close', () => this.#openResponses.delete(response));
         api.handle(request, response);
       },
       () => response.destroy(),
@@ -322,8 +322,8 @@ export class Localnet {
   }
 
   /** Sets an entry of the gas schedule. @param name such as `txn.min_price_per_gas_unit` */
-  setGas(name: string, figure: bigint): Promise<bigint> {
-    return this.#edit(() => gasEdit(name, figure));
+  setGas(name: string, value: bigint): Promise<bigint> {
+    return this.#edit(() => gasEdit(name, value));
   }
 
   /** From now on an account needs no signature. @param account absent: no account needs one */
@@ -342,7 +342,7 @@ export class Localnet {
 
   /** Records the whole chain with its pending transactions and its clock. @returns what `revert` takes, once */
   snapshot(): Promise<number> {
-    return this.#inTurn(async () => {
+    return this.#enqueue(async () => {
       if (this.#snapshots.size >= MAX_SNAPSHOTS) {
         const message = `there are ${MAX_SNAPSHOTS} snapshots already: revert to one, which removes it and later ones`;
         throw new NodeError('bad_input', message);
@@ -356,17 +356,17 @@ export class Localnet {
 
   /** Goes back to a snapshot. This deletes it and all later ones. */
   revert(id: number): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#enqueue(async () => {
       const snapshot = this.#snapshots.get(id);
       if (snapshot === undefined) throw new NodeError('bad_input', `there is no snapshot ${id}`);
-      await this.#goTo(snapshot.file, snapshot.memory);
+      await this.#switchTo(snapshot.file, snapshot.memory);
       for (const later of this.#snapshots.keys()) if (later >= id) this.#forget(later);
     });
   }
 
   /** The whole ledger in few bytes; equal ledgers of one version of Daybook give equal bytes. */
   dump(): Promise<Buffer> {
-    return this.#inTurn(async () => {
+    return this.#enqueue(async () => {
       const { file } = await this.#copy(join(this.#folder, 'dump.db'));
       const bytes = readFileSync(file);
       rmSync(file);
@@ -394,13 +394,13 @@ export class Localnet {
   }
 
   async #edit(edit: () => StateEdit): Promise<bigint> {
-    const made = edit();
-    return await (await this.#chain()).edit(made);
+    const stateEdit = edit();
+    return await (await this.#chain()).edit(stateEdit);
   }
 
   #copy(file: string): Promise<Snapshot> {
     const { folder } = this.#parts.place;
-    return this.chain.atRest((memory) => {
+    return this.chain.runExclusive((memory) => {
       copySmallSqliteFile(folder, file);
       return { file, memory };
     });
@@ -412,12 +412,12 @@ export class Localnet {
   }
 
   #begin(makeLedger: (folder: string) => Promise<unknown>): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#enqueue(async () => {
       const folder = join(this.#folder, 'new');
       mkdirSync(folder);
       try {
         await makeLedger(folder);
-        await this.#goTo(storeFileOf(folder));
+        await this.#switchTo(storeFileOf(folder));
       } finally {
         rmSync(folder, { recursive: true });
       }
@@ -425,21 +425,21 @@ export class Localnet {
     });
   }
 
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#turn.then(work).catch((cause: unknown) => {
+  #enqueue<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#queue.then(work).catch((cause: unknown) => {
       throw asNodeError(cause);
     });
-    this.#turn = done.catch(() => undefined);
+    this.#queue = done.catch(() => undefined);
     return done;
   }
 
   /** Ends the branch, and begins one on another file. A failure in between ends the network. */
-  async #goTo(file: string, memory?: ChainMemory): Promise<void> {
+  async #switchTo(file: string, memory?: ChainMemory): Promise<void> {
     const branch = this.#replace(file, memory);
     this.#branch = branch;
     try {
-      this.#now = await branch;
-      this.#watch(this.#now);
+      this.#current = await branch;
+      this.#watch(this.#current);
     } catch (error) {
       this.#failure.fail(error);
       throw error;
@@ -447,14 +447,14 @@ export class Localnet {
   }
 
   async #replace(file: string, memory: ChainMemory | undefined): Promise<Branch> {
-    const { api, chain, close } = this.#now;
+    const { api, chain, close } = this.#current;
     const { server } = api;
     const { mining } = chain;
     const listeners = server.listeners('request') as (() => void)[];
     const retired = api.retire(REVERTED);
     for (const listener of listeners) server.on('request', listener);
     await retired;
-    await this.#answered();
+    await this.#drainRequests();
     await close();
     await replaceSqliteStore(this.#parts.place.folder, file);
     const next = await openBranch({ ...this.#parts, mining, memory, server });
@@ -463,15 +463,15 @@ export class Localnet {
   }
 
   /** Waits for the branch's requests in flight. */
-  async #answered(): Promise<void> {
-    const cut = setTimeout(() => {
-      for (const response of this.#answering) response.destroy();
+  async #drainRequests(): Promise<void> {
+    const timer = setTimeout(() => {
+      for (const response of this.#openResponses) response.destroy();
     }, MAX_ANSWER_MS);
-    while (this.#answering.size > 0) {
-      const [response] = this.#answering;
+    while (this.#openResponses.size > 0) {
+      const [response] = this.#openResponses;
       await new Promise((resolve) => response!.once('close', resolve));
     }
-    clearTimeout(cut);
+    clearTimeout(timer);
   }
 
   #watch({ chain }: Branch): void {

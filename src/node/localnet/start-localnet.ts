@@ -19,14 +19,14 @@ import { isPostgresUrl } from '../../store/postgres/location.ts';
 import { PROCESS_FILE, WriterLock } from '../../store/sqlite/writer-lock.ts';
 import { initLedger } from '../init.ts';
 import { isLocalLedger, markLocalLedger } from '../local-ledger.ts';
-import { shownLocation } from '../locations/shown-location.ts';
+import { redactedLocation } from '../locations/redacted-location.ts';
 import { createLogger } from '../log.ts';
 import { NodeError } from '../node-error.ts';
 import { asNodeError, hasStore, withNewLedger } from '../open-store.ts';
 import { closeApi, listenAll } from '../serve/http-interface.ts';
 import { readInputFile } from '../settings/input.ts';
 import { interfaceUrl, listen, parseListenAddress } from '../settings/listen-address.ts';
-import { type NodeSettings, nodeSettingsWith, refuseUnknown } from '../settings/settings.ts';
+import { assertKnownNames, type NodeSettings, nodeSettingsWith } from '../settings/settings.ts';
 import { StopList } from '../shutdown.ts';
 import { firstAccounts } from './branch.ts';
 import { controlAnswer } from './control-requests.ts';
@@ -92,7 +92,7 @@ export async function startLocalnet(options: LocalnetOptions = {}): Promise<Loca
 }
 
 async function start(options: LocalnetOptions, stopList: StopList): Promise<Localnet> {
-  refuseUnknown('option', options, OPTIONS);
+  assertKnownNames('option', options, OPTIONS);
   const { mining = { kind: 'auto' }, seed = DEFAULT_SEED } = options;
   const data = options.data ?? temporaryFolder(stopList);
   if (isPostgresUrl(data)) {
@@ -116,11 +116,11 @@ async function start(options: LocalnetOptions, stopList: StopList): Promise<Loca
     markLocalLedger(data);
   } else if (!isLocalLedger(data)) {
     const message =
-      `the ledger in ${shownLocation(data)} is not that of a local network, which would add blocks of its own to it: ` +
+      `the ledger in ${redactedLocation(data)} is not that of a local network, which would add blocks of its own to it: ` +
       'give another folder';
     throw new NodeError('bad_setting', message);
   } else if (options.load !== undefined) {
-    const message = `${shownLocation(data)} holds a ledger already: load the dump into another folder`;
+    const message = `${redactedLocation(data)} holds a ledger already: load the dump into another folder`;
     throw new NodeError('ledger_exists', message);
   }
   const accounts = firstAccounts(seed, options.accounts ?? DEFAULT_ACCOUNTS);
@@ -154,10 +154,10 @@ async function serveInterface(
   server.on('request', (request, response) => {
     if (controlAnswer(net, request, response) === undefined) net.answer(request, response);
   });
-  const further: SocketServer[] = [];
+  const extraServers: SocketServer[] = [];
   const address = parseListenAddress(settings.listen);
-  stopList.add('the interface', () => closeApi(net.api, further, settings.shutdownTimeoutMs));
-  net.url = interfaceUrl(address.host, await listenAll(server, address, further));
+  stopList.add('the interface', () => closeApi(net.api, extraServers, settings.shutdownTimeoutMs));
+  net.url = interfaceUrl(address.host, await listenAll(server, address, extraServers));
 }
 
 function temporaryFolder(stopList: StopList): string {
@@ -232,7 +232,7 @@ async function startIndexer(
 ) {
   if (indexerListen === '') return undefined;
   // Most tests need none.
-  const [{ startIndexerServer }, { indexHere }] = await Promise.all([
+  const [{ startIndexerServer }, { indexInThisThread }] = await Promise.all([
     import('../indexer/indexer-server.ts'),
     import('../indexer/indexing.ts'),
   ]);
@@ -240,7 +240,7 @@ async function startIndexer(
   // In this thread, where a revert is seen at once.
   const ledger = { view: async () => (await (await openNet()).branch()).ledger.view() };
   const openIndexing = (onFailure: (error: unknown) => void) =>
-    indexHere({ ledger, location, firstVersion, onFailure });
+    indexInThisThread({ ledger, location, firstVersion, onFailure });
   const listening = { indexer: location ?? 'memory', indexerListen };
   return await startIndexerServer(listening, openIndexing, logger, stopList);
 }

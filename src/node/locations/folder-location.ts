@@ -26,20 +26,20 @@ import type {
   WritingOptions,
 } from '../../store/store.ts';
 import { NodeError, reasonOf } from '../node-error.ts';
-import { type LedgerLocation, refusingLedger } from './location.ts';
+import { type LedgerLocation, withLocationErrors } from './location.ts';
 
 /** Writes the file that becomes a store. */
 
 /** The folder may be the root of a volume, so a new ledger's file is moved and not the folder. */
 export class FolderLocation implements LedgerLocation {
-  readonly shown: string;
-  readonly otherwise = 'an absent or empty folder';
+  readonly displayName: string;
+  readonly alternative = 'an absent or empty folder';
   readonly #folder: string;
   readonly #layout: StoreLayout;
 
   /** @param layout of the existing or new store */
   constructor(folder: string, layout = LEDGER_LAYOUT) {
-    this.shown = folder;
+    this.displayName = folder;
     this.#folder = folder;
     this.#layout = layout;
   }
@@ -52,7 +52,7 @@ export class FolderLocation implements LedgerLocation {
     return unfinishedFiles(this.#folder).length > 0;
   }
 
-  async refuseUsed(): Promise<void> {
+  async assertUnused(): Promise<void> {
     if (!existsSync(this.#folder)) return;
     let names: string[];
     try {
@@ -63,8 +63,8 @@ export class FolderLocation implements LedgerLocation {
     }
     const others = names.filter((name) => !isStoreFile(name));
     if (others.length === 0) return;
-    const held = others.slice(0, 3).join(', ');
-    const message = `${this.#folder} is not empty (it holds ${held}): give ${this.otherwise}`;
+    const firstNames = others.slice(0, 3).join(', ');
+    const message = `${this.#folder} is not empty (it holds ${firstNames}): give ${this.alternative}`;
     throw new NodeError('data_not_usable', message);
   }
 
@@ -128,10 +128,10 @@ export class FolderLocation implements LedgerLocation {
 
   async #make<T>(
     work: (store: Store) => Promise<T>,
-    how: { readonly resumes?: boolean; readonly writeFile?: WriteFile },
+    makeOptions: { readonly resumes?: boolean; readonly writeFile?: WriteFile },
   ): Promise<T> {
-    await this.refuseUsed();
-    const options = { directory: this.#folder, layout: this.#layout, ...how };
-    return await refusingLedger(this, () => makeSqliteStore(options, work));
+    await this.assertUnused();
+    const options = { directory: this.#folder, layout: this.#layout, ...makeOptions };
+    return await withLocationErrors(this, () => makeSqliteStore(options, work));
   }
 }

@@ -12,15 +12,15 @@ import { NodeError } from '../node-error.ts';
 
 export interface LedgerLocation {
   /** The location as messages and logs show it, without secrets. */
-  readonly shown: string;
+  readonly displayName: string;
   /** Advice for a location that is already taken. */
-  readonly otherwise: string;
+  readonly alternative: string;
 
   hasStore(): Promise<boolean>;
   /** Whether a ledger was begun here and is not complete. */
   isUnfinished(): Promise<boolean>;
   /** @throws NodeError `data_not_usable` if the location contains something other than a store */
-  refuseUsed(): Promise<void>;
+  assertUnused(): Promise<void>;
   storeBytes(columns: readonly ColumnStatistics[]): number;
 
   /** @throws StoreError, as the following ones */
@@ -42,15 +42,15 @@ export interface LedgerLocation {
 }
 
 /** Runs `make`. @throws NodeError `ledger_exists` if the location has a store; what `make` throws */
-export async function refusingLedger<T>(
-  { shown, otherwise }: LedgerLocation,
+export async function withLocationErrors<T>(
+  { displayName, alternative }: LedgerLocation,
   make: () => Promise<T>,
 ): Promise<T> {
   try {
     return await make();
   } catch (cause) {
     if (!isStoreError(cause, 'store_exists')) throw cause;
-    const message = `${shown} holds a ledger already: give ${otherwise}`;
+    const message = `${displayName} holds a ledger already: give ${alternative}`;
     throw new NodeError('ledger_exists', message, { cause });
   }
 }

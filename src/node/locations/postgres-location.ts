@@ -9,25 +9,25 @@ import {
   openPostgresStore,
   removePostgresUnfinished,
 } from '../../store/postgres/postgres-store.ts';
-import { type LedgerLocation, refusingLedger } from './location.ts';
+import { type LedgerLocation, withLocationErrors } from './location.ts';
 
 /** @throws StoreError `store_location_invalid` */
 export function schemaLocation(url: string): LedgerLocation {
   const location = parsePostgresUrl(url);
   const self: LedgerLocation = {
-    shown: location.shown,
-    otherwise: 'another database, or another schema with ?schema=NAME',
+    displayName: location.shown,
+    alternative: 'another database, or another schema with ?schema=NAME',
     hasStore: () => hasPostgresStore(location),
     isUnfinished: () => isPostgresUnfinished(location),
     // Opening for writing refuses.
-    refuseUsed: async () => undefined,
+    assertUnused: async () => undefined,
     // The size of all tables and their indexes.
     storeBytes: (columns) => columns.reduce((sum, { bytes }) => sum + bytes, 0),
     openReader: () => openPostgresReader(location),
     openSnapshot: () => openPostgresSnapshot(location),
     openWriter: (options) => openPostgresStore(location, options),
     makeStore: (work, options) =>
-      refusingLedger(self, () => makePostgresStore(location, work, options)),
+      withLocationErrors(self, () => makePostgresStore(location, work, options)),
     removeUnfinished: () => removePostgresUnfinished(location),
   };
   return self;

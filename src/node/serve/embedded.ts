@@ -9,13 +9,13 @@ import type { Overrides } from '../../ledger/overrides/overrides.ts';
 import { storeFileOf } from '../../store/sqlite/files.ts';
 import { NodeError } from '../node-error.ts';
 import type { SampleRequest } from '../prebuilt-sample.ts';
-import { type NodeSettings, nodeSettingsWith, refuseUnknown } from '../settings/settings.ts';
+import { assertKnownNames, type NodeSettings, nodeSettingsWith } from '../settings/settings.ts';
 import { startNode } from './start-node.ts';
 import { callView, type ViewFunctionCall } from './view-call.ts';
 
 /** Settings that follow from the other options. */
-const DECIDED = ['data', 'fork', 'sample', 'listen', 'workers'] as const;
-type DecidedSetting = (typeof DECIDED)[number];
+const DERIVED_SETTINGS = ['data', 'fork', 'sample', 'listen', 'workers'] as const;
+type DerivedSetting = (typeof DERIVED_SETTINGS)[number];
 
 /** How a node inside another program is started; everything may be left out. */
 export interface EmbeddedNodeOptions {
@@ -33,7 +33,7 @@ export interface EmbeddedNodeOptions {
   /** Port to listen on; absent or 0: a free one. */
   readonly port?: number | undefined;
   /** Any settings of `daybook serve`, e.g. `{ headerPrefix: 'X-Aptos' }`. */
-  readonly settings?: Partial<Omit<NodeSettings, DecidedSetting>> | undefined;
+  readonly settings?: Partial<Omit<NodeSettings, DerivedSetting>> | undefined;
 }
 
 const OPTIONS: Record<keyof EmbeddedNodeOptions, true> = {
@@ -73,10 +73,10 @@ type AnyNode = EmbeddedNode & Partial<ForkedNode>;
  * @throws NodeError as `daybook serve` does
  */
 export async function startEmbeddedNode(options: EmbeddedNodeOptions = {}): Promise<AnyNode> {
-  refuseUnknown('option', options, OPTIONS);
-  const decided = DECIDED.find((name) => Object.hasOwn(options.settings ?? {}, name));
-  if (decided !== undefined) {
-    const message = `the setting ${decided} follows from the options data, fork, sample and port`;
+  assertKnownNames('option', options, OPTIONS);
+  const derived = DERIVED_SETTINGS.find((name) => Object.hasOwn(options.settings ?? {}, name));
+  if (derived !== undefined) {
+    const message = `the setting ${derived} follows from the options data, fork, sample and port`;
     throw new NodeError('bad_setting', message);
   }
   const { fork = '' } = options;
@@ -95,20 +95,20 @@ export async function startEmbeddedNode(options: EmbeddedNodeOptions = {}): Prom
       throw new NodeError('bad_setting', 'a packed fork has no folder: leave out the option data');
     }
     const { unpackFork } = await import('../fork-pack.ts');
-    return await startedOnCopy(settings, (copy) => unpackFork(fork.pack, copy));
+    return await startOnCopy(settings, (copy) => unpackFork(fork.pack, copy));
   }
   if (fork !== '' && options.data === undefined) {
     throw new NodeError('bad_setting', 'a fork is recorded in a folder: give the option data');
   }
-  if (options.data !== undefined) return await started({ ...settings, data: options.data });
+  if (options.data !== undefined) return await startInFolder({ ...settings, data: options.data });
   const sample = await cachedSample(options);
-  if (settings.produce === 0) return await started({ ...settings, data: sample });
+  if (settings.produce === 0) return await startInFolder({ ...settings, data: sample });
   // Others read the cached one, which must match its name.
-  return await startedOnCopy(settings, async (copy) => cpSync(sample, copy, { recursive: true }));
+  return await startOnCopy(settings, async (copy) => cpSync(sample, copy, { recursive: true }));
 }
 
 /** Starts a node on a folder removed at its end. @param fill creates a ledger in the folder */
-async function startedOnCopy(
+async function startOnCopy(
   settings: NodeSettings,
   fill: (folder: string) => Promise<unknown>,
 ): Promise<AnyNode> {
@@ -116,7 +116,7 @@ async function startedOnCopy(
   const removeCopy = (): void => rmSync(copy, { recursive: true, force: true });
   try {
     await fill(copy);
-    const node = await started({ ...settings, data: copy });
+    const node = await startInFolder({ ...settings, data: copy });
     return { ...node, stop: () => node.stop().finally(removeCopy) };
   } catch (error) {
     removeCopy();
@@ -124,7 +124,7 @@ async function startedOnCopy(
   }
 }
 
-async function started(settings: NodeSettings): Promise<AnyNode> {
+async function startInFolder(settings: NodeSettings): Promise<AnyNode> {
   const { ready, overrides, stop } = await startNode(settings, true);
   const { url, chain_id: chainId, ledger_version: version } = ready;
   const view = (call: ViewFunctionCall) => callView(url, call);
@@ -140,17 +140,17 @@ async function cachedSample({ sample, cacheFolder = tmpdir() }: EmbeddedNodeOpti
   const request = { ...SMALL_SAMPLE, ...sample };
   const folder = join(cacheFolder, sampleName(request));
   // Cleaners of temporary folders may leave the folder without its file.
-  const isMade = (): boolean => existsSync(storeFileOf(folder));
-  if (isMade()) return folder;
+  const exists = (): boolean => existsSync(storeFileOf(folder));
+  if (exists()) return folder;
   mkdirSync(cacheFolder, { recursive: true });
   // Made elsewhere and moved when complete: two processes may do so at once, and one may be killed.
-  const making = mkdtempSync(join(cacheFolder, 'daybook-making-'));
+  const temporary = mkdtempSync(join(cacheFolder, 'daybook-making-'));
   try {
-    await makeSample(making, request);
-    renameSync(making, folder);
+    await makeSample(temporary, request);
+    renameSync(temporary, folder);
   } catch (error) {
-    rmSync(making, { recursive: true, force: true });
-    if (!isMade()) throw error;
+    rmSync(temporary, { recursive: true, force: true });
+    if (!exists()) throw error;
   }
   return folder;
 }

@@ -57,9 +57,9 @@ export async function startInterface(
 ) {
   const address = parseListenAddress(settings.listen);
   const { api, state } = await openInterface(served, settings, logger, stopList, metrics);
-  const further: SocketServer[] = [];
-  stopList.add('the interface', () => closeApi(api, further, settings.shutdownTimeoutMs));
-  return { server: api.server, port: await listenAll(api.server, address, further), state };
+  const extraServers: SocketServer[] = [];
+  stopList.add('the interface', () => closeApi(api, extraServers, settings.shutdownTimeoutMs));
+  return { server: api.server, port: await listenAll(api.server, address, extraServers), state };
 }
 
 /** The same without listening. @param server one that has served another store before; absent: a new one */
@@ -71,9 +71,9 @@ export async function openInterface(
   metrics?: ProcessMetrics,
   server?: Server,
 ) {
-  const { store, openSource, chain, gitHash = API_CONSTANTS.gitHash, ledger: given } = served;
+  const { store, openSource, chain, gitHash = API_CONSTANTS.gitHash, ledger: ownLedger } = served;
   const source = sourceOf(settings.data, openSource);
-  const ledger = given ?? openLedger(store, newCaches(), source, served.observer);
+  const ledger = ownLedger ?? openLedger(store, newCaches(), source, served.observer);
   const { state } = await ledger.view();
   const isSample = openSource === undefined && (await isSampleLedger(store));
   const admission = new Admission(settings, () => ledger.waitingReads());
@@ -153,14 +153,14 @@ async function openSnapshots({ snapshots }: NodeSettings): Promise<SnapshotFolde
   return new SnapshotFolder(snapshots);
 }
 
-/** @param further gets the servers of other addresses of the same host @returns the port */
+/** @param extraServers gets the servers of other addresses of the same host @returns the port */
 export async function listenAll(
   server: Server,
   address: ListenAddress,
-  further: SocketServer[],
+  extraServers: SocketServer[],
 ): Promise<number> {
   const port = await listen(server, address);
-  if (address.host === LOCALHOST) further.push(...(await listenFurther(server, port)));
+  if (address.host === LOCALHOST) extraServers.push(...(await listenFurther(server, port)));
   return port;
 }
 
@@ -173,10 +173,10 @@ async function listenFurther(server: Server, port: number): Promise<SocketServer
   const addresses = await lookup(LOCALHOST, { all: true }).catch(() => []);
   const listening: SocketServer[] = [];
   for (const { address: host } of addresses.filter(({ address }) => address !== first)) {
-    const further = createServer({ allowHalfOpen: true, noDelay: true });
-    further.on('connection', (socket) => server.emit('connection', socket));
-    const isListening = await listen(further, { host, port }).catch(() => false);
-    if (isListening !== false) listening.push(further);
+    const extraServer = createServer({ allowHalfOpen: true, noDelay: true });
+    extraServer.on('connection', (socket) => server.emit('connection', socket));
+    const isListening = await listen(extraServer, { host, port }).catch(() => false);
+    if (isListening !== false) listening.push(extraServer);
   }
   return listening;
 }
@@ -184,18 +184,18 @@ async function listenFurther(server: Server, port: number): Promise<SocketServer
 /** Stops accepting, waits for running requests, then closes the remaining connections. */
 export async function closeApi(
   api: Api,
-  further: readonly SocketServer[],
+  extraServers: readonly SocketServer[],
   timeoutMs: number,
 ): Promise<void> {
-  const cut = setTimeout(() => api.server.closeAllConnections(), timeoutMs);
+  const timer = setTimeout(() => api.server.closeAllConnections(), timeoutMs);
   // A connection whose last request was running when the stop began stays open after its response, so it has to be
   // closed here.
   const sweep = setInterval(() => api.server.closeIdleConnections(), IDLE_SWEEP_INTERVAL_MS);
-  const closed = further.map((server) => new Promise((resolve) => server.close(resolve)));
+  const closed = extraServers.map((server) => new Promise((resolve) => server.close(resolve)));
   try {
     await Promise.all([api.close(), ...closed]);
   } finally {
-    clearTimeout(cut);
+    clearTimeout(timer);
     clearInterval(sweep);
   }
 }

@@ -10,7 +10,7 @@ import type { Store, StoreReader } from '../../store/store.ts';
 import { LedgerWriter } from '../../store/write/writer.ts';
 import type { Following } from '../follow.ts';
 import { isLocalLedger } from '../local-ledger.ts';
-import { shownLocation } from '../locations/shown-location.ts';
+import { redactedLocation } from '../locations/redacted-location.ts';
 import { NodeError } from '../node-error.ts';
 import {
   emptyStoreError,
@@ -39,7 +39,7 @@ export interface NodeStore {
  * Checks that need nothing opened or created.
  * @throws NodeError `no_ledger`, `data_not_usable`, `bad_setting`
  */
-export async function refuseWithoutLedger(settings: NodeSettings): Promise<void> {
+export async function checkStoreSettings(settings: NodeSettings): Promise<void> {
   const { data, follow, produce, fork, offline } = settings;
   if (fork !== '' || offline) return;
   if (produce > 0 && follow !== '') {
@@ -54,12 +54,12 @@ export async function refuseWithoutLedger(settings: NodeSettings): Promise<void>
     const message = 'what is followed is executed: --execute needs --follow';
     throw new NodeError('bad_setting', message, { exitCode: 2 });
   }
-  const isMade = follow !== '' || settings.sample;
-  if (!isMade && !(await hasStore(data))) throw await noLedgerError(data);
+  const willBeCreated = follow !== '' || settings.sample;
+  if (!willBeCreated && !(await hasStore(data))) throw await noLedgerError(data);
 }
 
 /**
- * Opens the store of a node whose settings `refuseWithoutLedger` has accepted. The store then contains a ledger;
+ * Opens the store of a node whose settings `checkStoreSettings` has accepted. The store then contains a ledger;
  * closing it and stopping its writers is added to the list.
  * @throws NodeError `no_ledger`, `data_not_usable`, `bad_setting`
  */
@@ -79,7 +79,7 @@ export async function openNodeStore(
     produce > 0 || follow !== ''
       ? await openForWriting(settings, stopList, logger)
       : isLocalLedger(data) && settings.upstream === ''
-        ? await openToGoOn(settings, stopList, logger)
+        ? await openLocalLedger(settings, stopList, logger)
         : await openForReading(settings, stopList, logger);
   if ((await readHead(opened.store)) === undefined) {
     throw opened.following?.now.failure ?? emptyStoreError(data);
@@ -93,14 +93,14 @@ async function makeSmallSample(data: string, logger: Logger): Promise<void> {
   const { makeSample, SMALL_SAMPLE } = await import('../sample.ts');
   const { transactions, seed } = SMALL_SAMPLE;
   logger.info(
-    { data: shownLocation(data), transactions, seed: String(seed) },
+    { data: redactedLocation(data), transactions, seed: String(seed) },
     'no ledger: making a sample',
   );
   await makeSample(data, SMALL_SAMPLE);
   logger.info('sample ledger made');
 }
 
-async function isWithoutLedger(data: string): Promise<boolean> {
+async function lacksLedger(data: string): Promise<boolean> {
   return (
     !(await hasStore(data)) ||
     (await withReader(data, async (store) => readHead(store))) === undefined
@@ -144,25 +144,28 @@ async function openForReading(
 }
 
 /** Continues a local network's ledger; only reads it while another process writes it. */
-async function openToGoOn(
+async function openLocalLedger(
   settings: NodeSettings,
   stopList: StopList,
   logger: Logger,
 ): Promise<NodeStore> {
   // Most nodes have no such ledger.
-  const [{ openLocalChain, submissionsTo }, { Impersonation }, { openToWrite }] = await Promise.all(
-    [import('../local-chain.ts'), import('../../chain/impersonation.ts'), import('../follow.ts')],
-  );
+  const [{ openLocalChain, submissionsTo }, { Impersonation }, { openStandbyWriter }] =
+    await Promise.all([
+      import('../local-chain.ts'),
+      import('../../chain/impersonation.ts'),
+      import('../follow.ts'),
+    ]);
   let store: Store;
   try {
-    store = await openToWrite(settings.data, settings.standby, logger);
+    store = await openStandbyWriter(settings.data, settings.standby, logger);
   } catch (error) {
     if (!(error instanceof NodeError && error.code === 'data_not_usable')) throw error;
     logger.warn({ reason: error.message }, 'no transactions are taken: the ledger is only read');
     return await openForReading(settings, stopList, logger);
   }
   stopList.add('the store', () => store.close());
-  const writer = await openToPrune(store, settings, stopList, logger);
+  const writer = await openPrunedWriter(store, settings, stopList, logger);
   const options = {
     mining: { kind: 'auto' } as const,
     impersonation: new Impersonation(),
@@ -172,7 +175,7 @@ async function openToGoOn(
   return { store, chain: submissionsTo(chain), lost: chain.lost };
 }
 
-async function openToPrune(
+async function openPrunedWriter(
   store: Store,
   settings: NodeSettings,
   stopList: StopList,
@@ -191,13 +194,13 @@ async function openForWriting(
   logger: Logger,
 ): Promise<NodeStore> {
   const { follow: from, waypoint, produce, standby, execute } = settings;
-  if (settings.bootstrap && (await isWithoutLedger(settings.data))) {
+  if (settings.bootstrap && (await lacksLedger(settings.data))) {
     await beginWithSnapshot(settings, logger);
   }
-  const { openToWrite, startFollowing } = await import('../follow.ts');
-  const store = await openToWrite(settings.data, standby, logger);
+  const { openStandbyWriter, startFollowing } = await import('../follow.ts');
+  const store = await openStandbyWriter(settings.data, standby, logger);
   stopList.add('the store', () => store.close());
-  const writer = await openToPrune(store, settings, stopList, logger);
+  const writer = await openPrunedWriter(store, settings, stopList, logger);
   if (from === '') {
     const { startProducing } = await import('../sample.ts');
     const producing = await startProducing(writer, produce, logger);

@@ -6,7 +6,7 @@ import { availableParallelism } from 'node:os';
 import type { Logger } from 'pino';
 import type { OverridableLedger } from '../../ledger/overrides/overrides.ts';
 import { createLogger } from '../log.ts';
-import { asNodeError, refuseNoLocation } from '../open-store.ts';
+import { asNodeError, assertLocation } from '../open-store.ts';
 import { isSampleLedger } from '../sample-resource.ts';
 import { checkFree, interfaceUrl, parseListenAddress } from '../settings/listen-address.ts';
 import { unknownVariables } from '../settings/setting-sources.ts';
@@ -65,25 +65,25 @@ export async function startNode(
 }
 
 async function start(
-  asked: NodeSettings,
+  requested: NodeSettings,
   stopList: StopList,
   isOverridable: boolean,
 ): Promise<RunningNode> {
-  const address = parseListenAddress(asked.listen);
-  refuseNoLocation(asked.data);
-  const upstream = upstreamBase(asked);
-  const logger = createLogger(asked.logLevel);
+  const address = parseListenAddress(requested.listen);
+  assertLocation(requested.data);
+  const upstream = upstreamBase(requested);
+  const logger = createLogger(requested.logLevel);
   warnOfVariables(logger);
-  const isFork = asked.fork !== '' || asked.offline;
+  const isFork = requested.fork !== '' || requested.offline;
   const indexer =
-    asked.indexer === '' ? undefined : await listenForIndexer(asked, logger, stopList);
-  const settings = { ...asked, ...indexer?.settings };
-  const wanted = settings.workers === 0 && !isFork ? availableParallelism() : settings.workers;
-  const count = Math.max(1, wanted);
+    requested.indexer === '' ? undefined : await listenForIndexer(requested, logger, stopList);
+  const settings = { ...requested, ...indexer?.settings };
+  const workerCount = settings.workers === 0 && !isFork ? availableParallelism() : settings.workers;
+  const count = Math.max(1, workerCount);
   const workers = count > 1 ? await startWorkers(settings, count, logger, stopList) : undefined;
   // Loaded while the workers load their modules.
-  const { openNodeStore, refuseWithoutLedger } = await import('./node-store.ts');
-  await refuseWithoutLedger(settings);
+  const { openNodeStore, checkStoreSettings } = await import('./node-store.ts');
+  await checkStoreSettings(settings);
   // Before making a sample that could not be served.
   await checkFree(address);
   const nodeStore = await openNodeStore(settings, stopList, logger);
@@ -91,8 +91,8 @@ async function start(
   let metrics: ProcessMetrics | undefined;
   if (settings.metricsListen !== '') {
     const { startMetrics } = await import('./metrics/node-metrics.ts');
-    const ofWorkers = workers === undefined ? undefined : () => workers.metrics();
-    metrics = await startMetrics(settings, nodeStore, logger, stopList, ofWorkers);
+    const workerMetrics = workers === undefined ? undefined : () => workers.metrics();
+    metrics = await startMetrics(settings, nodeStore, logger, stopList, workerMetrics);
   }
   const listen = async () => {
     const serve = async (at: NodeSettings, counts: ProcessMetrics | undefined) => {
@@ -103,7 +103,7 @@ async function start(
     };
     if (workers === undefined) return await serve(settings, metrics);
     // The workers pass on what the chain of this process takes.
-    const chain = nodeStore.chain && (await serve(forWorkers(settings), undefined));
+    const chain = nodeStore.chain && (await serve(workerSettings(settings), undefined));
     // From now on they are the first to stop.
     stopList.add('the workers', () => workers.stop());
     return await workers.listen(chain && `http://127.0.0.1:${chain.port}`);
@@ -154,7 +154,7 @@ async function startWorkers(
 }
 
 /** An interface that only this node's workers know. Their requests are logged where they come from clients. */
-function forWorkers(settings: NodeSettings): NodeSettings {
+function workerSettings(settings: NodeSettings): NodeSettings {
   // All of them are one client here; each bounds its own clients.
   const unbounded = { maxBacklogMs: 0, maxUnsentBytes: 0 };
   return { ...settings, ...unbounded, listen: '127.0.0.1:0', accessLog: 'off' };

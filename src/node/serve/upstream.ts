@@ -41,7 +41,7 @@ const RETRY_AFTER_SECS = 1;
 const SUBMISSIONS: readonly string[] = ['submit_transaction', 'submit_batch_transactions'];
 const MEDIA_TYPES: readonly string[] = [JSON_TYPE, BCS_TYPE];
 /** The operation of questions for transactions, in metrics and the log. */
-const QUESTION = 'get_transaction_by_hash';
+const LOOKUP_OPERATION = 'get_transaction_by_hash';
 
 /** How a request to the upstream ended; the label of a metric. */
 type UpstreamOutcome =
@@ -73,7 +73,7 @@ interface UpstreamCount {
 
 interface Lane {
   running: number;
-  readonly most: number;
+  readonly maxRunning: number;
   readonly timeoutMs: number;
 }
 
@@ -82,8 +82,8 @@ export class HttpUpstream implements Upstream {
   readonly #server: RemoteServer;
   readonly #logger: Logger;
   readonly #maxAnswerBytes: number;
-  readonly #passing: Lane;
-  readonly #asking: Lane;
+  readonly #forwardLane: Lane;
+  readonly #lookupLane: Lane;
   /** By operation and outcome. */
   readonly #counts = new Map<string, UpstreamCount>();
   #chainId: Promise<number> | undefined;
@@ -94,15 +94,19 @@ export class HttpUpstream implements Upstream {
     this.#server = new RemoteServer(base);
     this.#logger = logger;
     this.#maxAnswerBytes = limits.maxAnswerBytes;
-    this.#passing = { running: 0, most: limits.maxPassing, timeoutMs: limits.passTimeoutMs };
-    this.#asking = { running: 0, most: limits.maxAsking, timeoutMs: limits.askTimeoutMs };
+    this.#forwardLane = {
+      running: 0,
+      maxRunning: limits.maxPassing,
+      timeoutMs: limits.passTimeoutMs,
+    };
+    this.#lookupLane = { running: 0, maxRunning: limits.maxAsking, timeoutMs: limits.askTimeoutMs };
     this.#failures = new PacedWarning((facts) =>
       logger.warn(facts, 'the upstream did not answer a request'),
     );
   }
 
   get waiting(): number {
-    return this.#passing.running + this.#asking.running;
+    return this.#forwardLane.running + this.#lookupLane.running;
   }
 
   get counts(): readonly UpstreamCount[] {
@@ -117,8 +121,8 @@ export class HttpUpstream implements Upstream {
     const url = this.#server.url(path);
     url.search = query;
     const answer = await this.#observed(operationId, body.length, signal, () => {
-      const request = { url, headers: passedHeaders(headers), body, signal };
-      return this.#exchange(this.#passing, request, chainId);
+      const request = { url, headers: forwardedHeaders(headers), body, signal };
+      return this.#exchange(this.#forwardLane, request, chainId);
     });
     if (answer instanceof UpstreamError) {
       throw asApiError(answer, SUBMISSIONS.includes(operationId));
@@ -136,9 +140,9 @@ export class HttpUpstream implements Upstream {
     headers: IncomingHttpHeaders,
   ): Promise<ForeignTransaction | undefined> {
     const url = this.#server.url(`/transactions/by_hash/${formatHex(hash)}`);
-    const answer = await this.#observed(QUESTION, 0, undefined, async () => {
-      const request = { url, headers: { ...passedHeaders(headers), accept: BCS_TYPE } };
-      const received = await this.#exchange(this.#asking, request, chainId);
+    const answer = await this.#observed(LOOKUP_OPERATION, 0, undefined, async () => {
+      const request = { url, headers: { ...forwardedHeaders(headers), accept: BCS_TYPE } };
+      const received = await this.#exchange(this.#lookupLane, request, chainId);
       return { ...received, transaction: readTransactionAnswer(received, hash) };
     });
     if (!(answer instanceof UpstreamError)) return answer.transaction;
@@ -181,7 +185,7 @@ export class HttpUpstream implements Upstream {
 
   /** Sends a request if not too many wait and the upstream is of this chain. @throws UpstreamError, RemoteError */
   async #exchange(lane: Lane, request: RemoteRequest, chainId: number): Promise<Answer> {
-    if (lane.running >= lane.most) {
+    if (lane.running >= lane.maxRunning) {
       throw new UpstreamError('busy', 'Too many requests wait for the upstream node');
     }
     lane.running += 1;
@@ -210,7 +214,7 @@ export class HttpUpstream implements Upstream {
 
   async #askChain(): Promise<number> {
     const request = { url: this.#server.base, headers: { accept: JSON_TYPE } };
-    const { chainId } = ledgerState((await this.#send(request, this.#asking)).headers);
+    const { chainId } = ledgerState((await this.#send(request, this.#lookupLane)).headers);
     if (chainId !== undefined) return chainId;
     throw badAnswer('its ledger info has no chain id');
   }
@@ -240,7 +244,7 @@ export class HttpUpstream implements Upstream {
  * The headers that an upstream gets. Others stay here: what a client sends to prove who it is is meant for this node.
  * @throws UpstreamError `circle`
  */
-function passedHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+function forwardedHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const { accept, via = '', 'content-type': contentType } = headers;
   const hops = via.split(VIA).length - 1;
   if (hops >= MAX_HOPS) {

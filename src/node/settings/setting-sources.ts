@@ -38,7 +38,7 @@ export interface SettingSources {
 
 interface LoadedSettings {
   readonly settings: Readonly<Record<string, unknown>>;
-  readonly given: ReadonlySet<string>;
+  readonly explicit: ReadonlySet<string>;
 }
 
 /**
@@ -61,7 +61,7 @@ export async function loadSettings(
     );
   }
   const settings: Record<string, unknown> = {};
-  const given = new Set<string>();
+  const explicit = new Set<string>();
   for (const [name, setting] of Object.entries(table)) {
     const { file, flag, variable } = outsideNames(name);
     let value: unknown = setting.default;
@@ -84,9 +84,9 @@ export async function loadSettings(
       );
     }
     settings[name] = value;
-    if (source !== 'default') given.add(name);
+    if (source !== 'default') explicit.add(name);
   }
-  return { settings, given };
+  return { settings, explicit };
 }
 
 /** A file can have a mapping or list, which may contain itself. */
@@ -114,9 +114,9 @@ export function unknownVariables(
 }
 
 /** The most similar one of at least one name. */
-export function nearestName(wanted: string, names: readonly string[]): string {
+export function nearestName(misspelled: string, names: readonly string[]): string {
   return names.reduce((best, name) =>
-    editDistance(wanted, name) < editDistance(wanted, best) ? name : best,
+    editDistance(misspelled, name) < editDistance(misspelled, best) ? name : best,
   );
 }
 

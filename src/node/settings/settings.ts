@@ -146,9 +146,9 @@ export type NodeSettings = SettingValues<typeof NODE_SETTINGS>;
 
 /** Settings from flags, environment and config file over the defaults. @throws NodeError */
 export async function nodeSettings(sources: SettingSources): Promise<NodeSettings> {
-  const { settings, given } = await loadSettings(NODE_SETTINGS, sources);
+  const { settings, explicit } = await loadSettings(NODE_SETTINGS, sources);
   // A named folder without a ledger is an error: a sample in it would look like a healthy node.
-  const sample = given.has('sample') ? settings['sample'] : !given.has('data');
+  const sample = explicit.has('sample') ? settings['sample'] : !explicit.has('data');
   const all = { ...settings, sample } as NodeSettings;
   checkProxies(all);
   return all;
@@ -164,8 +164,8 @@ function checkProxies({ trustedProxies }: NodeSettings): void {
 }
 
 /** Callers without types misspell them. @throws NodeError `bad_setting` */
-export function refuseUnknown(what: 'option' | 'setting', given: object, known: object): void {
-  const unknown = Object.keys(given).find((name) => !Object.hasOwn(known, name));
+export function assertKnownNames(what: 'option' | 'setting', names: object, known: object): void {
+  const unknown = Object.keys(names).find((name) => !Object.hasOwn(known, name));
   if (unknown === undefined) return;
   const nearest = nearestName(unknown, Object.keys(known));
   const message = `there is no ${what} ${JSON.stringify(unknown)}; the nearest is ${nearest}`;
@@ -174,7 +174,7 @@ export function refuseUnknown(what: 'option' | 'setting', given: object, known: 
 
 /** The defaults with `changes` over them, for use as a library. @throws NodeError `bad_setting` */
 export async function nodeSettingsWith(changes: Partial<NodeSettings>): Promise<NodeSettings> {
-  refuseUnknown('setting', changes, NODE_SETTINGS);
+  assertKnownNames('setting', changes, NODE_SETTINGS);
   return await nodeSettings({ flags: changes, environment: {} });
 }
 

@@ -6,7 +6,7 @@ import { sha3 } from '../../move/crypto/hash.ts';
 import { isPostgresUrl } from '../../store/postgres/location.ts';
 import { storeFileOf, syncToDisk } from '../../store/sqlite/files.ts';
 import type { SavedRun } from '../../verify/saved-run.ts';
-import { shownLocation } from '../locations/shown-location.ts';
+import { redactedLocation } from '../locations/redacted-location.ts';
 import { NodeError, reasonOf } from '../node-error.ts';
 import { packageVersion } from '../settings/settings.ts';
 
@@ -91,7 +91,7 @@ export function bytesOfFile(path: string): Buffer | undefined {
  * of the removed file.
  */
 function placeOf(data: string): string {
-  if (isPostgresUrl(data)) return shownLocation(data);
+  if (isPostgresUrl(data)) return redactedLocation(data);
   const file = statSync(storeFileOf(data), { bigint: true, throwIfNoEntry: false });
   return `${resolve(data)} ${file?.ino} ${file?.birthtimeNs}`;
 }

@@ -86,9 +86,9 @@ export class CodeTables implements CodeIndices {
       return ['fieldHandles', 'fieldInstantiations', (to) => to.uleb32(offset)];
     }
     const all = body.kind === 'enum' ? body.variants : [];
-    const numbers = variants.map((wanted) => {
-      const found = all.findIndex((each) => each.name === wanted);
-      if (found < 0) throw declarationError(`no variant ${name}.${wanted}`);
+    const numbers = variants.map((variantName) => {
+      const found = all.findIndex((each) => each.name === variantName);
+      if (found < 0) throw declarationError(`no variant ${name}.${variantName}`);
       return found;
     });
     if (field === undefined) {

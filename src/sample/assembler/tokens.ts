@@ -36,9 +36,9 @@ export class TokenReader {
     if (!this.accept(text)) throw this.unexpected(`expected ${JSON.stringify(text)}`);
   }
 
-  unexpected(wanted: string): RangeError {
+  unexpected(expected: string): RangeError {
     const { text, line } = this.peek();
-    return declarationError(`${wanted}, found ${JSON.stringify(text)}`, line);
+    return declarationError(`${expected}, found ${JSON.stringify(text)}`, line);
   }
 
   name(): string {

@@ -7,11 +7,11 @@ import { MAX_PAGE_BYTES } from '../../ingest/feed/feed-client.ts';
 import {
   type Answer,
   BCS_TYPE,
+  excerptOf,
   JSON_TYPE,
   ledgerState,
   mediaTypeOf,
   nodeHeader,
-  shownText,
 } from '../../remote/answer.ts';
 import { RemoteError } from '../../remote/remote-error.ts';
 import { RemoteServer } from '../../remote/remote-server.ts';
@@ -152,7 +152,7 @@ export class ForkClient {
       const untilMs = performance.now() + pauseMs;
       this.#pausedUntilMs = Math.max(this.#pausedUntilMs, untilMs);
       if (untilMs >= deadlineMs) {
-        const text = shownText(answer.body);
+        const text = excerptOf(answer.body);
         const message = `it answers ${answer.status}${text === '' ? '' : `: ${text}`}`;
         throw new UpstreamFailure('upstream_busy', message, { retryAfterMs: pauseMs });
       }
@@ -245,7 +245,7 @@ function resultOf(answer: Answer): Reply & { readonly kind: 'result' } {
 /** @throws UpstreamFailure for a failure of the upstream, and for a response that is not from a node */
 function refusalOf({ status, headers, body }: Answer): Reply & { readonly kind: 'refusal' } {
   const parsed = errorOf(body);
-  const { code, message } = parsed ?? { code: '', message: shownText(body) };
+  const { code, message } = parsed ?? { code: '', message: excerptOf(body) };
   if (status >= 400 && status < 500) return { kind: 'refusal', status, code, message };
   const type = headers['content-type'] ?? 'no content type';
   const text = `it answers status ${status} with ${type}${message === '' ? '' : `: ${message}`}`;

@@ -3,7 +3,7 @@
 import { ChunkBuilder, ChunkDataError } from '../../ingest/chunk-builder.ts';
 import { PageError } from '../../ingest/feed/page-error.ts';
 import { checkItem } from '../../ingest/feed/page-verifier.ts';
-import { mayBeTranslated } from '../../ingest/translate/event-translation.ts';
+import { isTranslatedType } from '../../ingest/translate/event-translation.ts';
 import { chunkEventOf } from '../../ingest/version-parts.ts';
 import { BcsError, type BcsReader, decodeBcs } from '../../move/bcs/bcs-reader.ts';
 import { readHash } from '../../move/bcs/fixed-bytes.ts';
@@ -113,7 +113,7 @@ export function checkTransaction(item: EncodedOnChainData, version: bigint): voi
 
 function isTranslated(bytes: Buffer): boolean {
   const event = chunkEventOf(bytes);
-  return event.kind === 'stream' && mayBeTranslated(event.typeTag);
+  return event.kind === 'stream' && isTranslatedType(event.typeTag);
 }
 
 /**

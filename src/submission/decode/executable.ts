@@ -61,9 +61,9 @@ async function callArguments(
   call: EntryFunction,
   rendering: Rendering,
 ): Promise<readonly JsonValue[]> {
-  const wanted = await findParameters(call, rendering);
-  if (wanted === undefined) return call.args.map((bytes) => rawArgument(bytes));
-  const parameters = await resolveParameters(wanted, rendering.lookup);
+  const planned = await findParameters(call, rendering);
+  if (planned === undefined) return call.args.map((bytes) => rawArgument(bytes));
+  const parameters = await resolveParameters(planned, rendering.lookup);
   return call.args.map((bytes, index) =>
     callArgument(parameters[index]!.resolved, bytes, index, rendering),
   );
@@ -128,16 +128,16 @@ function callArgument(
   index: number,
   rendering: Rendering,
 ): JsonValue {
-  const notShown = (why: string): JsonValue => {
+  const asRawBytes = (why: string): JsonValue => {
     const text = `arguments[${index}] is shown as its bytes: ${why}`;
     rendering.warn('argument_not_shown', text);
     return rawArgument(bytes);
   };
-  if (parameter.kind !== 'layout') return notShown(parameter.cause.message);
+  if (parameter.kind !== 'layout') return asRawBytes(parameter.cause.message);
   try {
     return decodeArgument(parameter.layout, bytes, rendering.budget);
   } catch (error) {
-    if (error instanceof BcsError) return notShown(error.message);
+    if (error instanceof BcsError) return asRawBytes(error.message);
     throw error;
   }
 }
@@ -153,19 +153,19 @@ const ABI_TYPES: ReadonlyMap<TransactionArgument['kind'], string> = new Map([
 export async function scriptJson(script: Script, rendering: Rendering): Promise<JsonObject> {
   rendering.warn('script', 'a script may do anything its signers may; its arguments do not tell');
   const parameters = await scriptParameters(script, rendering);
-  const fitting = parameters && fittingArguments(parameters, script.args, rendering);
-  if (parameters !== undefined && fitting === undefined) {
+  const jsonArguments = parameters && argumentsForParameters(parameters, script.args, rendering);
+  if (parameters !== undefined && jsonArguments === undefined) {
     const text = "the arguments do not fit the parameters of the script's code; its run will fail";
     rendering.warn('script_arguments', text);
   }
   warnOfSerialized(script.args, rendering);
   const bytecode: [string, string] = ['bytecode', formatHex(script.code)];
-  const abi = fitting === undefined ? abiOfArguments(script.args) : undefined;
+  const abi = jsonArguments === undefined ? abiOfArguments(script.args) : undefined;
   return jsonObject(
     ['type', 'script_payload'],
     ['code', abi === undefined ? jsonObject(bytecode) : jsonObject(bytecode, ['abi', abi])],
     ['type_arguments', rendering.typeArguments(script.typeArguments)],
-    ['arguments', fitting ?? script.args.map(argumentJson)],
+    ['arguments', jsonArguments ?? script.args.map(argumentJson)],
   );
 }
 
@@ -184,28 +184,28 @@ async function scriptParameters(
     rendering.warn('script_not_readable', text);
     return undefined;
   }
-  const taking = types.filter((type) => !isSignerParameter(type));
-  rendering.parameterTypes = taking.map(formatMoveType);
-  return mapInOrder(taking, (type) => resolveParameter(type, rendering.lookup));
+  const argumentTypes = types.filter((type) => !isSignerParameter(type));
+  rendering.parameterTypes = argumentTypes.map(formatMoveType);
+  return mapInOrder(argumentTypes, (type) => resolveParameter(type, rendering.lookup));
 }
 
 /** The arguments in the JSON form that the encoder accepts for these parameters; undefined if one does not fit. */
-function fittingArguments(
+function argumentsForParameters(
   parameters: readonly ResolvedParameter[],
   args: readonly TransactionArgument[],
   rendering: Rendering,
 ): JsonValue[] | undefined {
   if (parameters.length !== args.length) return undefined;
-  const fitting: JsonValue[] = [];
+  const jsonArguments: JsonValue[] = [];
   for (const [index, argument] of args.entries()) {
-    const json = fittingArgument(parameters[index]!, argument, rendering);
+    const json = argumentForParameter(parameters[index]!, argument, rendering);
     if (json === undefined) return undefined;
-    fitting.push(json);
+    jsonArguments.push(json);
   }
-  return fitting;
+  return jsonArguments;
 }
 
-function fittingArgument(
+function argumentForParameter(
   parameter: ResolvedParameter,
   argument: TransactionArgument,
   rendering: Rendering,

@@ -126,13 +126,13 @@ function warnOfMessage(
 }
 
 const USECS_PER_SECOND = 1_000_000n;
-const NOBODY = /^0+$/;
+const ZERO_ADDRESS = /^0+$/;
 
 function feePayerText(feePayer: Address): string {
-  const who = NOBODY.test(feePayer)
+  const payer = ZERO_ADDRESS.test(feePayer)
     ? 'an account that is not named yet (0x0) pays for gas'
     : `${formatAddress(feePayer)} pays for gas`;
-  return `${who}; a request cannot say so, and encoding it gives other bytes`;
+  return `${payer}; a request cannot say so, and encoding it gives other bytes`;
 }
 
 function warnOfSequenceNumber(
@@ -156,8 +156,8 @@ async function warnOfEncoding(
   context: Parameters<typeof encodeSubmission>[1],
 ): Promise<boolean> {
   try {
-    const again = await encodeSubmission(request, context);
-    if (byteTools.compare(again, bytes) === 0) return true;
+    const reencoded = await encodeSubmission(request, context);
+    if (byteTools.compare(reencoded, bytes) === 0) return true;
     rendering.warn('encodes_differently', 'encoding this request gives other bytes than these');
   } catch (error) {
     if (!(error instanceof EncodeError)) throw error;

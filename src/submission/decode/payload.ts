@@ -24,8 +24,8 @@ export async function payloadJson(
   rendering: Rendering,
 ): Promise<PayloadJson> {
   const nonce = nonceOf(payload);
-  const shown = await formOf(payload, rendering);
-  if (shown !== undefined) return { payload: shown, nonce };
+  const request = await requestForm(payload, rendering);
+  if (request !== undefined) return { payload: request, nonce };
   const bytes = TransactionPayload.encode(payload);
   return { payload: rawPayload(bytes), nonce };
 }
@@ -37,7 +37,7 @@ function nonceOf(payload: TransactionPayload): bigint | undefined {
 }
 
 /** The payload object; undefined if a request cannot express it. */
-async function formOf(
+async function requestForm(
   payload: TransactionPayload,
   rendering: Rendering,
 ): Promise<JsonObject | undefined> {
@@ -65,12 +65,12 @@ async function executableJson(
     case 'script':
       return scriptJson(executable, rendering);
     case 'entryFunction': {
-      const shown = await entryFunctionJson(executable, rendering);
-      if (shown === undefined) {
+      const call = await entryFunctionJson(executable, rendering);
+      if (call === undefined) {
         const text = 'the called module or function has a name that is no identifier';
         rendering.warn('bad_identifier', `${text}; the payload is shown as its bytes`);
       }
-      return shown;
+      return call;
     }
     default:
       rendering.warn('unusual_payload', 'the payload runs nothing and is shown as its bytes');
@@ -128,13 +128,13 @@ function warnOfConfig(config: ExtraConfig, rendering: Rendering): void {
 
 function limitsText(request: TransactionLimitsRequest): string {
   const { executionPercent, ioPercent } = request.multipliers;
-  const ground =
+  const role =
     request.kind === 'stakePoolOwner'
       ? 'the owner of a stake pool'
       : request.kind === 'delegatedVoter'
         ? `the delegated voter of stake pool ${formatAddress(request.poolAddress)}`
         : `a delegator of pool ${formatAddress(request.poolAddress)}`;
-  return `${executionPercent} % of the execution limit and ${ioPercent} % of the io limit as ${ground}`;
+  return `${executionPercent} % of the execution limit and ${ioPercent} % of the io limit as ${role}`;
 }
 
 /** Members as in docs/spec/encode.md §A2; undefined if the payload must be shown as its bytes. */

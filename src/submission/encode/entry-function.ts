@@ -165,10 +165,10 @@ export function prepareEntryFunction(
           `${functionText(request.id)}, but got ${typeArguments.length}`,
       );
     }
-    const wanted = parametersOf(plan, typeArguments);
-    checkArgumentCount(wanted, request.arguments);
+    const planned = parametersOf(plan, typeArguments);
+    checkArgumentCount(planned, request.arguments);
     return andThen(
-      resolveParameters(wanted, lookup),
+      resolveParameters(planned, lookup),
       (parameters): PreparedEntryFunction => ({ kind: 'entryFunction', request, plan, parameters }),
     );
   });

@@ -88,11 +88,11 @@ function parsedField<T>(
 export type U64 = bigint | number;
 
 const readU64 = (text: string): U64 => exactIntegerOf(text) ?? parseU64(text);
-const asItIs = (reason: string): string => reason;
+const identity = (reason: string): string => reason;
 const badAddress = (reason: string): string => `Invalid account address: ${reason}`;
 
 export function u64Field(value: JsonField, trace: Trace): U64 {
-  return parsedField(value, 'U64', trace, readU64, asItIs);
+  return parsedField(value, 'U64', trace, readU64, identity);
 }
 
 export function addressField(value: JsonField, trace: Trace): Address {

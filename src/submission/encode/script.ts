@@ -38,11 +38,11 @@ export function prepareScript(
   request: ScriptRequest,
   lookup: ModuleLookup,
 ): MaybePromise<PreparedScript> {
-  const wanted = scriptParameters(request)
+  const expected = scriptParameters(request)
     .filter((type) => !isSignerParameter(type))
     .map((type) => ({ type, resolved: undefined }));
-  checkArgumentCount(wanted, request.arguments);
-  return andThen(resolveParameters(wanted, lookup), (parameters) => ({
+  checkArgumentCount(expected, request.arguments);
+  return andThen(resolveParameters(expected, lookup), (parameters) => ({
     kind: 'script',
     request,
     parameters,

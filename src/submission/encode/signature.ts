@@ -104,15 +104,15 @@ function readEd25519(signature: JsonObject, trace: Trace): RequestSignature {
 }
 
 function checkLengths(scheme: string, keyBytes: number, key: Buffer, signature: Buffer): void {
-  const problem = (what: string, due: number, found: Buffer) =>
-    `${scheme} ${what} is an invalid number of bytes, should be ${due} bytes but found ${found.length}`;
-  refuseIf(key.length !== keyBytes, problem("signature's public key", keyBytes, key));
-  const isWrong = signature.length !== SIGNATURE_BYTES.ed25519;
-  refuseIf(isWrong, problem('signature length', SIGNATURE_BYTES.ed25519, signature));
+  const problem = (what: string, expected: number, found: Buffer) =>
+    `${scheme} ${what} is an invalid number of bytes, should be ${expected} bytes but found ${found.length}`;
+  rejectIf(key.length !== keyBytes, problem("signature's public key", keyBytes, key));
+  const isWrongLength = signature.length !== SIGNATURE_BYTES.ed25519;
+  rejectIf(isWrongLength, problem('signature length', SIGNATURE_BYTES.ed25519, signature));
 }
 
-function refuseIf(isBad: boolean, reason: string): void {
-  if (isBad) throw new EncodeError('verify', 'bad_signature', reason);
+function rejectIf(isInvalid: boolean, reason: string): void {
+  if (isInvalid) throw new EncodeError('verify', 'bad_signature', reason);
 }
 
 function readMultiEd25519(signature: JsonObject, trace: Trace): RequestSignature {
@@ -123,21 +123,21 @@ function readMultiEd25519(signature: JsonObject, trace: Trace): RequestSignature
   const threshold = byteField(signature.get('threshold'), trace);
   const bitmap = bytesField(signature.get('bitmap'), trace);
   const verify = () => {
-    const refuse = (isBad: boolean, reason: string) =>
-      refuseIf(isBad, `MultiEd25519 signature ${reason}`);
+    const reject = (isInvalid: boolean, reason: string) =>
+      rejectIf(isInvalid, `MultiEd25519 signature ${reason}`);
     checkCounts('MultiEd25519', keys.length, signatures.length);
     const isUneven = keys.length !== signatures.length;
-    refuse(isUneven, 'does not have the same number of signatures as public keys');
+    reject(isUneven, 'does not have the same number of signatures as public keys');
     const isShort = signatures.length < threshold;
-    refuse(isShort, 'does not have enough signatures to pass the threshold');
-    refuse(threshold === 0, 'threshold must be greater than 0');
-    const isWrong = (length: number) => (bytes: Buffer) => bytes.length !== length;
-    const hasBadSignature = signatures.some(isWrong(SIGNATURE_BYTES.ed25519));
-    refuse(hasBadSignature, 'has a signature with the wrong signature length');
-    const hasBadKey = keys.some(isWrong(PUBLIC_KEY_BYTES.ed25519));
-    refuse(hasBadKey, 'has a public key with the wrong public key length');
+    reject(isShort, 'does not have enough signatures to pass the threshold');
+    reject(threshold === 0, 'threshold must be greater than 0');
+    const hasWrongLength = (length: number) => (bytes: Buffer) => bytes.length !== length;
+    const hasBadSignature = signatures.some(hasWrongLength(SIGNATURE_BYTES.ed25519));
+    reject(hasBadSignature, 'has a signature with the wrong signature length');
+    const hasBadKey = keys.some(hasWrongLength(PUBLIC_KEY_BYTES.ed25519));
+    reject(hasBadKey, 'has a public key with the wrong public key length');
     const bitmapText = `an invalid number of bitmap bytes ${bitmap.length} expected ${BITMAP_BYTES}`;
-    refuse(bitmap.length !== BITMAP_BYTES, `has ${bitmapText}`);
+    reject(bitmap.length !== BITMAP_BYTES, `has ${bitmapText}`);
   };
   const write = (writer: BcsWriter) => {
     writer.bytes(Buffer.concat([...keys, Buffer.of(threshold)]));
@@ -147,15 +147,15 @@ function readMultiEd25519(signature: JsonObject, trace: Trace): RequestSignature
 }
 
 function checkCounts(scheme: string, keys: number, signatures: number): void {
-  const refuse = (isBad: boolean, reason: string) =>
-    refuseIf(isBad, `${scheme} signature has ${reason}`);
-  refuse(keys === 0, 'no public keys');
-  refuse(signatures === 0, 'no signatures');
-  refuse(
+  const reject = (isInvalid: boolean, reason: string) =>
+    rejectIf(isInvalid, `${scheme} signature has ${reason}`);
+  reject(keys === 0, 'no public keys');
+  reject(signatures === 0, 'no signatures');
+  reject(
     keys > MAX_MULTI_ED25519_KEYS,
     `over the maximum number of public keys ${MAX_MULTI_ED25519_KEYS}`,
   );
-  refuse(
+  reject(
     signatures > MAX_MULTI_ED25519_KEYS,
     `over the maximum number of signatures ${MAX_MULTI_ED25519_KEYS}`,
   );
@@ -228,19 +228,19 @@ function writeScheme(
 
 function readSingleKey(signature: JsonObject, trace: Trace): RequestSignature {
   const key = readKey(signature.get('public_key'), trace);
-  const made = readKeySignature(signature.get('signature'), trace);
+  const keySignature = readKeySignature(signature.get('signature'), trace);
   const verify = () => {
-    const isMatch = (SIGNATURE_OF_KEY[key.type] ?? key.type) === made.type;
-    refuseIf(!isMatch, 'Invalid public key, signature match.');
+    const isMatch = (SIGNATURE_OF_KEY[key.type] ?? key.type) === keySignature.type;
+    rejectIf(!isMatch, 'Invalid public key, signature match.');
     if (key.type === 'ed25519')
-      checkLengths('Ed25519', PUBLIC_KEY_BYTES.ed25519, key.bytes, made.bytes);
+      checkLengths('Ed25519', PUBLIC_KEY_BYTES.ed25519, key.bytes, keySignature.bytes);
     if (key.type === 'secp256k1_ecdsa') {
-      checkLengths('Secp256k1Ecdsa', PUBLIC_KEY_BYTES.secp256k1, key.bytes, made.bytes);
+      checkLengths('Secp256k1Ecdsa', PUBLIC_KEY_BYTES.secp256k1, key.bytes, keySignature.bytes);
     }
   };
   const write = (writer: BcsWriter) => {
     writeScheme(writer, KEY_SCHEMES, key);
-    writeScheme(writer, SIGNATURE_SCHEMES, made);
+    writeScheme(writer, SIGNATURE_SCHEMES, keySignature);
   };
   return { verify, write };
 }
@@ -265,9 +265,9 @@ function readMultiKey(signature: JsonObject, trace: Trace): RequestSignature {
   const verify = () => {
     checkCounts('MultiKey', keys.length, signatures.length);
     const isUneven = signatures.length !== required;
-    refuseIf(isUneven, 'MultiKey signature does not the number of signatures required');
+    rejectIf(isUneven, 'MultiKey signature does not the number of signatures required');
     const fewer = `${keys.length} < ${required}`;
-    refuseIf(
+    rejectIf(
       keys.length < required,
       `The number of public keys is smaller than the number of required signatures, ${fewer}`,
     );
@@ -275,7 +275,7 @@ function readMultiKey(signature: JsonObject, trace: Trace): RequestSignature {
   const write = (writer: BcsWriter) => {
     const bitmap = bitmapOf(signatures, keys.length);
     writer.vector(keys, (to, key) => writeScheme(to, KEY_SCHEMES, key)).u8(required);
-    writer.vector(signatures, (to, { made }) => writeScheme(to, SIGNATURE_SCHEMES, made));
+    writer.vector(signatures, (to, { scheme }) => writeScheme(to, SIGNATURE_SCHEMES, scheme));
     writer.bytes(bitmap);
   };
   return { verify, write };
@@ -303,7 +303,7 @@ function unusable(reason: string): EncodeError {
 interface IndexedSignature {
   /** The index of the key, a u8. */
   readonly index: number;
-  readonly made: Scheme;
+  readonly scheme: Scheme;
 }
 
 function readIndexedSignature(value: JsonField, outer: Trace): IndexedSignature {
@@ -311,7 +311,7 @@ function readIndexedSignature(value: JsonField, outer: Trace): IndexedSignature 
   if (indexed === undefined) throw unexpectedType('IndexedSignature', value, outer);
   const trace = within('IndexedSignature', outer);
   const index = byteField(indexed.get('index'), trace);
-  return { index, made: readKeySignature(indexed.get('signature'), trace) };
+  return { index, scheme: readKeySignature(indexed.get('signature'), trace) };
 }
 
 function readAbstract(signature: JsonObject, trace: Trace): RequestSignature {
@@ -339,10 +339,11 @@ function readMultiAgent(signature: JsonObject, trace: Trace): RequestSignature {
   const { sender, addresses, signers, write } = readSigners(signature, trace);
   const verify = () => {
     sender.verify();
-    const refuse = (isBad: boolean, reason: string) => refuseIf(isBad, `MultiAgent ${reason}`);
-    refuse(addresses.length === 0, 'signature has no secondary signer addresses');
-    refuse(signers.length === 0, 'signature has no secondary signatures');
-    refuse(signers.length !== addresses.length, "signatures don't match addresses length");
+    const reject = (isInvalid: boolean, reason: string) =>
+      rejectIf(isInvalid, `MultiAgent ${reason}`);
+    reject(addresses.length === 0, 'signature has no secondary signer addresses');
+    reject(signers.length === 0, 'signature has no secondary signatures');
+    reject(signers.length !== addresses.length, "signatures don't match addresses length");
     for (const signer of signers) signer.verify();
   };
   return { verify, write };

@@ -6,7 +6,7 @@ import { CATALOGUE } from '../../../src/indexer/catalogue/index.ts';
 import type { SqlType, Table } from '../../../src/indexer/catalogue/table.ts';
 import { openDatabase } from '../../../src/indexer/database/database.ts';
 import type { Database } from '../../../src/indexer/database/session.ts';
-import { makingStatements } from '../../../src/indexer/schema.ts';
+import { creationStatements } from '../../../src/indexer/schema.ts';
 import type { Random } from '../../random.ts';
 
 /** Values are texts in PostgreSQL's format. */
@@ -114,7 +114,7 @@ function rowsOf(table: Table, random: Random): Row[] {
  */
 export async function openTables(rows: Rows, location?: string): Promise<Database> {
   const database = await openDatabase(location);
-  await database.transaction([{ text: makingStatements(database.schema), parameters: [] }]);
+  await database.transaction([{ text: creationStatements(database.schema), parameters: [] }]);
   await fillTables(database, rows);
   return database;
 }

@@ -25,13 +25,13 @@ export interface Difference {
 }
 
 export const MAX_PLACES = 10;
-const MAX_SHOWN = 160;
+const MAX_EXCERPT_CHARACTERS = 160;
 /** Limit of the memory for the values of a compared answer, in bytes. */
 const MAX_ANSWER_VALUE_BYTES = 64 * 1024 * 1024;
-const SHOWN_BYTES = 16;
+const EXCERPT_BYTES = 16;
 
 /** The ledger headers that are equal if the newest version is equal. */
-const OF_VERSION: readonly string[] = ['ledger-timestampusec', 'epoch', 'block-height'];
+const VERSION_HEADERS: readonly string[] = ['ledger-timestampusec', 'epoch', 'block-height'];
 
 /** At most MAX_PLACES differences. */
 export function differencesOf(ours: Answer, theirs: Answer): readonly Difference[] {
@@ -54,7 +54,8 @@ function compareHeaders(found: Difference[], ours: Answer, theirs: Answer): void
   // The reference leaves the ledger headers out of some errors (docs/differences.md).
   if (own!.chainId === undefined || other!.chainId === undefined) return;
   compare('chain-id');
-  if (own!.ledgerVersion === other!.ledgerVersion) for (const name of OF_VERSION) compare(name);
+  if (own!.ledgerVersion === other!.ledgerVersion)
+    for (const name of VERSION_HEADERS) compare(name);
 }
 
 function compareTexts(
@@ -64,7 +65,7 @@ function compareTexts(
   theirs: string | undefined,
 ): void {
   if (ours !== theirs)
-    found.push({ place, ours: ours && cut(ours), theirs: theirs && cut(theirs) });
+    found.push({ place, ours: ours && truncate(ours), theirs: theirs && truncate(theirs) });
 }
 
 function compareBodies(found: Difference[], ours: Answer, theirs: Answer): void {
@@ -107,7 +108,7 @@ function compareJson(
     return;
   }
   if (isSame(ours, theirs)) return;
-  found.push({ place, ours: shown(ours), theirs: shown(theirs) });
+  found.push({ place, ours: excerptOf(ours), theirs: excerptOf(theirs) });
 }
 
 function isSame(ours: JsonValue | undefined, theirs: JsonValue | undefined): boolean {
@@ -116,11 +117,11 @@ function isSame(ours: JsonValue | undefined, theirs: JsonValue | undefined): boo
 }
 
 function memberText(name: string): string {
-  return /^\w+$/.test(name) ? `.${name}` : `[${cut(JSON.stringify(name))}]`;
+  return /^\w+$/.test(name) ? `.${name}` : `[${truncate(JSON.stringify(name))}]`;
 }
 
-function shown(value: JsonValue | undefined): string | undefined {
-  return value === undefined ? undefined : cut(formatJson(value));
+function excerptOf(value: JsonValue | undefined): string | undefined {
+  return value === undefined ? undefined : truncate(formatJson(value));
 }
 
 function bytesDifference(ours: Answer, theirs: Answer): Difference {
@@ -130,19 +131,20 @@ function bytesDifference(ours: Answer, theirs: Answer): Difference {
   const sizes =
     left.length === right.length ? `${left.length}` : `${left.length} and ${right.length}`;
   const from = (answer: Answer): string => {
-    const bytes = answer.body.subarray(at, at + SHOWN_BYTES);
+    const bytes = answer.body.subarray(at, at + EXCERPT_BYTES);
     if (bytes.length === 0) return 'the end';
     return mediaTypeOf(answer) === JSON_TYPE
-      ? cut(JSON.stringify(bytes.toString()))
+      ? truncate(JSON.stringify(bytes.toString()))
       : bytes.toString('hex');
   };
   return { place: `body byte ${at} of ${sizes}`, ours: from(ours), theirs: from(theirs) };
 }
 
 /** Shortens a text and escapes control characters, which a terminal would interpret. */
-function cut(text: string): string {
-  const shown = text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`;
-  return shown.replace(/\p{Cc}/gu, (character) => {
+function truncate(text: string): string {
+  const excerpt =
+    text.length <= MAX_EXCERPT_CHARACTERS ? text : `${text.slice(0, MAX_EXCERPT_CHARACTERS)}…`;
+  return excerpt.replace(/\p{Cc}/gu, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
 }

@@ -8,17 +8,17 @@ import { NodeError } from '../../node-error.ts';
 import { startEmbeddedNode } from '../../serve/embedded.ts';
 import { namedBase } from '../../settings/upstream-url.ts';
 import { type Difference, differencesOf } from './answer-differences.ts';
-import { Asker } from './asker.ts';
 import {
   type ComparedRequest,
   isExecution,
-  isOfNewest,
   type RoutedRequest,
+  readsNewestVersion,
   requestsOf,
   routed,
 } from './compared-request.ts';
 import { drawnRequests } from './drawn-requests.ts';
 import { knownDifference } from './known-differences.ts';
+import { NodeClient } from './node-client.ts';
 
 const MAX_CONCURRENT = 8;
 /** Consecutive unanswered requests after which the comparison stops: each may take minutes. */
@@ -39,11 +39,11 @@ interface NodeVersions {
 }
 
 interface Counts {
-  asked: number;
+  requests: number;
   equal: number;
   different: number;
   known: number;
-  leftOut: number;
+  skipped: number;
   unanswered: number;
 }
 
@@ -66,7 +66,7 @@ interface Result {
 }
 
 export interface Comparison extends Readonly<Result> {
-  readonly theirs: string;
+  readonly otherUrl: string;
   readonly chainId: number;
   readonly fromVersion: bigint;
   readonly toVersion: bigint;
@@ -78,8 +78,8 @@ export async function compareNodes(request: ComparisonRequest): Promise<Comparis
   const theirBase = namedBase(url);
   const unbounded = { maxBacklogMs: 0 };
   const node = await startEmbeddedNode({ data, settings: unbounded });
-  const ours = new Asker(interfaceBase(node.url));
-  const theirs = new Asker(theirBase);
+  const ours = new NodeClient(interfaceBase(node.url));
+  const theirs = new NodeClient(theirBase);
   try {
     const [own, other] = await Promise.all([
       versionsOf(ours, `the ledger in ${data}`),
@@ -94,7 +94,7 @@ export async function compareNodes(request: ComparisonRequest): Promise<Comparis
     await comparer.run(requests);
     const { chainId } = own;
     return {
-      ...{ theirs: theirBase.href, chainId, fromVersion: from, toVersion: to },
+      ...{ otherUrl: theirBase.href, chainId, fromVersion: from, toVersion: to },
       ...comparer.result,
     };
   } finally {
@@ -105,23 +105,23 @@ export async function compareNodes(request: ComparisonRequest): Promise<Comparis
 }
 
 /** @throws NodeError `not_comparable` */
-async function versionsOf(asker: Asker, shown: string): Promise<NodeVersions> {
-  const answer = await asker.ask({ method: 'GET', path: '/v1', headers: {} });
-  if (typeof answer === 'string') throw notComparable(`${shown} does not answer: ${answer}`);
+async function versionsOf(client: NodeClient, label: string): Promise<NodeVersions> {
+  const answer = await client.send({ method: 'GET', path: '/v1', headers: {} });
+  if (typeof answer === 'string') throw notComparable(`${label} does not answer: ${answer}`);
   const { chainId, ledgerVersion: version, oldestVersion } = ledgerState(answer.headers);
   if (chainId === undefined || version === undefined || oldestVersion === undefined) {
     throw notComparable(
-      `${shown} answers ${answer.status} without ledger headers: it is not a node`,
+      `${label} answers ${answer.status} without ledger headers: it is not a node`,
     );
   }
   return { chainId, version, oldestVersion };
 }
 
 /** @throws NodeError `not_comparable` */
-function commonVersions(own: NodeVersions, other: NodeVersions, shown: string) {
+function commonVersions(own: NodeVersions, other: NodeVersions, otherLabel: string) {
   if (own.chainId !== other.chainId) {
     throw notComparable(
-      `${shown} is of chain ${other.chainId}, this ledger of chain ${own.chainId}`,
+      `${otherLabel} is of chain ${other.chainId}, this ledger of chain ${own.chainId}`,
     );
   }
   const isAhead = own.version > other.version;
@@ -131,7 +131,7 @@ function commonVersions(own: NodeVersions, other: NodeVersions, shown: string) {
   if (from <= to) return { from, to };
   const ranges = [own, other].map(({ oldestVersion, version }) => `${oldestVersion} to ${version}`);
   throw notComparable(
-    `no version is in both ledgers: this one has ${ranges[0]}, ${shown} has ${ranges[1]}`,
+    `no version is in both ledgers: this one has ${ranges[0]}, ${otherLabel} has ${ranges[1]}`,
   );
 }
 
@@ -140,28 +140,33 @@ function notComparable(message: string): NodeError {
 }
 
 /** The JSON of an answer; undefined for a refusal. @throws NodeError `not_comparable` */
-async function jsonOf(asker: Asker, path: string): Promise<unknown> {
-  const answer = await asker.ask({ method: 'GET', path, headers: {} });
+async function jsonOf(client: NodeClient, path: string): Promise<unknown> {
+  const answer = await client.send({ method: 'GET', path, headers: {} });
   if (typeof answer === 'string') throw notComparable(`this ledger does not answer: ${answer}`);
   if (answer.status !== 200) return undefined;
   return JSON.parse(answer.body.toString('utf8'));
 }
 
 class Comparer {
-  readonly #ours: Asker;
-  readonly #theirs: Asker;
+  readonly #ours: NodeClient;
+  readonly #theirs: NodeClient;
   readonly #version: bigint;
   readonly #onProgress: (counts: Counts) => void;
   #unansweredInRow = 0;
   readonly result: Result = {
-    counts: { asked: 0, equal: 0, different: 0, known: 0, leftOut: 0, unanswered: 0 },
+    counts: { requests: 0, equal: 0, different: 0, known: 0, skipped: 0, unanswered: 0 },
     known: new Map(),
     reported: [],
     firstFailure: undefined,
     isCutShort: false,
   };
 
-  constructor(ours: Asker, theirs: Asker, version: bigint, onProgress: (counts: Counts) => void) {
+  constructor(
+    ours: NodeClient,
+    theirs: NodeClient,
+    version: bigint,
+    onProgress: (counts: Counts) => void,
+  ) {
     this.#ours = ours;
     this.#theirs = theirs;
     this.#version = version;
@@ -174,10 +179,10 @@ class Comparer {
     for await (const request of requests) {
       this.result.isCutShort = this.#unansweredInRow >= MAX_UNANSWERED_IN_ROW;
       if (this.result.isCutShort) break;
-      const asked = this.#compare(routed(request, this.#version)).finally(() => {
-        running.delete(asked);
+      const task = this.#compare(routed(request, this.#version)).finally(() => {
+        running.delete(task);
       });
-      running.add(asked);
+      running.add(task);
       if (running.size >= MAX_CONCURRENT) await Promise.race(running);
     }
     await Promise.all(running);
@@ -185,20 +190,20 @@ class Comparer {
 
   async #compare(request: RoutedRequest): Promise<void> {
     const { counts } = this.result;
-    if (isExecution(request)) counts.leftOut += 1;
+    if (isExecution(request)) counts.skipped += 1;
     else {
       const [ours, theirs] = await Promise.all([
-        this.#ours.ask(request),
-        this.#theirs.ask(request),
+        this.#ours.send(request),
+        this.#theirs.send(request),
       ]);
       if (typeof ours === 'string') this.#fail(request, ours);
       else if (typeof theirs === 'string') this.#fail(request, theirs);
       else {
         this.#unansweredInRow = 0;
-        this.#judge(request, ours, theirs);
+        this.#classify(request, ours, theirs);
       }
     }
-    counts.asked += 1;
+    counts.requests += 1;
     this.#onProgress(counts);
   }
 
@@ -208,7 +213,7 @@ class Comparer {
     this.result.firstFailure ??= `${method} ${path}: ${why}`;
   }
 
-  #judge(request: RoutedRequest, ours: Answer, theirs: Answer): void {
+  #classify(request: RoutedRequest, ours: Answer, theirs: Answer): void {
     const { counts, known, reported } = this.result;
     const differences = differencesOf(ours, theirs);
     if (differences.length === 0) {
@@ -219,8 +224,8 @@ class Comparer {
     if (subject !== undefined) {
       counts.known += 1;
       known.set(subject, (known.get(subject) ?? 0) + 1);
-    } else if (isOfNewest(request) && newestOf(ours) !== newestOf(theirs)) {
-      counts.leftOut += 1;
+    } else if (readsNewestVersion(request) && newestOf(ours) !== newestOf(theirs)) {
+      counts.skipped += 1;
     } else {
       counts.different += 1;
       const { method, path, headers } = request;

@@ -34,13 +34,13 @@ const OWN_HEADERS: readonly string[] = [
   ...['accept-encoding', 'connection', 'content-length', 'host', 'transfer-encoding'],
 ];
 
-const NOTHING = { operationId: '', work: 'none', answer: () => undefined } as const;
+const NO_ROUTE = { operationId: '', work: 'none', answer: () => undefined } as const;
 const routes = new RouteTable(
   ENDPOINTS.flatMap(({ method, path, operationId }) => {
     const paths = path === '/' ? [BASE_PATH, `${BASE_PATH}/`] : [BASE_PATH + path];
-    return paths.map((one) => ({ method, path: one, route: { ...NOTHING, operationId } }));
+    return paths.map((one) => ({ method, path: one, route: { ...NO_ROUTE, operationId } }));
   }),
-  NOTHING,
+  NO_ROUTE,
 );
 
 /** Finds the operation, and names a version where the operation takes one and the path has none. */
@@ -52,7 +52,7 @@ export function routed(request: ComparedRequest, version: bigint): RoutedRequest
   return { ...request, endpoint, path: targetAt(version, endpoint, path, query) };
 }
 
-export function isOfNewest({ endpoint }: RoutedRequest): boolean {
+export function readsNewestVersion({ endpoint }: RoutedRequest): boolean {
   if (endpoint === undefined) return false;
   return !takesVersion(endpoint) && !FIXED.includes(endpoint.operationId);
 }

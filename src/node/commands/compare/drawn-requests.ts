@@ -9,7 +9,7 @@ import type { ComparedRequest } from './compared-request.ts';
 
 export const MAX_SAMPLED_VERSIONS = 60;
 /** Maximum subjects of one kind, such as accounts or table items. */
-export const MAX_OF_A_KIND = 30;
+export const MAX_SUBJECTS_PER_KIND = 30;
 
 const APT = '0x1::aptos_coin::AptosCoin';
 /** Accounts of every chain: the framework, tokens, the native coin's metadata, and an unused address. */
@@ -28,7 +28,7 @@ const REQUEST_MEMBERS = [
   ...['expiration_timestamp_secs', 'payload', 'replay_protection_nonce'],
 ] as const;
 
-type Shown = Readonly<Record<string, unknown>>;
+type JsonRecord = Readonly<Record<string, unknown>>;
 
 /** Subjects of requests; equal texts count once. */
 class Subjects {
@@ -55,9 +55,9 @@ export async function drawnRequests(
   const found = new Subjects();
   for (const version of versions) {
     const transaction = await ask(`/v1/transactions/by_version/${version}`);
-    if (isShown(transaction)) gather(found, transaction);
+    if (isRecord(transaction)) collectSubjects(found, transaction);
   }
-  return requestsFor(found, versions, to).flatMap(inFormats);
+  return requestsFor(found, versions, to).flatMap(expandFormats);
 }
 
 /** At most `count` versions from the first to the last one. */
@@ -67,7 +67,7 @@ function spread(from: bigint, to: bigint, count: number): bigint[] {
   return [...new Set(all)];
 }
 
-function gather(found: Subjects, transaction: Shown): void {
+function collectSubjects(found: Subjects, transaction: JsonRecord): void {
   const { hash, sender, sequence_number: sequenceNumber, payload } = transaction;
   const nonce = transaction['replay_protection_nonce'] ?? null;
   found.hashes.add(String(hash));
@@ -77,36 +77,36 @@ function gather(found: Subjects, transaction: Shown): void {
     if (typeof sequenceNumber === 'string' && nonce === null) {
       found.sent.add(`/accounts/${sender}/transactions?start=${sequenceNumber}&limit=1`);
     }
-    if (isShown(payload)) {
+    if (isRecord(payload)) {
       const members = REQUEST_MEMBERS.map((name) => [name, transaction[name]]);
       found.encodings.add(JSON.stringify(Object.fromEntries(members)));
     }
   }
-  for (const event of listOf(transaction['events'])) gatherStream(found, event);
-  for (const change of listOf(transaction['changes'])) gatherChange(found, change);
+  for (const event of listOf(transaction['events'])) collectEventStream(found, event);
+  for (const change of listOf(transaction['changes'])) collectChange(found, change);
 }
 
-function gatherStream(found: Subjects, { guid, sequence_number: number }: Shown): void {
-  if (!isShown(guid)) return;
+function collectEventStream(found: Subjects, { guid, sequence_number: number }: JsonRecord): void {
+  if (!isRecord(guid)) return;
   const { account_address: account, creation_number: creationNumber } = guid;
   if (account === '0x0') return;
   found.pages.add(`/accounts/${account}/events/${creationNumber}?start=${number}&limit=3`);
 }
 
-function gatherChange(found: Subjects, change: Shown): void {
+function collectChange(found: Subjects, change: JsonRecord): void {
   const { type, address, data, handle, key } = change;
   if (type === 'write_table_item') {
     found.rawItems.add(JSON.stringify([handle, { key }]));
-    if (isShown(data)) {
+    if (isRecord(data)) {
       const { key: value, key_type: keyType, value_type: valueType } = data;
       const body = { key_type: keyType, value_type: valueType, key: value };
       found.items.add(JSON.stringify([handle, body]));
     }
     return;
   }
-  if (typeof address !== 'string' || !isShown(data)) return;
+  if (typeof address !== 'string' || !isRecord(data)) return;
   found.accounts.add(address);
-  if (type === 'write_module' && isShown(data['abi'])) {
+  if (type === 'write_module' && isRecord(data['abi'])) {
     found.modules.add(`${address}/module/${data['abi']['name']}`);
   }
   if (type !== 'write_resource' || typeof data['type'] !== 'string') return;
@@ -127,7 +127,7 @@ function stateKeyOf(address: string, type: string): string | undefined {
   }
 }
 
-interface Drawn {
+interface DrawnRequest {
   readonly path: string;
   readonly body?: string;
   /** Both formats when absent. */
@@ -137,14 +137,14 @@ interface Drawn {
 /** Versions to ask at, one after the other: the same ones for the same ledger. */
 type NextVersion = () => string;
 
-function requestsFor(found: Subjects, versions: readonly bigint[], to: bigint): Drawn[] {
+function requestsFor(found: Subjects, versions: readonly bigint[], to: bigint): DrawnRequest[] {
   let drawn = 0;
   const at: NextVersion = () => {
     drawn += 1;
     return `ledger_version=${versions[(drawn * 7) % versions.length]}`;
   };
   return [
-    ...versions.flatMap((version): Drawn[] => [
+    ...versions.flatMap((version): DrawnRequest[] => [
       { path: `/transactions/by_version/${version}` },
       { path: `/blocks/by_version/${version}` },
       { path: `/transactions/auxiliary_info?start_version=${version}&limit=2` },
@@ -156,8 +156,8 @@ function requestsFor(found: Subjects, versions: readonly bigint[], to: bigint): 
     ...some(found.hashes).map((hash) => ({ path: `/transactions/by_hash/${hash}` })),
     ...some(found.pages).map((path) => ({ path })),
     ...some(found.sent).map((path) => ({ path })),
-    ...ofAccounts(found, to, at),
-    ...ofState(found, to, at),
+    ...accountRequests(found, to, at),
+    ...stateRequests(found, to, at),
     ...some(found.encodings).map((body) => ({ path: '/transactions/encode_submission', body })),
     viewOf('0x1::coin::name', [APT], [], `ledger_version=${to}`),
     viewOf('0x1::coin::supply', [APT], [], `ledger_version=${to}`),
@@ -166,17 +166,21 @@ function requestsFor(found: Subjects, versions: readonly bigint[], to: bigint): 
   ];
 }
 
-function ofAccounts({ accounts, senders }: Subjects, to: bigint, at: NextVersion): Drawn[] {
+function accountRequests(
+  { accounts, senders }: Subjects,
+  to: bigint,
+  at: NextVersion,
+): DrawnRequest[] {
   const deposits = `events/0x1::coin::CoinStore<${APT}>/deposit_events?start=0&limit=3`;
   return [
-    ...some(accounts).flatMap((account): Drawn[] => [
+    ...some(accounts).flatMap((account): DrawnRequest[] => [
       { path: `/accounts/${account}?${at()}` },
       { path: `/accounts/${account}/balance/0xa?${at()}` },
       { path: `/accounts/${account}/resources?limit=50&${at()}` },
       { path: `/accounts/${account}/modules?limit=20&${at()}`, accept: JSON_TYPE },
       { path: `/accounts/${account}/${deposits}`, accept: JSON_TYPE },
     ]),
-    ...some(senders).flatMap((sender): Drawn[] => [
+    ...some(senders).flatMap((sender): DrawnRequest[] => [
       { path: `/accounts/${sender}/balance/${APT}?ledger_version=${to}` },
       { path: `/accounts/${sender}/transaction_summaries?end_version=${to}&limit=5` },
       viewOf('0x1::coin::balance', [APT], [sender], at()),
@@ -185,8 +189,8 @@ function ofAccounts({ accounts, senders }: Subjects, to: bigint, at: NextVersion
   ];
 }
 
-function ofState(found: Subjects, to: bigint, at: NextVersion): Drawn[] {
-  const posted = (text: string, operation: string, accept?: string): Drawn => {
+function stateRequests(found: Subjects, to: bigint, at: NextVersion): DrawnRequest[] {
+  const tableRequest = (text: string, operation: string, accept?: string): DrawnRequest => {
     const [handle, body] = JSON.parse(text) as [string, unknown];
     const path = `/tables/${handle}/${operation}?${at()}`;
     return { path, body: JSON.stringify(body), ...(accept && { accept }) };
@@ -194,8 +198,8 @@ function ofState(found: Subjects, to: bigint, at: NextVersion): Drawn[] {
   return [
     ...some(found.resources).map((path) => ({ path: `/accounts/${path}?${at()}` })),
     ...some(found.modules).map((path) => ({ path: `/accounts/${path}?ledger_version=${to}` })),
-    ...some(found.items).map((item) => posted(item, 'item')),
-    ...some(found.rawItems).map((item) => posted(item, 'raw_item', BCS_TYPE)),
+    ...some(found.items).map((item) => tableRequest(item, 'item')),
+    ...some(found.rawItems).map((item) => tableRequest(item, 'raw_item', BCS_TYPE)),
     ...some(found.stateKeys).map((key) => ({
       path: `/experimental/state_values/raw?${at()}`,
       body: JSON.stringify({ key }),
@@ -206,7 +210,7 @@ function ofState(found: Subjects, to: bigint, at: NextVersion): Drawn[] {
 
 /** Skips the first ones, which belong to genesis. */
 function some(all: ReadonlySet<string>): string[] {
-  const count = Math.min(all.size, MAX_OF_A_KIND);
+  const count = Math.min(all.size, MAX_SUBJECTS_PER_KIND);
   const drawnBefore = (index: number) => Math.floor((index * count) / all.size);
   const isDrawn = (index: number) => drawnBefore(index) < drawnBefore(index + 1);
   return [...all].filter((_, index) => isDrawn(index));
@@ -217,13 +221,13 @@ function viewOf(
   types: readonly string[],
   args: readonly string[],
   query: string,
-): Drawn {
+): DrawnRequest {
   const body = JSON.stringify({ function: name, type_arguments: types, arguments: args });
   return { path: `/view?${query}`, body };
 }
 
 /** One request, or one in each format if it names none. */
-function inFormats({ path, body, accept }: Drawn): ComparedRequest[] {
+function expandFormats({ path, body, accept }: DrawnRequest): ComparedRequest[] {
   const formats = accept === undefined ? [JSON_TYPE, BCS_TYPE] : [accept];
   return formats.map((format) => ({
     method: body === undefined ? 'GET' : 'POST',
@@ -233,10 +237,10 @@ function inFormats({ path, body, accept }: Drawn): ComparedRequest[] {
   }));
 }
 
-function isShown(value: unknown): value is Shown {
+function isRecord(value: unknown): value is JsonRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function listOf(value: unknown): readonly Shown[] {
-  return Array.isArray(value) ? value.filter(isShown) : [];
+function listOf(value: unknown): readonly JsonRecord[] {
+  return Array.isArray(value) ? value.filter(isRecord) : [];
 }

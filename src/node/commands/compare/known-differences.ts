@@ -9,30 +9,32 @@ interface KnownDifference {
   /** Its subject in docs/differences.md. */
   readonly subject: string;
   /** Either node may be the one of the reference. */
-  isIt(request: RoutedRequest, answers: readonly [Seen, Seen]): boolean;
+  matches(request: RoutedRequest, answers: readonly [AnswerSummary, AnswerSummary]): boolean;
 }
 
-interface Seen {
+interface AnswerSummary {
   readonly status: number;
   /** `error_code` of an error. */
   readonly code: string | undefined;
   readonly message: string;
 }
 
-const one = (answers: readonly Seen[], status: number, code?: string): boolean =>
-  answers.some((seen) => seen.status === status && (code === undefined || seen.code === code));
+const hasAnswer = (answers: readonly AnswerSummary[], status: number, code?: string): boolean =>
+  answers.some(
+    (answer) => answer.status === status && (code === undefined || answer.code === code),
+  );
 
 const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
   {
     subject: 'encode submission as BCS',
-    isIt: ({ endpoint }, answers) =>
+    matches: ({ endpoint }, answers) =>
       endpoint?.operationId === 'encode_submission' &&
-      one(answers, 400, 'bcs_not_supported') &&
-      one(answers, 200),
+      hasAnswer(answers, 400, 'bcs_not_supported') &&
+      hasAnswer(answers, 200),
   },
   {
     subject: 'errors with an `Origin` header',
-    isIt: ({ headers }, [ours, theirs]) =>
+    matches: ({ headers }, [ours, theirs]) =>
       headers['origin'] !== undefined &&
       ours.status === theirs.status &&
       ours.status >= 400 &&
@@ -40,52 +42,52 @@ const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
   },
   {
     subject: 'first requested event pruned',
-    isIt: ({ endpoint }, answers) =>
+    matches: ({ endpoint }, answers) =>
       endpoint?.operationId.startsWith('get_events_') === true &&
-      one(answers, 410, 'version_pruned') &&
-      (one(answers, 500) || one(answers, 200)),
+      hasAnswer(answers, 410, 'version_pruned') &&
+      (hasAnswer(answers, 500) || hasAnswer(answers, 200)),
   },
   {
     subject: '`/v1/transactions` with a pruned `start`',
-    isIt: ({ endpoint }, answers) =>
+    matches: ({ endpoint }, answers) =>
       endpoint?.operationId === 'get_transactions' &&
-      one(answers, 410, 'version_pruned') &&
-      one(answers, 500, 'internal_error'),
+      hasAnswer(answers, 410, 'version_pruned') &&
+      hasAnswer(answers, 500, 'internal_error'),
   },
   {
     subject: '`/v1/transactions/auxiliary_info` of pruned versions',
-    isIt: ({ endpoint }, answers) =>
+    matches: ({ endpoint }, answers) =>
       endpoint?.operationId === 'get_transactions_auxiliary_info' &&
-      one(answers, 410, 'version_pruned') &&
-      one(answers, 200),
+      hasAnswer(answers, 410, 'version_pruned') &&
+      hasAnswer(answers, 200),
   },
   {
     subject: 'transactions of a ledger that does not store them',
-    isIt: (_, answers) =>
+    matches: (_, answers) =>
       answers.filter(({ code, message }) => code === 'api_disabled' && / keeps no /.test(message))
         .length === 1,
   },
   {
     subject: 'payloads without a form in JSON',
-    isIt: ({ endpoint }, answers) =>
+    matches: ({ endpoint }, answers) =>
       endpoint?.tag === 'Transactions' &&
       endpoint.method === 'GET' &&
-      one(answers, 500) &&
+      hasAnswer(answers, 500) &&
       answers.some(({ message }) => /"(?:module_bundle|daybook_raw)_payload"/.test(message)),
   },
   {
     subject: 'view',
-    isIt: ({ endpoint }, answers) =>
+    matches: ({ endpoint }, answers) =>
       endpoint?.operationId === 'view' &&
       answers.filter(({ status, code }) => status === 403 && code === 'api_disabled').length === 1,
   },
   {
     subject: '`/v1/info`',
-    isIt: ({ endpoint }) => endpoint?.operationId === 'info',
+    matches: ({ endpoint }) => endpoint?.operationId === 'info',
   },
   {
     subject: '`daybook_…`, `decode_submission`',
-    isIt: ({ endpoint }, answers) =>
+    matches: ({ endpoint }, answers) =>
       endpoint?.isExtension === true && answers.filter(({ status }) => status === 404).length === 1,
   },
 ];
@@ -105,8 +107,8 @@ export function knownDifference(
   ours: Answer,
   theirs: Answer,
 ): string | undefined {
-  const answers = [seen(ours), seen(theirs)] as const;
-  const known = KNOWN_DIFFERENCES.find(({ isIt }) => isIt(request, answers));
+  const answers = [summaryOf(ours), summaryOf(theirs)] as const;
+  const known = KNOWN_DIFFERENCES.find(({ matches }) => matches(request, answers));
   return known?.subject ?? (isPrunedByOne(request, ours, theirs) ? PRUNED_BY_ONE : undefined);
 }
 
@@ -130,7 +132,7 @@ function recordsOf(answer: Answer): Buffer {
   return body.subarray(body.findIndex((byte) => byte < 0x80) + 1);
 }
 
-function seen({ status, body }: Answer): Seen {
+function summaryOf({ status, body }: Answer): AnswerSummary {
   const message = body.toString('latin1');
   if (status < 400) return { status, code: undefined, message };
   return { status, code: /"error_code":"(\w+)"/.exec(message)?.[1], message };

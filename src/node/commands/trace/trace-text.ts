@@ -84,11 +84,15 @@ class TraceText {
     let calls = 0;
     let gas = 0;
     for (const step of steps) {
-      const isOnWay = isFailing && step.aborted === true;
+      const leadsToFailure = isFailing && step.aborted === true;
       if (step.kind !== 'call') this.#leaf(step, indent);
-      else if (isOnWay || (levels > 0 && !isSmall(step))) {
-        this.#call(step, indent, isOnWay);
-        this.#steps(step.steps!, { indent: `${indent}  `, levels: levels - 1, isFailing: isOnWay });
+      else if (leadsToFailure || (levels > 0 && !isSmall(step))) {
+        this.#call(step, indent, leadsToFailure);
+        this.#steps(step.steps!, {
+          indent: `${indent}  `,
+          levels: levels - 1,
+          isFailing: leadsToFailure,
+        });
       } else {
         calls += step.calls ?? 1;
         gas += step.gas!.total;
@@ -112,10 +116,10 @@ class TraceText {
   #call(step: TraceStep, indent: string, isFailing: boolean): void {
     const { type_arguments: types = [], arguments: args, results = [], calls, gas } = step;
     const typed = types.length === 0 ? '' : `<${types.join(', ')}>`;
-    const given = args === undefined ? ` × ${calls}` : `(${args.map(shownValue).join(', ')})`;
-    const made = results.length === 0 ? '' : ` → ${results.map(shownValue).join(', ')}`;
+    const argumentText = args === undefined ? ` × ${calls}` : `(${args.map(valueText).join(', ')})`;
+    const resultText = results.length === 0 ? '' : ` → ${results.map(valueText).join(', ')}`;
     const name = this.#in(isFailing ? 'red' : 'blue', step.function!);
-    const text = escapeInvisible(shortened(typed + given + made));
+    const text = escapeInvisible(shortened(typed + argumentText + resultText));
     this.#add(indent, `${name}${text}  ${this.#gas(gas!.total)}`);
   }
 
@@ -171,7 +175,7 @@ class TraceText {
   }
 }
 
-function shownValue({ type, value }: TraceValue): string {
+function valueText({ type, value }: TraceValue): string {
   const reference = /^&(?:mut )?/.exec(type ?? '')?.[0] ?? '';
   return reference + short(value);
 }

@@ -43,13 +43,13 @@ export async function writeCoverage(
     const known = packages.get(address) ?? (await sourcesAt(address, view));
     packages.set(address, known);
     const own = known.get(name);
-    const keep = (source: Buffer): string => {
+    const saveSource = (source: Buffer): string => {
       const path = join(folder, 'sources', formatAddress(address), `${name}.move`);
       mkdirSync(join(path, '..'), { recursive: true });
       writeFileSync(path, source);
       return path;
     };
-    const record = own && lcovOf(module, own, files, keep);
+    const record = own && lcovOf(module, own, files, saveSource);
     if (record !== undefined) records.push(record);
   }
   writeFileSync(join(folder, 'lcov.info'), records.join(''));

@@ -15,8 +15,8 @@ export function coverageText(modules: readonly ModuleCoverage[]): string {
   const parts = modules.map(({ id, functions }) => {
     const name = `${formatAddress(id.address)}::${id.name}`;
     const lines = functions.map((one) => {
-      const missed = missedOf(one);
-      const rest = missed === '' ? '' : `  not done: ${missed}`;
+      const uncovered = uncoveredRanges(one);
+      const rest = uncovered === '' ? '' : `  not done: ${uncovered}`;
       return `  ${line(one.name, instructionsOf(one), branchShareOf(one))}${rest}\n`;
     });
     const all = line(name, total(functions, instructionsOf), total(functions, branchShareOf));
@@ -44,10 +44,10 @@ function instructionsOf({ hits }: FunctionCoverage): Share {
 /** Each conditional branch has two ways. */
 function branchShareOf(one: FunctionCoverage): Share {
   const places = branchesOf(one);
-  const ways = places.map(
+  const takenOutcomes = places.map(
     (at) => Number(one.jumps[at]! > 0) + Number(one.hits[at]! > one.jumps[at]!),
   );
-  return { done: ways.reduce((sum, count) => sum + count, 0), all: places.length * 2 };
+  return { done: takenOutcomes.reduce((sum, count) => sum + count, 0), all: places.length * 2 };
 }
 
 function total(
@@ -60,7 +60,7 @@ function total(
 }
 
 /** `3-7, 12` */
-function missedOf({ hits }: FunctionCoverage): string {
+function uncoveredRanges({ hits }: FunctionCoverage): string {
   const ranges: string[] = [];
   for (let at = 0; at < hits.length; at += 1) {
     if (hits[at]! > 0) continue;

@@ -24,25 +24,28 @@ export interface PublishedSource {
 /** Bytes of a source or a source map, at most. */
 const MAX_UNZIPPED_BYTES = 16 * 1024 * 1024;
 /** Maximum files and folders that are searched for sources. */
-export const MAX_LOOKED_AT = 100_000;
+const MAX_SEARCHED_ENTRIES = 100_000;
 const SKIPPED = new Set(['node_modules', 'build']);
 
 /**
  * Files of Move sources in a folder, by their SHA-256 in hex. Unreadable entries below it are left out, and so are
- * entries beyond `maxLookedAt`. Throws the system's error if the folder itself is unreadable.
+ * entries beyond `maxEntries`. Throws the system's error if the folder itself is unreadable.
  */
-export function sourceFiles(folder: string, maxLookedAt = MAX_LOOKED_AT): Map<string, string> {
+export function sourceFiles(
+  folder: string,
+  maxEntries = MAX_SEARCHED_ENTRIES,
+): Map<string, string> {
   const found = new Map<string, string>();
   const entries = entriesOf(folder);
-  for (let at = 0; at < Math.min(entries.length, maxLookedAt); at += 1) {
+  for (let at = 0; at < Math.min(entries.length, maxEntries); at += 1) {
     const entry = entries[at]!;
     const path = join(entry.parentPath, entry.name);
     const isSkipped = SKIPPED.has(entry.name) || entry.name.startsWith('.');
     if (entry.isDirectory() && !isSkipped) {
-      for (const below of orUnread(() => entriesOf(path)) ?? []) entries.push(below);
+      for (const child of ifReadable(() => entriesOf(path)) ?? []) entries.push(child);
     }
     if (!entry.isFile() || !entry.name.endsWith('.move')) continue;
-    const source = orUnread(() => readFileSync(path));
+    const source = ifReadable(() => readFileSync(path));
     if (source !== undefined) found.set(digestOf(source), path);
   }
   return found;
@@ -53,7 +56,7 @@ function entriesOf(folder: string) {
 }
 
 /** `undefined` if the system denies reading. */
-function orUnread<T>(read: () => T): T | undefined {
+function ifReadable<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch (error) {
@@ -64,14 +67,14 @@ function orUnread<T>(read: () => T): T | undefined {
 
 /**
  * @param files paths by digests, as `sourceFiles` returns them
- * @param keep stores a source that only the package has @returns its path
+ * @param saveSource stores a source that only the package has @returns its path
  * @returns undefined without a source map, or without the source that it describes
  */
 export function lcovOf(
   module: ModuleCoverage,
   published: PublishedSource,
   files: ReadonlyMap<string, string>,
-  keep: (source: Buffer) => string,
+  saveSource: (source: Buffer) => string,
 ): string | undefined {
   const mapBytes = unzipped(published.sourceMap);
   const map = mapBytes && tryParse(() => SourceMap.decode(mapBytes));
@@ -82,7 +85,7 @@ export function lcovOf(
   if (source === undefined) {
     source = unzipped(published.source);
     if (source === undefined || digestOf(source) !== file.toString('hex')) return undefined;
-    path = keep(source);
+    path = saveSource(source);
   }
   return record(path!, module, map, new Lines(source));
 }
@@ -97,7 +100,7 @@ interface FunctionLines {
   /** How often the code of a line was executed, by line. */
   readonly hits: ReadonlyMap<number, number>;
   /** Lines of conditional branches, their places, and how often each way was taken. */
-  readonly branches: readonly (readonly [line: number, at: number, ways: readonly number[]])[];
+  readonly branches: readonly (readonly [line: number, at: number, counts: readonly number[]])[];
 }
 
 function record(
@@ -116,7 +119,7 @@ function record(
     for (const [line, count] of one.hits) hits.set(line, Math.max(count, hits.get(line) ?? 0));
   }
   const branches = found.flatMap((one) => one.branches);
-  const ways = branches.flatMap(([, , counts]) => counts);
+  const branchCounts = branches.flatMap(([, , counts]) => counts);
   const done = (counts: readonly number[]) => counts.filter((count) => count > 0).length;
   const sorted = [...hits].sort(([left], [right]) => left - right);
   return [
@@ -127,10 +130,10 @@ function record(
     `FNF:${found.length}`,
     `FNH:${done(found.map(({ calls }) => calls))}`,
     ...branches.flatMap(([line, at, counts]) =>
-      counts.map((count, way) => `BRDA:${line},${at},${way},${count}`),
+      counts.map((count, outcome) => `BRDA:${line},${at},${outcome},${count}`),
     ),
-    `BRF:${ways.length}`,
-    `BRH:${done(ways)}`,
+    `BRF:${branchCounts.length}`,
+    `BRH:${done(branchCounts)}`,
     ...sorted.map(([line, count]) => `DA:${line},${count}`),
     `LF:${sorted.length}`,
     `LH:${done(sorted.map(([, count]) => count))}`,
@@ -145,9 +148,11 @@ function linesOf(
   lines: Lines,
 ): FunctionLines {
   const lineAt = (at: number): number | undefined => {
-    const of = code.findLast(({ offset }) => offset <= at)?.place;
+    const location = code.findLast(({ offset }) => offset <= at)?.place;
     // Code of inline functions comes from other files.
-    return of === undefined || !of.file.equals(file) ? undefined : lines.of(of.start);
+    return location === undefined || !location.file.equals(file)
+      ? undefined
+      : lines.numberAt(location.start);
   };
   const hits = new Map<number, number>();
   for (const [at, count] of one.hits.entries()) {
@@ -159,7 +164,7 @@ function linesOf(
     const jumps = one.jumps[at]!;
     return line === undefined ? [] : [[line, at, [jumps, one.hits[at]! - jumps]] as const];
   });
-  return { name: one.name, line: lines.of(place.start), calls: one.hits[0]!, hits, branches };
+  return { name: one.name, line: lines.numberAt(place.start), calls: one.hits[0]!, hits, branches };
 }
 
 /** Numbers of lines, from 1. */
@@ -172,7 +177,7 @@ class Lines {
     this.#starts = starts;
   }
 
-  of(offset: number): number {
+  numberAt(offset: number): number {
     return this.#starts.findLastIndex((start) => start <= offset) + 1;
   }
 }

@@ -16,7 +16,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import { builtFile } from '../../../built.ts';
-import { shownArguments } from '../../locations/shown-location.ts';
+import { redactedArguments } from '../../locations/redacted-location.ts';
 import { NodeError, type NodeErrorCode } from '../../node-error.ts';
 import { listen, parseListenAddress } from '../../settings/listen-address.ts';
 import type { NodeSettings } from '../../settings/settings.ts';
@@ -31,9 +31,9 @@ const BUSY_UTILIZATION = 0.8;
 const EVEN_DIFFERENCE = 0.3;
 
 /** How long a worker must have answered to count as started well, in milliseconds. */
-const STEADY_LIFE_MS = 10_000;
+const MIN_STABLE_UPTIME_MS = 10_000;
 /** Early ends in a row, of workers with one number, that fail the node. */
-export const MAX_EARLY_ENDS = 5;
+export const MAX_EARLY_EXITS = 5;
 /** How long a worker may take to start answering, in milliseconds; one that hangs is killed and started again. */
 const START_TIMEOUT_MS = 60_000;
 /** Wait before the third start in a row, in milliseconds; it doubles from one to the next. */
@@ -96,7 +96,7 @@ class Slot {
   isReady = false;
   listen: string | undefined;
   startedMs = 0;
-  earlyEnds = 0;
+  earlyExits = 0;
   load: WorkerLoad | undefined;
   restart: NodeJS.Timeout | undefined;
   startTimeout: NodeJS.Timeout | undefined;
@@ -125,7 +125,7 @@ export class WorkerPool {
   readonly #slots: readonly Slot[];
   readonly #failure = new PendingFailure();
   #started: { ready(message: ReadyMessage): void; failed(error: NodeError): void } | undefined;
-  #allReady = false;
+  #haveAllStarted = false;
   /** Where workers listen, once known; workers that start earlier wait for it. */
   #listen: string | undefined;
   #stopping: Promise<void> | undefined;
@@ -141,7 +141,7 @@ export class WorkerPool {
     cluster.setupPrimary({
       exec: fileURLToPath(builtFile('worker.js')),
       // For people who list processes: settings come in a message.
-      args: shownArguments(process.argv.slice(2)),
+      args: redactedArguments(process.argv.slice(2)),
     });
     this.#slots = Array.from({ length: count }, (_, index) => new Slot(index + 1));
     for (const slot of this.#slots) this.#fork(slot);
@@ -171,18 +171,18 @@ export class WorkerPool {
         this.#started = { ready: resolve, failed: reject };
       });
       for (const slot of this.#slots) {
-        if (slot.isLoaded) this.#tellToListen(slot, this.#listen);
+        if (slot.isLoaded) this.#startWorker(slot, this.#listen);
         // It may still come to answer at a port that was given up; the one after it will not.
         else if (slot.listen !== undefined) slot.worker?.process.kill('SIGKILL');
-        slot.earlyEnds = 0;
+        slot.earlyExits = 0;
       }
       try {
         const last = await Promise.race([ready, this.failed]);
-        this.#allReady = true;
+        this.#haveAllStarted = true;
         return last;
       } catch (error) {
-        const isTaken = error instanceof NodeError && error.code === 'listen_failed';
-        if (!isTaken || port !== 0 || portsTried === MAX_PORTS_TRIED) throw error;
+        const isAddressTaken = error instanceof NodeError && error.code === 'listen_failed';
+        if (!isAddressTaken || port !== 0 || portsTried === MAX_PORTS_TRIED) throw error;
       }
     }
   }
@@ -239,15 +239,15 @@ export class WorkerPool {
     slot.worker = worker;
     slot.startedMs = performance.now();
     worker.on('message', (message: WorkerMessage) => this.#receive(slot, message));
-    worker.once('exit', (code, signal) => this.#ended(slot, signal ?? `code ${code}`));
+    worker.once('exit', (code, signal) => this.#onExit(slot, signal ?? `code ${code}`));
     worker.on('error', (error) => {
       this.#logger.warn({ err: error, worker: slot.number }, 'trouble with a worker');
       // It was never created: there will be no exit.
-      if (worker.process.pid === undefined) this.#ended(slot, error.message);
+      if (worker.process.pid === undefined) this.#onExit(slot, error.message);
     });
   }
 
-  #tellToListen(slot: Slot, address: string): void {
+  #startWorker(slot: Slot, address: string): void {
     slot.isLoaded = false;
     slot.listen = address;
     const settings = { ...this.#settings, listen: address, upstream: this.#upstream };
@@ -259,12 +259,13 @@ export class WorkerPool {
     if (message.kind === 'loaded') {
       slot.isLoaded = true;
       if (this.#stopping !== undefined) slot.send({ kind: 'stop' });
-      else if (this.#listen !== undefined) this.#tellToListen(slot, this.#listen);
+      else if (this.#listen !== undefined) this.#startWorker(slot, this.#listen);
     } else if (message.kind === 'ready') {
       if (slot.listen !== this.#listen) return;
       slot.isReady = true;
       clearTimeout(slot.startTimeout);
-      if (this.#allReady) this.#logger.info({ worker: slot.number }, 'a worker answers again');
+      if (this.#haveAllStarted)
+        this.#logger.info({ worker: slot.number }, 'a worker answers again');
       else if (this.#readyCount === this.#slots.length) this.#started?.ready(message);
     } else if (message.kind === 'load') {
       slot.load = message;
@@ -272,7 +273,7 @@ export class WorkerPool {
     } else if (message.kind === 'failed') {
       const { code, message: text, exitCode } = message;
       // Once the node has answered, it starts the worker again.
-      if (this.#allReady) this.#logger.error({ worker: slot.number, code }, text);
+      if (this.#haveAllStarted) this.#logger.error({ worker: slot.number, code }, text);
       // A failure at an abandoned port does not matter for the next one.
       else if (slot.listen === this.#listen) {
         this.#started?.failed(new NodeError(code, text, { exitCode }));
@@ -286,15 +287,15 @@ export class WorkerPool {
   /** Has a busy worker close some connections, so that the least busy of the others gets as much to do. */
   #balance(slot: Slot, { utilization, connections }: WorkerLoad): void {
     const others = this.#slots.filter((other) => other !== slot && other.isReady);
-    const least = Math.min(...others.map(({ load }) => load?.utilization ?? 1));
-    const difference = utilization - least;
+    const minUtilization = Math.min(...others.map(({ load }) => load?.utilization ?? 1));
+    const difference = utilization - minUtilization;
     if (utilization < BUSY_UTILIZATION || difference < EVEN_DIFFERENCE) return;
     const surplus = Math.floor((connections * difference) / (2 * utilization));
     if (surplus > 0) slot.send({ kind: 'close', connections: surplus });
   }
 
-  #ended(slot: Slot, how: string): void {
-    const wasSteady = slot.isReady && performance.now() - slot.startedMs >= STEADY_LIFE_MS;
+  #onExit(slot: Slot, reason: string): void {
+    const wasStable = slot.isReady && performance.now() - slot.startedMs >= MIN_STABLE_UPTIME_MS;
     slot.worker = undefined;
     slot.isLoaded = false;
     slot.isReady = false;
@@ -306,16 +307,16 @@ export class WorkerPool {
     slot.families = [];
     slot.onMetrics();
     if (this.#stopping !== undefined || this.#isInterrupted) return;
-    slot.earlyEnds = wasSteady ? 0 : slot.earlyEnds + 1;
-    if (slot.earlyEnds >= MAX_EARLY_ENDS) {
+    slot.earlyExits = wasStable ? 0 : slot.earlyExits + 1;
+    if (slot.earlyExits >= MAX_EARLY_EXITS) {
       const message =
-        `worker ${slot.number} ended ${MAX_EARLY_ENDS} times within ${STEADY_LIFE_MS / 1_000} s ` +
-        `of its start, the last time by ${how}: look at the log above, then start the node again`;
+        `worker ${slot.number} ended ${MAX_EARLY_EXITS} times within ${MIN_STABLE_UPTIME_MS / 1_000} s ` +
+        `of its start, the last time by ${reason}: look at the log above, then start the node again`;
       this.#failure.fail(new NodeError('worker_failed', message));
       return;
     }
-    const delayMs = restartDelayMs(slot.earlyEnds);
-    const facts = { worker: slot.number, ended_by: how, restart_in_ms: delayMs };
+    const delayMs = restartDelayMs(slot.earlyExits);
+    const facts = { worker: slot.number, ended_by: reason, restart_in_ms: delayMs };
     this.#logger.warn(facts, 'a worker ended: starting another');
     slot.restart = setTimeout(() => {
       this.#restarts += 1;
@@ -333,7 +334,7 @@ async function freePort(host: string): Promise<number> {
 }
 
 /** No delay after the first end, then a longer one each time. */
-function restartDelayMs(earlyEnds: number): number {
-  if (earlyEnds <= 1) return 0;
-  return Math.min(MAX_RESTART_DELAY_MS, FIRST_RESTART_DELAY_MS * 2 ** (earlyEnds - 2));
+function restartDelayMs(earlyExits: number): number {
+  if (earlyExits <= 1) return 0;
+  return Math.min(MAX_RESTART_DELAY_MS, FIRST_RESTART_DELAY_MS * 2 ** (earlyExits - 2));
 }

@@ -88,29 +88,29 @@ function lineOf(
   return {
     remote: request.socket.remoteAddress,
     method: request.method,
-    path: clipped(query === -1 ? target : target.slice(0, query)),
+    path: truncated(query === -1 ? target : target.slice(0, query)),
     operation: operationId === '' ? undefined : operationId,
     status,
-    referer: clipped(headers.referer),
-    user_agent: clipped(headers['user-agent']),
-    client: clipped(headers[clientHeader]),
+    referer: truncated(headers.referer),
+    user_agent: truncated(headers['user-agent']),
+    client: truncated(headers[clientHeader]),
     elapsed_ms: Math.round(elapsedMs * 1_000) / 1_000,
-    forwarded: clipped(headers.forwarded),
-    content_length: clipped(headers['content-length']),
+    forwarded: truncated(headers.forwarded),
+    content_length: truncated(headers['content-length']),
     ...traceOf(request),
   };
 }
 
 /** Ids of the request's trace; generated from the clock if it has none. */
 function traceOf({ headers }: IncomingMessage): { trace_id: string; span_id: string } {
-  const given = headers['traceparent'];
-  const match = typeof given === 'string' ? TRACE_PARENT.exec(given) : null;
+  const header = headers['traceparent'];
+  const match = typeof header === 'string' ? TRACE_PARENT.exec(header) : null;
   if (match !== null) return { trace_id: match[1]!, span_id: match[2]! };
   const id = process.hrtime.bigint() + BigInt(Math.round(performance.timeOrigin)) * 1_000_000n;
   const span = BigInt.asUintN(64, id).toString(16).padStart(16, '0');
   return { trace_id: span.padStart(32, '0'), span_id: span };
 }
 
-function clipped(text: string | readonly string[] | undefined): string | undefined {
+function truncated(text: string | readonly string[] | undefined): string | undefined {
   return typeof text === 'string' ? text.slice(0, MAX_LOGGED_CHARACTERS) : undefined;
 }

@@ -5,15 +5,19 @@ import type { CommitterOptions } from '../ingest/committer.ts';
 import { isStoreError } from '../store/store-error.ts';
 
 /** How often a commit is tried again, in milliseconds. */
-const TROUBLE_INTERVAL_MS = 1_000;
+const RETRY_INTERVAL_MS = 1_000;
 
 /**
  * Waits for space, and for the store; logs the first attempt that fails, and the one that succeeds.
  * @param what waits, for the log
  */
-export function waitInTrouble(what: string, logger: Logger, signal: AbortSignal): CommitterOptions {
-  let trouble: 'full' | 'away' | undefined;
-  const waits = {
+export function commitRetryOptions(
+  what: string,
+  logger: Logger,
+  signal: AbortSignal,
+): CommitterOptions {
+  let outage: 'full' | 'away' | undefined;
+  const messages = {
     full: [`${what} waits: the disk is full`, `${what} continues: there is space again`],
     away: [
       `${what} waits: the store cannot be reached`,
@@ -22,14 +26,14 @@ export function waitInTrouble(what: string, logger: Logger, signal: AbortSignal)
   } as const;
   return {
     onCommit: () => {
-      if (trouble !== undefined) logger.info(waits[trouble][1]);
-      trouble = undefined;
+      if (outage !== undefined) logger.info(messages[outage][1]);
+      outage = undefined;
     },
-    onTrouble: async (error) => {
+    onTransientError: async (error) => {
       const next = isStoreError(error, 'store_full') ? 'full' : 'away';
-      if (trouble !== next) logger.error({ err: error }, waits[next][0]);
-      trouble = next;
-      await sleep(TROUBLE_INTERVAL_MS, undefined, { signal });
+      if (outage !== next) logger.error({ err: error }, messages[next][0]);
+      outage = next;
+      await sleep(RETRY_INTERVAL_MS, undefined, { signal });
     },
   };
 }

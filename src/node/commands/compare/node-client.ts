@@ -7,7 +7,7 @@ import { RemoteServer } from '../../../remote/remote-server.ts';
 import { parseRetryAfter, retried } from '../../../remote/retry.ts';
 import type { ComparedRequest } from './compared-request.ts';
 
-const ASK_LIMITS = {
+const CLIENT_LIMITS = {
   maxAttempts: 5,
   /** Longest wait that a node may ask for, in milliseconds. */
   maxWaitMs: 60_000,
@@ -15,20 +15,20 @@ const ASK_LIMITS = {
   maxAnswerBytes: 128 * 1024 * 1024,
 };
 
-export class Asker {
+export class NodeClient {
   readonly #server: RemoteServer;
-  readonly #limits: typeof ASK_LIMITS;
+  readonly #limits: typeof CLIENT_LIMITS;
   #pausedUntilMs = 0;
 
-  constructor(base: URL, limits = ASK_LIMITS) {
+  constructor(base: URL, limits = CLIENT_LIMITS) {
     this.#server = new RemoteServer(base);
     this.#limits = limits;
   }
 
   /** @returns the answer, or why it is missing */
-  async ask(request: ComparedRequest): Promise<Answer | string> {
+  async send(request: ComparedRequest): Promise<Answer | string> {
     try {
-      return await retried(() => this.#send(request), this.#limits.maxAttempts);
+      return await retried(() => this.#sendOnce(request), this.#limits.maxAttempts);
     } catch (error) {
       if (error instanceof RemoteError) return error.message;
       throw error;
@@ -39,7 +39,7 @@ export class Asker {
     this.#server.close();
   }
 
-  async #send({ path, ...request }: ComparedRequest): Promise<Answer> {
+  async #sendOnce({ path, ...request }: ComparedRequest): Promise<Answer> {
     const { timeoutMs, maxAnswerBytes: maxBytes, maxWaitMs } = this.#limits;
     // All requests wait while the node is busy.
     while (performance.now() < this.#pausedUntilMs) {
@@ -48,7 +48,7 @@ export class Asker {
     const url = this.#server.url(path.slice(BASE_PATH.length));
     const timeouts = { silenceTimeoutMs: timeoutMs, totalTimeoutMs: timeoutMs };
     const answer = await this.#server.send({ url, ...request }, { maxBytes, ...timeouts });
-    const retryAfterMs = waitAskedFor(answer);
+    const retryAfterMs = retryAfterOf(answer);
     if (retryAfterMs === undefined) return answer;
     const message = `it is busy: status ${answer.status}`;
     if (retryAfterMs > maxWaitMs) throw new RemoteError('upstream_refused', message);
@@ -58,8 +58,8 @@ export class Asker {
 }
 
 /** The wait that a node asks for, in milliseconds; `undefined` for an answer. */
-function waitAskedFor({ status, headers }: Answer): number | undefined {
-  const asked = parseRetryAfter(headers['retry-after']);
-  if (status === 429) return asked ?? 0;
-  return status === 503 ? asked : undefined;
+function retryAfterOf({ status, headers }: Answer): number | undefined {
+  const retryAfterMs = parseRetryAfter(headers['retry-after']);
+  if (status === 429) return retryAfterMs ?? 0;
+  return status === 503 ? retryAfterMs : undefined;
 }

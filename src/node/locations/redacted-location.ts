@@ -1,16 +1,16 @@
 import { isPostgresUrl, shownPostgresUrl } from '../../store/postgres/location.ts';
 
 /** The text of a location for messages and logs, without its password. */
-export function shownLocation(data: string): string {
+export function redactedLocation(data: string): string {
   return isPostgresUrl(data) ? shownPostgresUrl(data) : data;
 }
 
 /** Arguments of a command line without passwords: of locations, and of any other URL that was given in place of one. */
-export function shownArguments(args: readonly string[]): string[] {
-  return args.map((arg) => arg.replace(/[a-z0-9+.:-]*:\/\/.*/is, shownUrl));
+export function redactedArguments(args: readonly string[]): string[] {
+  return args.map((arg) => arg.replace(/[a-z0-9+.:-]*:\/\/.*/is, redactedUrl));
 }
 
-function shownUrl(url: string): string {
+function redactedUrl(url: string): string {
   if (isPostgresUrl(url)) return shownPostgresUrl(url);
   const [scheme] = url.split('://', 1);
   if (!/^https?$/i.test(scheme!)) return `${scheme}://…`;
@@ -20,6 +20,6 @@ function shownUrl(url: string): string {
 
 /** Takes passwords on the command line out of the list of processes. */
 export function hidePasswords(args: readonly string[]): void {
-  const shown = shownArguments(args);
-  if (shown.join() !== args.join()) process.title = ['daybook', ...shown].join(' ');
+  const redacted = redactedArguments(args);
+  if (redacted.join() !== args.join()) process.title = ['daybook', ...redacted].join(' ');
 }
