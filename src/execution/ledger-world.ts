@@ -129,15 +129,15 @@ class LedgerWorld implements World {
   resource(
     address: Address,
     tag: StructTag,
-    noteGroup?: (group: StoredGroup) => void,
+    onGroup?: (group: StoredGroup) => void,
   ): MaybePromise<Uint8Array | undefined> {
     return andThen(placeIn(this.#places, tag, this.#modules.lookup), (place) => {
       if (this.#isForOneRun || !isReservedAddress(address)) {
-        return this.#read(address, place, noteGroup);
+        return this.#read(address, place, onGroup);
       }
       const known = this.#remembered.get(place.text)?.get(address);
-      if (known === undefined) return this.#readAndRemember(address, place, noteGroup);
-      if (known.group !== undefined) noteGroup?.(known.group);
+      if (known === undefined) return this.#readAndRemember(address, place, onGroup);
+      if (known.group !== undefined) onGroup?.(known.group);
       return known.bytes;
     });
   }
@@ -145,11 +145,11 @@ class LedgerWorld implements World {
   #read(
     address: Address,
     place: NamedPlace,
-    noteGroup: ((group: StoredGroup) => void) | undefined,
+    onGroup: ((group: StoredGroup) => void) | undefined,
   ): MaybePromise<Uint8Array | undefined> {
     if (place.groupText === undefined) return this.#valueOf(address, this.#keyOf(place, address));
     return andThen(this.#groupAt(address, place, place.groupText), (group) => {
-      noteGroup?.(group);
+      onGroup?.(group);
       return resourceIn(group.value, address, place);
     });
   }
@@ -177,12 +177,12 @@ class LedgerWorld implements World {
   #readAndRemember(
     address: Address,
     place: NamedPlace,
-    noteGroup: ((group: StoredGroup) => void) | undefined,
+    onGroup: ((group: StoredGroup) => void) | undefined,
   ): MaybePromise<Uint8Array | undefined> {
     let group: StoredGroup | undefined;
     const note = ({ id, bytes }: StoredGroup): void => {
       group = { id, bytes };
-      noteGroup?.(group);
+      onGroup?.(group);
     };
     return andThen(this.#read(address, place, note), (bytes) => {
       this.#remember(address, place.text, { bytes: bytes && Uint8Array.from(bytes), group });

@@ -155,11 +155,11 @@ async function checkProof(
   if (overrideAudience !== undefined && !overrideAudiences.includes(overrideAudience)) {
     throw invalid('override aud is not allow-listed in 0x1::keyless_account');
   }
-  const giveWay = () => world.nextTurn();
+  const yieldTurn = () => world.nextTurn();
   const scalars: bigint[] = [];
   for (const part of publicInputs({ key, signature, certificate, issuerKey, configuration })) {
     scalars.push(...part());
-    await giveWay();
+    await yieldTurn();
   }
   const input = hashScalars(scalars);
   if (trainingWheelsKey !== undefined) {
@@ -175,7 +175,7 @@ async function checkProof(
       throw invalid('Could not verify training wheels signature');
     }
   }
-  if (!(await isProofOf(proof, input, verificationKey!, giveWay))) {
+  if (!(await isProofOf(proof, input, verificationKey!, yieldTurn))) {
     throw invalid('Proof verification failed');
   }
 }

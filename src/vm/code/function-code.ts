@@ -15,7 +15,7 @@ const MAX_STACK = 1_024;
 
 interface Codes {
   readonly types: TypeTable;
-  readonly made: (FunctionCode | undefined)[];
+  readonly functions: (FunctionCode | undefined)[];
 }
 
 /** Loaded modules never change and live as long as they are cached; code is about as large as its instructions. */
@@ -26,11 +26,11 @@ export function functionCode(module: CompiledModule, definition: number): Functi
   try {
     let known = codes.get(module);
     if (known === undefined) {
-      known = { types: new TypeTable(module), made: [] };
+      known = { types: new TypeTable(module), functions: [] };
       codes.set(module, known);
     }
-    known.made[definition] ??= makeCode(module, known.types, definition);
-    return known.made[definition];
+    known.functions[definition] ??= makeCode(module, known.types, definition);
+    return known.functions[definition];
   } catch (error) {
     throw error instanceof VmError ? refusedCode(error.message) : error;
   }
@@ -70,7 +70,7 @@ function makeCode(module: CompiledModule, types: TypeTable, definition: number):
   }
   if (checker.depth > 0) throw refusedCode('values left on the stack');
   return {
-    ...emitter.made,
+    ...emitter.code,
     localCount: view.locals.length,
     parameterCount: parameters.length,
   };

@@ -100,15 +100,15 @@ const callClosure: Operation = (machine, signature) => {
   const { callee } = machine.resolved;
   machine.resolved = undefined;
   stack.pop();
-  const given = machine.take(called.args.length);
+  const supplied = machine.take(called.args.length);
   const { captured, mask } = closure;
   const count = callee.function.parameters.length;
-  if (captured.length + given.length !== count) throw refusedCode('number of arguments');
+  if (captured.length + supplied.length !== count) throw refusedCode('number of arguments');
   let nextCaptured = 0;
-  let nextGiven = 0;
+  let nextSupplied = 0;
   for (let index = 0; index < count; index += 1) {
     const isCaptured = ((mask >> BigInt(index)) & 1n) === 1n;
-    stack.push(isCaptured ? captured[nextCaptured++] : given[nextGiven++]);
+    stack.push(isCaptured ? captured[nextCaptured++] : supplied[nextSupplied++]);
   }
   machine.chargeModule(callee.function.module);
   machine.gas.charge(callCosts(machine.prices, callee).dynamic);

@@ -8,32 +8,32 @@ export const LARGE_RUN_BYTES = 4 * 1024 * 1024;
 /** Maximum number of large runs of this process at once. */
 export const MAX_LARGE_RUNS = 3;
 
-export class RunsAtOnce {
-  readonly #most: number;
+export class RunSemaphore {
+  readonly #limit: number;
   #running = 0;
   readonly #waiting = new Set<() => void>();
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(limit: number) {
+    this.#limit = limit;
   }
 
   /** Resolves when one more may continue; call `leave` when it is over. Rejects if the signal is aborted first. */
   async enter(signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
-    if (this.#running < this.#most) {
+    if (this.#running < this.#limit) {
       this.#running += 1;
       return;
     }
     await new Promise<void>((resolve, reject) => {
       const begin = (): void => {
-        signal?.removeEventListener('abort', giveUp);
+        signal?.removeEventListener('abort', onAbort);
         resolve();
       };
-      const giveUp = (): void => {
+      const onAbort = (): void => {
         this.#waiting.delete(begin);
         reject(signal?.reason);
       };
-      signal?.addEventListener('abort', giveUp, { once: true });
+      signal?.addEventListener('abort', onAbort, { once: true });
       this.#waiting.add(begin);
     });
   }
@@ -49,4 +49,4 @@ export class RunsAtOnce {
   }
 }
 
-export const LARGE_RUNS = new RunsAtOnce(MAX_LARGE_RUNS);
+export const LARGE_RUNS = new RunSemaphore(MAX_LARGE_RUNS);

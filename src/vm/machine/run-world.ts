@@ -32,10 +32,10 @@ export class RunWorld implements World {
   resource(
     address: Address,
     tag: StructTag,
-    noteGroup?: (group: StoredGroup) => void,
+    onGroup?: (group: StoredGroup) => void,
   ): MaybePromise<Uint8Array | undefined> {
     this.#countRead();
-    return this.seen.resource(address, tag, noteGroup);
+    return this.seen.resource(address, tag, onGroup);
   }
 
   /** @throws VmError IO_LIMIT_REACHED */

@@ -34,15 +34,15 @@ export function checkStored(
   if (handle.typeParameters.length !== typeArguments.length) throw wrong();
   if (mask >> BigInt(parameters.length) !== 0n) throw wrong();
   const isCaptured = (index: number) => ((mask >> BigInt(index)) & 1n) === 1n;
-  const given = parameters.filter((_, index) => !isCaptured(index));
-  const same = (tokens: readonly SignatureToken[], wanted: readonly SignatureToken[]) =>
-    tokens.length === wanted.length &&
+  const remaining = parameters.filter((_, index) => !isCaptured(index));
+  const same = (tokens: readonly SignatureToken[], expected: readonly SignatureToken[]) =>
+    tokens.length === expected.length &&
     tokens.every((token, index) => {
       const [type, isMutable] = typeOf(program, target.module.compiled, token, typeArguments);
-      const other = typeOf(program, called.module, wanted[index]!, called.typeArguments);
+      const other = typeOf(program, called.module, expected[index]!, called.typeArguments);
       return type === other[0] && isMutable === other[1];
     });
-  if (!same(given, called.args) || !same(results, called.results)) throw wrong();
+  if (!same(remaining, called.args) || !same(results, called.results)) throw wrong();
   const captured = parameters.filter((_, index) => isCaptured(index));
   const compared = mapInOrder(captured, (token, index) => {
     const type = program.typeOfToken(target.module.compiled, token, typeArguments);

@@ -15,10 +15,10 @@ import {
 import {
   bytesOfInteger,
   DECODE_UNITS,
-  giveWay,
   MULTIPLY_UNITS,
   PAIRING_UNITS,
   turnsOf,
+  yieldTurn,
 } from './crypto/turns.ts';
 
 const NOT_IMPLEMENTED = 0xc_0001;
@@ -303,7 +303,7 @@ const multiplyMany = computing(
     const { structure } = group;
     let sum = structure.zero;
     for (const [index, point] of points.entries()) {
-      await giveWay(context);
+      await yieldTurn(context);
       const factor = algebra.value(scalars, numbers[index]) as bigint;
       sum = structure.add(sum, structure.times!(algebra.value(group, point), factor));
     }

@@ -16,7 +16,7 @@ import {
   sumOfSignatures,
 } from './crypto/bls12381.ts';
 import type { G1Point, G2Point } from './crypto/points.ts';
-import { DECODE_UNITS, giveWay, PAIRING_UNITS, turnsOf } from './crypto/turns.ts';
+import { DECODE_UNITS, PAIRING_UNITS, turnsOf, yieldTurn } from './crypto/turns.ts';
 
 function charge(gas: GasMeter, price: string, units = 1): void {
   gas.chargeFor(`aptos_framework.bls12381.${price}`, units);
@@ -50,7 +50,7 @@ async function pointsOf<Point>(
   context.meter.chargeInTurns(encoded.length * DECODE_UNITS);
   const points: Point[] = [];
   for (const bytes of encoded) {
-    await giveWay(context);
+    await yieldTurn(context);
     const point = read(context, bytes);
     if (point === undefined) return undefined;
     points.push(point);

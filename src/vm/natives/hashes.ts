@@ -8,7 +8,7 @@ import { sha3 } from '../../move/crypto/hash.ts';
 import type { Native, NativeContext } from '../native.ts';
 import { bytesOf, byteVector } from './arguments.ts';
 import { SipHash } from './crypto/sip-hash.ts';
-import { giveWay } from './crypto/turns.ts';
+import { yieldTurn } from './crypto/turns.ts';
 
 const DIGEST_BYTES = 32;
 /** Bytes that are hashed between two checks of the clock: a few milliseconds at most. A multiple of eight. */
@@ -38,7 +38,7 @@ async function hashedInTurns<T>(
   hasher: Hasher<T>,
 ): Promise<T> {
   for (let start = 0; start < content.length; start += CHUNK_BYTES) {
-    await giveWay(context);
+    await yieldTurn(context);
     hasher.update(content.subarray(start, start + CHUNK_BYTES));
   }
   return hasher.digest();

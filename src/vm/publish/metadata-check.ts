@@ -22,7 +22,7 @@ import { parseStructTag } from '../../move/types/type-parser.ts';
 import { formatStructTag, type StructTag } from '../../move/types/type-tag.ts';
 import { missingModule } from '../program/program.ts';
 import { VmError } from '../status/status.ts';
-import { functionSubject, isOneOf } from '../verifier/model/instructions.ts';
+import { flagsByOpcode, functionSubject } from '../verifier/model/instructions.ts';
 import { definedFunctions, definedStructs, mismatch } from './compatibility.ts';
 
 /** Scopes from which a group may have members, the widest first. */
@@ -202,7 +202,7 @@ function isStructAttributeRight(
   return memberGroupOf(attribute) !== undefined && hasAll(abilities, KEY);
 }
 
-const INSTANTIATES = isOneOf(['CallGeneric', 'PackClosureGeneric']);
+const INSTANTIATES = flagsByOpcode(['CallGeneric', 'PackClosureGeneric']);
 
 function demandEvent(isRight: boolean, otherwise: string): void {
   if (!isRight) throw mismatch(otherwise, 'EVENT_METADATA_VALIDATION_ERROR');

@@ -7,7 +7,7 @@ import { sha512 } from '@noble/hashes/sha2.js';
 import { setBits } from '../../../move/bcs/bits.ts';
 import { BITMAP_BYTES, MAX_MULTI_ED25519_KEYS } from '../../../move/crypto/authenticator.ts';
 import { PUBLIC_KEY_BYTES, SIGNATURE_BYTES } from '../../../move/crypto/public-key.ts';
-import { type GiveWay, integerOfBytes } from './turns.ts';
+import { integerOfBytes, type YieldTurn } from './turns.ts';
 
 const { Point } = ed25519;
 type Point = InstanceType<typeof Point>;
@@ -164,11 +164,11 @@ export async function isSignedByMultiKey(
   { signatures, signers }: MultiEd25519Signature,
   { keys, threshold }: MultiEd25519Key,
   message: Uint8Array,
-  giveWay: GiveWay,
+  yieldTurn: YieldTurn,
 ): Promise<boolean> {
   if (signatures.length < threshold) return false;
   for (const [index, signature] of signatures.entries()) {
-    await giveWay();
+    await yieldTurn();
     const key = keys[signers[index]!];
     if (key === undefined || !verify(signature, key, message)) return false;
   }
