@@ -14,7 +14,7 @@ import { VmError } from '../vm/status/status.ts';
 import type { StoredGroup, World } from '../vm/world.ts';
 import { nextTurn } from '../yield-budget.ts';
 
-export type SeenModules = Pick<ModuleView, 'lookup' | 'version'>;
+export type VisibleModules = Pick<ModuleView, 'lookup' | 'version'>;
 
 /** Largest memory of the resources that a world remembers, in bytes. */
 const MAX_REMEMBERED_BYTES = CACHE_BUDGETS.world.bytes;
@@ -56,8 +56,8 @@ export function keyOf(place: NamedPlace, address: Address): HashedStateKey {
   const { recent, keys } = place;
   let key = recent.get(address);
   if (key === undefined) {
-    const made = keys.key(address);
-    key = { ...made, id: stateKeyId(made) };
+    const hashed = keys.key(address);
+    key = { ...hashed, id: stateKeyId(hashed) };
     if (recent.size === MAX_RECENT_KEYS) recent.clear();
     recent.set(address, key);
   }
@@ -99,7 +99,7 @@ class LedgerWorld implements World {
   readonly nextTurn = nextTurn;
   readonly stateUsage: World['stateUsage'];
   readonly #guard: PruningGuard;
-  readonly #modules: SeenModules;
+  readonly #modules: VisibleModules;
   readonly #features: Uint8Array | undefined;
   readonly #places: ResourcePlaces;
   readonly #remembered = new Map<string, Map<Address, Remembered>>();
@@ -109,7 +109,7 @@ class LedgerWorld implements World {
 
   constructor(
     guard: PruningGuard,
-    modules: SeenModules,
+    modules: VisibleModules,
     features: Uint8Array | undefined,
     { stateUsage, places = new WeakMap(), isForOneRun = false }: WorldParts,
   ) {
@@ -180,11 +180,11 @@ class LedgerWorld implements World {
     onGroup: ((group: StoredGroup) => void) | undefined,
   ): MaybePromise<Uint8Array | undefined> {
     let group: StoredGroup | undefined;
-    const note = ({ id, bytes }: StoredGroup): void => {
+    const recordGroup = ({ id, bytes }: StoredGroup): void => {
       group = { id, bytes };
       onGroup?.(group);
     };
-    return andThen(this.#read(address, place, note), (bytes) => {
+    return andThen(this.#read(address, place, recordGroup), (bytes) => {
       this.#remember(address, place.text, { bytes: bytes && Uint8Array.from(bytes), group });
       return bytes;
     });
@@ -211,7 +211,7 @@ class LedgerWorld implements World {
 /** The world at the version of some modules. Rejects with LedgerError if it is pruned. */
 export function openWorld(
   guard: PruningGuard,
-  modules: SeenModules,
+  modules: VisibleModules,
   parts: WorldParts = {},
 ): MaybePromise<World> {
   return andThen(

@@ -21,7 +21,7 @@ import { Reference, type Value } from '../vm/value.ts';
 import type { World } from '../vm/world.ts';
 import { doInTurns, type YieldBudget } from '../yield-budget.ts';
 import { isMainnet, verifierConfigIn } from './chain-rules.ts';
-import type { SeenModules } from './ledger-world.ts';
+import type { VisibleModules } from './ledger-world.ts';
 import type { NewModule } from './state-changes.ts';
 
 /** A feature flag of the reference. */
@@ -30,14 +30,14 @@ const TREAT_FRIEND_AS_PRIVATE = 2;
 const LOOKUP_WORK = 8_192;
 
 interface PublishPlace {
-  readonly modules: SeenModules;
+  readonly modules: VisibleModules;
   readonly pace: YieldBudget;
   /** The state, with resources located through some modules. */
-  openWorld(modules: SeenModules): MaybePromise<World>;
+  openWorld(modules: VisibleModules): MaybePromise<World>;
 }
 
 export interface Published {
-  readonly modules: SeenModules;
+  readonly modules: VisibleModules;
   readonly added: readonly NewModule[];
 }
 
@@ -142,7 +142,7 @@ function charge(bundle: Bundle, stored: ReadonlyMap<string, CompiledModule>, gas
   }
 }
 
-function withModules({ lookup, version }: SeenModules, bundle: Bundle): SeenModules {
+function withModules({ lookup, version }: VisibleModules, bundle: Bundle): VisibleModules {
   const added = new Map(bundle.map(({ id, module }) => [moduleKey(id), module]));
   return { version, lookup: (id: ModuleId) => added.get(moduleKey(id)) ?? lookup(id) };
 }
@@ -152,7 +152,7 @@ async function initialize(
   machine: Machine,
   bundle: Bundle,
   stored: ReadonlyMap<string, CompiledModule>,
-  modules: SeenModules,
+  modules: VisibleModules,
   place: PublishPlace,
 ): Promise<void> {
   for (const { id, module } of bundle) {

@@ -32,7 +32,7 @@ import { type ChangeSet, chargeChanges, type GasUsed, gasUsed, type Terms } from
 import { loadEntryCall } from './entry-call.ts';
 import { gasFailure, intrinsicGas } from './gas-checks.ts';
 import { gasPrices } from './gas-settings.ts';
-import type { ResourcePlaces, SeenModules } from './ledger-world.ts';
+import type { ResourcePlaces, VisibleModules } from './ledger-world.ts';
 import {
   cleanupOf,
   type MultisigCall,
@@ -65,7 +65,7 @@ export const ORDERLESS_FLAG = 94;
 const TIME_TAG = frameworkTag('timestamp', 'CurrentTimeMicroseconds');
 
 export interface RunPlace {
-  readonly modules: SeenModules;
+  readonly modules: VisibleModules;
   readonly guard: PruningGuard;
   readonly program: Program;
   readonly places: ResourcePlaces;
@@ -76,7 +76,7 @@ export interface RunPlace {
   readonly index?: number | undefined;
   readonly observer?: RunObserver | undefined;
   /** The state, with resources located through some modules. Rejects with LedgerError if the version is pruned. */
-  openWorld(modules?: SeenModules): MaybePromise<World>;
+  openWorld(modules?: VisibleModules): MaybePromise<World>;
 }
 
 export interface UserTransactionOutput {
@@ -129,12 +129,12 @@ async function begin(
   const isSimulation = place.index === undefined || isUnsigned(transaction);
   const validated = { transaction, facts, nonce, isSimulation, sessionOf, program, world };
   const sizeBytes = place.sizeBytes ?? RawTransaction.encode(raw).length;
-  const refused = (status: StatusName) => ({ status, message: undefined });
+  const discardedFor = (status: StatusName) => ({ status, message: undefined });
   if (hasSignerTwice(facts.sender, facts.secondarySigners)) {
-    return refused('SIGNERS_CONTAIN_DUPLICATES');
+    return discardedFor('SIGNERS_CONTAIN_DUPLICATES');
   }
   const pairs = signaturePairs(transaction);
-  if (pairs === undefined) return refused('INVALID_SIGNATURE');
+  if (pairs === undefined) return discardedFor('INVALID_SIGNATURE');
   try {
     if (place.index !== undefined) await checkSchemes(pairs, world);
   } catch (error) {
@@ -147,14 +147,14 @@ async function begin(
   const gas = new GasMeter(prices.prices, firstGas);
   const terms = { sizeBytes, gasUnitPrice, timeUsecs: await timeOf(world) };
   const intrinsic = intrinsicGas(prices.prices, sizeBytes, pricedSchemes(pairs));
-  const metering = { gas, gasLater: allGas - firstGas, intrinsic, prices, terms };
+  const metering = { gas, gasAfterAuthentication: allGas - firstGas, intrinsic, prices, terms };
   return new Execution(validated, call, place, metering);
 }
 
 interface Metering {
   readonly gas: GasMeter;
   /** Internal gas that is added once the signers are authenticated. */
-  readonly gasLater: number;
+  readonly gasAfterAuthentication: number;
   /** The least internal gas that the transaction uses. */
   readonly intrinsic: number;
   readonly prices: InstructionPrices;
@@ -184,8 +184,8 @@ class Execution {
     const run = this.#firstRun();
     const refusal = await this.#validate(run);
     if (refusal !== undefined) return discarded(refusal);
-    const { gas, gasLater } = this.#metering;
-    gas.add(gasLater);
+    const { gas, gasAfterAuthentication } = this.#metering;
+    gas.add(gasAfterAuthentication);
     try {
       await this.#beginFunction(run);
       if (this.#call.kind === 'multisig') return await this.#runMultisig(run, this.#call);
@@ -244,11 +244,11 @@ class Execution {
       if (!(error instanceof VmError || error instanceof ViewError)) throw error;
       // A failure that says nothing about the transaction ends it.
       await outcomeOf(error, this.#place.modules.lookup);
-      const undone = await this.#begin();
-      if ('status' in undone) return discarded(undone);
-      undone.begin('epilogue');
-      await undone.call(await cleanupOf(undone.machine, call, sender, payload, error));
-      return await this.#finish(undone, NO_FEES, SUCCESS);
+      const rerun = await this.#beginRerun();
+      if ('status' in rerun) return discarded(rerun);
+      rerun.begin('epilogue');
+      await rerun.call(await cleanupOf(rerun.machine, call, sender, payload, error));
+      return await this.#finish(rerun, NO_FEES, SUCCESS);
     }
     const fees = await this.#charge(run);
     await run.call(await cleanupOf(run.machine, call, sender, payload));
@@ -271,10 +271,10 @@ class Execution {
     outcome: Pick<UserTransactionOutput, 'status' | 'message'>,
   ): Promise<UserTransactionOutput> {
     const creation = await accountCreationOf(this.#validated);
-    const undone = await this.#begin();
-    if ('status' in undone) return discarded(undone);
-    if (creation === undefined) return await this.#finish(undone, NO_FEES, outcome, true);
-    const created = await this.#create(undone, creation);
+    const rerun = await this.#beginRerun();
+    if ('status' in rerun) return discarded(rerun);
+    if (creation === undefined) return await this.#finish(rerun, NO_FEES, outcome, true);
+    const created = await this.#create(rerun, creation);
     if ('status' in created) return discarded(created);
     let fees = NO_FEES;
     try {
@@ -295,7 +295,7 @@ class Execution {
   }
 
   /** Another run after its prologue. */
-  async #begin(): Promise<TransactionRun | Discarded> {
+  async #beginRerun(): Promise<TransactionRun | Discarded> {
     const run = new TransactionRun(this.#validated, this.#place);
     // Observers only see the first run.
     this.#place.observer?.begin?.(undefined, run.machine.gas);
@@ -312,11 +312,11 @@ class Execution {
       return run;
     } catch (error) {
       if (!(error instanceof VmError)) throw error;
-      const again = await this.#begin();
-      if ('status' in again) return again;
-      again.begin('failed');
-      await again.call(creation);
-      return again;
+      const rerun = await this.#beginRerun();
+      if ('status' in rerun) return rerun;
+      rerun.begin('failed');
+      await rerun.call(creation);
+      return rerun;
     }
   }
 
@@ -346,8 +346,8 @@ async function changesOf(
   place: RunPlace,
 ): Promise<ChangeSet> {
   const effects = await effectsOf(machine);
-  const seen = published && { modules: published.modules, places: new WeakMap() };
-  const changes = await stateChanges(effects, published?.added ?? [], { ...place, ...seen });
+  const newPlace = published && { modules: published.modules, places: new WeakMap() };
+  const changes = await stateChanges(effects, published?.added ?? [], { ...place, ...newPlace });
   return { events: effects.events, changes };
 }
 

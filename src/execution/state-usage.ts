@@ -50,17 +50,17 @@ export async function stateUsageAt(
     yieldTurn = nextTurn,
   }: UsageCount,
 ): Promise<StateUsage> {
-  const stated = await guard.state(ADDRESS_ONE, USAGE_KEY, version);
+  const recorded = await guard.state(ADDRESS_ONE, USAGE_KEY, version);
   let items = 0n;
   let bytes = 0n;
-  if (stated?.bytes !== undefined) {
-    const reader = new BcsReader(stated.bytes);
+  if (recorded?.bytes !== undefined) {
+    const reader = new BcsReader(recorded.bytes);
     reader.u64();
     items = reader.u64();
     bytes = reader.u64();
   }
   // A version states the size before itself.
-  const since = stated?.version ?? 0n;
+  const since = recorded?.version ?? 0n;
   let first = since > firstVersion ? since : firstVersion;
   if (counted !== undefined && counted.version >= since) {
     ({ items, bytes } = counted.usage);

@@ -117,10 +117,10 @@ export async function accountCreationOf({
   world,
 }: Validated): Promise<Call | undefined> {
   const { raw, authenticator } = transaction;
-  const isMade =
+  const createsAccount =
     world.isFeatureEnabled(DEFAULT_ACCOUNT_FLAG) ||
     (world.isFeatureEnabled(FLAGS.sponsoredAccounts) && authenticator.kind === 'feePayer');
-  if (!isMade || nonce !== undefined || raw.sequenceNumber !== 0n) return undefined;
+  if (!createsAccount || nonce !== undefined || raw.sequenceNumber !== 0n) return undefined;
   if ((await world.resource(raw.sender, ACCOUNT_TAG)) !== undefined) return undefined;
   const module = { address: ADDRESS_ONE, name: 'account' };
   return {
@@ -233,8 +233,8 @@ function code(category: number, reason: number): number {
 /** Why the check of a transaction failed. @throws the error if it is not about the transaction */
 export function prologueFailure(error: VmError): Discarded {
   const { status, subStatus, location } = error;
-  const isOfPrologue = [MODULE.name, MULTISIG_MODULE.name].includes(location?.module.name ?? '');
-  if (status === 'ABORTED' && subStatus !== undefined && isOfPrologue) {
+  const isFromPrologue = [MODULE.name, MULTISIG_MODULE.name].includes(location?.module.name ?? '');
+  if (status === 'ABORTED' && subStatus !== undefined && isFromPrologue) {
     const known = PROLOGUE_STATUSES.get(Number(subStatus));
     if (known !== undefined) return { status: known, message: undefined };
   }
@@ -245,8 +245,8 @@ export function prologueFailure(error: VmError): Discarded {
 export function authenticationFailure({ status, text }: VmError): Discarded {
   if (status === 'ABORTED') return { status, message: undefined };
   const isOutOfGas = status === 'OUT_OF_GAS';
-  const shown = isOutOfGas ? 'ACCOUNT_AUTHENTICATION_GAS_LIMIT_EXCEEDED' : status;
-  return { status: shown, message: text };
+  const reported = isOutOfGas ? 'ACCOUNT_AUTHENTICATION_GAS_LIMIT_EXCEEDED' : status;
+  return { status: reported, message: text };
 }
 
 /** Whether the epilogue failed because the sender cannot pay. */

@@ -1,6 +1,6 @@
 /** Traces of transactions, call by call: each is run again on the state before it (docs/traces.md). */
 import { execute, infoOf } from '../execution/execute.ts';
-import { openWorld, type SeenModules } from '../execution/ledger-world.ts';
+import { openWorld, type VisibleModules } from '../execution/ledger-world.ts';
 import type { RunPlace, UserTransactionOutput } from '../execution/run-user-transaction.ts';
 import { readSubmitted, simulatedItem } from '../execution/simulated-transaction.ts';
 import { stateUsageAt } from '../execution/state-usage.ts';
@@ -220,7 +220,7 @@ export class Traces {
       });
     return {
       ...{ modules, guard, program, places: new WeakMap(), pace, index },
-      openWorld: (seen: SeenModules = modules) =>
+      openWorld: (seen: VisibleModules = modules) =>
         openWorld(guard, seen, { stateUsage, isForOneRun: true }),
     };
   }

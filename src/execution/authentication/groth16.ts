@@ -6,7 +6,7 @@ import { BN_GROUPS, readBnPoint } from '../../vm/natives/crypto/bn254.ts';
 import { type PointPair, productOfPairings } from '../../vm/natives/crypto/pairing.ts';
 import type { G1Point, G2Point } from '../../vm/natives/crypto/points.ts';
 import type { YieldTurn } from '../../vm/natives/crypto/turns.ts';
-import { unlessMalformed } from './jwks.ts';
+import { tryDecode } from './jwks.ts';
 
 export interface VerificationKey {
   readonly alpha: G1Point;
@@ -31,7 +31,7 @@ function g2Of(bytes: Uint8Array): G2Point | undefined {
 /** @param bytes of a `0x1::keyless_account::Groth16VerificationKey`. @returns undefined if they are not a key */
 export function readVerificationKey(bytes: Uint8Array): VerificationKey | undefined {
   const parts =
-    unlessMalformed(() =>
+    tryDecode(() =>
       decodeBcs(bytes, (reader) => [
         ...[reader.bytes(), reader.bytes(), reader.bytes(), reader.bytes()],
         ...reader.vector(1, (inner) => inner.bytes()),

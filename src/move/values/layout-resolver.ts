@@ -27,9 +27,9 @@ import {
 } from './layout.ts';
 import {
   ARGUMENT_RULES,
+  JSON_RULES,
   type LayoutRules,
   type ResolvedVariant,
-  SHOWN_RULES,
 } from './layout-rules.ts';
 
 /**
@@ -44,7 +44,7 @@ export const MAX_LAYOUT_TOKENS = 50_000;
  * `native_struct`, `reference`, `too_large`, `too_deep`.
  */
 export async function resolveLayout(tag: TypeTag, lookup: ModuleLookup): Promise<Layout> {
-  return (await new LayoutResolver(lookup, SHOWN_RULES).type(tag, 0)).layout;
+  return (await new LayoutResolver(lookup, JSON_RULES).type(tag, 0)).layout;
 }
 
 /**
@@ -58,7 +58,7 @@ export async function resolveParameterLayouts(
   typeArguments: readonly TypeTag[],
   lookup: ModuleLookup,
 ): Promise<Layout[]> {
-  const resolver = new LayoutResolver(lookup, SHOWN_RULES);
+  const resolver = new LayoutResolver(lookup, JSON_RULES);
   const resolved: Resolved[] = [];
   for (const tag of typeArguments) resolved.push(await resolver.type(tag, 0));
   const layouts: Layout[] = [];
@@ -207,18 +207,14 @@ class LayoutResolver {
     return this.#remember(id, { layout, id: this.#newId(), tagBytes, cost, height });
   }
 
-  async #struct(
-    found: FoundStruct,
-    givenArguments: readonly Resolved[],
-    depth: number,
-  ): Promise<Resolved> {
+  async #struct(found: FoundStruct, args: readonly Resolved[], depth: number): Promise<Resolved> {
     const { needsExactArguments, nativeStruct, layout } = this.#rules;
     const declared = found.handle.typeParameters.length;
-    if (needsExactArguments && givenArguments.length !== declared) {
+    if (needsExactArguments && args.length !== declared) {
       throw new LayoutError('type_argument_count', 'Wrong number of type arguments for struct');
     }
     if (found.definition.kind === 'native') throw new LayoutError('native_struct', nativeStruct);
-    const typeArguments = givenArguments.slice(0, declared);
+    const typeArguments = args.slice(0, declared);
     const key = structKey(found, typeArguments);
     const known = this.#types.get(key);
     if (known !== undefined) {

@@ -21,7 +21,7 @@ import {
   type VectorLayout,
 } from './layout.ts';
 import { enterContainer, FUNCTION_DATA_VERSION, readCapturedLayout } from './layout-captured.ts';
-import { TakenMembers } from './taken-members.ts';
+import { MemberTexts } from './member-texts.ts';
 
 /**
  * Bytes of names that one value may cost: for every struct value the cost of its type's tag (32 for the address plus
@@ -262,11 +262,11 @@ export class ValueRenderer {
     const { out } = this;
     const start = out.length;
     const ends: number[] = [];
-    let taken: TakenMembers | undefined;
+    let taken: MemberTexts | undefined;
     for (const layout of layouts) {
       for (const piece of this.inTurns(layout, depth, containerDepth)) {
         const isFirst = taken === undefined;
-        taken ??= new TakenMembers(layouts.length);
+        taken ??= new MemberTexts(layouts.length);
         taken.add(piece, isFirst ? start : 0, ends);
         yield isFirst ? piece.subarray(0, start) : NO_BYTES;
       }

@@ -6,7 +6,7 @@ import { MoveError } from '../../move/errors.ts';
 import type { CompiledModule, Instruction, SignatureToken } from '../../move/modules/compiled.ts';
 import type { Layout } from '../../move/values/layout.ts';
 import { Meter } from '../meter.ts';
-import { refusedCode } from '../status/status.ts';
+import { verificationError } from '../status/status.ts';
 import type { Value } from '../value.ts';
 import { decodeValue } from '../value-bcs.ts';
 import { byOpcode, fieldsOf, structSubject } from '../verifier/model/instructions.ts';
@@ -36,7 +36,7 @@ function decodeConstant(type: SignatureToken, data: Uint8Array): Value {
   try {
     return decodeValue(layoutOf(type), data, new Meter(LIMITS));
   } catch (error) {
-    if (error instanceof MoveError) throw refusedCode(`constant: ${error.message}`);
+    if (error instanceof MoveError) throw verificationError(`constant: ${error.message}`);
     throw error;
   }
 }
@@ -51,7 +51,7 @@ function layoutOf(type: SignatureToken): Layout {
     case 'struct':
     case 'function':
     case 'signer':
-      throw refusedCode('constant of such a type');
+      throw verificationError('constant of such a type');
     default:
       return { kind: type.kind };
   }
@@ -155,11 +155,11 @@ function arithmetic(operation: OnIntegers | 'negate'): Emit {
 
 const cast: Emit = (emitter, _, before, after) => {
   const [from, to] = [NUMBERS.get(before!.kind), NUMBERS.get(after!.kind)];
-  const given = from === undefined ? 'Big' : 'Number';
-  const wanted = to === undefined ? 'Big' : 'Number';
+  const source = from === undefined ? 'Big' : 'Number';
+  const target = to === undefined ? 'Big' : 'Number';
   const fromPlace = from ?? BIGS.get(before!.kind)!;
   const toPlace = to ?? BIGS.get(after!.kind)!;
-  emitter.emit(`cast${given}To${wanted}`, fromPlace * CAST_TARGETS + toPlace);
+  emitter.emit(`cast${source}To${target}`, fromPlace * CAST_TARGETS + toPlace);
 };
 
 function equality(simple: OperationName, deep: OperationName): Emit {

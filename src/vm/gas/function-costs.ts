@@ -25,13 +25,13 @@ export function callCosts(prices: InstructionPrices, callee: Callee): CallCosts 
   const known = callee.costs;
   if (known?.of === prices) return known;
   if (known?.before?.of === prices) return known.before;
-  const made = new CostsMaker(prices, callee).make();
+  const costs = new CostsMaker(prices, callee).make();
   if (known !== undefined) {
     known.before = undefined;
-    made.before = known;
+    costs.before = known;
   }
-  callee.costs = made;
-  return made;
+  callee.costs = costs;
+  return costs;
 }
 
 class CostsMaker {

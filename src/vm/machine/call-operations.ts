@@ -4,7 +4,7 @@ import type { ClosureSite } from '../code/operation.ts';
 import { callCosts } from '../gas/function-costs.ts';
 import type { Callee } from '../program/loaded-module.ts';
 import type { VmType } from '../program/vm-type.ts';
-import { refusedCode, VmError } from '../status/status.ts';
+import { VmError, verificationError } from '../status/status.ts';
 import { Closure, Reference, type Value } from '../value.ts';
 import type { GlobalResource } from './globals.ts';
 import type { Machine } from './machine.ts';
@@ -70,7 +70,7 @@ const packClosureGeneric: Operation = (machine, place) => {
 function calledType({ frame }: Machine, signature: number): CalledType {
   const { module } = frame!.function;
   const [token] = module.compiled.signatures[signature]!;
-  if (token?.kind !== 'function') throw refusedCode('not a function type');
+  if (token?.kind !== 'function') throw verificationError('not a function type');
   const { args, results } = token;
   return { module: module.compiled, args, results, typeArguments: frame!.typeArguments.types };
 }
@@ -103,7 +103,7 @@ const callClosure: Operation = (machine, signature) => {
   const supplied = machine.take(called.args.length);
   const { captured, mask } = closure;
   const count = callee.function.parameters.length;
-  if (captured.length + supplied.length !== count) throw refusedCode('number of arguments');
+  if (captured.length + supplied.length !== count) throw verificationError('number of arguments');
   let nextCaptured = 0;
   let nextSupplied = 0;
   for (let index = 0; index < count; index += 1) {

@@ -6,7 +6,7 @@ import type { Layout } from '../../move/values/layout.ts';
 import type { NativeContext, NativeResource } from '../native.ts';
 import type { Program } from '../program/program.ts';
 import type { VmType } from '../program/vm-type.ts';
-import { refusedCode, VmError } from '../status/status.ts';
+import { VmError, verificationError } from '../status/status.ts';
 import type { StoredPlace, Value } from '../value.ts';
 import { decodeValue } from '../value-bcs.ts';
 import type { StoredGroup } from '../world.ts';
@@ -85,7 +85,7 @@ export class Globals {
     const known = this.#known.get(type)?.get(address);
     if (known !== undefined) return known;
     const { tag } = type;
-    if (tag.kind !== 'struct') throw refusedCode('resource that is not a struct');
+    if (tag.kind !== 'struct') throw verificationError('resource that is not a struct');
     const { meter, program, world } = this.#run;
     let group: StoredGroup | undefined;
     const onGroup = (found: StoredGroup): void => {

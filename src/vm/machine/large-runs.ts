@@ -10,7 +10,7 @@ export const MAX_LARGE_RUNS = 3;
 
 export class RunSemaphore {
   readonly #limit: number;
-  #running = 0;
+  #runCount = 0;
   readonly #waiting = new Set<() => void>();
 
   constructor(limit: number) {
@@ -20,8 +20,8 @@ export class RunSemaphore {
   /** Resolves when one more may continue; call `leave` when it is over. Rejects if the signal is aborted first. */
   async enter(signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
-    if (this.#running < this.#limit) {
-      this.#running += 1;
+    if (this.#runCount < this.#limit) {
+      this.#runCount += 1;
       return;
     }
     await new Promise<void>((resolve, reject) => {
@@ -41,7 +41,7 @@ export class RunSemaphore {
   /** Passes the place of a run that is over to the one that has waited longest. */
   leave(): void {
     const [next] = this.#waiting;
-    if (next === undefined) this.#running -= 1;
+    if (next === undefined) this.#runCount -= 1;
     else {
       this.#waiting.delete(next);
       next();

@@ -39,13 +39,13 @@ export const VIEW_LIMITS: RunLimits = {
   maxReads: 10_000,
 };
 
-const ALL: Operations<(typeof OPERATIONS)[number]> = {
+const IMPLEMENTATIONS: Operations<(typeof OPERATIONS)[number]> = {
   ...SIMPLE_OPERATIONS,
   ...NUMBER_OPERATIONS,
   ...STRUCTURE_OPERATIONS,
   ...CALL_OPERATIONS,
 };
-const BY_NUMBER: readonly Operation[] = OPERATIONS.map((name) => ALL[name]);
+const BY_NUMBER: readonly Operation[] = OPERATIONS.map((name) => IMPLEMENTATIONS[name]);
 const OBSERVED: readonly Operation[] = BY_NUMBER.map((operation) => (machine, operand) => {
   machine.observer!.instruction?.(machine);
   operation(machine, operand);

@@ -8,7 +8,7 @@ import type { Layout, LayoutField } from '../../move/values/layout.ts';
 import type { LoadedFunction } from '../program/loaded-module.ts';
 import type { Program } from '../program/program.ts';
 import type { VmType } from '../program/vm-type.ts';
-import { refusedCode, type VmError } from '../status/status.ts';
+import { type VmError, verificationError } from '../status/status.ts';
 import type { Closure } from '../value.ts';
 
 export interface CalledType {
@@ -19,7 +19,7 @@ export interface CalledType {
 }
 
 function wrong(): VmError {
-  return refusedCode('function value of another type');
+  return verificationError('function value of another type');
 }
 
 /** Checks a stored function value, with the function that it names. @throws VmError; or rejects with it */

@@ -35,9 +35,9 @@ function kindOf({ typeArguments }: NativeContext): string {
 }
 
 /** A native for integers of 64 and 128 bits. */
-function ofIntegers(native: Native, otherwise = TYPE_UNSUPPORTED): Native {
+function ofIntegers(native: Native, error = TYPE_UNSUPPORTED): Native {
   return (context, args) =>
-    MAX_VALUES.has(kindOf(context)) ? native(context, args) : new NativeAbort(otherwise);
+    MAX_VALUES.has(kindOf(context)) ? native(context, args) : new NativeAbort(error);
 }
 
 /** `Aggregator` is the value and its maximum. */

@@ -106,7 +106,7 @@ class Algebra {
   }
 
   /** The name of a type argument of the same module. @throws NativeAbort for another module */
-  nameBeside(index: number, { module }: Named): string {
+  nameInSameModule(index: number, { module }: Named): string {
     const path = pathOf(this.#context.typeArguments[index]!);
     if (path?.module !== module) throw new NativeAbort(NOT_IMPLEMENTED);
     return path.name;
@@ -227,7 +227,7 @@ const equal = computing(FIELD_UNITS, (algebra, [left, right]) => {
 
 /** The format that the second type argument names, and its name in the gas schedule. */
 function formatOf(algebra: Algebra, named: Named): { format: Format; price: string } {
-  const name = algebra.nameBeside(1, named);
+  const name = algebra.nameInSameModule(1, named);
   const format = defined(named.curve.formats.get(name));
   if (format.structure !== named.name) throw new NativeAbort(NOT_IMPLEMENTED);
   if (named.name !== 'G1' && named.name !== 'G2') return { format, price: '' };
@@ -363,7 +363,7 @@ const DOMAIN_PREFIX_BYTES = 17;
 
 const hashTo = computing(PAIRING_UNITS, (algebra, [domain, message], { meter, gas }) => {
   const named = algebra.structure(0);
-  const suite = HASH_SUITES.get(`${named.name} ${algebra.nameBeside(1, named)}`);
+  const suite = HASH_SUITES.get(`${named.name} ${algebra.nameInSameModule(1, named)}`);
   const hash = defined(named.module === 'bls12381_algebra' ? suite : undefined);
   const [tag, content] = [referencedBytes(domain), referencedBytes(message)];
   meter.chargeHashed(content.length);

@@ -50,7 +50,7 @@ function placeOf(
   keyPrice: string,
 ): MaybePromise<Value[]> {
   const { observer, run, typeArguments } = context;
-  const found = foundPlace(context, table, key, keyPrice);
+  const found = loadPlace(context, table, key, keyPrice);
   if (observer?.item === undefined) return found;
   return andThen(found, (place) => {
     const handle = partsOf(referenced(table))[0] as Address;
@@ -64,7 +64,7 @@ function placeOf(
  * @param table a reference to a table, whose only field is its handle
  * @param keyPrice the price of a byte of the key
  */
-function foundPlace(
+function loadPlace(
   context: NativeContext,
   table: Value,
   key: Value,

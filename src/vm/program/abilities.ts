@@ -1,6 +1,6 @@
 /** Abilities of the values of a type (docs/spec/transactions.md §9.3, Abilities). */
 import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
-import { abilitiesAround, COPY, DROP, hasAll, STORE } from '../../move/types/abilities.ts';
+import { abilitiesWithPart, COPY, DROP, hasAll, STORE } from '../../move/types/abilities.ts';
 import type { AbilitySet } from '../../move/types/type-tag.ts';
 import { VmError } from '../status/status.ts';
 import { definitionOf, type TypeSource } from './layouts.ts';
@@ -37,7 +37,7 @@ export function abilitiesOf(source: TypeSource, type: VmType): MaybePromise<Abil
               (_, index) => !typeParameters[index]!.isPhantom,
             );
             return nonPhantom.reduce(
-              (left, argument) => left & abilitiesAround(argument),
+              (left, argument) => left & abilitiesWithPart(argument),
               abilities,
             );
           },

@@ -77,15 +77,15 @@ export function checkAccessSpecifiers(binary: CompiledModule | CompiledScript): 
         );
   for (const specifier of specifiers ?? []) {
     if (
-      !isResourceRight(binary, specifier.resource) ||
-      !isAddressRight(binary, specifier.address)
+      !isValidResource(binary, specifier.resource) ||
+      !isValidAddress(binary, specifier.address)
     ) {
       throw new VmError('ACCESS_CONTROL_INVARIANT_VIOLATION');
     }
   }
 }
 
-function isResourceRight(
+function isValidResource(
   { addresses, moduleHandles, structHandles, signatures }: CompiledModule | CompiledScript,
   resource: AccessSpecifier['resource'],
 ): boolean {
@@ -103,7 +103,7 @@ function isResourceRight(
   }
 }
 
-function isAddressRight(
+function isValidAddress(
   binary: CompiledModule | CompiledScript,
   address: AccessSpecifier['address'],
 ): boolean {

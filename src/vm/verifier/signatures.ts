@@ -19,7 +19,7 @@ import {
   hasAll,
   KEY,
   NO_ABILITIES,
-  requiredInside,
+  requiredOfParts,
   STORE,
 } from '../../move/types/abilities.ts';
 import type { AbilitySet } from '../../move/types/type-tag.ts';
@@ -192,7 +192,7 @@ class SignatureChecker {
     for (const { type } of allFields(definition)) {
       demand(this.#check(type, false, NO_ABILITIES), declared);
       try {
-        demand(this.#check(type, false, requiredInside(abilities)), all);
+        demand(this.#check(type, false, requiredOfParts(abilities)), all);
       } catch (error) {
         throw error instanceof VmError ? new VmError('FIELD_MISSING_TYPE_ABILITY') : error;
       }
@@ -277,7 +277,7 @@ class SignatureChecker {
         return this.#check(token.to, false, NO_ABILITIES);
       case 'vector':
         demandAbilities(COPY | DROP | STORE);
-        return this.#check(token.element, false, requiredInside(required));
+        return this.#check(token.element, false, requiredOfParts(required));
       case 'function':
         demandAbilities(token.abilities);
         if (!this.#checkFunctionTypes) return 0n;
@@ -309,7 +309,7 @@ function requiredOfArgument(
   { constraints, isPhantom }: StructTypeParameter,
   required: AbilitySet,
 ): AbilitySet {
-  return isPhantom ? constraints : constraints | requiredInside(required);
+  return isPhantom ? constraints : constraints | requiredOfParts(required);
 }
 
 /** Most elements that VecPack and VecUnpack may name. */

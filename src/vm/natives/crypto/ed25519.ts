@@ -72,7 +72,7 @@ export function isEd25519Signature(
   key: Uint8Array,
   message: Uint8Array,
 ): boolean {
-  if (isPlainlyValid(signature, key, message)) return true;
+  if (isVerifiedByOpenSsl(signature, key, message)) return true;
   const read = readSignature(signature);
   return read !== undefined && verify(read, key, message);
 }
@@ -106,7 +106,7 @@ function isOrdinary(bytes: Uint8Array): boolean {
  * so its answer counts only if it is yes and both points are ordinary. Like this code, it refuses a scalar that is not
  * below the order.
  */
-export function isPlainlyValid(
+export function isVerifiedByOpenSsl(
   signature: Uint8Array,
   key: Uint8Array,
   message: Uint8Array,

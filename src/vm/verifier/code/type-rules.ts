@@ -358,11 +358,11 @@ function elementOf(checker: TypeChecker, { operand }: Instruction): Type {
 }
 
 function expectVector(checker: TypeChecker, element: Type, isMutable: boolean): void {
-  const given = checker.pop();
+  const reference = checker.pop();
   const isRight =
-    given.kind === 'reference' &&
-    (given.isMutable || !isMutable) &&
-    given.parts[0] === checker.types.vectorOf(element);
+    reference.kind === 'reference' &&
+    (reference.isMutable || !isMutable) &&
+    reference.parts[0] === checker.types.vectorOf(element);
   checker.demand(isRight, MISMATCH);
 }
 

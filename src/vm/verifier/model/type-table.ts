@@ -4,7 +4,7 @@ import type {
   SignatureToken,
   StructTypeParameter,
 } from '../../../move/modules/compiled.ts';
-import { abilitiesAround, COPY, DROP, STORE } from '../../../move/types/abilities.ts';
+import { abilitiesWithPart, COPY, DROP, STORE } from '../../../move/types/abilities.ts';
 import type { AbilitySet } from '../../../move/types/type-tag.ts';
 
 export interface Type {
@@ -117,13 +117,13 @@ export class TypeTable {
       known = new Map();
       this.#substituted.set(typeArguments, known);
     }
-    let made = known.get(type);
-    if (made === undefined) {
+    let substituted = known.get(type);
+    if (substituted === undefined) {
       const parts = type.parts.map((part) => this.substitute(part, typeArguments));
-      made = this.#make({ ...type, parts });
-      known.set(type, made);
+      substituted = this.#make({ ...type, parts });
+      known.set(type, substituted);
     }
-    return made;
+    return substituted;
   }
 
   abilitiesIn(typeParameters: readonly AbilitySet[]): AbilitiesOf {
@@ -147,11 +147,11 @@ export class TypeTable {
         return (COPY | DROP | STORE) & abilitiesOf(parts[0]!);
       case 'struct': {
         const handle = this.#tables.structHandles[index]!;
-        const isHeld = (parameter: StructTypeParameter) => !parameter.isPhantom;
+        const isStored = (parameter: StructTypeParameter) => !parameter.isPhantom;
         return parts.reduce(
           (left, part, place) =>
-            isHeld(handle.typeParameters[place]!)
-              ? left & abilitiesAround(abilitiesOf(part))
+            isStored(handle.typeParameters[place]!)
+              ? left & abilitiesWithPart(abilitiesOf(part))
               : left,
           handle.abilities,
         );
