@@ -94,7 +94,7 @@ const STEPS: readonly (readonly [what: string, step: Step])[] = [
     'known keys',
     async ({ keys, report }) => {
       report.areKeysKnown = keys.areComplete;
-      if (!report.areKeysKnown) await keys.nameDifferences();
+      if (!report.areKeysKnown) await keys.reportDifferences();
     },
   ],
 ];
@@ -132,7 +132,7 @@ export async function examineColumns(
 async function examineEngine({ damages, store }: VerifyContext, onRows: OnRows): Promise<void> {
   const onBlocks = ({ name }: Column, done: number): void => onRows(`index of ${name}`, done);
   for (const { column, detail, isOfPages } of (await store.examine?.(onBlocks)) ?? []) {
-    damages.add({ column: column.name, detail, isOfIndex: true, isOfEngine: isOfPages });
+    damages.add({ column: column.name, detail, isIndexDamage: true, isEngineFailure: isOfPages });
   }
 }
 

@@ -14,7 +14,7 @@ import { decodeStateRow, type StateEntry } from '../store/columns/state-column.t
 import { isAccountKey } from '../store/columns/state-key-column.ts';
 import { isTransient, StoreError } from '../store/store-error.ts';
 import { isPhysicalKey, type KnownKeys } from './account-keys.ts';
-import { columnPages, DamageList, noteAbove, RowCursor, type VerifyContext } from './context.ts';
+import { columnPages, DamageList, RowCursor, reportAbove, type VerifyContext } from './context.ts';
 import { NO_VALUE } from './row-sums.ts';
 
 /** How far state was examined. */
@@ -133,7 +133,7 @@ class StateExaminer {
     const firstVersion = decodeU64Key(row.order);
     const isAbove = firstVersion > this.#context.view.head.version;
     if (other !== undefined) {
-      if (isAbove) noteAbove(this.#context, STATE_KEYS, other);
+      if (isAbove) reportAbove(this.#context, STATE_KEYS, other);
       else this.#checkOtherKey(other);
     } else if (!isAbove) this.#keys.addOfState(row.partition, firstVersion);
   }
@@ -142,7 +142,7 @@ class StateExaminer {
     const { damages, found, identity, pinned, progress, view } = this.#context;
     const version = decodeU64Key(row.order);
     if (version > view.head.version) {
-      noteAbove(this.#context, STATE, row);
+      reportAbove(this.#context, STATE, row);
       return;
     }
     const entry = damages.decodedNow(() => decodeStateRow(row.partition, row), version);
@@ -208,7 +208,7 @@ class StateExaminer {
     if (rows === undefined) return;
     const [first] = rows;
     const isAbove = first !== undefined && decodeU64Key(first.order) > view.head.version;
-    if (isAbove) noteAbove(this.#context, STATE_KEYS, row);
+    if (isAbove) reportAbove(this.#context, STATE_KEYS, row);
     else damages.row(STATE_KEYS, row, 'no version wrote this key');
   }
 

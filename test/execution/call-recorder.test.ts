@@ -36,7 +36,7 @@ function shown(step: Step): unknown {
   if (step.kind === 'event') return 'event';
   if (step.kind === 'access') {
     const { operation, hasValue, before, after } = step;
-    return { operation, isThere: hasValue, before, after };
+    return { operation, hasValue, before, after };
   }
   const { callee, args, results, count, returned, hiddenCalls } = step;
   const inside = step.all().map(shown);

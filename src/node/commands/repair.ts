@@ -64,7 +64,7 @@ export async function repairFolder(
     const damagesBefore = report.damageCount;
     for (let round = 0; round < MAX_ROUNDS && report.damageCount > 0; round += 1) {
       // A commit would change pages that the engine cannot walk.
-      if (report.damages.some(({ isOfEngine }) => isOfEngine === true)) break;
+      if (report.damages.some(({ isEngineFailure }) => isEngineFailure === true)) break;
       const { versions, rows } = repaired;
       const before = textOf(report);
       await repair.repair(report);
@@ -101,7 +101,7 @@ export function remedyOf({ damages, prunedMeanwhile }: VerifyReport, repaired?: 
   if (prunedMeanwhile) {
     return 'the ledger was pruned meanwhile: stop the node that prunes and verify again';
   }
-  if (damages.some(({ isOfEngine }) => isOfEngine === true)) {
+  if (damages.some(({ isEngineFailure }) => isEngineFailure === true)) {
     return `the engine cannot walk its own pages, so nothing can be repaired in place: ${REPLACE}`;
   }
   if (repaired === undefined) {

@@ -77,9 +77,9 @@ export class Replay {
       if (found === undefined || !this.#countsSignatures) return found;
       if (item.data.transaction.kind !== 'user') return found;
       this.#countsSignatures = false;
-      const again = await this.#difference(item, index);
-      this.#countsSignatures = again !== undefined;
-      return again;
+      const secondDifference = await this.#difference(item, index);
+      this.#countsSignatures = secondDifference !== undefined;
+      return secondDifference;
     } catch (error) {
       const isRefusal =
         error instanceof ViewError || error instanceof VmError || error instanceof LedgerError;
@@ -102,8 +102,8 @@ export class Replay {
     const { data, bytes } = item;
     const executable = { transaction: data.transaction, bytes: bytes.transaction };
     const sizeBytes = this.#countsSignatures ? bytes.transaction.length - 1 : undefined;
-    const made = await this.#executor.run(executable, { index: index ?? 0, sizeBytes });
-    return differenceOf(item, infoOf(item, made, index));
+    const output = await this.#executor.run(executable, { index: index ?? 0, sizeBytes });
+    return differenceOf(item, infoOf(item, output, index));
   }
 
   #indexOf({ data }: EncodedOnChainData): number | undefined {
