@@ -26,7 +26,7 @@ import type { StateUsage } from '../vm/world.ts';
 import { YieldBudget } from '../yield-budget.ts';
 import { type EncodedTransaction, execute, type TransactionOutput } from './execute.ts';
 import { openWorld, type ResourcePlaces, type VisibleModules } from './ledger-world.ts';
-import type { Discarded } from './outcome.ts';
+import type { DiscardReason } from './outcome.ts';
 import { RecentState } from './recent-state.ts';
 import { type RunPlace, validate } from './run-user-transaction.ts';
 import { type CountedState, stateUsageAt } from './state-usage.ts';
@@ -160,7 +160,10 @@ export class Executor {
   }
 
   /** Why a user's transaction would not be committed next, from the checks before it runs. */
-  async validate(transaction: SignedTransaction, facts: RunFacts): Promise<Discarded | undefined> {
+  async validate(
+    transaction: SignedTransaction,
+    facts: RunFacts,
+  ): Promise<DiscardReason | undefined> {
     return validate(transaction, await this.#place(facts));
   }
 

@@ -85,7 +85,7 @@ interface ReadGroup extends StoredGroup {
   readonly value: Buffer | undefined;
 }
 
-interface Remembered {
+interface CachedResource {
   readonly bytes: Uint8Array | undefined;
   readonly group: StoredGroup | undefined;
 }
@@ -102,7 +102,7 @@ class LedgerWorld implements World {
   readonly #modules: VisibleModules;
   readonly #features: Uint8Array | undefined;
   readonly #places: ResourcePlaces;
-  readonly #remembered = new Map<string, Map<Address, Remembered>>();
+  readonly #remembered = new Map<string, Map<Address, CachedResource>>();
   readonly #isForOneRun: boolean;
   #rememberedBytes = 0;
   #lastGroup: ReadGroup | undefined;
@@ -190,11 +190,11 @@ class LedgerWorld implements World {
     });
   }
 
-  #remember(address: Address, type: string, found: Remembered): void {
+  #remember(address: Address, type: string, found: CachedResource): void {
     const sizeBytes = (address.length + type.length) * 2 + (found.bytes?.length ?? 0);
     if (this.#rememberedBytes + sizeBytes > MAX_REMEMBERED_BYTES) return;
     this.#rememberedBytes += sizeBytes;
-    const ofType = this.#remembered.get(type) ?? new Map<Address, Remembered>();
+    const ofType = this.#remembered.get(type) ?? new Map<Address, CachedResource>();
     this.#remembered.set(type, ofType);
     ofType.set(address, found);
   }

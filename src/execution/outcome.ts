@@ -13,7 +13,7 @@ interface Outcome {
 }
 
 /** Why a transaction is refused. */
-export interface Discarded {
+export interface DiscardReason {
   readonly status: StatusName;
   /** The machine's text for it. */
   readonly message: string | undefined;

@@ -14,7 +14,11 @@ import { missingModule, Program } from '../vm/program/program.ts';
 import { DEFAULT_COMPATIBILITY } from '../vm/publish/compatibility.ts';
 import { groupModulesOf } from '../vm/publish/metadata-check.ts';
 import { hasInitModule, INIT_MODULE } from '../vm/publish/module-checks.ts';
-import { dependenciesOf, publicationChecks, type Stored } from '../vm/publish/publication.ts';
+import {
+  dependenciesOf,
+  publicationChecks,
+  type StoredModuleLookup,
+} from '../vm/publish/publication.ts';
 import { continueIn } from '../vm/run-effects.ts';
 import { VmError } from '../vm/status/status.ts';
 import { Reference, type Value } from '../vm/value.ts';
@@ -36,7 +40,7 @@ interface PublishPlace {
   openWorld(modules: VisibleModules): MaybePromise<World>;
 }
 
-export interface Published {
+export interface Publication {
   readonly modules: VisibleModules;
   readonly added: readonly NewModule[];
 }
@@ -51,7 +55,7 @@ type Bundle = readonly (NewModule & { readonly module: CompiledModule })[];
 export async function publishRequested(
   machine: Machine,
   place: PublishPlace,
-): Promise<Published | undefined> {
+): Promise<Publication | undefined> {
   const { request } = machine.extensions.of(Publishing);
   if (request === undefined) return undefined;
   const { modules, pace } = place;
@@ -72,7 +76,7 @@ export async function publishRequested(
     isUnstableAllowed: !isMainnet(machine),
   };
   // Reads are charged for; except for modules of resource groups they already have been.
-  const paid: Stored = (id) => {
+  const paid: StoredModuleLookup = (id) => {
     const module = stored.get(moduleKey(id));
     if (module !== undefined) machine.gas.chargeModule(id, module.sizeBytes ?? 0);
     return module;

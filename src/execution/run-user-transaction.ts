@@ -28,7 +28,13 @@ import type { YieldBudget } from '../yield-budget.ts';
 import { authenticationGas, type Signers, signersOf } from './authentication/abstract-accounts.ts';
 import { checkSchemes, pricedSchemes } from './authentication/schemes.ts';
 import { signaturePairs } from './authentication/valid-signatures.ts';
-import { type ChangeSet, chargeChanges, type GasUsed, gasUsed, type Terms } from './charges.ts';
+import {
+  type ChangeSet,
+  type ChargeTerms,
+  chargeChanges,
+  type GasUsed,
+  gasUsed,
+} from './charges.ts';
 import { loadEntryCall } from './entry-call.ts';
 import { gasFailure, intrinsicGas } from './gas-checks.ts';
 import { gasPrices } from './gas-settings.ts';
@@ -40,8 +46,8 @@ import {
   readNextPayload,
   validationOf,
 } from './multisig.ts';
-import { assertOfTransaction, type Discarded, outcomeOf } from './outcome.ts';
-import { type Published, publishRequested } from './publish.ts';
+import { assertOfTransaction, type DiscardReason, outcomeOf } from './outcome.ts';
+import { type Publication, publishRequested } from './publish.ts';
 import { type UserPart, userSession } from './sessions.ts';
 import { stateChanges } from './state-changes.ts';
 import { type StorageFees, unpaidMetadata, writesOf } from './storage-fees.ts';
@@ -56,7 +62,7 @@ import {
   isUnpaid,
   prologueFailure,
   prologueOf,
-  type Validated,
+  type ValidationContext,
 } from './validation.ts';
 import { ViewError } from './view-error.ts';
 
@@ -105,7 +111,7 @@ export async function runUserTransaction(
 export async function validate(
   transaction: SignedTransaction,
   place: RunPlace,
-): Promise<Discarded | undefined> {
+): Promise<DiscardReason | undefined> {
   const begun = await begin(transaction, place);
   return 'status' in begun ? begun : begun.refusal();
 }
@@ -113,7 +119,7 @@ export async function validate(
 async function begin(
   transaction: SignedTransaction,
   place: RunPlace,
-): Promise<Execution | Discarded> {
+): Promise<Execution | DiscardReason> {
   const { guard, modules } = place;
   const { raw } = transaction;
   const call = callOf(raw);
@@ -158,17 +164,17 @@ interface Metering {
   /** The least internal gas that the transaction uses. */
   readonly intrinsic: number;
   readonly prices: InstructionPrices;
-  readonly terms: Terms;
+  readonly terms: ChargeTerms;
 }
 
 /** One transaction from its prologue to its epilogue. */
 class Execution {
-  readonly #validated: Validated;
+  readonly #validated: ValidationContext;
   readonly #call: UserCall;
   readonly #place: RunPlace;
   readonly #metering: Metering;
 
-  constructor(validated: Validated, call: UserCall, place: RunPlace, metering: Metering) {
+  constructor(validated: ValidationContext, call: UserCall, place: RunPlace, metering: Metering) {
     this.#validated = validated;
     this.#call = call;
     this.#place = place;
@@ -176,7 +182,7 @@ class Execution {
   }
 
   /** Runs only the checks before the function. */
-  async refusal(): Promise<Discarded | undefined> {
+  async refusal(): Promise<DiscardReason | undefined> {
     return this.#validate(this.#firstRun());
   }
 
@@ -199,7 +205,7 @@ class Execution {
   }
 
   /** Authenticates the signers and runs the prologue. @returns why the transaction is refused */
-  async #validate(run: TransactionRun): Promise<Discarded | undefined> {
+  async #validate(run: TransactionRun): Promise<DiscardReason | undefined> {
     const refusal = await run.authenticate();
     if (refusal !== undefined) return refusal;
     const { gas, intrinsic, terms } = this.#metering;
@@ -295,7 +301,7 @@ class Execution {
   }
 
   /** Another run after its prologue. */
-  async #beginRerun(): Promise<TransactionRun | Discarded> {
+  async #beginRerun(): Promise<TransactionRun | DiscardReason> {
     const run = new TransactionRun(this.#validated, this.#place);
     // Observers only see the first run.
     this.#place.observer?.begin?.(undefined, run.machine.gas);
@@ -303,7 +309,7 @@ class Execution {
   }
 
   /** A run that creates the sender's account, charged for if there is enough gas. */
-  async #create(run: TransactionRun, creation: Call): Promise<TransactionRun | Discarded> {
+  async #create(run: TransactionRun, creation: Call): Promise<TransactionRun | DiscardReason> {
     const { gas, prices } = this.#metering;
     try {
       run.begin('failed', gas, prices);
@@ -358,13 +364,13 @@ export async function timeOf(world: World): Promise<bigint> {
 }
 
 /** A transaction that would not be committed. */
-function discarded({ status, message }: Discarded): UserTransactionOutput {
+function discarded({ status, message }: DiscardReason): UserTransactionOutput {
   const statusCode = BigInt(STATUS[status]);
   const refused = { kind: 'miscellaneousError', statusCode } as const;
   return { status: refused, message, writes: [], events: [], gasUsed: 0n };
 }
 
-function gatingOf({ transaction, nonce, world }: Validated): StatusName | undefined {
+function gatingOf({ transaction, nonce, world }: ValidationContext): StatusName | undefined {
   const isGated =
     (transaction.raw.payload.kind === 'payload' && !world.isFeatureEnabled(PAYLOAD_V2_FLAG)) ||
     (nonce !== undefined && !world.isFeatureEnabled(ORDERLESS_FLAG));
@@ -382,11 +388,11 @@ const PART_NAMES: Readonly<Record<UserPart, string>> = {
 /** One machine that runs the prologue of a transaction, the transaction, and its epilogue. */
 class TransactionRun {
   readonly machine: Machine;
-  published: Published | undefined;
+  published: Publication | undefined;
   #signers: Signers | undefined;
-  readonly #validated: Validated;
+  readonly #validated: ValidationContext;
 
-  constructor(validated: Validated, { pace: turns, observer }: RunPlace) {
+  constructor(validated: ValidationContext, { pace: turns, observer }: RunPlace) {
     const { program, world } = validated;
     const parts = { program, world, natives: frameworkNative, limits: VIEW_LIMITS };
     const session = validated.sessionOf('prologue');
@@ -412,7 +418,7 @@ class TransactionRun {
   }
 
   /** @returns why the transaction is refused */
-  async authenticate(): Promise<Discarded | undefined> {
+  async authenticate(): Promise<DiscardReason | undefined> {
     const { transaction, facts } = this.#validated;
     try {
       this.#signers = await signersOf(this.machine, transaction, facts);
@@ -426,7 +432,7 @@ class TransactionRun {
   }
 
   /** Checks the transaction. @returns why it is refused */
-  async before(call: UserCall): Promise<Discarded | undefined> {
+  async before(call: UserCall): Promise<DiscardReason | undefined> {
     try {
       await this.call(await prologueOf(this.#validated, this.signers));
       const { facts } = this.#validated;
@@ -446,7 +452,7 @@ class TransactionRun {
    * @param hasFailed whether the transaction has failed already
    * @returns why the transaction is refused
    */
-  async after(gas: GasUsed, hasFailed = false): Promise<Discarded | undefined> {
+  async after(gas: GasUsed, hasFailed = false): Promise<DiscardReason | undefined> {
     this.begin('epilogue');
     try {
       // Published modules may have changed the program.

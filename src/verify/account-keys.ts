@@ -50,7 +50,7 @@ export function isPhysicalKey(key: Buffer): boolean {
 
 export interface SavedKeys {
   readonly known: SavedSums;
-  readonly ofState: SavedSums;
+  readonly withState: SavedSums;
   readonly count: number;
   readonly tails: SavedTails;
   readonly tailsUpToHead: SavedTails;
@@ -59,7 +59,7 @@ export interface SavedKeys {
 export class KnownKeys {
   readonly #context: VerifyContext;
   readonly #known: RowSums;
-  readonly #ofState: RowSums;
+  readonly #withState: RowSums;
   readonly #tails: TailCount;
   readonly #tailsUpToHead: TailCount;
   #count: number;
@@ -67,7 +67,7 @@ export class KnownKeys {
   constructor(context: VerifyContext, saved?: SavedKeys) {
     this.#context = context;
     this.#known = new RowSums(context.secret, saved?.known);
-    this.#ofState = new RowSums(context.secret, saved?.ofState);
+    this.#withState = new RowSums(context.secret, saved?.withState);
     this.#tails = new TailCount(saved?.tails);
     this.#tailsUpToHead = new TailCount(saved?.tailsUpToHead);
     this.#count = saved?.count ?? 0;
@@ -76,7 +76,7 @@ export class KnownKeys {
   save(): SavedKeys {
     return {
       known: this.#known.save(),
-      ofState: this.#ofState.save(),
+      withState: this.#withState.save(),
       count: this.#count,
       tails: this.#tails.save(),
       tailsUpToHead: this.#tailsUpToHead.save(),
@@ -84,13 +84,13 @@ export class KnownKeys {
   }
 
   /** Adds a key that has state up to the head and belongs to an account. */
-  addOfState(hash: Buffer, firstVersion: bigint): void {
-    this.#add(this.#ofState, hash, firstVersion);
+  addKeyWithState(hash: Buffer, firstVersion: bigint): void {
+    this.#add(this.#withState, hash, firstVersion);
   }
 
   /** Whether those that have state are the known ones; after `examine`. */
   get areComplete(): boolean {
-    return this.#known.isEqual(ACCOUNT_KEYS, this.#ofState);
+    return this.#known.isEqual(ACCOUNT_KEYS, this.#withState);
   }
 
   /**

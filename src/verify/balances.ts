@@ -60,9 +60,9 @@ export class BalancesInState {
       const coin = coins.get(coinName(owner, metadata));
       const object = objects[index];
       if (coin === undefined && object === undefined) return undefined;
-      const [ofCoin, ofObject] = [coin?.version ?? 0n, object?.version ?? 0n];
+      const [coinVersion, objectVersion] = [coin?.version ?? 0n, object?.version ?? 0n];
       return {
-        version: ofCoin > ofObject ? ofCoin : ofObject,
+        version: coinVersion > objectVersion ? coinVersion : objectVersion,
         coin: coin === undefined ? 0n : coin.change.amount,
         fungible: object === undefined ? 0n : object.change.amount,
       };
@@ -133,9 +133,9 @@ export class BalanceKeys {
   /** @param keys physical ones of accounts */
   async check(keys: readonly Buffer[]): Promise<void> {
     const { damages } = this.#context;
-    const ofBalances = keys.filter((key) => balancePathOf(key) !== undefined);
+    const balanceKeys = keys.filter((key) => balancePathOf(key) !== undefined);
     const read = (some: readonly Buffer[]) => this.#balances.newestWrites(some);
-    const writes = (await readEach(damages, ofBalances, read)).map((found) => found?.[0]);
+    const writes = (await readEach(damages, balanceKeys, read)).map((found) => found?.[0]);
     const holders = await this.#holdersOf(writes.filter((write) => write !== undefined));
     const rows = await readEach(damages, holders, (some) =>
       this.#context.store.getMany(

@@ -122,9 +122,9 @@ export async function examineColumns(
     await run(
       { context, keys, report, onRows },
       index === first ? saved?.within : undefined,
-      (within) => saver.offer(context, () => stateAt(index, within())),
+      (within) => saver.saveIfDue(context, () => stateAt(index, within())),
     );
-    saver.offer(context, () => stateAt(index + 1), index + 1 === STEPS.length);
+    saver.saveIfDue(context, () => stateAt(index + 1), index + 1 === STEPS.length);
   }
   return report;
 }

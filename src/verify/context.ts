@@ -217,7 +217,7 @@ export class RowCursor {
     if (!context.digests.has(column)) this.#pages = columnPages(context, column, options);
   }
 
-  /** The next row; `undefined`: ask `settle`. */
+  /** The next row; `undefined`: call `loadRow`. */
   get row(): ScannedRow | undefined {
     return this.#page[this.#at];
   }
@@ -227,7 +227,7 @@ export class RowCursor {
   }
 
   /** After it `row` is the next row; `undefined` at the end. */
-  async settle(): Promise<void> {
+  async loadRow(): Promise<void> {
     while (this.#at >= this.#page.length) {
       const { value, done } = (await this.#pages?.next()) ?? END;
       if (done === true) return;

@@ -42,7 +42,7 @@ export interface VerifyReport {
   readonly damages: readonly Damage[];
   readonly damageCount: number;
   /** Whether the ledger was pruned meanwhile: apparent damage may then be pruned data. */
-  readonly prunedMeanwhile: boolean;
+  readonly wasPruned: boolean;
   readonly hashedVersions: bigint;
   /** The version at which the root of the state was compared; `undefined` if no recent transaction info states one. */
   readonly stateRootVersion: bigint | undefined;
@@ -150,10 +150,10 @@ export async function verifyLedger(
   for (const column of COLUMNS) {
     if (!context.digests.has(column)) for await (const _ of columnPages(reportContext, column));
   }
-  await saves.settle();
+  await saves.flush();
   const now = await openHead(store);
   if (now.version === head.version) damages.addAll(context.above);
-  const prunedMeanwhile =
+  const wasPruned =
     (await readPruneProgress(store)).clearedBelow !== clearedBelow ||
     now.oldestVersion !== head.oldestVersion;
   return {
@@ -163,7 +163,7 @@ export async function verifyLedger(
     ),
     damages: damages.listed,
     damageCount: damages.count,
-    prunedMeanwhile,
+    wasPruned,
     hashedVersions: context.identity.keepsTransactions ? head.version + 1n - clearedBelow : 0n,
     stateRootVersion,
     laterVersions: now.version - head.version,
@@ -203,7 +203,7 @@ class Saves {
   }
 
   /** Waits for the last one. @throws what a save has failed with */
-  async settle(): Promise<void> {
+  async flush(): Promise<void> {
     await this.#last;
   }
 }
@@ -258,7 +258,7 @@ export async function verifyVersionsOf(
     isComplete,
     digests: savedDigests(digests),
   };
-  saver.offer(context, () => ({ report }), true);
+  saver.saveIfDue(context, () => ({ report }), true);
   return report;
 }
 

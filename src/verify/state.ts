@@ -60,8 +60,12 @@ export async function verifyState(
   if (checkpoint === undefined || !isWhole) return undefined;
   const { version, stateRoot } = checkpoint;
   if (!root.equals(stateRoot)) {
-    const [found, stated] = [root.toString('hex'), stateRoot.toString('hex')];
-    damages.column(STATE, `its root is ${found}, the transaction info says ${stated}`, version);
+    const [computed, expected] = [root.toString('hex'), stateRoot.toString('hex')];
+    damages.column(
+      STATE,
+      `its root is ${computed}, the transaction info says ${expected}`,
+      version,
+    );
   }
   return version;
 }
@@ -135,7 +139,7 @@ class StateExaminer {
     if (other !== undefined) {
       if (isAbove) reportAbove(this.#context, STATE_KEYS, other);
       else this.#checkOtherKey(other);
-    } else if (!isAbove) this.#keys.addOfState(row.partition, firstVersion);
+    } else if (!isAbove) this.#keys.addKeyWithState(row.partition, firstVersion);
   }
 
   examine(row: ScannedRow): void {
@@ -186,7 +190,7 @@ class StateExaminer {
   async #otherKeyUpTo(hash: Buffer | undefined): Promise<ScannedRow | undefined> {
     const cursor = this.#otherKeys;
     for (;;) {
-      if (cursor.row === undefined) await cursor.settle();
+      if (cursor.row === undefined) await cursor.loadRow();
       const { row } = cursor;
       if (row === undefined) return undefined;
       const order = hash === undefined ? -1 : Buffer.compare(row.partition, hash);

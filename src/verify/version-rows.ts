@@ -83,7 +83,7 @@ export class VersionRows {
 
   #next(): ScannedRow | undefined | Promise<ScannedRow | undefined> {
     const { row } = this.#cursor;
-    return row ?? this.#cursor.settle().then(() => this.#cursor.row);
+    return row ?? this.#cursor.loadRow().then(() => this.#cursor.row);
   }
 
   /** The page at which a run is continued begins with rows that it has examined. */

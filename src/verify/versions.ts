@@ -98,7 +98,7 @@ export async function verifyVersions(
     if (version % VERSIONS_PER_REPORT === 0n) onVersions(Number(version - clearedBelow) + 1);
     if (version !== windowEnd(version)) continue;
     await examiner.endWindow();
-    saver.offer(context, () => examiner.save(version + 1n));
+    saver.saveIfDue(context, () => examiner.save(version + 1n));
   }
   await examiner.finish();
   const roots = accumulator.frozenSubtreeRoots;

@@ -70,7 +70,7 @@ export async function effectsOf(machine: Machine): Promise<RunEffects> {
 export function continueIn(machine: Machine, program: Program, world: World): void {
   machine.program = program;
   machine.world.inner = world;
-  machine.globals.adopt(program);
+  machine.globals.rebindTypes(program);
   for (const item of machine.extensions.of(TableItems).accessed) {
     item.type = program.type(item.type.tag);
   }

@@ -26,13 +26,13 @@ export interface Access {
   after: { readonly hasValue: boolean; readonly value: RecordedValue } | undefined;
 }
 
-interface Emitted {
+interface EmittedEvent {
   readonly kind: 'event';
   readonly program: Program;
   readonly event: ContractEvent;
 }
 
-export type Step = RecordedCall | Access | Emitted;
+export type Step = RecordedCall | Access | EmittedEvent;
 
 /** A caller: a function, or a part of a transaction. */
 export class Caller {

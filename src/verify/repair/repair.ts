@@ -53,7 +53,7 @@ const FIXED = [IDENTITY, HEAD, PRUNING].map(({ name }) => name);
 const DERIVED = [BALANCES, PRIMARY_STORES, EVENT_TYPES].map(({ name }) => name);
 
 /** The rows that a repair has written so far. They are right however the repair ends. */
-export interface Repaired {
+export interface RepairCounts {
   versions: number;
   /** Derived rows that were rebuilt or removed, and removed rows of no version. */
   rows: number;
@@ -68,7 +68,7 @@ interface RepairOptions {
 
 /** Repairs a ledger, one examination after the other. Nobody else writes it meanwhile. */
 export class LedgerRepair {
-  readonly repaired: Repaired = { versions: 0, rows: 0, unavailable: 0 };
+  readonly repaired: RepairCounts = { versions: 0, rows: 0, unavailable: 0 };
   readonly #store: Store;
   readonly #source: VersionSource;
   readonly #onVersions: (versions: number) => void;
@@ -98,7 +98,7 @@ export class LedgerRepair {
     const identity = (await LEDGER_IDENTITY.get(store))!;
     const progress = await readPruneProgress(store);
     const { clearedBelow } = progress;
-    if (!identity.keepsTransactions) await refuseTransactions(store);
+    if (!identity.keepsTransactions) await throwIfTransactionsStored(store);
     if (damages.some(({ isIndexDamage }) => isIndexDamage === true)) {
       // Lost rows are missing then: the next examination names them.
       this.repaired.rows += (await store.mend?.()) ?? 0;
@@ -182,7 +182,7 @@ function derivedRows(
  * An identity that says that no transactions are stored is damaged where there are some: repairing would delete them.
  * @throws RowDamagedError
  */
-async function refuseTransactions(store: Store): Promise<void> {
+async function throwIfTransactionsStored(store: Store): Promise<void> {
   if ((await store.scan(TRANSACTIONS, { maxRows: 1, maxBytes: 1 })).length === 0) return;
   const detail = 'it says that no transactions are stored, and there are some';
   throw new RowDamagedError(IDENTITY, LEDGER_IDENTITY.keyOf(), detail);

@@ -25,7 +25,7 @@ export function callCosts(prices: InstructionPrices, callee: Callee): CallCosts 
   const known = callee.costs;
   if (known?.of === prices) return known;
   if (known?.before?.of === prices) return known.before;
-  const costs = new CostsMaker(prices, callee).make();
+  const costs = new CostCalculator(prices, callee).make();
   if (known !== undefined) {
     known.before = undefined;
     costs.before = known;
@@ -34,7 +34,7 @@ export function callCosts(prices: InstructionPrices, callee: Callee): CallCosts 
   return costs;
 }
 
-class CostsMaker {
+class CostCalculator {
   readonly #prices: InstructionPrices;
   readonly #target: LoadedFunction;
   readonly #module: CompiledModule;

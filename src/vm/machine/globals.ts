@@ -49,7 +49,7 @@ export class Globals {
   }
 
   /** Replaces the types of resources by those of another program. */
-  adopt(program: Program): void {
+  rebindTypes(program: Program): void {
     const known = this.all();
     this.#known = new Map();
     for (const resource of known) {

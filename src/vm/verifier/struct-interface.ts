@@ -53,13 +53,13 @@ export function checkStructInterface(module: CompiledModule, types: TypeTable): 
     const name = module.identifiers[handle.name]!;
     const attributes = handle.attributes.filter(({ code }) => KINDS.has(code));
     const isInterfaceName = name.includes('$') && PREFIXES.has(name.slice(0, name.indexOf('$')));
-    const isRight =
+    const isValid =
       attributes.length === (isInterfaceName ? 1 : 0) &&
       attributes.every(({ code, operand }) => {
         const kind = KINDS.get(code)!;
         return isInterface(module, types, { definition, handle, name, kind, operand });
       });
-    if (!isRight) throw new VmError('INVALID_STRUCT_API_CODE');
+    if (!isValid) throw new VmError('INVALID_STRUCT_API_CODE');
   }
 }
 

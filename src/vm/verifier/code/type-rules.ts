@@ -44,8 +44,8 @@ function arithmetic(isBitwise: boolean): TypeRule {
   return (checker) => {
     const type = checker.pop();
     checker.expect(type, 'INTEGER_OP_TYPE_MISMATCH_ERROR');
-    const isRight = isInteger(type) && !(isBitwise && isSigned(type));
-    checker.demand(isRight, 'INTEGER_OP_TYPE_MISMATCH_ERROR');
+    const isValid = isInteger(type) && !(isBitwise && isSigned(type));
+    checker.demand(isValid, 'INTEGER_OP_TYPE_MISMATCH_ERROR');
     checker.push(type);
   };
 }
@@ -245,8 +245,8 @@ const testVariant: TypeRule = (checker, instruction) => {
   const typeArguments = signature === undefined ? [] : checker.types.signature(signature);
   const type = checker.types.struct(definition.handle, typeArguments);
   const { kind, parts } = checker.pop();
-  const isRight = kind === 'reference' && parts[0] === type;
-  checker.demand(isRight, 'TEST_VARIANT_TYPE_MISMATCH_ERROR');
+  const isValid = kind === 'reference' && parts[0] === type;
+  checker.demand(isValid, 'TEST_VARIANT_TYPE_MISMATCH_ERROR');
   checker.pushKind('bool');
 };
 
@@ -258,11 +258,11 @@ function borrowField(isMutable: boolean): TypeRule {
     const typeArguments = checker.typeArguments(signature, handle);
     const owner = types.struct(definition.handle, typeArguments);
     const reference = checker.pop();
-    const isRight =
+    const isValid =
       reference.kind === 'reference' &&
       (reference.isMutable || !isMutable) &&
       reference.parts[0] === owner;
-    checker.demand(isRight, 'BORROWFIELD_TYPE_MISMATCH_ERROR');
+    checker.demand(isValid, 'BORROWFIELD_TYPE_MISMATCH_ERROR');
     const [type, ...others] = (field!.variants ?? [undefined]).map((variant) =>
       types.substitute(types.of(fieldsOf(definition, variant)[field!.field]!.type), typeArguments),
     );
@@ -359,11 +359,11 @@ function elementOf(checker: TypeChecker, { operand }: Instruction): Type {
 
 function expectVector(checker: TypeChecker, element: Type, isMutable: boolean): void {
   const reference = checker.pop();
-  const isRight =
+  const isValid =
     reference.kind === 'reference' &&
     (reference.isMutable || !isMutable) &&
     reference.parts[0] === checker.types.vectorOf(element);
-  checker.demand(isRight, MISMATCH);
+  checker.demand(isValid, MISMATCH);
 }
 
 function borrowElement(isMutable: boolean): TypeRule {

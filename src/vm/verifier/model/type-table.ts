@@ -36,7 +36,7 @@ export class TypeTable {
   readonly #tables: BinaryTables;
   readonly #types = new Map<string, Type>();
   readonly #primitives = new Map<Type['kind'], Type>();
-  readonly #around = new Map<Type, { vector?: Type; shared?: Type; mutable?: Type }>();
+  readonly #wrappers = new Map<Type, { vector?: Type; shared?: Type; mutable?: Type }>();
   readonly #ofToken = new Map<SignatureToken, Type>();
   /** Those without type arguments, by handle. */
   readonly #structs: (Type | undefined)[] = [];
@@ -77,25 +77,25 @@ export class TypeTable {
   }
 
   referenceTo(type: Type, isMutable: boolean): Type {
-    const around = this.#typesAround(type);
+    const wrappers = this.#wrappersOf(type);
     const kind = isMutable ? 'mutable' : 'shared';
-    around[kind] ??= this.#make({ ...form('reference', [type]), isMutable });
-    return around[kind];
+    wrappers[kind] ??= this.#make({ ...form('reference', [type]), isMutable });
+    return wrappers[kind];
   }
 
   vectorOf(element: Type): Type {
-    const around = this.#typesAround(element);
-    around.vector ??= this.#make(form('vector', [element]));
-    return around.vector;
+    const wrappers = this.#wrappersOf(element);
+    wrappers.vector ??= this.#make(form('vector', [element]));
+    return wrappers.vector;
   }
 
-  #typesAround(type: Type): { vector?: Type; shared?: Type; mutable?: Type } {
-    let around = this.#around.get(type);
-    if (around === undefined) {
-      around = {};
-      this.#around.set(type, around);
+  #wrappersOf(type: Type): { vector?: Type; shared?: Type; mutable?: Type } {
+    let wrappers = this.#wrappers.get(type);
+    if (wrappers === undefined) {
+      wrappers = {};
+      this.#wrappers.set(type, wrappers);
     }
-    return around;
+    return wrappers;
   }
 
   struct(handle: number, typeArguments: readonly Type[]): Type {
