@@ -21,7 +21,7 @@ export interface ChangeSet {
   readonly events: readonly ContractEvent[];
 }
 
-export interface Terms {
+export interface ChargeTerms {
   readonly sizeBytes: number;
   /** Octas. */
   readonly gasUnitPrice: bigint;
@@ -33,7 +33,7 @@ export interface Terms {
 const EVENT_HANDLE_BYTES = 40 + 8;
 
 /** Charges for what a transaction has changed. @throws VmError, ViewError STORAGE_WRITE_LIMIT_REACHED */
-export function chargeChanges(gas: GasMeter, changed: ChangeSet, terms: Terms): StorageFees {
+export function chargeChanges(gas: GasMeter, changed: ChangeSet, terms: ChargeTerms): StorageFees {
   const { prices } = gas;
   const { events } = changed;
   const changes = changed.changes.filter(({ isCharged }) => isCharged);

@@ -29,7 +29,7 @@ const U64: MoveType = { kind: 'u64' };
 const U128: MoveType = { kind: 'u128' };
 const ADDRESS: MoveType = { kind: 'address' };
 
-function notRead(text?: string): VmError {
+function unreadableArgument(text?: string): VmError {
   return new VmError('FAILED_TO_DESERIALIZE_ARGUMENT', { text });
 }
 
@@ -55,19 +55,19 @@ export function isConstructed(type: MoveType): boolean {
 export async function constructArgument(
   machine: Machine,
   type: MoveType,
-  given: Uint8Array,
+  argument: Uint8Array,
 ): Promise<Value> {
   const { program, meter } = machine;
   const bytes = PRIMITIVE_BYTES.has(type.kind)
-    ? given
-    : await new ArgumentReader(machine, given).read(type);
+    ? argument
+    : await new ArgumentReader(machine, argument).read(type);
   const layout = await program.layout(program.type(typeTagOf(type)));
   await machine.chargeLayout(layout);
   try {
     return decodeValue(layout, bytes, meter);
   } catch (error) {
     if (!(error instanceof BcsError)) throw error;
-    throw notRead('[VM] failed to deserialize argument');
+    throw unreadableArgument('[VM] failed to deserialize argument');
   }
 }
 
@@ -76,9 +76,9 @@ class ArgumentReader {
   readonly #reader: BcsReader;
   #left = MAX_CONSTRUCTED;
 
-  constructor(machine: Machine, given: Uint8Array) {
+  constructor(machine: Machine, argument: Uint8Array) {
     this.#machine = machine;
-    this.#reader = new BcsReader(Buffer.from(given));
+    this.#reader = new BcsReader(Buffer.from(argument));
   }
 
   /** BCS of the argument, including what functions have constructed. */
@@ -88,10 +88,10 @@ class ArgumentReader {
       await this.#write(type, writer);
     } catch (error) {
       if (!(error instanceof BcsError)) throw error;
-      throw notRead("Couldn't read bytes");
+      throw unreadableArgument("Couldn't read bytes");
     }
     if (this.#reader.remaining > 0) {
-      throw notRead('The serialized arguments to constructor contained extra data');
+      throw unreadableArgument('The serialized arguments to constructor contained extra data');
     }
     return writer.view();
   }
@@ -117,7 +117,7 @@ class ArgumentReader {
       this.#text(writer);
       return;
     }
-    if (this.#left === 0) throw notRead();
+    if (this.#left === 0) throw unreadableArgument();
     this.#left -= 1;
     const { program, meter } = this.#machine;
     const id = { address: ADDRESS_ONE, name: module };
@@ -129,17 +129,17 @@ class ArgumentReader {
     const layout = await program.layout(program.type(typeTagOf(parameter)));
     const args = [decodeValue(layout, bytes.view(), meter)];
     const results = await runIn(this.#machine, { function: target, typeArguments: types, args });
-    const made = results[0];
+    const constructed = results[0];
     this.#machine.stack.length = 0;
     const type = program.type(typeTagOf({ kind: 'struct', struct }));
-    writer.fixed(encodeValue(await program.layout(type), made, meter));
+    writer.fixed(encodeValue(await program.layout(type), constructed, meter));
   }
 
   #text(writer: BcsWriter): void {
     const { remaining, offset } = this.#reader;
     const length = this.#reader.uleb32();
     if (length > remaining - (this.#reader.offset - offset)) {
-      throw notRead('String argument is too long');
+      throw unreadableArgument('String argument is too long');
     }
     const bytes = this.#reader.fixed(length);
     if (!isUtf8(bytes)) throw notUtf8();

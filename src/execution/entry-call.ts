@@ -34,13 +34,13 @@ export async function loadEntryCall(
   const { id } = target.module;
   const typeArguments = await loadTypeArguments(target, call.typeArguments, program);
   for (const type of typeArguments) await machine.chargeTypes(type);
-  const { signerTypes, otherTypes, areTaken } = parametersOf(
+  const { signerTypes, otherTypes, areAllowed } = parametersOf(
     program.callee(target, typeArguments),
     call.typeArguments,
   );
-  if (!areTaken) throw vmError('INVALID_MAIN_FUNCTION_SIGNATURE', id);
-  const given = call.kind === 'script' ? call.args.map(argumentBytes) : call.args;
-  if (given.length !== otherTypes.length) throw vmError('NUMBER_OF_ARGUMENTS_MISMATCH', id);
+  if (!areAllowed) throw vmError('INVALID_MAIN_FUNCTION_SIGNATURE', id);
+  const encodedArgs = call.kind === 'script' ? call.args.map(argumentBytes) : call.args;
+  if (encodedArgs.length !== otherTypes.length) throw vmError('NUMBER_OF_ARGUMENTS_MISMATCH', id);
   if (signerTypes.length > 0 && signerTypes.length !== signers.length) {
     throw vmError('NUMBER_OF_SIGNER_ARGUMENTS_MISMATCH', id);
   }
@@ -49,7 +49,7 @@ export async function loadEntryCall(
     return type.kind === 'reference' ? new Reference([signer], 0) : signer;
   });
   for (const [index, type] of otherTypes.entries()) {
-    args.push(await constructArgument(machine, type, given[index]!));
+    args.push(await constructArgument(machine, type, encodedArgs[index]!));
   }
   if (!target.isEntry) throw vmError('EXECUTE_ENTRY_FUNCTION_CALLED_ON_NON_ENTRY_FUNCTION', id);
   return { function: target, typeArguments, args };
@@ -60,7 +60,7 @@ interface Parameters {
   readonly signerTypes: readonly MoveType[];
   readonly otherTypes: readonly MoveType[];
   /** Whether transactions can pass the other types, and it returns nothing. */
-  readonly areTaken: boolean;
+  readonly areAllowed: boolean;
 }
 
 /** Parameters of functions that were called. The keys live as long as their program. */
@@ -76,10 +76,10 @@ function parametersOf(callee: Callee, typeArguments: readonly TypeTag[]): Parame
   const first = types.findIndex((type) => !isSigner(type));
   const signerTypes = first < 0 ? types : types.slice(0, first);
   const otherTypes = types.slice(signerTypes.length);
-  const areTaken = results.length === 0 && otherTypes.every(isArgumentType);
-  const made = { signerTypes, otherTypes, areTaken };
-  knownParameters.set(callee, made);
-  return made;
+  const areAllowed = results.length === 0 && otherTypes.every(isArgumentType);
+  const found = { signerTypes, otherTypes, areAllowed };
+  knownParameters.set(callee, found);
+  return found;
 }
 
 function isSigner(type: MoveType): boolean {

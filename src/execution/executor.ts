@@ -25,8 +25,8 @@ import { Program } from '../vm/program/program.ts';
 import type { StateUsage } from '../vm/world.ts';
 import { YieldBudget } from '../yield-budget.ts';
 import { type EncodedTransaction, execute, type TransactionOutput } from './execute.ts';
-import { openWorld, type ResourcePlaces, type SeenModules } from './ledger-world.ts';
-import type { Discarded } from './outcome.ts';
+import { openWorld, type ResourcePlaces, type VisibleModules } from './ledger-world.ts';
+import type { DiscardReason } from './outcome.ts';
 import { RecentState } from './recent-state.ts';
 import { type RunPlace, validate } from './run-user-transaction.ts';
 import { type CountedState, stateUsageAt } from './state-usage.ts';
@@ -160,7 +160,10 @@ export class Executor {
   }
 
   /** Why a user's transaction would not be committed next, from the checks before it runs. */
-  async validate(transaction: SignedTransaction, facts: RunFacts): Promise<Discarded | undefined> {
+  async validate(
+    transaction: SignedTransaction,
+    facts: RunFacts,
+  ): Promise<DiscardReason | undefined> {
     return validate(transaction, await this.#place(facts));
   }
 
@@ -201,9 +204,9 @@ export class Executor {
       program,
       places,
       pace: new YieldBudget(),
-      openWorld: (seen: SeenModules = modules) => {
+      openWorld: (visible: VisibleModules = modules) => {
         const parts = { stateUsage, isForOneRun: true };
-        return openWorld(this.#guard, seen, seen === modules ? { ...parts, places } : parts);
+        return openWorld(this.#guard, visible, visible === modules ? { ...parts, places } : parts);
       },
     };
   }

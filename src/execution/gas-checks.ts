@@ -53,6 +53,6 @@ export function largestGasAmount(schedule: GasSchedule, balance: bigint, price: 
   const least = (schedule.get('txn.min_transaction_gas_units') ?? 0n) / (scale === 0n ? 1n : scale);
   const paid = price === 0n ? balance : balance / price;
   const most = schedule.get('txn.maximum_number_of_gas_units') ?? paid;
-  const wanted = paid > least ? paid : least;
-  return wanted < most ? wanted : most;
+  const affordable = paid > least ? paid : least;
+  return affordable < most ? affordable : most;
 }

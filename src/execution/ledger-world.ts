@@ -14,7 +14,7 @@ import { VmError } from '../vm/status/status.ts';
 import type { StoredGroup, World } from '../vm/world.ts';
 import { nextTurn } from '../yield-budget.ts';
 
-export type SeenModules = Pick<ModuleView, 'lookup' | 'version'>;
+export type VisibleModules = Pick<ModuleView, 'lookup' | 'version'>;
 
 /** Largest memory of the resources that a world remembers, in bytes. */
 const MAX_REMEMBERED_BYTES = CACHE_BUDGETS.world.bytes;
@@ -56,8 +56,8 @@ export function keyOf(place: NamedPlace, address: Address): HashedStateKey {
   const { recent, keys } = place;
   let key = recent.get(address);
   if (key === undefined) {
-    const made = keys.key(address);
-    key = { ...made, id: stateKeyId(made) };
+    const hashed = keys.key(address);
+    key = { ...hashed, id: stateKeyId(hashed) };
     if (recent.size === MAX_RECENT_KEYS) recent.clear();
     recent.set(address, key);
   }
@@ -85,7 +85,7 @@ interface ReadGroup extends StoredGroup {
   readonly value: Buffer | undefined;
 }
 
-interface Remembered {
+interface CachedResource {
   readonly bytes: Uint8Array | undefined;
   readonly group: StoredGroup | undefined;
 }
@@ -99,17 +99,17 @@ class LedgerWorld implements World {
   readonly nextTurn = nextTurn;
   readonly stateUsage: World['stateUsage'];
   readonly #guard: PruningGuard;
-  readonly #modules: SeenModules;
+  readonly #modules: VisibleModules;
   readonly #features: Uint8Array | undefined;
   readonly #places: ResourcePlaces;
-  readonly #remembered = new Map<string, Map<Address, Remembered>>();
+  readonly #remembered = new Map<string, Map<Address, CachedResource>>();
   readonly #isForOneRun: boolean;
   #rememberedBytes = 0;
   #lastGroup: ReadGroup | undefined;
 
   constructor(
     guard: PruningGuard,
-    modules: SeenModules,
+    modules: VisibleModules,
     features: Uint8Array | undefined,
     { stateUsage, places = new WeakMap(), isForOneRun = false }: WorldParts,
   ) {
@@ -129,15 +129,15 @@ class LedgerWorld implements World {
   resource(
     address: Address,
     tag: StructTag,
-    noteGroup?: (group: StoredGroup) => void,
+    onGroup?: (group: StoredGroup) => void,
   ): MaybePromise<Uint8Array | undefined> {
     return andThen(placeIn(this.#places, tag, this.#modules.lookup), (place) => {
       if (this.#isForOneRun || !isReservedAddress(address)) {
-        return this.#read(address, place, noteGroup);
+        return this.#read(address, place, onGroup);
       }
       const known = this.#remembered.get(place.text)?.get(address);
-      if (known === undefined) return this.#readAndRemember(address, place, noteGroup);
-      if (known.group !== undefined) noteGroup?.(known.group);
+      if (known === undefined) return this.#readAndRemember(address, place, onGroup);
+      if (known.group !== undefined) onGroup?.(known.group);
       return known.bytes;
     });
   }
@@ -145,11 +145,11 @@ class LedgerWorld implements World {
   #read(
     address: Address,
     place: NamedPlace,
-    noteGroup: ((group: StoredGroup) => void) | undefined,
+    onGroup: ((group: StoredGroup) => void) | undefined,
   ): MaybePromise<Uint8Array | undefined> {
     if (place.groupText === undefined) return this.#valueOf(address, this.#keyOf(place, address));
     return andThen(this.#groupAt(address, place, place.groupText), (group) => {
-      noteGroup?.(group);
+      onGroup?.(group);
       return resourceIn(group.value, address, place);
     });
   }
@@ -177,24 +177,24 @@ class LedgerWorld implements World {
   #readAndRemember(
     address: Address,
     place: NamedPlace,
-    noteGroup: ((group: StoredGroup) => void) | undefined,
+    onGroup: ((group: StoredGroup) => void) | undefined,
   ): MaybePromise<Uint8Array | undefined> {
     let group: StoredGroup | undefined;
-    const note = ({ id, bytes }: StoredGroup): void => {
+    const recordGroup = ({ id, bytes }: StoredGroup): void => {
       group = { id, bytes };
-      noteGroup?.(group);
+      onGroup?.(group);
     };
-    return andThen(this.#read(address, place, note), (bytes) => {
+    return andThen(this.#read(address, place, recordGroup), (bytes) => {
       this.#remember(address, place.text, { bytes: bytes && Uint8Array.from(bytes), group });
       return bytes;
     });
   }
 
-  #remember(address: Address, type: string, found: Remembered): void {
+  #remember(address: Address, type: string, found: CachedResource): void {
     const sizeBytes = (address.length + type.length) * 2 + (found.bytes?.length ?? 0);
     if (this.#rememberedBytes + sizeBytes > MAX_REMEMBERED_BYTES) return;
     this.#rememberedBytes += sizeBytes;
-    const ofType = this.#remembered.get(type) ?? new Map<Address, Remembered>();
+    const ofType = this.#remembered.get(type) ?? new Map<Address, CachedResource>();
     this.#remembered.set(type, ofType);
     ofType.set(address, found);
   }
@@ -211,7 +211,7 @@ class LedgerWorld implements World {
 /** The world at the version of some modules. Rejects with LedgerError if it is pruned. */
 export function openWorld(
   guard: PruningGuard,
-  modules: SeenModules,
+  modules: VisibleModules,
   parts: WorldParts = {},
 ): MaybePromise<World> {
   return andThen(

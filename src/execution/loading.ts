@@ -56,9 +56,9 @@ export function loadView(call: ViewCall, program: Program): MaybePromise<LoadedV
     const loaded =
       known ??
       andThen(checkTypeArguments(target, types, program), () => {
-        const made = madeView(call, target, types);
-        loadedViews.set(callee, made);
-        return made;
+        const view = newView(call, target, types);
+        loadedViews.set(callee, view);
+        return view;
       });
     return andThen(loaded, (view) => {
       if (view.parameters.length === call.args.length) return view;
@@ -67,7 +67,7 @@ export function loadView(call: ViewCall, program: Program): MaybePromise<LoadedV
   });
 }
 
-function madeView(
+function newView(
   { name, typeArguments }: ViewCall,
   target: LoadedFunction,
   types: readonly VmType[],
@@ -131,9 +131,9 @@ function checkTypeArguments(
   program: Program,
 ): MaybePromise<void> {
   const abilities = mapInOrder(types, (type) => program.abilities(type));
-  return andThen(abilities, (given) => {
+  return andThen(abilities, (actual) => {
     try {
-      checkAbilities(target.handle.typeParameters, given);
+      checkAbilities(target.handle.typeParameters, actual);
     } catch (error) {
       throw error instanceof VmError ? vmError(error.status, target.module.id) : error;
     }

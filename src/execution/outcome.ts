@@ -13,7 +13,7 @@ interface Outcome {
 }
 
 /** Why a transaction is refused. */
-export interface Discarded {
+export interface DiscardReason {
   readonly status: StatusName;
   /** The machine's text for it. */
   readonly message: string | undefined;
@@ -30,7 +30,7 @@ const FIRST_EXECUTION_STATUS = 4_000;
 
 /** Rejects with ViewError for a failure that says nothing about the transaction. */
 export async function assertOfTransaction(error: VmError, modules: ModuleLookup): Promise<void> {
-  if (error.isOwnLimit || error.status === 'UNIMPLEMENTED_FUNCTIONALITY')
+  if (error.isNodeLimit || error.status === 'UNIMPLEMENTED_FUNCTIONALITY')
     throw await viewErrorOf(error, modules);
 }
 

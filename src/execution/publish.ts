@@ -14,14 +14,18 @@ import { missingModule, Program } from '../vm/program/program.ts';
 import { DEFAULT_COMPATIBILITY } from '../vm/publish/compatibility.ts';
 import { groupModulesOf } from '../vm/publish/metadata-check.ts';
 import { hasInitModule, INIT_MODULE } from '../vm/publish/module-checks.ts';
-import { dependenciesOf, publicationChecks, type Stored } from '../vm/publish/publication.ts';
+import {
+  dependenciesOf,
+  publicationChecks,
+  type StoredModuleLookup,
+} from '../vm/publish/publication.ts';
 import { continueIn } from '../vm/run-effects.ts';
 import { VmError } from '../vm/status/status.ts';
 import { Reference, type Value } from '../vm/value.ts';
 import type { World } from '../vm/world.ts';
 import { doInTurns, type YieldBudget } from '../yield-budget.ts';
 import { isMainnet, verifierConfigIn } from './chain-rules.ts';
-import type { SeenModules } from './ledger-world.ts';
+import type { VisibleModules } from './ledger-world.ts';
 import type { NewModule } from './state-changes.ts';
 
 /** A feature flag of the reference. */
@@ -30,14 +34,14 @@ const TREAT_FRIEND_AS_PRIVATE = 2;
 const LOOKUP_WORK = 8_192;
 
 interface PublishPlace {
-  readonly modules: SeenModules;
+  readonly modules: VisibleModules;
   readonly pace: YieldBudget;
   /** The state, with resources located through some modules. */
-  openWorld(modules: SeenModules): MaybePromise<World>;
+  openWorld(modules: VisibleModules): MaybePromise<World>;
 }
 
-export interface Published {
-  readonly modules: SeenModules;
+export interface Publication {
+  readonly modules: VisibleModules;
   readonly added: readonly NewModule[];
 }
 
@@ -51,7 +55,7 @@ type Bundle = readonly (NewModule & { readonly module: CompiledModule })[];
 export async function publishRequested(
   machine: Machine,
   place: PublishPlace,
-): Promise<Published | undefined> {
+): Promise<Publication | undefined> {
   const { request } = machine.extensions.of(Publishing);
   if (request === undefined) return undefined;
   const { modules, pace } = place;
@@ -72,7 +76,7 @@ export async function publishRequested(
     isUnstableAllowed: !isMainnet(machine),
   };
   // Reads are charged for; except for modules of resource groups they already have been.
-  const paid: Stored = (id) => {
+  const paid: StoredModuleLookup = (id) => {
     const module = stored.get(moduleKey(id));
     if (module !== undefined) machine.gas.chargeModule(id, module.sizeBytes ?? 0);
     return module;
@@ -142,7 +146,7 @@ function charge(bundle: Bundle, stored: ReadonlyMap<string, CompiledModule>, gas
   }
 }
 
-function withModules({ lookup, version }: SeenModules, bundle: Bundle): SeenModules {
+function withModules({ lookup, version }: VisibleModules, bundle: Bundle): VisibleModules {
   const added = new Map(bundle.map(({ id, module }) => [moduleKey(id), module]));
   return { version, lookup: (id: ModuleId) => added.get(moduleKey(id)) ?? lookup(id) };
 }
@@ -152,7 +156,7 @@ async function initialize(
   machine: Machine,
   bundle: Bundle,
   stored: ReadonlyMap<string, CompiledModule>,
-  modules: SeenModules,
+  modules: VisibleModules,
   place: PublishPlace,
 ): Promise<void> {
   for (const { id, module } of bundle) {

@@ -24,10 +24,10 @@ export function worldWithSeed(world: World): World {
     modules: world.modules,
     nextTurn: () => world.nextTurn(),
     isFeatureEnabled: (flag) => world.isFeatureEnabled(flag),
-    resource: (address, tag, noteGroup) =>
+    resource: (address, tag, onGroup) =>
       address === ADDRESS_ONE && isFrameworkStruct(tag, 'randomness', 'PerBlockRandomness')
         ? resource
-        : world.resource(address, tag, noteGroup),
+        : world.resource(address, tag, onGroup),
     tableItem: (handle, key) => world.tableItem(handle, key),
   };
 }

@@ -16,7 +16,7 @@ const MAX_REMEMBERED_BYTES = 32 * 1024 * 1024;
 const ENTRY_BYTES = 400;
 
 /** A write of a version that is not stored; without an entry the key has no value. */
-interface Unstored {
+interface UnstoredWrite {
   readonly version: bigint;
   readonly entry: StateEntry | undefined;
 }
@@ -24,7 +24,7 @@ interface Unstored {
 export class RecentState implements StateSource {
   readonly #entries = new Map<string, StateEntry | undefined>();
   /** Writes of versions that are not stored yet, oldest first, by the hash of the key. */
-  readonly #unstored = new Map<string, Unstored[]>();
+  readonly #unstored = new Map<string, UnstoredWrite[]>();
   #bytes = 0;
   readonly #sourceAt: (head: Head) => LedgerSource;
   #stored: LedgerSource;

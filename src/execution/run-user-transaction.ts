@@ -28,11 +28,17 @@ import type { YieldBudget } from '../yield-budget.ts';
 import { authenticationGas, type Signers, signersOf } from './authentication/abstract-accounts.ts';
 import { checkSchemes, pricedSchemes } from './authentication/schemes.ts';
 import { signaturePairs } from './authentication/valid-signatures.ts';
-import { type ChangeSet, chargeChanges, type GasUsed, gasUsed, type Terms } from './charges.ts';
+import {
+  type ChangeSet,
+  type ChargeTerms,
+  chargeChanges,
+  type GasUsed,
+  gasUsed,
+} from './charges.ts';
 import { loadEntryCall } from './entry-call.ts';
 import { gasFailure, intrinsicGas } from './gas-checks.ts';
 import { gasPrices } from './gas-settings.ts';
-import type { ResourcePlaces, SeenModules } from './ledger-world.ts';
+import type { ResourcePlaces, VisibleModules } from './ledger-world.ts';
 import {
   cleanupOf,
   type MultisigCall,
@@ -40,8 +46,8 @@ import {
   readNextPayload,
   validationOf,
 } from './multisig.ts';
-import { assertOfTransaction, type Discarded, outcomeOf } from './outcome.ts';
-import { type Published, publishRequested } from './publish.ts';
+import { assertOfTransaction, type DiscardReason, outcomeOf } from './outcome.ts';
+import { type Publication, publishRequested } from './publish.ts';
 import { type UserPart, userSession } from './sessions.ts';
 import { stateChanges } from './state-changes.ts';
 import { type StorageFees, unpaidMetadata, writesOf } from './storage-fees.ts';
@@ -56,7 +62,7 @@ import {
   isUnpaid,
   prologueFailure,
   prologueOf,
-  type Validated,
+  type ValidationContext,
 } from './validation.ts';
 import { ViewError } from './view-error.ts';
 
@@ -65,7 +71,7 @@ export const ORDERLESS_FLAG = 94;
 const TIME_TAG = frameworkTag('timestamp', 'CurrentTimeMicroseconds');
 
 export interface RunPlace {
-  readonly modules: SeenModules;
+  readonly modules: VisibleModules;
   readonly guard: PruningGuard;
   readonly program: Program;
   readonly places: ResourcePlaces;
@@ -76,7 +82,7 @@ export interface RunPlace {
   readonly index?: number | undefined;
   readonly observer?: RunObserver | undefined;
   /** The state, with resources located through some modules. Rejects with LedgerError if the version is pruned. */
-  openWorld(modules?: SeenModules): MaybePromise<World>;
+  openWorld(modules?: VisibleModules): MaybePromise<World>;
 }
 
 export interface UserTransactionOutput {
@@ -105,7 +111,7 @@ export async function runUserTransaction(
 export async function validate(
   transaction: SignedTransaction,
   place: RunPlace,
-): Promise<Discarded | undefined> {
+): Promise<DiscardReason | undefined> {
   const begun = await begin(transaction, place);
   return 'status' in begun ? begun : begun.refusal();
 }
@@ -113,7 +119,7 @@ export async function validate(
 async function begin(
   transaction: SignedTransaction,
   place: RunPlace,
-): Promise<Execution | Discarded> {
+): Promise<Execution | DiscardReason> {
   const { guard, modules } = place;
   const { raw } = transaction;
   const call = callOf(raw);
@@ -129,12 +135,12 @@ async function begin(
   const isSimulation = place.index === undefined || isUnsigned(transaction);
   const validated = { transaction, facts, nonce, isSimulation, sessionOf, program, world };
   const sizeBytes = place.sizeBytes ?? RawTransaction.encode(raw).length;
-  const refused = (status: StatusName) => ({ status, message: undefined });
+  const discardedFor = (status: StatusName) => ({ status, message: undefined });
   if (hasSignerTwice(facts.sender, facts.secondarySigners)) {
-    return refused('SIGNERS_CONTAIN_DUPLICATES');
+    return discardedFor('SIGNERS_CONTAIN_DUPLICATES');
   }
   const pairs = signaturePairs(transaction);
-  if (pairs === undefined) return refused('INVALID_SIGNATURE');
+  if (pairs === undefined) return discardedFor('INVALID_SIGNATURE');
   try {
     if (place.index !== undefined) await checkSchemes(pairs, world);
   } catch (error) {
@@ -147,28 +153,28 @@ async function begin(
   const gas = new GasMeter(prices.prices, firstGas);
   const terms = { sizeBytes, gasUnitPrice, timeUsecs: await timeOf(world) };
   const intrinsic = intrinsicGas(prices.prices, sizeBytes, pricedSchemes(pairs));
-  const metering = { gas, gasLater: allGas - firstGas, intrinsic, prices, terms };
+  const metering = { gas, gasAfterAuthentication: allGas - firstGas, intrinsic, prices, terms };
   return new Execution(validated, call, place, metering);
 }
 
 interface Metering {
   readonly gas: GasMeter;
   /** Internal gas that is added once the signers are authenticated. */
-  readonly gasLater: number;
+  readonly gasAfterAuthentication: number;
   /** The least internal gas that the transaction uses. */
   readonly intrinsic: number;
   readonly prices: InstructionPrices;
-  readonly terms: Terms;
+  readonly terms: ChargeTerms;
 }
 
 /** One transaction from its prologue to its epilogue. */
 class Execution {
-  readonly #validated: Validated;
+  readonly #validated: ValidationContext;
   readonly #call: UserCall;
   readonly #place: RunPlace;
   readonly #metering: Metering;
 
-  constructor(validated: Validated, call: UserCall, place: RunPlace, metering: Metering) {
+  constructor(validated: ValidationContext, call: UserCall, place: RunPlace, metering: Metering) {
     this.#validated = validated;
     this.#call = call;
     this.#place = place;
@@ -176,7 +182,7 @@ class Execution {
   }
 
   /** Runs only the checks before the function. */
-  async refusal(): Promise<Discarded | undefined> {
+  async refusal(): Promise<DiscardReason | undefined> {
     return this.#validate(this.#firstRun());
   }
 
@@ -184,8 +190,8 @@ class Execution {
     const run = this.#firstRun();
     const refusal = await this.#validate(run);
     if (refusal !== undefined) return discarded(refusal);
-    const { gas, gasLater } = this.#metering;
-    gas.add(gasLater);
+    const { gas, gasAfterAuthentication } = this.#metering;
+    gas.add(gasAfterAuthentication);
     try {
       await this.#beginFunction(run);
       if (this.#call.kind === 'multisig') return await this.#runMultisig(run, this.#call);
@@ -199,7 +205,7 @@ class Execution {
   }
 
   /** Authenticates the signers and runs the prologue. @returns why the transaction is refused */
-  async #validate(run: TransactionRun): Promise<Discarded | undefined> {
+  async #validate(run: TransactionRun): Promise<DiscardReason | undefined> {
     const refusal = await run.authenticate();
     if (refusal !== undefined) return refusal;
     const { gas, intrinsic, terms } = this.#metering;
@@ -244,11 +250,11 @@ class Execution {
       if (!(error instanceof VmError || error instanceof ViewError)) throw error;
       // A failure that says nothing about the transaction ends it.
       await outcomeOf(error, this.#place.modules.lookup);
-      const undone = await this.#begin();
-      if ('status' in undone) return discarded(undone);
-      undone.begin('epilogue');
-      await undone.call(await cleanupOf(undone.machine, call, sender, payload, error));
-      return await this.#finish(undone, NO_FEES, SUCCESS);
+      const rerun = await this.#beginRerun();
+      if ('status' in rerun) return discarded(rerun);
+      rerun.begin('epilogue');
+      await rerun.call(await cleanupOf(rerun.machine, call, sender, payload, error));
+      return await this.#finish(rerun, NO_FEES, SUCCESS);
     }
     const fees = await this.#charge(run);
     await run.call(await cleanupOf(run.machine, call, sender, payload));
@@ -271,10 +277,10 @@ class Execution {
     outcome: Pick<UserTransactionOutput, 'status' | 'message'>,
   ): Promise<UserTransactionOutput> {
     const creation = await accountCreationOf(this.#validated);
-    const undone = await this.#begin();
-    if ('status' in undone) return discarded(undone);
-    if (creation === undefined) return await this.#finish(undone, NO_FEES, outcome, true);
-    const created = await this.#create(undone, creation);
+    const rerun = await this.#beginRerun();
+    if ('status' in rerun) return discarded(rerun);
+    if (creation === undefined) return await this.#finish(rerun, NO_FEES, outcome, true);
+    const created = await this.#create(rerun, creation);
     if ('status' in created) return discarded(created);
     let fees = NO_FEES;
     try {
@@ -295,7 +301,7 @@ class Execution {
   }
 
   /** Another run after its prologue. */
-  async #begin(): Promise<TransactionRun | Discarded> {
+  async #beginRerun(): Promise<TransactionRun | DiscardReason> {
     const run = new TransactionRun(this.#validated, this.#place);
     // Observers only see the first run.
     this.#place.observer?.begin?.(undefined, run.machine.gas);
@@ -303,7 +309,7 @@ class Execution {
   }
 
   /** A run that creates the sender's account, charged for if there is enough gas. */
-  async #create(run: TransactionRun, creation: Call): Promise<TransactionRun | Discarded> {
+  async #create(run: TransactionRun, creation: Call): Promise<TransactionRun | DiscardReason> {
     const { gas, prices } = this.#metering;
     try {
       run.begin('failed', gas, prices);
@@ -312,11 +318,11 @@ class Execution {
       return run;
     } catch (error) {
       if (!(error instanceof VmError)) throw error;
-      const again = await this.#begin();
-      if ('status' in again) return again;
-      again.begin('failed');
-      await again.call(creation);
-      return again;
+      const rerun = await this.#beginRerun();
+      if ('status' in rerun) return rerun;
+      rerun.begin('failed');
+      await rerun.call(creation);
+      return rerun;
     }
   }
 
@@ -346,8 +352,8 @@ async function changesOf(
   place: RunPlace,
 ): Promise<ChangeSet> {
   const effects = await effectsOf(machine);
-  const seen = published && { modules: published.modules, places: new WeakMap() };
-  const changes = await stateChanges(effects, published?.added ?? [], { ...place, ...seen });
+  const newPlace = published && { modules: published.modules, places: new WeakMap() };
+  const changes = await stateChanges(effects, published?.added ?? [], { ...place, ...newPlace });
   return { events: effects.events, changes };
 }
 
@@ -358,13 +364,13 @@ export async function timeOf(world: World): Promise<bigint> {
 }
 
 /** A transaction that would not be committed. */
-function discarded({ status, message }: Discarded): UserTransactionOutput {
+function discarded({ status, message }: DiscardReason): UserTransactionOutput {
   const statusCode = BigInt(STATUS[status]);
   const refused = { kind: 'miscellaneousError', statusCode } as const;
   return { status: refused, message, writes: [], events: [], gasUsed: 0n };
 }
 
-function gatingOf({ transaction, nonce, world }: Validated): StatusName | undefined {
+function gatingOf({ transaction, nonce, world }: ValidationContext): StatusName | undefined {
   const isGated =
     (transaction.raw.payload.kind === 'payload' && !world.isFeatureEnabled(PAYLOAD_V2_FLAG)) ||
     (nonce !== undefined && !world.isFeatureEnabled(ORDERLESS_FLAG));
@@ -382,11 +388,11 @@ const PART_NAMES: Readonly<Record<UserPart, string>> = {
 /** One machine that runs the prologue of a transaction, the transaction, and its epilogue. */
 class TransactionRun {
   readonly machine: Machine;
-  published: Published | undefined;
+  published: Publication | undefined;
   #signers: Signers | undefined;
-  readonly #validated: Validated;
+  readonly #validated: ValidationContext;
 
-  constructor(validated: Validated, { pace: turns, observer }: RunPlace) {
+  constructor(validated: ValidationContext, { pace: turns, observer }: RunPlace) {
     const { program, world } = validated;
     const parts = { program, world, natives: frameworkNative, limits: VIEW_LIMITS };
     const session = validated.sessionOf('prologue');
@@ -412,7 +418,7 @@ class TransactionRun {
   }
 
   /** @returns why the transaction is refused */
-  async authenticate(): Promise<Discarded | undefined> {
+  async authenticate(): Promise<DiscardReason | undefined> {
     const { transaction, facts } = this.#validated;
     try {
       this.#signers = await signersOf(this.machine, transaction, facts);
@@ -426,7 +432,7 @@ class TransactionRun {
   }
 
   /** Checks the transaction. @returns why it is refused */
-  async before(call: UserCall): Promise<Discarded | undefined> {
+  async before(call: UserCall): Promise<DiscardReason | undefined> {
     try {
       await this.call(await prologueOf(this.#validated, this.signers));
       const { facts } = this.#validated;
@@ -446,7 +452,7 @@ class TransactionRun {
    * @param hasFailed whether the transaction has failed already
    * @returns why the transaction is refused
    */
-  async after(gas: GasUsed, hasFailed = false): Promise<Discarded | undefined> {
+  async after(gas: GasUsed, hasFailed = false): Promise<DiscardReason | undefined> {
     this.begin('epilogue');
     try {
       // Published modules may have changed the program.

@@ -62,8 +62,8 @@ export function runView(
     observer?.begin?.('function', machine.gas);
     machine.chargeModule(target.module);
     const charged = mapInOrder(typeArguments, (type) => machine.chargeTypes(type));
-    const given = andThen(charged, () => argumentsOf(machine, view, args, parameters));
-    return andThen(given, (values) =>
+    const argumentValues = andThen(charged, () => argumentsOf(machine, view, args, parameters));
+    return andThen(argumentValues, (values) =>
       andThen(runIn(machine, { function: target, typeArguments, args: values }), (returned) => {
         const meter = new Meter(VIEW_LIMITS);
         const encoded = results.map((layout, index) => encodeValue(layout, returned[index], meter));

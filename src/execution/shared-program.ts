@@ -12,11 +12,13 @@ export class SharedProgram {
 
   constructor(newest: ModuleView) {
     this.#newest = newest;
-    this.program = new Program((id) => andThen(this.#note(id), () => this.#newest.lookup(id)));
+    this.program = new Program((id) =>
+      andThen(this.#recordModule(id), () => this.#newest.lookup(id)),
+    );
   }
 
   /** A missing module may have existed before. */
-  #note({ address, name }: ModuleId): MaybePromise<void> {
+  #recordModule({ address, name }: ModuleId): MaybePromise<void> {
     return andThen(this.#newest.module(address, name), (stored) => {
       const since = stored?.writtenAtVersion ?? this.#newest.version;
       if (since > this.#sinceVersion) this.#sinceVersion = since;
@@ -29,15 +31,15 @@ export class SharedProgram {
    */
   useAt<T>(at: ModuleView, use: (program: Program) => MaybePromise<T>): MaybePromise<T> {
     if (at === this.#newest) return use(this.program);
-    const isOfVersion = (): boolean => this.#sinceVersion <= at.version;
-    const useOwn = (): MaybePromise<T> => use(new Program(at.lookup));
+    const isUsable = (): boolean => this.#sinceVersion <= at.version;
+    const useOwnProgram = (): MaybePromise<T> => use(new Program(at.lookup));
     return andThen(at.hasSameLimitsAs(this.#newest), (isSame) => {
-      if (!isSame || !isOfVersion()) return useOwn();
+      if (!isSame || !isUsable()) return useOwnProgram();
       return settle(
         () => use(this.program),
-        (result) => (isOfVersion() ? result : useOwn()),
+        (result) => (isUsable() ? result : useOwnProgram()),
         (failure) => {
-          if (!isOfVersion()) return useOwn();
+          if (!isUsable()) return useOwnProgram();
           throw failure;
         },
       );

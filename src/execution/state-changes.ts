@@ -15,7 +15,7 @@ import type { PruningGuard } from '../state/pruning-guard.ts';
 import type { StateEntry } from '../store/columns/state-column.ts';
 import type { RunEffects } from '../vm/run-effects.ts';
 import type { YieldBudget } from '../yield-budget.ts';
-import { keyOf, placeIn, type ResourcePlaces, type SeenModules } from './ledger-world.ts';
+import { keyOf, placeIn, type ResourcePlaces, type VisibleModules } from './ledger-world.ts';
 
 interface ChangedGroup {
   readonly key: AccessPathKey;
@@ -40,7 +40,7 @@ export interface StateChange {
 
 interface ChangedPlace {
   readonly guard: Pick<PruningGuard, 'state'>;
-  readonly modules: SeenModules;
+  readonly modules: VisibleModules;
   readonly places: ResourcePlaces;
   readonly pace: YieldBudget;
 }

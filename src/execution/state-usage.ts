@@ -35,7 +35,7 @@ interface UsageCount {
   /** A known count at an earlier version, or at this one. */
   readonly counted?: CountedState | undefined;
   /** Yields to other tasks. It may throw to end the count. */
-  giveTurn?(): Promise<void>;
+  yieldTurn?(): Promise<void>;
 }
 
 /** The usage after a version. */
@@ -47,20 +47,20 @@ export async function stateUsageAt(
     firstVersion = 0n,
     maxVersions = Number.POSITIVE_INFINITY,
     counted,
-    giveTurn = nextTurn,
+    yieldTurn = nextTurn,
   }: UsageCount,
 ): Promise<StateUsage> {
-  const stated = await guard.state(ADDRESS_ONE, USAGE_KEY, version);
+  const recorded = await guard.state(ADDRESS_ONE, USAGE_KEY, version);
   let items = 0n;
   let bytes = 0n;
-  if (stated?.bytes !== undefined) {
-    const reader = new BcsReader(stated.bytes);
+  if (recorded?.bytes !== undefined) {
+    const reader = new BcsReader(recorded.bytes);
     reader.u64();
     items = reader.u64();
     bytes = reader.u64();
   }
   // A version states the size before itself.
-  const since = stated?.version ?? 0n;
+  const since = recorded?.version ?? 0n;
   let first = since > firstVersion ? since : firstVersion;
   if (counted !== undefined && counted.version >= since) {
     ({ items, bytes } = counted.usage);
@@ -68,7 +68,7 @@ export async function stateUsageAt(
   }
   if (version - first >= maxVersions) return { items, bytes };
   for (let at = first; at <= version; at += 1n) {
-    if (at % VERSIONS_PER_TURN === 0n) await giveTurn();
+    if (at % VERSIONS_PER_TURN === 0n) await yieldTurn();
     for (const { key, op } of await writesOf(at)) {
       const before =
         at === 0n ? undefined : await guard.state(undefined, hashedStateKey(key), at - 1n);

@@ -46,8 +46,8 @@ export function storageFees(
     const bytesDeposit = BigInt(keySize(key) + after.length) * perByte;
     if (before.bytes === undefined) {
       fee += perSlot + bytesDeposit;
-      const made = { slotDeposit: perSlot, bytesDeposit, creationTimeUsecs: timeUsecs };
-      metadata.set(keyBytes.toString('hex'), { kind: 'v1', ...made });
+      const deposits = { slotDeposit: perSlot, bytesDeposit, creationTimeUsecs: timeUsecs };
+      metadata.set(keyBytes.toString('hex'), { kind: 'v1', ...deposits });
       continue;
     }
     const paid = old.kind === 'v1' ? old.bytesDeposit : 0n;

@@ -64,11 +64,11 @@ export function factsOf(
 /** Whether nobody signs for one of the signers; only local networks commit such a transaction. */
 export function isUnsigned({ authenticator }: SignedTransaction): boolean {
   if (!('sender' in authenticator)) return false;
-  const isOne = ({ kind }: AccountAuthenticator) => kind === 'noAccount';
-  if (isOne(authenticator.sender)) return true;
+  const hasNoSigner = ({ kind }: AccountAuthenticator) => kind === 'noAccount';
+  if (hasNoSigner(authenticator.sender)) return true;
   if (authenticator.kind === 'singleSender') return false;
-  const isPayer = authenticator.kind === 'feePayer' && isOne(authenticator.feePayer);
-  return isPayer || authenticator.secondarySigners.some(isOne);
+  const isPayer = authenticator.kind === 'feePayer' && hasNoSigner(authenticator.feePayer);
+  return isPayer || authenticator.secondarySigners.some(hasNoSigner);
 }
 
 function gasPayerOf(sender: Address, authenticator: SignedTransaction['authenticator']): Address {

@@ -18,7 +18,7 @@ import type { Session, TransactionFacts, World } from '../vm/world.ts';
 import { isAbstractionEnabled, type Signers } from './authentication/abstract-accounts.ts';
 import type { GasUsed } from './charges.ts';
 import { MULTISIG_MODULE } from './multisig.ts';
-import type { Discarded } from './outcome.ts';
+import type { DiscardReason } from './outcome.ts';
 import type { UserPart } from './sessions.ts';
 import { ViewError } from './view-error.ts';
 
@@ -34,7 +34,7 @@ const NONCE = 0;
 const SEQUENCE_NUMBER = 1;
 
 /** The transaction that the functions validate. */
-export interface Validated {
+export interface ValidationContext {
   readonly transaction: SignedTransaction;
   readonly facts: TransactionFacts;
   readonly nonce: bigint | undefined;
@@ -46,7 +46,7 @@ export interface Validated {
 
 type Form = 'v2' | 'unified' | 'extended' | 'plain';
 
-function formOf({ world }: Validated): Form {
+function formOf({ world }: ValidationContext): Form {
   if (isAbstractionEnabled(world)) {
     return world.isFeatureEnabled(FLAGS.payloadV2) ? 'v2' : 'unified';
   }
@@ -55,7 +55,7 @@ function formOf({ world }: Validated): Form {
 
 /** The call that checks a transaction. Rejects with ViewError on a ledger that has no such function. */
 export async function prologueOf(
-  validated: Validated,
+  validated: ValidationContext,
   { senders: [sender], gasPayer }: Signers,
 ): Promise<Call> {
   const { transaction, facts, nonce, isSimulation, program } = validated;
@@ -115,12 +115,12 @@ export async function accountCreationOf({
   nonce,
   program,
   world,
-}: Validated): Promise<Call | undefined> {
+}: ValidationContext): Promise<Call | undefined> {
   const { raw, authenticator } = transaction;
-  const isMade =
+  const createsAccount =
     world.isFeatureEnabled(DEFAULT_ACCOUNT_FLAG) ||
     (world.isFeatureEnabled(FLAGS.sponsoredAccounts) && authenticator.kind === 'feePayer');
-  if (!isMade || nonce !== undefined || raw.sequenceNumber !== 0n) return undefined;
+  if (!createsAccount || nonce !== undefined || raw.sequenceNumber !== 0n) return undefined;
   if ((await world.resource(raw.sender, ACCOUNT_TAG)) !== undefined) return undefined;
   const module = { address: ADDRESS_ONE, name: 'account' };
   return {
@@ -132,7 +132,7 @@ export async function accountCreationOf({
 
 /** The call that increments the sequence number and takes the fee. */
 export async function epilogueOf(
-  validated: Validated,
+  validated: ValidationContext,
   { senders: [sender], gasPayer }: Signers,
   gas: GasUsed,
 ): Promise<Call> {
@@ -158,7 +158,7 @@ export async function epilogueOf(
 
 /** The call that emits the fee statement; `undefined` if the chain does not emit one. */
 export async function feeStatementOf(
-  { world, program }: Validated,
+  { world, program }: ValidationContext,
   gas: GasUsed,
 ): Promise<Call | undefined> {
   if (!world.isFeatureEnabled(FLAGS.emitFeeStatement)) return undefined;
@@ -181,7 +181,11 @@ function byteVector(bytes: Uint8Array | undefined): ByteVector {
   return new ByteVector(Uint8Array.from(bytes ?? []));
 }
 
-function callOf({ program }: Validated, name: string, args: readonly Value[]): MaybePromise<Call> {
+function callOf(
+  { program }: ValidationContext,
+  name: string,
+  args: readonly Value[],
+): MaybePromise<Call> {
   return andThen(program.module(MODULE), (module) => {
     const found = module.function(name);
     if (found === undefined || found.parameters.length !== args.length) {
@@ -231,10 +235,10 @@ function code(category: number, reason: number): number {
 }
 
 /** Why the check of a transaction failed. @throws the error if it is not about the transaction */
-export function prologueFailure(error: VmError): Discarded {
+export function prologueFailure(error: VmError): DiscardReason {
   const { status, subStatus, location } = error;
-  const isOfPrologue = [MODULE.name, MULTISIG_MODULE.name].includes(location?.module.name ?? '');
-  if (status === 'ABORTED' && subStatus !== undefined && isOfPrologue) {
+  const isFromPrologue = [MODULE.name, MULTISIG_MODULE.name].includes(location?.module.name ?? '');
+  if (status === 'ABORTED' && subStatus !== undefined && isFromPrologue) {
     const known = PROLOGUE_STATUSES.get(Number(subStatus));
     if (known !== undefined) return { status: known, message: undefined };
   }
@@ -242,11 +246,11 @@ export function prologueFailure(error: VmError): Discarded {
 }
 
 /** Why the signers of a transaction could not be authenticated. */
-export function authenticationFailure({ status, text }: VmError): Discarded {
+export function authenticationFailure({ status, text }: VmError): DiscardReason {
   if (status === 'ABORTED') return { status, message: undefined };
   const isOutOfGas = status === 'OUT_OF_GAS';
-  const shown = isOutOfGas ? 'ACCOUNT_AUTHENTICATION_GAS_LIMIT_EXCEEDED' : status;
-  return { status: shown, message: text };
+  const reported = isOutOfGas ? 'ACCOUNT_AUTHENTICATION_GAS_LIMIT_EXCEEDED' : status;
+  return { status: reported, message: text };
 }
 
 /** Whether the epilogue failed because the sender cannot pay. */
@@ -254,11 +258,11 @@ export function isUnpaid({ status, subStatus, location }: VmError): boolean {
   return status === 'ABORTED' && subStatus === CANNOT_PAY && location?.module.name === MODULE.name;
 }
 
-export function epilogueFailure(error: VmError): Discarded {
+export function epilogueFailure(error: VmError): DiscardReason {
   return unexpected('epilogue', error);
 }
 
-function unexpected(what: string, { status, subStatus, text, location }: VmError): Discarded {
+function unexpected(what: string, { status, subStatus, text, location }: VmError): DiscardReason {
   const where = location === undefined ? '' : ` in ${location.module.name}`;
   const why = [status, subStatus, text].filter((part) => part !== undefined).join(' ');
   return {

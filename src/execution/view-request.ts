@@ -70,10 +70,10 @@ export function viewCallOf(request: ViewRequest, lookup: ModuleLookup): MaybePro
           `${functionText(id)}, but got ${typeArguments.length}`,
       );
     }
-    const wanted = parametersOf(plan, typeArguments);
-    unlessRefused(() => checkArgumentCount(wanted, args));
-    return andThen(resolveParameters(wanted, lookup), (parameters) =>
-      unlessRefused(() => ({
+    const parameterTypes = parametersOf(plan, typeArguments);
+    asViewError(() => checkArgumentCount(parameterTypes, args));
+    return andThen(resolveParameters(parameterTypes, lookup), (parameters) =>
+      asViewError(() => ({
         module: id.module,
         name: id.name,
         args: parameters.map(({ type, resolved }, index) =>
@@ -86,7 +86,7 @@ export function viewCallOf(request: ViewRequest, lookup: ModuleLookup): MaybePro
 }
 
 /** @throws ViewError for what is refused */
-function unlessRefused<T>(convert: () => T): T {
+function asViewError<T>(convert: () => T): T {
   try {
     return convert();
   } catch (error) {

@@ -3,7 +3,7 @@
 import { callView, type ViewAnswer } from '../execution/call-view.ts';
 import { largestGasAmount } from '../execution/gas-checks.ts';
 import { gasSchedule, viewPrices } from '../execution/gas-settings.ts';
-import { openWorld, type SeenModules } from '../execution/ledger-world.ts';
+import { openWorld, type VisibleModules } from '../execution/ledger-world.ts';
 import { worldWithSeed } from '../execution/randomness-seed.ts';
 import {
   runUserTransaction,
@@ -273,7 +273,7 @@ export class LedgerView {
   }
 
   /** The state that code sees at a version; all calls at the newest version share one. */
-  #worldOf(modules: SeenModules): MaybePromise<World> {
+  #worldOf(modules: VisibleModules): MaybePromise<World> {
     if (modules !== this.#modules) return openWorld(this.#guard, modules);
     return (
       this.#world ??

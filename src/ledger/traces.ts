@@ -1,6 +1,6 @@
 /** Traces of transactions, call by call: each is run again on the state before it (docs/traces.md). */
 import { execute, infoOf } from '../execution/execute.ts';
-import { openWorld, type SeenModules } from '../execution/ledger-world.ts';
+import { openWorld, type VisibleModules } from '../execution/ledger-world.ts';
 import type { RunPlace, UserTransactionOutput } from '../execution/run-user-transaction.ts';
 import { readSubmitted, simulatedItem } from '../execution/simulated-transaction.ts';
 import { stateUsageAt } from '../execution/state-usage.ts';
@@ -23,7 +23,7 @@ import type { SignedTransaction } from '../move/transactions/user-transaction.ts
 import type { ModuleView } from '../state/module-view.ts';
 import type { PruningGuard } from '../state/pruning-guard.ts';
 import type { LedgerSource } from '../state/source.ts';
-import { LARGE_RUN_BYTES, RunsAtOnce } from '../vm/machine/large-runs.ts';
+import { LARGE_RUN_BYTES, RunSemaphore } from '../vm/machine/large-runs.ts';
 import type { RunObserver } from '../vm/observer.ts';
 import { Program } from '../vm/program/program.ts';
 import type { YieldBudget } from '../yield-budget.ts';
@@ -41,7 +41,7 @@ const MAX_COUNTED_VERSIONS = 100_000;
 /** Each trace may need a hundred MiB. */
 export const MAX_TRACES_AT_ONCE = 2;
 /** Running traces of this process; others wait. */
-export const TRACES = new RunsAtOnce(MAX_TRACES_AT_ONCE);
+export const TRACES = new RunSemaphore(MAX_TRACES_AT_ONCE);
 
 /** Names of transaction kinds in the API. */
 const TYPES: Readonly<Record<Transaction['kind'], string>> = {
@@ -216,11 +216,11 @@ export class Traces {
     const stateUsage = () =>
       stateUsageAt(guard, version - 1n, {
         ...{ writesOf, firstVersion: first, maxVersions: MAX_COUNTED_VERSIONS },
-        giveTurn: () => pace.nextTurn(),
+        yieldTurn: () => pace.nextTurn(),
       });
     return {
       ...{ modules, guard, program, places: new WeakMap(), pace, index },
-      openWorld: (seen: SeenModules = modules) =>
+      openWorld: (seen: VisibleModules = modules) =>
         openWorld(guard, seen, { stateUsage, isForOneRun: true }),
     };
   }

@@ -22,8 +22,8 @@ import {
   columnPages,
   DamageList,
   KEYS_AT_ONCE,
-  noteAbove,
   readEach,
+  reportAbove,
   scanColumn,
   type VerifyContext,
 } from './context.ts';
@@ -50,7 +50,7 @@ export function isPhysicalKey(key: Buffer): boolean {
 
 export interface SavedKeys {
   readonly known: SavedSums;
-  readonly ofState: SavedSums;
+  readonly withState: SavedSums;
   readonly count: number;
   readonly tails: SavedTails;
   readonly tailsUpToHead: SavedTails;
@@ -59,7 +59,7 @@ export interface SavedKeys {
 export class KnownKeys {
   readonly #context: VerifyContext;
   readonly #known: RowSums;
-  readonly #ofState: RowSums;
+  readonly #withState: RowSums;
   readonly #tails: TailCount;
   readonly #tailsUpToHead: TailCount;
   #count: number;
@@ -67,7 +67,7 @@ export class KnownKeys {
   constructor(context: VerifyContext, saved?: SavedKeys) {
     this.#context = context;
     this.#known = new RowSums(context.secret, saved?.known);
-    this.#ofState = new RowSums(context.secret, saved?.ofState);
+    this.#withState = new RowSums(context.secret, saved?.withState);
     this.#tails = new TailCount(saved?.tails);
     this.#tailsUpToHead = new TailCount(saved?.tailsUpToHead);
     this.#count = saved?.count ?? 0;
@@ -76,7 +76,7 @@ export class KnownKeys {
   save(): SavedKeys {
     return {
       known: this.#known.save(),
-      ofState: this.#ofState.save(),
+      withState: this.#withState.save(),
       count: this.#count,
       tails: this.#tails.save(),
       tailsUpToHead: this.#tailsUpToHead.save(),
@@ -84,13 +84,13 @@ export class KnownKeys {
   }
 
   /** Adds a key that has state up to the head and belongs to an account. */
-  addOfState(hash: Buffer, firstVersion: bigint): void {
-    this.#add(this.#ofState, hash, firstVersion);
+  addKeyWithState(hash: Buffer, firstVersion: bigint): void {
+    this.#add(this.#withState, hash, firstVersion);
   }
 
   /** Whether those that have state are the known ones; after `examine`. */
   get areComplete(): boolean {
-    return this.#known.isEqual(ACCOUNT_KEYS, this.#ofState);
+    return this.#known.isEqual(ACCOUNT_KEYS, this.#withState);
   }
 
   /**
@@ -119,19 +119,19 @@ export class KnownKeys {
     if (rows !== this.#tails.count) await this.#compareTails(this.#tailsUpToHead.count);
   }
 
-  /** @param wanted number of rows of the keys up to the head, besides their first ones */
-  async #compareTails(wanted: number): Promise<void> {
+  /** @param expected number of rows of the keys up to the head, besides their first ones */
+  async #compareTails(expected: number): Promise<void> {
     let rows = 0;
     // Damaged rows are reported already.
     const options = { onDamaged: () => undefined };
     for await (const page of columnPages(this.#context, ACCOUNT_KEY_TAILS, options)) {
       for (const row of page) {
-        if (await this.#isTailAbove(row)) noteAbove(this.#context, ACCOUNT_KEY_TAILS, row);
+        if (await this.#isTailAbove(row)) reportAbove(this.#context, ACCOUNT_KEY_TAILS, row);
         else rows += 1;
       }
     }
-    if (rows === wanted) return;
-    const detail = `${rows} rows, keys are made up of ${wanted}: parts of long keys are not attached`;
+    if (rows === expected) return;
+    const detail = `${rows} rows, keys are made up of ${expected}: parts of long keys are not attached`;
     this.#context.damages.column(ACCOUNT_KEY_TAILS, detail);
   }
 
@@ -154,9 +154,9 @@ export class KnownKeys {
    * Looks up each key, when those that have state do not seem to be the known ones. In a pruned ledger it may find
    * nothing: the first write of a key is older than all that is left of it, if it was deleted and written again.
    */
-  async nameDifferences(): Promise<void> {
+  async reportDifferences(): Promise<void> {
     for await (const keys of hashedKeys(this.#context)) await this.#lookUp(keys);
-    await this.#nameUnknown();
+    await this.#reportUnknown();
   }
 
   /** Returns false for a key that only a commit above the head has written. */
@@ -173,13 +173,13 @@ export class KnownKeys {
       return true;
     }
     const { column, place } = placeOf(known);
-    noteAbove(this.#context, column, place);
+    reportAbove(this.#context, column, place);
     return false;
   }
 
   #add(sums: RowSums, hash: Buffer, firstVersion: bigint): void {
-    const stated = this.#isProvable(firstVersion) ? firstVersion : OLD;
-    sums.add(ACCOUNT_KEYS, { partition: hash, order: encodeU64Key(stated) }, NO_VALUE);
+    const version = this.#isProvable(firstVersion) ? firstVersion : OLD;
+    sums.add(ACCOUNT_KEYS, { partition: hash, order: encodeU64Key(version) }, NO_VALUE);
   }
 
   /** Below the cleared versions the first write may be deleted, so its version cannot be checked. */
@@ -222,7 +222,7 @@ export class KnownKeys {
   }
 
   /** Reports state with an unknown key: a part of the keys at a time, so that memory stays bounded. */
-  async #nameUnknown(): Promise<void> {
+  async #reportUnknown(): Promise<void> {
     const context = this.#context;
     const parts = Math.floor(this.#count / MAX_HASHES_AT_ONCE) + 1;
     const partOf = (hash: Buffer) => hash.readUInt32BE(0) % parts;
@@ -268,8 +268,8 @@ class TailCount {
     for (const { key, hash } of keys) {
       if (!isLongKey(key)) continue;
       const segments = rowsOfKey(key, hash).map(keyText);
-      const isOfBefore = (segment: string, level: number) => this.#previous[level] === segment;
-      this.count += segments.filter((one, level) => level > 0 && !isOfBefore(one, level)).length;
+      const isShared = (segment: string, level: number) => this.#previous[level] === segment;
+      this.count += segments.filter((one, level) => level > 0 && !isShared(one, level)).length;
       this.#previous = segments;
     }
   }

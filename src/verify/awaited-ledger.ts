@@ -6,10 +6,10 @@ import type { StoreReader } from '../store/store.ts';
 import { StoreError } from '../store/store-error.ts';
 
 /** How long a reader waits until its server has what another reader has seen, in milliseconds. */
-const AWAITED_LIMIT_MS = 30_000;
-const LOOK_INTERVAL_MS = 50;
+const CATCH_UP_LIMIT_MS = 30_000;
+const POLL_INTERVAL_MS = 50;
 
-interface SeenLedger {
+interface LedgerPosition {
   readonly head: Pick<Head, 'version' | 'oldestVersion'>;
   readonly clearedBelow: bigint;
 }
@@ -21,21 +21,24 @@ interface SeenLedger {
  */
 export async function awaitLedger(
   store: StoreReader,
-  seen: SeenLedger,
-  limitMs = AWAITED_LIMIT_MS,
+  position: LedgerPosition,
+  limitMs = CATCH_UP_LIMIT_MS,
 ): Promise<void> {
   const endMs = performance.now() + limitMs;
-  while (await isBehind(store, seen)) {
+  while (await isBehind(store, position)) {
     if (performance.now() >= endMs) {
-      const { version } = seen.head;
+      const { version } = position.head;
       const message = `the server lacks what another one has up to version ${version}: wait until it has caught up`;
       throw new StoreError('store_behind', message);
     }
-    await sleep(LOOK_INTERVAL_MS);
+    await sleep(POLL_INTERVAL_MS);
   }
 }
 
-async function isBehind(store: StoreReader, { head, clearedBelow }: SeenLedger): Promise<boolean> {
+async function isBehind(
+  store: StoreReader,
+  { head, clearedBelow }: LedgerPosition,
+): Promise<boolean> {
   const found = await readHead(store);
   if (found === undefined) return true;
   if (found.version < head.version || found.oldestVersion < head.oldestVersion) return true;

@@ -30,8 +30,8 @@ import {
   columnPages,
   DamageList,
   KEYS_AT_ONCE,
-  noteAbove,
   readEach,
+  reportAbove,
   type VerifyContext,
 } from './context.ts';
 
@@ -60,9 +60,9 @@ export class BalancesInState {
       const coin = coins.get(coinName(owner, metadata));
       const object = objects[index];
       if (coin === undefined && object === undefined) return undefined;
-      const [ofCoin, ofObject] = [coin?.version ?? 0n, object?.version ?? 0n];
+      const [coinVersion, objectVersion] = [coin?.version ?? 0n, object?.version ?? 0n];
       return {
-        version: ofCoin > ofObject ? ofCoin : ofObject,
+        version: coinVersion > objectVersion ? coinVersion : objectVersion,
         coin: coin === undefined ? 0n : coin.change.amount,
         fungible: object === undefined ? 0n : object.change.amount,
       };
@@ -133,17 +133,17 @@ export class BalanceKeys {
   /** @param keys physical ones of accounts */
   async check(keys: readonly Buffer[]): Promise<void> {
     const { damages } = this.#context;
-    const ofBalances = keys.filter((key) => balancePathOf(key) !== undefined);
+    const balanceKeys = keys.filter((key) => balancePathOf(key) !== undefined);
     const read = (some: readonly Buffer[]) => this.#balances.newestWrites(some);
-    const writes = (await readEach(damages, ofBalances, read)).map((found) => found?.[0]);
-    const held = await this.#holdersOf(writes.filter((write) => write !== undefined));
-    const rows = await readEach(damages, held, (some) =>
+    const writes = (await readEach(damages, balanceKeys, read)).map((found) => found?.[0]);
+    const holders = await this.#holdersOf(writes.filter((write) => write !== undefined));
+    const rows = await readEach(damages, holders, (some) =>
       this.#context.store.getMany(
         BALANCES,
         some.map(({ holder }) => BALANCE.keyOf(holder)),
       ),
     );
-    for (const [index, { holder, version }] of held.entries()) {
+    for (const [index, { holder, version }] of holders.entries()) {
       const found = rows[index];
       if (found === undefined || found[0] !== undefined) continue;
       const detail = 'missing: state has an amount that belongs here';
@@ -151,25 +151,25 @@ export class BalanceKeys {
     }
   }
 
-  async #holdersOf(writes: readonly BalanceWrite[]): Promise<readonly HeldVersion[]> {
+  async #holdersOf(writes: readonly BalanceWrite[]): Promise<readonly HolderVersion[]> {
     const { damages, store } = this.#context;
-    const held: HeldVersion[] = [];
-    const nameless: { readonly address: Buffer; readonly version: bigint }[] = [];
+    const holders: HolderVersion[] = [];
+    const unresolved: { readonly address: Buffer; readonly version: bigint }[] = [];
     for (const { change, version } of writes) {
       const holder = change.kind === 'coinStore' ? change : change.holder;
-      if (holder !== undefined) held.push({ holder, version });
-      else if (change.kind === 'objectGroup') nameless.push({ address: change.address, version });
+      if (holder !== undefined) holders.push({ holder, version });
+      else if (change.kind === 'objectGroup') unresolved.push({ address: change.address, version });
     }
-    const known = await readEach(damages, nameless, (some) => primaryStores(store, some));
-    for (const [index, { version }] of nameless.entries()) {
+    const known = await readEach(damages, unresolved, (some) => primaryStores(store, some));
+    for (const [index, { version }] of unresolved.entries()) {
       const holder = known[index]?.[0];
-      if (holder !== undefined) held.push({ holder, version });
+      if (holder !== undefined) holders.push({ holder, version });
     }
-    return held;
+    return holders;
   }
 }
 
-interface HeldVersion {
+interface HolderVersion {
   readonly holder: BalanceHolder;
   readonly version: bigint;
 }
@@ -220,7 +220,7 @@ async function checkRows(
   for (const row of rows) {
     const balance = damages.decodedNow(() => BALANCE.decode(row, row.value));
     if (balance === undefined) continue;
-    if (balance.version > view.head.version) noteAbove(context, BALANCES, row);
+    if (balance.version > view.head.version) reportAbove(context, BALANCES, row);
     else {
       const { partition: owner, order: metadata } = row;
       const address = primaryStoreOf(owner, metadata);
@@ -229,7 +229,7 @@ async function checkRows(
   }
   const holders = await readEach(damages, visible, (some) => primaryStores(store, some));
   // Keys and state that cannot be read are reported already.
-  const due = await readEach(new DamageList(), visible, (some) => balances.of(some));
+  const expected = await readEach(new DamageList(), visible, (some) => balances.of(some));
   for (const [index, one] of visible.entries()) {
     const holder = holders[index];
     if (holder !== undefined && holder[0] === undefined) {
@@ -237,7 +237,7 @@ async function checkRows(
       const key = PRIMARY_STORE.keyOf(one.address);
       damages.row(PRIMARY_STORES, key, detail, one.balance.version);
     }
-    const found = due[index];
+    const found = expected[index];
     if (found !== undefined) compareBalance(context, one, found[0]);
   }
 }
@@ -252,9 +252,9 @@ interface RowWithBalance extends BalanceHolder {
 function compareBalance(
   { damages }: VerifyContext,
   { row, balance }: RowWithBalance,
-  due: StoredBalance | undefined,
+  expected: StoredBalance | undefined,
 ): void {
-  const { version, coin, fungible } = due ?? { version: 0n, coin: 0n, fungible: 0n };
+  const { version, coin, fungible } = expected ?? { version: 0n, coin: 0n, fungible: 0n };
   const faults: string[] = [];
   if (balance.version < version) {
     faults.push(`it is of version ${balance.version}, state was written at ${version}`);

@@ -18,7 +18,7 @@ import {
 } from '../store/columns/columns.ts';
 import { isBareState } from '../store/columns/head.ts';
 import { decodeBucketKey, encodeBucketKey } from '../store/columns/order-key.ts';
-import { DamageList, noteAbove, scanColumn, type VerifyContext } from './context.ts';
+import { DamageList, reportAbove, scanColumn, type VerifyContext } from './context.ts';
 import { RowSums } from './row-sums.ts';
 
 export async function verifyBlocks(context: VerifyContext): Promise<void> {
@@ -27,7 +27,7 @@ export async function verifyBlocks(context: VerifyContext): Promise<void> {
   const { count, newest, oldest } = await checkHeights(context, byHeight);
   const countByVersion = await checkBlocksByVersion(context, byVersion);
   if (!byHeight.isEqual(BLOCKS_BY_HEIGHT, byVersion)) {
-    await nameLonelyBlocks(context);
+    await reportUnpairedBlocks(context);
     if (count !== countByVersion) {
       const detail = `${countByVersion} blocks, ${BLOCKS_BY_HEIGHT.name} has ${count}`;
       context.damages.column(BLOCKS_BY_VERSION, detail);
@@ -62,7 +62,7 @@ async function checkHeights(context: VerifyContext, rows: RowSums) {
     const block = await damages.decoded(() => BLOCK_BY_HEIGHT.decode(row, row.value));
     if (block === undefined) continue;
     if (block.firstVersion > view.head.version) {
-      noteAbove(context, BLOCKS_BY_HEIGHT, row);
+      reportAbove(context, BLOCKS_BY_HEIGHT, row);
       continue;
     }
     count += 1n;
@@ -111,7 +111,7 @@ async function checkBlocksByVersion(context: VerifyContext, rows: RowSums): Prom
   for await (const row of scanColumn(context, BLOCKS_BY_VERSION)) {
     const version = decodeBucketKey(row.partition, row.order);
     if (version > context.view.head.version) {
-      noteAbove(context, BLOCKS_BY_VERSION, row);
+      reportAbove(context, BLOCKS_BY_VERSION, row);
       continue;
     }
     count += 1n;
@@ -124,28 +124,28 @@ async function checkBlocksByVersion(context: VerifyContext, rows: RowSums): Prom
 }
 
 /** Names the blocks that one of the two columns has and the other has not. */
-async function nameLonelyBlocks(context: VerifyContext): Promise<void> {
+async function reportUnpairedBlocks(context: VerifyContext): Promise<void> {
   const { damages, store, view } = context;
   // Rows that cannot be read or do not decode are reported already.
-  const quiet = new DamageList();
+  const unreported = new DamageList();
   for await (const row of scanColumn(context, BLOCKS_BY_HEIGHT)) {
-    const block = quiet.decodedNow(() => BLOCK_BY_HEIGHT.decode(row, row.value));
+    const block = unreported.decodedNow(() => BLOCK_BY_HEIGHT.decode(row, row.value));
     if (block === undefined || block.firstVersion > view.head.version) continue;
-    const twin = encodeBucketKey(block.firstVersion);
-    const other = await quiet.decoded(async () =>
-      store.get(BLOCKS_BY_VERSION, twin.partition, twin.order),
+    const counterpart = encodeBucketKey(block.firstVersion);
+    const other = await unreported.decoded(async () =>
+      store.get(BLOCKS_BY_VERSION, counterpart.partition, counterpart.order),
     );
     if (other?.equals(row.value) === true) continue;
     const detail = `${BLOCKS_BY_HEIGHT.name} has another block ${block.height} here`;
-    damages.row(BLOCKS_BY_VERSION, twin, detail, block.firstVersion);
+    damages.row(BLOCKS_BY_VERSION, counterpart, detail, block.firstVersion);
   }
   for await (const row of scanColumn(context, BLOCKS_BY_VERSION)) {
-    const block = quiet.decodedNow(() => BLOCK_BY_VERSION.decode(row, row.value));
+    const block = unreported.decodedNow(() => BLOCK_BY_VERSION.decode(row, row.value));
     const version = decodeBucketKey(row.partition, row.order);
     if (block === undefined || version > view.head.version) continue;
-    const twin = encodeBucketKey(block.height);
-    const other = await quiet.decoded(async () =>
-      store.get(BLOCKS_BY_HEIGHT, twin.partition, twin.order),
+    const counterpart = encodeBucketKey(block.height);
+    const other = await unreported.decoded(async () =>
+      store.get(BLOCKS_BY_HEIGHT, counterpart.partition, counterpart.order),
     );
     if (block.firstVersion === version && other?.equals(row.value) === true) continue;
     damages.row(BLOCKS_BY_VERSION, row, `${BLOCKS_BY_HEIGHT.name} has no such block`, version);
@@ -167,7 +167,7 @@ async function checkEpochs(context: VerifyContext): Promise<void> {
     if (lastVersion <= head.version) addFound(context, EPOCHS, row, lastVersion);
     if (lastVersion < from) continue;
     if (lastVersion > head.version) {
-      noteAbove(context, EPOCHS, row);
+      reportAbove(context, EPOCHS, row);
       continue;
     }
     if (epoch !== expected) {

@@ -94,7 +94,7 @@ const STEPS: readonly (readonly [what: string, step: Step])[] = [
     'known keys',
     async ({ keys, report }) => {
       report.areKeysKnown = keys.areComplete;
-      if (!report.areKeysKnown) await keys.nameDifferences();
+      if (!report.areKeysKnown) await keys.reportDifferences();
     },
   ],
 ];
@@ -122,9 +122,9 @@ export async function examineColumns(
     await run(
       { context, keys, report, onRows },
       index === first ? saved?.within : undefined,
-      (within) => saver.offer(context, () => stateAt(index, within())),
+      (within) => saver.saveIfDue(context, () => stateAt(index, within())),
     );
-    saver.offer(context, () => stateAt(index + 1), index + 1 === STEPS.length);
+    saver.saveIfDue(context, () => stateAt(index + 1), index + 1 === STEPS.length);
   }
   return report;
 }
@@ -132,7 +132,7 @@ export async function examineColumns(
 async function examineEngine({ damages, store }: VerifyContext, onRows: OnRows): Promise<void> {
   const onBlocks = ({ name }: Column, done: number): void => onRows(`index of ${name}`, done);
   for (const { column, detail, isOfPages } of (await store.examine?.(onBlocks)) ?? []) {
-    damages.add({ column: column.name, detail, isOfIndex: true, isOfEngine: isOfPages });
+    damages.add({ column: column.name, detail, isIndexDamage: true, isEngineFailure: isOfPages });
   }
 }
 

@@ -23,11 +23,11 @@ export interface Damage {
   readonly version?: bigint | undefined;
   readonly detail: string;
   /** Whether the engine cannot walk its own pages there: writing to them is not safe. */
-  readonly isOfEngine?: boolean | undefined;
+  readonly isEngineFailure?: boolean | undefined;
   /** Whether it is in what the engine stores besides rows, and can mend. */
-  readonly isOfIndex?: boolean | undefined;
+  readonly isIndexDamage?: boolean | undefined;
   /** Whether it is a row of a version above the head. */
-  readonly isAbove?: boolean | undefined;
+  readonly isAboveHead?: boolean | undefined;
   /** Whether it is a row of the indexes of transactions, of a version that pruning has cleared. */
   readonly isCleared?: boolean | undefined;
 }
@@ -64,8 +64,8 @@ export class DamageList implements ListedDamages {
   }
 
   failure({ name }: Column, what: string, error: StoreError): void {
-    const isOfEngine = !(error instanceof RowDamagedError);
-    this.add({ column: name, detail: `${what}: ${error.message}`, isOfEngine });
+    const isEngineFailure = !(error instanceof RowDamagedError);
+    this.add({ column: name, detail: `${what}: ${error.message}`, isEngineFailure });
   }
 
   row(column: Column, key: RowKey, detail: string, version?: bigint): void {
@@ -125,9 +125,9 @@ export interface ColumnRead {
   digest: RowsDigest | undefined;
 }
 
-export function noteAbove({ above }: VerifyContext, column: Column, row: RowKey): void {
+export function reportAbove({ above }: VerifyContext, column: Column, row: RowKey): void {
   const detail = 'it is above the head, and nobody is committing';
-  above.add({ column: column.name, key: keyText(row), detail, isAbove: true });
+  above.add({ column: column.name, key: keyText(row), detail, isAboveHead: true });
 }
 
 /** All rows of a column in order. Reports unreadable rows, and continues as far as the engine can. */
@@ -217,7 +217,7 @@ export class RowCursor {
     if (!context.digests.has(column)) this.#pages = columnPages(context, column, options);
   }
 
-  /** The next row; `undefined`: ask `settle`. */
+  /** The next row; `undefined`: call `loadRow`. */
   get row(): ScannedRow | undefined {
     return this.#page[this.#at];
   }
@@ -227,7 +227,7 @@ export class RowCursor {
   }
 
   /** After it `row` is the next row; `undefined` at the end. */
-  async settle(): Promise<void> {
+  async loadRow(): Promise<void> {
     while (this.#at >= this.#page.length) {
       const { value, done } = (await this.#pages?.next()) ?? END;
       if (done === true) return;
@@ -254,9 +254,9 @@ export async function readEach<Key, Found>(
   } catch (error) {
     if (!(error instanceof RowDamagedError)) throw error;
   }
-  const each: ([Found] | undefined)[] = [];
+  const results: ([Found] | undefined)[] = [];
   for (const key of keys) {
-    each.push(await damages.decoded(async () => [(await readMany([key]))[0]!] as [Found]));
+    results.push(await damages.decoded(async () => [(await readMany([key]))[0]!] as [Found]));
   }
-  return each;
+  return results;
 }

@@ -30,7 +30,7 @@ import { WRITES_OF_VERSION } from '../store/columns/version-writes-column.ts';
 import { compareRowKeys } from '../store/store.ts';
 import type { ChunkKey } from '../store/write/chunk-rows.ts';
 import { DamageList, scanColumn, type VerifyContext } from './context.ts';
-import { type MadeVersion, makeVersion } from './made-rows.ts';
+import { type DerivedVersion, deriveVersion } from './derived-version.ts';
 import { isDeletion } from './versions.ts';
 
 /** The version of a row of each column whose rows are compared by sums. @throws RowDamagedError */
@@ -47,7 +47,7 @@ const VERSION_OF = new Map<Column, (row: ScannedRow) => bigint>([
 export const SUMMED_COLUMNS: readonly Column[] = [...VERSION_OF.keys()];
 
 /** @param areKeysKnown false: keys of written state may be missing, too */
-export async function nameDifferences(
+export async function reportDifferences(
   context: VerifyContext,
   columns: readonly Column[],
   areKeysKnown: boolean,
@@ -56,9 +56,9 @@ export async function nameDifferences(
   if (columns.length === 0 && areKeysKnown) return;
   const differences = new Differences(context, columns, areKeysKnown);
   for (let version = progress.clearedBelow; version <= view.head.version; version += 1n) {
-    await differences.nameMissing(version);
+    await differences.reportMissing(version);
   }
-  for (const column of columns) await differences.nameUnwritten(column);
+  for (const column of columns) await differences.reportUnwritten(column);
 }
 
 class Differences {
@@ -75,16 +75,16 @@ class Differences {
   }
 
   /** Reports rows that a version made and that are missing, or have another value. */
-  async nameMissing(version: bigint): Promise<void> {
-    const made = await this.#madeBy(version);
+  async reportMissing(version: bigint): Promise<void> {
+    const derived = await this.#deriveVersion(version);
     // Begun together: on an engine in another process each read is a round trip.
-    if (made === undefined) {
+    if (derived === undefined) {
       const keys = this.#columns.includes(STATE) ? await this.#recordedState(version) : [];
       await Promise.all(keys.map((key) => this.#findRecorded(version, key)));
       return;
     }
-    const rows = made.rows.filter(({ column }) => this.#columns.includes(column));
-    const keys = this.#areKeysKnown ? [] : made.keys;
+    const rows = derived.rows.filter(({ column }) => this.#columns.includes(column));
+    const keys = this.#areKeysKnown ? [] : derived.keys;
     await Promise.all([
       ...rows.map((row) => this.#compare(version, row)),
       ...keys.map((key) => this.#findKey(version, key)),
@@ -92,7 +92,7 @@ class Differences {
   }
 
   /** Reports rows that no version made. */
-  async nameUnwritten(column: Column): Promise<void> {
+  async reportUnwritten(column: Column): Promise<void> {
     const { damages, progress, view } = this.#context;
     const versionOf = VERSION_OF.get(column)!;
     for await (const row of scanColumn(this.#context, column)) {
@@ -101,8 +101,8 @@ class Differences {
       if (version === undefined) continue;
       if (version < progress.clearedBelow || version > view.head.version) continue;
       const keys = await this.#keysOf(version);
-      const isMade = keys.some((key) => key.column === column && compareRowKeys(key, row) === 0);
-      if (!isMade) damages.row(column, row, 'its version did not write it', version);
+      const isWritten = keys.some((key) => key.column === column && compareRowKeys(key, row) === 0);
+      if (!isWritten) damages.row(column, row, 'its version did not write it', version);
     }
   }
 
@@ -156,14 +156,14 @@ class Differences {
 
   /** The keys of the rows that a version wrote, as far as its transaction and its record tell. */
   async #allKeys(version: bigint): Promise<readonly ColumnKey[]> {
-    const made = await this.#madeBy(version);
+    const derived = await this.#deriveVersion(version);
     const events = (await this.#recordedWrites(version))?.events ?? [];
     const eventKeys = events.map((event) => ({
       column: EVENTS,
       partition: encodeStreamId(event),
       order: encodeU64Key(event.sequenceNumber),
     }));
-    return [...(made?.rows ?? (await this.#recordedState(version))), ...eventKeys];
+    return [...(derived?.rows ?? (await this.#recordedState(version))), ...eventKeys];
   }
 
   async #recordedState(version: bigint): Promise<readonly ColumnKey[]> {
@@ -177,14 +177,14 @@ class Differences {
   }
 
   /** What cannot be read or does not decode was reported when the version was examined. */
-  async #madeBy(version: bigint): Promise<MadeVersion | undefined> {
+  async #deriveVersion(version: bigint): Promise<DerivedVersion | undefined> {
     const { identity, store } = this.#context;
     if (!identity.keepsTransactions) return undefined;
-    const quiet = new DamageList();
+    const unreported = new DamageList();
     const key = encodeBucketKey(version);
     const read = async () => store.get(TRANSACTIONS, key.partition, key.order);
-    const bytes = await quiet.decoded(read);
-    return bytes && makeVersion(quiet, identity, version, key, bytes);
+    const bytes = await unreported.decoded(read);
+    return bytes && deriveVersion(unreported, identity, version, key, bytes);
   }
 }
 

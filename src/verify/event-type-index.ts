@@ -16,23 +16,23 @@ import { decodeU64Key, encodeBucketKey } from '../store/columns/order-key.ts';
 import { rowsBetween } from '../store/store.ts';
 import { isDamaged } from '../store/store-error.ts';
 import { EventTypeIndex, type MadeWindow } from '../store/write/event-type-index.ts';
-import { DamageList, noteAbove, scanColumn, type VerifyContext } from './context.ts';
+import { DamageList, reportAbove, scanColumn, type VerifyContext } from './context.ts';
 
 export class EventTypeExaminer {
   readonly #context: VerifyContext;
   #types = new EventTypeIndex();
   #windowEnd = -1n;
-  #reached: bigint;
+  #compared: bigint;
 
-  /** @param reached rows that the continued run had compared */
-  constructor(context: VerifyContext, reached = 0n) {
+  /** @param compared rows that the continued run had compared */
+  constructor(context: VerifyContext, compared = 0n) {
     this.#context = context;
-    this.#reached = reached;
+    this.#compared = compared;
   }
 
   /** Rows that were compared with the events of their windows. */
-  get reached(): bigint {
-    return this.#reached;
+  get compared(): bigint {
+    return this.#compared;
   }
 
   /** Takes the module events up to the head, in their order. @param typeTag BCS */
@@ -46,7 +46,7 @@ export class EventTypeExaminer {
 
   async finish(): Promise<void> {
     await this.endWindow();
-    if ((await this.#countRows()) !== this.#reached) await this.#nameUnwrittenRows();
+    if ((await this.#countRows()) !== this.#compared) await this.#reportUnwrittenRows();
   }
 
   /** Compares the rows of the window that has ended. */
@@ -55,25 +55,25 @@ export class EventTypeExaminer {
     this.#types = new EventTypeIndex();
     const keys = windows.map((window) => TYPE_WINDOW.keyOf(window));
     const values = await this.#context.store.getMany(EVENT_TYPES, keys);
-    for (const [index, made] of windows.entries()) {
-      await this.#compareRow(made, values[index]);
+    for (const [index, window] of windows.entries()) {
+      await this.#compareRow(window, values[index]);
     }
   }
 
-  async #compareRow(made: MadeWindow, value: Buffer | undefined): Promise<void> {
+  async #compareRow(window: MadeWindow, value: Buffer | undefined): Promise<void> {
     const { damages } = this.#context;
-    const key = TYPE_WINDOW.keyOf(made);
+    const key = TYPE_WINDOW.keyOf(window);
     if (value === undefined) {
-      damages.row(EVENT_TYPES, key, 'it is missing', made.start);
+      damages.row(EVENT_TYPES, key, 'it is missing', window.start);
       return;
     }
-    this.#reached += 1n;
-    const stored = await damages.decoded(() => TYPE_WINDOW.decode(key, value), made.start);
+    this.#compared += 1n;
+    const stored = await damages.decoded(() => TYPE_WINDOW.decode(key, value), window.start);
     if (stored === undefined) return;
-    const visible = this.#upToHead(made.start, stored);
-    if (visible.count < stored.count) noteAbove(this.#context, EVENT_TYPES, key);
-    if (visible.equals(made.versions)) return;
-    damages.row(EVENT_TYPES, key, 'it does not name the versions of its events', made.start);
+    const visible = this.#upToHead(window.start, stored);
+    if (visible.count < stored.count) reportAbove(this.#context, EVENT_TYPES, key);
+    if (visible.equals(window.versions)) return;
+    damages.row(EVENT_TYPES, key, 'it does not name the versions of its events', window.start);
   }
 
   #upToHead(start: bigint, versions: WindowVersions): WindowVersions {
@@ -86,14 +86,14 @@ export class EventTypeExaminer {
     const { version } = this.#context.view.head;
     let rows = 0n;
     for await (const row of scanColumn(this.#context, EVENT_TYPES)) {
-      if (decodeU64Key(row.order) > version) noteAbove(this.#context, EVENT_TYPES, row);
+      if (decodeU64Key(row.order) > version) reportAbove(this.#context, EVENT_TYPES, row);
       else rows += 1n;
     }
     return rows;
   }
 
   /** Reports the rows that no event belongs to: not even the first version that they name has one of the type. */
-  async #nameUnwrittenRows(): Promise<void> {
+  async #reportUnwrittenRows(): Promise<void> {
     const { damages, view } = this.#context;
     for await (const row of scanColumn(this.#context, EVENT_TYPES)) {
       const start = decodeU64Key(row.order);
@@ -101,7 +101,7 @@ export class EventTypeExaminer {
       const versions = await damages.decoded(() => TYPE_WINDOW.decode(row, row.value), start);
       if (versions === undefined) continue;
       const [place] = this.#upToHead(start, versions).places();
-      if (place === undefined) noteAbove(this.#context, EVENT_TYPES, row);
+      if (place === undefined) reportAbove(this.#context, EVENT_TYPES, row);
       else if (!(await this.#isWritten(row, start + BigInt(place)))) {
         damages.row(EVENT_TYPES, row, 'no event is of its type and window', start);
       }

@@ -3,7 +3,7 @@
  */
 import { EVENTS, type ScannedRow } from '../store/columns/columns.ts';
 import { decodeEventRow, decodeStreamId, type StoredEvent } from '../store/columns/event-column.ts';
-import { columnPages, noteAbove, type VerifyContext } from './context.ts';
+import { columnPages, reportAbove, type VerifyContext } from './context.ts';
 
 /** The stream and the event before the next row. */
 export interface SavedEvents {
@@ -38,7 +38,7 @@ export async function verifyEvents(
         continue;
       }
       if (event.version > view.head.version) {
-        noteAbove(context, EVENTS, row);
+        reportAbove(context, EVENTS, row);
         continue;
       }
       if (event.version >= progress.clearedBelow) found.add(EVENTS, row, row.value);

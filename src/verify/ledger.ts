@@ -20,7 +20,7 @@ import {
   type ListedDamages,
   type VerifyContext,
 } from './context.ts';
-import { nameDifferences, SUMMED_COLUMNS } from './differences.ts';
+import { reportDifferences, SUMMED_COLUMNS } from './differences.ts';
 import { newSecret, RowSums, type SavedSums } from './row-sums.ts';
 import {
   findingsOf,
@@ -42,7 +42,7 @@ export interface VerifyReport {
   readonly damages: readonly Damage[];
   readonly damageCount: number;
   /** Whether the ledger was pruned meanwhile: apparent damage may then be pruned data. */
-  readonly prunedMeanwhile: boolean;
+  readonly wasPruned: boolean;
   readonly hashedVersions: bigint;
   /** The version at which the root of the state was compared; `undefined` if no recent transaction info states one. */
   readonly stateRootVersion: bigint | undefined;
@@ -103,9 +103,9 @@ export interface VersionsReport {
   /** Rows above the head; nothing when it has moved. */
   readonly above: ListedDamages;
   /** The rows that versions say there are. */
-  readonly made: SavedSums;
+  readonly expectedSums: SavedSums;
   /** False if a version did not say it. */
-  readonly hasMadeAll: boolean;
+  readonly isComplete: boolean;
   readonly digests: readonly SavedDigest[];
 }
 
@@ -131,7 +131,8 @@ export async function verifyLedger(
     saveIntervalMs: saving?.intervalMs,
   };
   const examine: ExamineVersions =
-    examineVersions ?? ((asked, save) => verifyVersionsOf(store, asked, onProgress, save));
+    examineVersions ??
+    ((versionsRequest, save) => verifyVersionsOf(store, versionsRequest, onProgress, save));
   const saver = new PartSaver(saving && saves.of('columns'), saving?.intervalMs);
   const onRows = (what: string, done: number) => onProgress({ what, done });
   const [versions, { stateRootVersion, areKeysKnown }] = await Promise.all([
@@ -142,17 +143,17 @@ export async function verifyLedger(
   damages.addAll(versions.damages);
   damages.addAll(context.damages);
   context.above.addAll(versions.above);
-  const whole = { ...context, damages };
+  const reportContext = { ...context, damages };
   for (const [column, digest] of readDigests(versions.digests)) context.digests.set(column, digest);
-  await compareSums(whole, versions, areKeysKnown);
+  await compareSums(reportContext, versions, areKeysKnown);
   // Columns that no check reads are read here, for the digests.
   for (const column of COLUMNS) {
-    if (!context.digests.has(column)) for await (const _ of columnPages(whole, column));
+    if (!context.digests.has(column)) for await (const _ of columnPages(reportContext, column));
   }
-  await saves.settle();
+  await saves.flush();
   const now = await openHead(store);
   if (now.version === head.version) damages.addAll(context.above);
-  const prunedMeanwhile =
+  const wasPruned =
     (await readPruneProgress(store)).clearedBelow !== clearedBelow ||
     now.oldestVersion !== head.oldestVersion;
   return {
@@ -162,7 +163,7 @@ export async function verifyLedger(
     ),
     damages: damages.listed,
     damageCount: damages.count,
-    prunedMeanwhile,
+    wasPruned,
     hashedVersions: context.identity.keepsTransactions ? head.version + 1n - clearedBelow : 0n,
     stateRootVersion,
     laterVersions: now.version - head.version,
@@ -196,13 +197,13 @@ class Saves {
   }
 
   async #save(part: Partial<SavedRun>, damages: readonly Damage[]): Promise<void> {
-    await this.#damagedRows.note(damages);
+    await this.#damagedRows.record(damages);
     this.#run = { ...this.#run, ...part, damagedRows: this.#damagedRows.all };
     this.#onSave?.(this.#run);
   }
 
   /** Waits for the last one. @throws what a save has failed with */
-  async settle(): Promise<void> {
+  async flush(): Promise<void> {
     await this.#last;
   }
 }
@@ -242,10 +243,10 @@ export async function verifyVersionsOf(
   await awaitLedger(store, { head, clearedBelow });
   const context = await contextOf(store, head, request, part, () => undefined);
   const saver = new PartSaver(saveIntervalMs === undefined ? undefined : onSave, saveIntervalMs);
-  const made = new RowSums(request.secret, state?.made);
+  const expectedSums = new RowSums(request.secret, state?.expectedSums);
   const onVersions = (done: number) => onProgress({ what: 'versions', done });
-  const run = { made, saver, saved: state, onVersions };
-  const hasMadeAll = await verifyVersions(context, run);
+  const run = { expectedSums, saver, saved: state, onVersions };
+  const isComplete = await verifyVersions(context, run);
   const { damages, digests } = context;
   // The head that who asks reads at the end may be that of a server that is behind.
   const isAtHead = (await openHead(store)).version === head.version;
@@ -253,28 +254,28 @@ export async function verifyVersionsOf(
   const report = {
     damages: { listed: damages.listed, count: damages.count },
     above: { listed: above.listed, count: above.count },
-    made: made.save(),
-    hasMadeAll,
+    expectedSums: expectedSums.save(),
+    isComplete,
     digests: savedDigests(digests),
   };
-  saver.offer(context, () => ({ report }), true);
+  saver.saveIfDue(context, () => ({ report }), true);
   return report;
 }
 
 /** Compares the rows that columns have with those that versions made. */
 async function compareSums(
   context: VerifyContext,
-  { hasMadeAll, made: saved }: VersionsReport,
+  { isComplete, expectedSums: saved }: VersionsReport,
   areKeysKnown: boolean,
 ): Promise<void> {
   const { damages, found, secret } = context;
-  const made = new RowSums(secret, saved);
-  const different = SUMMED_COLUMNS.filter((column) => !made.isEqual(column, found));
+  const expected = new RowSums(secret, saved);
+  const different = SUMMED_COLUMNS.filter((column) => !expected.isEqual(column, found));
   // Without a version, its rows seem to be too many: only those that it recorded can be looked up.
-  const columns = hasMadeAll ? different : SUMMED_COLUMNS;
+  const columns = isComplete ? different : SUMMED_COLUMNS;
   const before = damages.count;
-  await nameDifferences(context, columns, areKeysKnown);
-  if (damages.count > before || !hasMadeAll) return;
+  await reportDifferences(context, columns, areKeysKnown);
+  if (damages.count > before || !isComplete) return;
   for (const column of different) damages.column(column, 'its rows are not those of the versions');
 }
 

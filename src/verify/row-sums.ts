@@ -55,8 +55,8 @@ export class RowSums {
   }
 
   isEqual({ number }: Column, other: RowSums): boolean {
-    const theirs = other.#sumOf(number);
-    return this.#sumOf(number).every((word, at) => word === theirs[at]);
+    const otherSum = other.#sumOf(number);
+    return this.#sumOf(number).every((word, at) => word === otherSum[at]);
   }
 
   save(): SavedSums {

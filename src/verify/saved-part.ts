@@ -57,10 +57,10 @@ export class PartSaver {
     this.#intervalMs = intervalMs;
   }
 
-  /** To be called at any moment at which the part could be continued. @param isNow false: if it is time to */
-  offer(findings: Findings, state: () => unknown, isNow = false): void {
+  /** To be called at any moment at which the part could be continued. @param shouldForce false: if it is time to */
+  saveIfDue(findings: Findings, state: () => unknown, shouldForce = false): void {
     if (this.#onSave === undefined) return;
-    if (!isNow && performance.now() - this.#savedMs < this.#intervalMs) return;
+    if (!shouldForce && performance.now() - this.#savedMs < this.#intervalMs) return;
     const part = serialize({ findings: savedFindings(findings), state: state() });
     this.#onSave(part, [...findings.damages.listed]);
     this.#savedMs = performance.now();

@@ -79,7 +79,7 @@ export class DamagedRows {
     return [...this.#rows.values()];
   }
 
-  async note(damages: readonly Damage[]): Promise<void> {
+  async record(damages: readonly Damage[]): Promise<void> {
     for (const { column, key } of damages) {
       if (key === undefined || this.#rows.has(`${column} ${key}`)) continue;
       this.#rows.set(`${column} ${key}`, [column, key, await this.#digestOf(column, key)]);

@@ -14,7 +14,7 @@ import { decodeStateRow, type StateEntry } from '../store/columns/state-column.t
 import { isAccountKey } from '../store/columns/state-key-column.ts';
 import { isTransient, StoreError } from '../store/store-error.ts';
 import { isPhysicalKey, type KnownKeys } from './account-keys.ts';
-import { columnPages, DamageList, noteAbove, RowCursor, type VerifyContext } from './context.ts';
+import { columnPages, DamageList, RowCursor, reportAbove, type VerifyContext } from './context.ts';
 import { NO_VALUE } from './row-sums.ts';
 
 /** How far state was examined. */
@@ -60,8 +60,12 @@ export async function verifyState(
   if (checkpoint === undefined || !isWhole) return undefined;
   const { version, stateRoot } = checkpoint;
   if (!root.equals(stateRoot)) {
-    const [found, stated] = [root.toString('hex'), stateRoot.toString('hex')];
-    damages.column(STATE, `its root is ${found}, the transaction info says ${stated}`, version);
+    const [computed, expected] = [root.toString('hex'), stateRoot.toString('hex')];
+    damages.column(
+      STATE,
+      `its root is ${computed}, the transaction info says ${expected}`,
+      version,
+    );
   }
   return version;
 }
@@ -133,16 +137,16 @@ class StateExaminer {
     const firstVersion = decodeU64Key(row.order);
     const isAbove = firstVersion > this.#context.view.head.version;
     if (other !== undefined) {
-      if (isAbove) noteAbove(this.#context, STATE_KEYS, other);
+      if (isAbove) reportAbove(this.#context, STATE_KEYS, other);
       else this.#checkOtherKey(other);
-    } else if (!isAbove) this.#keys.addOfState(row.partition, firstVersion);
+    } else if (!isAbove) this.#keys.addKeyWithState(row.partition, firstVersion);
   }
 
   examine(row: ScannedRow): void {
     const { damages, found, identity, pinned, progress, view } = this.#context;
     const version = decodeU64Key(row.order);
     if (version > view.head.version) {
-      noteAbove(this.#context, STATE, row);
+      reportAbove(this.#context, STATE, row);
       return;
     }
     const entry = damages.decodedNow(() => decodeStateRow(row.partition, row), version);
@@ -186,7 +190,7 @@ class StateExaminer {
   async #otherKeyUpTo(hash: Buffer | undefined): Promise<ScannedRow | undefined> {
     const cursor = this.#otherKeys;
     for (;;) {
-      if (cursor.row === undefined) await cursor.settle();
+      if (cursor.row === undefined) await cursor.loadRow();
       const { row } = cursor;
       if (row === undefined) return undefined;
       const order = hash === undefined ? -1 : Buffer.compare(row.partition, hash);
@@ -208,7 +212,7 @@ class StateExaminer {
     if (rows === undefined) return;
     const [first] = rows;
     const isAbove = first !== undefined && decodeU64Key(first.order) > view.head.version;
-    if (isAbove) noteAbove(this.#context, STATE_KEYS, row);
+    if (isAbove) reportAbove(this.#context, STATE_KEYS, row);
     else damages.row(STATE_KEYS, row, 'no version wrote this key');
   }
 

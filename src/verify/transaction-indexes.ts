@@ -8,7 +8,7 @@ import {
 import { decodeU64Key } from '../store/columns/order-key.ts';
 import { SENDER_TRANSACTION } from '../store/columns/transaction-index-column.ts';
 import { keyText } from '../store/store-error.ts';
-import { columnPages, noteAbove, type VerifyContext } from './context.ts';
+import { columnPages, reportAbove, type VerifyContext } from './context.ts';
 
 /** @param onPageDone as that of columnPages */
 export async function verifyTransactionHashes(
@@ -39,7 +39,7 @@ async function addRows(
     for (const row of page) {
       const version = damages.decodedNow(() => versionOf(row));
       if (version === undefined) continue;
-      if (version > view.head.version) noteAbove(context, column, row);
+      if (version > view.head.version) reportAbove(context, column, row);
       else if (version >= progress.clearedBelow && identity.keepsTransactions) {
         found.add(column, row, row.value);
       } else {

@@ -1,6 +1,6 @@
 /** A column by version, read in the order of versions, as each of them is examined. */
 import type { Column, RowKey, ScannedRow } from '../store/columns/columns.ts';
-import { noteAbove, RowCursor, type VerifyContext } from './context.ts';
+import { RowCursor, reportAbove, type VerifyContext } from './context.ts';
 
 /** Rows of a page: so few that a store still remembers, in the same turn, the records of their versions. */
 const PAGE_ROWS = 256;
@@ -58,16 +58,16 @@ export class VersionRows {
 
   /** The rows of a version, which must be higher than in the calls before; `undefined` if one of them is damaged. */
   async of(version: bigint): Promise<readonly ScannedRow[] | undefined> {
-    const wanted = Number(version);
+    const target = Number(version);
     const rows: ScannedRow[] = [];
     for (let row = await this.#next(); row !== undefined; row = await this.#next()) {
       const found = versionOf(row);
-      if (found > wanted) break;
+      if (found > target) break;
       this.#cursor.take();
-      if (found === wanted) rows.push(row);
+      if (found === target) rows.push(row);
       else await this.#examineStray(row, found);
     }
-    return this.#damaged.delete(wanted) ? undefined : rows;
+    return this.#damaged.delete(target) ? undefined : rows;
   }
 
   /** Reads the rest of the column. */
@@ -76,14 +76,14 @@ export class VersionRows {
     for (let row = await this.#next(); row !== undefined; row = await this.#next()) {
       this.#cursor.take();
       const version = versionOf(row);
-      if (version > highest) noteAbove(this.#context, this.column, row);
+      if (version > highest) reportAbove(this.#context, this.column, row);
       else await this.#examineStray(row, version);
     }
   }
 
   #next(): ScannedRow | undefined | Promise<ScannedRow | undefined> {
     const { row } = this.#cursor;
-    return row ?? this.#cursor.settle().then(() => this.#cursor.row);
+    return row ?? this.#cursor.loadRow().then(() => this.#cursor.row);
   }
 
   /** The page at which a run is continued begins with rows that it has examined. */

@@ -41,8 +41,8 @@ import {
 import { compareRowKeys, type StoreReader } from '../store/store.ts';
 import { nextTurn } from '../yield-budget.ts';
 import { DamageList, readEach, type VerifyContext } from './context.ts';
+import { type DerivedVersion, decodedPart, deriveVersion } from './derived-version.ts';
 import { EventTypeExaminer } from './event-type-index.ts';
-import { decodedPart, type MadeVersion, makeVersion } from './made-rows.ts';
 import { NO_VALUE, type RowSums, type SavedSums } from './row-sums.ts';
 import type { PartSaver } from './saved-part.ts';
 import { type SavedVersionRows, VersionRows } from './version-rows.ts';
@@ -62,17 +62,17 @@ export interface SavedVersions {
   /** The next version. */
   readonly next: bigint;
   readonly frozenRoots: readonly Uint8Array[];
-  readonly made: SavedSums;
-  readonly hasMadeAll: boolean;
+  readonly expectedSums: SavedSums;
+  readonly isComplete: boolean;
   readonly isChainBroken: boolean;
-  readonly reachedWindows: bigint;
+  readonly comparedWindows: bigint;
   /** Progress in each column by version. */
   readonly rows: readonly SavedVersionRows[];
 }
 
 interface VersionsRun {
   /** Gets the rows that versions say the other columns have. */
-  readonly made: RowSums;
+  readonly expectedSums: RowSums;
   readonly saver: PartSaver;
   /** Progress of the run that is continued. */
   readonly saved: SavedVersions | undefined;
@@ -85,20 +85,20 @@ interface VersionsRun {
  */
 export async function verifyVersions(
   context: VerifyContext,
-  { made, saver, saved, onVersions }: VersionsRun,
+  { expectedSums, saver, saved, onVersions }: VersionsRun,
 ): Promise<boolean> {
   const { clearedBelow, frozenRoots: firstRoots } = context.progress;
   const { head } = context.view;
   const next = saved?.next ?? clearedBelow;
   const frozenRoots = saved?.frozenRoots.map((root) => Buffer.from(root)) ?? firstRoots;
   const accumulator = new MerkleAccumulator('TransactionAccumulator', next, frozenRoots);
-  const examiner = new VersionExaminer(context, accumulator, made, saved);
+  const examiner = new VersionExaminer(context, accumulator, expectedSums, saved);
   for (let version = next; version <= head.version; version += 1n) {
     await examiner.examine(version);
     if (version % VERSIONS_PER_REPORT === 0n) onVersions(Number(version - clearedBelow) + 1);
     if (version !== windowEnd(version)) continue;
     await examiner.endWindow();
-    saver.offer(context, () => examiner.save(version + 1n));
+    saver.saveIfDue(context, () => examiner.save(version + 1n));
   }
   await examiner.finish();
   const roots = accumulator.frozenSubtreeRoots;
@@ -109,13 +109,13 @@ export async function verifyVersions(
     const detail = 'its accumulator roots are not those of the infos';
     context.damages.add({ column: HEAD.name, version: head.version, detail });
   }
-  return examiner.hasMadeAll;
+  return examiner.isComplete;
 }
 
 class VersionExaminer {
   readonly #context: VerifyContext;
   readonly #accumulator: MerkleAccumulator;
-  readonly #made: RowSums;
+  readonly #expectedSums: RowSums;
   readonly #types: EventTypeExaminer;
   readonly #infos: VersionRows;
   readonly #transactions: VersionRows;
@@ -124,20 +124,20 @@ class VersionExaminer {
   readonly #columns: readonly VersionRows[];
   /** After a wrong info every later root is wrong too: that counts as one damage. */
   #isChainBroken: boolean;
-  hasMadeAll: boolean;
+  isComplete: boolean;
 
   constructor(
     context: VerifyContext,
     accumulator: MerkleAccumulator,
-    made: RowSums,
+    expectedSums: RowSums,
     saved: SavedVersions | undefined,
   ) {
     this.#context = context;
     this.#accumulator = accumulator;
-    this.#made = made;
+    this.#expectedSums = expectedSums;
     this.#isChainBroken = saved?.isChainBroken ?? false;
-    this.hasMadeAll = saved?.hasMadeAll ?? true;
-    this.#types = new EventTypeExaminer(context, saved?.reachedWindows);
+    this.isComplete = saved?.isComplete ?? true;
+    this.#types = new EventTypeExaminer(context, saved?.comparedWindows);
     const [infos, transactions, writes, moduleEvents] = saved?.rows ?? [];
     this.#infos = new VersionRows(context, TRANSACTION_INFOS, infos);
     this.#transactions = new VersionRows(context, TRANSACTIONS, transactions);
@@ -164,10 +164,10 @@ class VersionExaminer {
     return {
       next,
       frozenRoots: this.#accumulator.frozenSubtreeRoots,
-      made: this.#made.save(),
-      hasMadeAll: this.hasMadeAll,
+      expectedSums: this.#expectedSums.save(),
+      isComplete: this.isComplete,
       isChainBroken: this.#isChainBroken,
-      reachedWindows: this.#types.reached,
+      comparedWindows: this.#types.compared,
       rows: this.#columns.map((column) => column.save(Number(next))),
     };
   }
@@ -177,21 +177,21 @@ class VersionExaminer {
     if (this.#infos.isAtEndOfPage) await nextTurn();
     const key = encodeBucketKey(version);
     const info = await this.#examineInfo(version, key);
-    const made = await this.#madeBy(version, key);
-    if (made !== undefined) this.#examineItem(version, key, made, info);
+    const derived = await this.#deriveVersion(version, key);
+    if (derived !== undefined) this.#examineItem(version, key, derived, info);
     const rows = await this.#writes.of(version);
     const stored = rows?.[0];
     const moduleEvents = await this.#moduleEvents.of(version);
     const events = await this.#examineModuleEvents(version, moduleEvents ?? []);
-    if (made === undefined) {
-      if (this.#context.identity.keepsTransactions) this.hasMadeAll = false;
+    if (derived === undefined) {
+      if (this.#context.identity.keepsTransactions) this.isComplete = false;
       const writes = stored && (await this.#decodeWrites(version, stored));
       await this.#examineRecorded(version, key, { writes, info, events });
       return;
     }
-    await this.#addMade(version, made);
-    if (moduleEvents !== undefined) this.#compareModuleEvents(version, made, moduleEvents);
-    if (rows !== undefined) await this.#examineRecord(version, key, made, stored);
+    await this.#addExpected(version, derived);
+    if (moduleEvents !== undefined) this.#compareModuleEvents(version, derived, moduleEvents);
+    if (rows !== undefined) await this.#examineRecord(version, key, derived, stored);
   }
 
   /** Reads what is left of the columns. */
@@ -210,7 +210,7 @@ class VersionExaminer {
     return info;
   }
 
-  async #madeBy(version: bigint, key: BucketKey): Promise<MadeVersion | undefined> {
+  async #deriveVersion(version: bigint, key: BucketKey): Promise<DerivedVersion | undefined> {
     const { damages, identity } = this.#context;
     const rows = await this.#transactions.of(version);
     const [row] = rows ?? [];
@@ -220,27 +220,27 @@ class VersionExaminer {
       return undefined;
     }
     if (rows?.length === 0) damages.row(TRANSACTIONS, key, 'it is missing', version);
-    return row && makeVersion(damages, identity, version, key, row.value);
+    return row && deriveVersion(damages, identity, version, key, row.value);
   }
 
   #examineItem(
     version: bigint,
     key: BucketKey,
-    { item }: MadeVersion,
+    { item }: DerivedVersion,
     info: Buffer | undefined,
   ): void {
     const { damages } = this.#context;
     const root = this.#isChainBroken ? undefined : this.#accumulator.rootHash();
-    const isRootRight = root?.equals(item.data.accumulatorRootHash) === true;
+    const isRootCorrect = root?.equals(item.data.accumulatorRootHash) === true;
     if (info !== undefined && !info.equals(item.bytes.info)) {
       // The root covers the stored info: if the root is right, so is the info.
-      if (isRootRight) {
+      if (isRootCorrect) {
         damages.row(TRANSACTIONS, key, 'the info in it is not the one its root covers', version);
       } else {
         damages.row(TRANSACTION_INFOS, key, 'it is not the info of the transaction', version);
       }
     }
-    if (root !== undefined && !isRootRight) {
+    if (root !== undefined && !isRootCorrect) {
       this.#isChainBroken = true;
       const detail =
         'the accumulator of the infos up to here has another root than the transaction says; ' +
@@ -250,14 +250,14 @@ class VersionExaminer {
     if (version === 0n) this.#examineGenesis(key, item.bytes);
   }
 
-  #examineGenesis(key: BucketKey, { info, transaction }: MadeVersion['item']['bytes']): void {
+  #examineGenesis(key: BucketKey, { info, transaction }: DerivedVersion['item']['bytes']): void {
     const { damages, identity } = this.#context;
-    const made = decodedPart(damages, { column: TRANSACTIONS, key, version: 0n }, () => {
+    const decoded = decodedPart(damages, { column: TRANSACTIONS, key, version: 0n }, () => {
       const genesis = readGenesis(transaction);
       return { genesis, hashes: computeGenesisHashes(genesis) };
     });
-    if (made === undefined) return;
-    const { genesis, hashes } = made;
+    if (decoded === undefined) return;
+    const { genesis, hashes } = decoded;
     if (!hashes.infoBytes.equals(info)) {
       damages.row(TRANSACTIONS, key, 'its info is not the one computed from genesis', 0n);
     }
@@ -289,40 +289,40 @@ class VersionExaminer {
     return events;
   }
 
-  async #addMade(version: bigint, { rows }: MadeVersion): Promise<void> {
+  async #addExpected(version: bigint, { rows }: DerivedVersion): Promise<void> {
     const { progress, store } = this.#context;
     for (const row of rows) {
       if (BY_VERSION.includes(row.column)) continue;
       const isClearing = version === progress.clearedBelow && version > 0n;
       if (isClearing && isDeletion(row) && !(await isStored(store, row))) continue;
-      this.#made.add(row.column, row, row.value!);
+      this.#expectedSums.add(row.column, row, row.value!);
     }
   }
 
   #compareModuleEvents(
     version: bigint,
-    { rows }: MadeVersion,
+    { rows }: DerivedVersion,
     stored: readonly ScannedRow[],
   ): void {
     const { damages } = this.#context;
     let at = 0;
-    const skipTo = (made?: MadeVersion['rows'][number]): void => {
+    const skipTo = (derived?: DerivedVersion['rows'][number]): void => {
       for (; at < stored.length; at += 1) {
-        if (made !== undefined && compareRowKeys(stored[at]!, made) >= 0) return;
+        if (derived !== undefined && compareRowKeys(stored[at]!, derived) >= 0) return;
         damages.row(MODULE_EVENTS, stored[at]!, 'its version did not write it', version);
       }
     };
-    for (const made of rows) {
-      if (made.column !== MODULE_EVENTS) continue;
-      skipTo(made);
+    for (const derived of rows) {
+      if (derived.column !== MODULE_EVENTS) continue;
+      skipTo(derived);
       const found = stored[at];
-      if (found === undefined || compareRowKeys(found, made) > 0) {
-        damages.row(MODULE_EVENTS, made, 'it is missing', version);
+      if (found === undefined || compareRowKeys(found, derived) > 0) {
+        damages.row(MODULE_EVENTS, derived, 'it is missing', version);
         continue;
       }
       at += 1;
-      if (Buffer.compare(found.value, made.value!) !== 0) {
-        damages.row(MODULE_EVENTS, made, 'it is not what its transaction says', version);
+      if (Buffer.compare(found.value, derived.value!) !== 0) {
+        damages.row(MODULE_EVENTS, derived, 'it is not what its transaction says', version);
       }
     }
     skipTo();
@@ -337,19 +337,19 @@ class VersionExaminer {
   async #examineRecord(
     version: bigint,
     key: BucketKey,
-    { rows, isModuleEvent }: MadeVersion,
+    { rows, isModuleEvent }: DerivedVersion,
     stored: ScannedRow | undefined,
   ): Promise<void> {
     const { damages } = this.#context;
-    const made = rows.find(({ column }) => column === VERSION_WRITES)?.value;
-    if (stored === undefined && made === undefined) return;
-    if (stored !== undefined && made !== undefined && stored.value.equals(made)) return;
-    const expected = made ?? WRITES_OF_VERSION.encode({ keys: [], events: [] });
+    const derived = rows.find(({ column }) => column === VERSION_WRITES)?.value;
+    if (stored === undefined && derived === undefined) return;
+    if (stored !== undefined && derived !== undefined && stored.value.equals(derived)) return;
+    const expected = derived ?? WRITES_OF_VERSION.encode({ keys: [], events: [] });
     const { length } = WRITES_OF_VERSION.decode(key, expected).events;
     const found = stored && (await this.#decodeWrites(version, stored));
     const { keys, events } = found ?? { keys: [], events: [] };
-    const own = WRITES_OF_VERSION.encode({ keys, events: events.slice(0, length) });
-    if (found === undefined || !own.equals(expected)) {
+    const recorded = WRITES_OF_VERSION.encode({ keys, events: events.slice(0, length) });
+    if (found === undefined || !recorded.equals(expected)) {
       damages.row(VERSION_WRITES, key, 'it is not what its transaction says', version);
       return;
     }
@@ -375,7 +375,7 @@ class VersionExaminer {
       const row = { column: STATE, partition: hash, order };
       const isClearing = version === progress.clearedBelow && version > 0n;
       if (isClearing && !(await isStored(store, row))) continue;
-      this.#made.add(STATE, row, NO_VALUE);
+      this.#expectedSums.add(STATE, row, NO_VALUE);
     }
     const leaves = new Map<number, Buffer>();
     const events = writes?.events ?? [];
@@ -392,8 +392,8 @@ class VersionExaminer {
     const root = accumulatorRoot('EventAccumulator', hashes);
     const decode = () => TransactionInfo.decode(info!);
     const place = { column: TRANSACTION_INFOS, key, version };
-    const stated = info && decodedPart(damages, place, decode);
-    if (stated === undefined || (isGapless && root.equals(stated.eventRootHash))) return;
+    const decoded = info && decodedPart(damages, place, decode);
+    if (decoded === undefined || (isGapless && root.equals(decoded.eventRootHash))) return;
     const detail = 'the events of its version are not those of its info';
     const column = leaves.size === 0 ? MODULE_EVENTS : EVENTS;
     damages.column(column, detail, version);
@@ -418,7 +418,7 @@ class VersionExaminer {
       if (found !== undefined && value === undefined) {
         damages.row(EVENTS, { partition, order }, 'it is missing', version);
       }
-      if (value !== undefined) this.#made.add(EVENTS, { partition, order }, value);
+      if (value !== undefined) this.#expectedSums.add(EVENTS, { partition, order }, value);
       const decode = () => decodeEventRow(partition, { order, value: value! });
       const row = value && (await damages.decoded(decode, version));
       if (row !== undefined && row.version !== version) {

@@ -54,14 +54,14 @@ export class Meter {
   /** Pays for work: one unit takes about as long as an instruction. @throws VmError OUT_OF_GAS */
   charge(units: number): void {
     this.#operationUnitsLeft -= units;
-    if (this.#operationUnitsLeft < 0) throw new VmError('OUT_OF_GAS', { isOwnLimit: true });
+    if (this.#operationUnitsLeft < 0) throw new VmError('OUT_OF_GAS', { isNodeLimit: true });
     this.chargeInTurns(units);
   }
 
   /** Pays for work that yields to others every few milliseconds. @throws VmError OUT_OF_GAS */
   chargeInTurns(units: number): void {
     this.#unitsLeft -= units;
-    if (this.#unitsLeft < 0) throw new VmError('OUT_OF_GAS', { isOwnLimit: true });
+    if (this.#unitsLeft < 0) throw new VmError('OUT_OF_GAS', { isNodeLimit: true });
   }
 
   /** Refunds an instruction that has not run yet. */
@@ -98,6 +98,6 @@ export class Meter {
 
   #take(bytes: number): void {
     this.#bytesLeft -= bytes;
-    if (this.#bytesLeft < 0) throw new VmError('MEMORY_LIMIT_EXCEEDED', { isOwnLimit: true });
+    if (this.#bytesLeft < 0) throw new VmError('MEMORY_LIMIT_EXCEEDED', { isNodeLimit: true });
   }
 }

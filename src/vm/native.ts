@@ -77,7 +77,7 @@ export class Extensions {
 }
 
 export interface NativeResource {
-  readonly isThere: boolean;
+  readonly isPresent: boolean;
   /** Bytes to charge for; `undefined` if it was read before. */
   readonly loadedBytes: number | undefined;
 }

@@ -42,20 +42,20 @@ export interface RunEffects {
 /** The effects of a run that is over. Rejects with VmError for a value that cannot be written. */
 export async function effectsOf(machine: Machine): Promise<RunEffects> {
   const { extensions, globals } = machine;
-  const giveTurns = turnsOf(machine);
+  const yieldIfDue = turnsOf(machine);
   const resources: ResourceChange[] = [];
   for (const resource of globals.all()) {
     const { address, type, place } = resource;
     if (type.tag.kind !== 'struct' || !isChanged(resource, place[0])) continue;
-    await giveTurns();
+    await yieldIfDue();
     const after = await written(machine, type, place[0]);
     const isAggregate = isAggregateOnly(resource);
     resources.push({ address, tag: type.tag.struct, after, isAggregate });
   }
   const items: ItemChange[] = [];
-  for (const { handle, key, type, place, stored } of extensions.of(TableItems).seen) {
+  for (const { handle, key, type, place, stored } of extensions.of(TableItems).accessed) {
     if (!isChanged(stored, place[0])) continue;
-    await giveTurns();
+    await yieldIfDue();
     const after = await written(machine, type, place[0]);
     items.push({ handle, key, after, isDelta: false, isAggregate: isAggregateOnly(stored) });
   }
@@ -69,9 +69,9 @@ export async function effectsOf(machine: Machine): Promise<RunEffects> {
  */
 export function continueIn(machine: Machine, program: Program, world: World): void {
   machine.program = program;
-  machine.world.seen = world;
-  machine.globals.adopt(program);
-  for (const item of machine.extensions.of(TableItems).seen) {
+  machine.world.inner = world;
+  machine.globals.rebindTypes(program);
+  for (const item of machine.extensions.of(TableItems).accessed) {
     item.type = program.type(item.type.tag);
   }
 }
@@ -83,12 +83,12 @@ const VALUES_PER_TURN = 256;
 
 /** Lets others have their turn if much was written since the last one. */
 function turnsOf({ meter, world }: Machine): () => Promise<void> | undefined {
-  let unitsThen = meter.unitsLeft;
+  let unitsAtLastTurn = meter.unitsLeft;
   let left = VALUES_PER_TURN;
   return () => {
     left -= 1;
-    if (left > 0 && unitsThen - meter.unitsLeft < UNITS_PER_TURN) return undefined;
-    unitsThen = meter.unitsLeft;
+    if (left > 0 && unitsAtLastTurn - meter.unitsLeft < UNITS_PER_TURN) return undefined;
+    unitsAtLastTurn = meter.unitsLeft;
     left = VALUES_PER_TURN;
     return world.nextTurn();
   };

@@ -37,12 +37,12 @@ export interface World {
   isFeatureEnabled(flag: number): boolean;
   /**
    * The BCS of a resource, plain or member of a group; `undefined` if it does not exist.
-   * @param noteGroup is notified of a member's group before its value is returned
+   * @param onGroup is notified of a member's group before its value is returned
    */
   resource(
     address: Address,
     tag: StructTag,
-    noteGroup?: (group: StoredGroup) => void,
+    onGroup?: (group: StoredGroup) => void,
   ): MaybePromise<Uint8Array | undefined>;
   /** The BCS of an item of a table. @param key its BCS */
   tableItem(handle: Address, key: Uint8Array): MaybePromise<Uint8Array | undefined>;

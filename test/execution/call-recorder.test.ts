@@ -4,7 +4,7 @@ import { CallRecorder, TRACE_LIMITS } from '../../src/execution/trace/call-recor
 import type { RecordedCall, Step } from '../../src/execution/trace/call-tree.ts';
 import { CallsJson, Pieces } from '../../src/execution/trace/calls-json.ts';
 import { gasByFunction } from '../../src/execution/trace/gas-by-function.ts';
-import { ShownValues } from '../../src/execution/trace/shown-values.ts';
+import { TraceValues } from '../../src/execution/trace/trace-values.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { GasMeter, NO_PRICES } from '../../src/vm/gas/gas-meter.ts';
 import type { Value } from '../../src/vm/value.ts';
@@ -35,8 +35,8 @@ async function record(
 function shown(step: Step): unknown {
   if (step.kind === 'event') return 'event';
   if (step.kind === 'access') {
-    const { operation, isThere, before, after } = step;
-    return { operation, isThere, before, after };
+    const { operation, hasValue, before, after } = step;
+    return { operation, hasValue, before, after };
   }
   const { callee, args, results, count, returned, hiddenCalls } = step;
   const inside = step.all().map(shown);
@@ -96,16 +96,16 @@ describe('a recorder', () => {
     expect(shown(changed)).toEqual({
       ...{
         operation: 'MutBorrowGlobal',
-        isThere: true,
+        hasValue: true,
         before: [5n],
-        after: { isThere: true, value: six },
+        after: { hasValue: true, value: six },
       },
     });
     expect(shown(looked)).toEqual({
-      ...{ operation: 'ImmBorrowGlobal', isThere: true, before: six, after: undefined },
+      ...{ operation: 'ImmBorrowGlobal', hasValue: true, before: six, after: undefined },
     });
     expect(shown(asked)).toEqual({
-      ...{ operation: 'Exists', isThere: true, before: undefined, after: undefined },
+      ...{ operation: 'Exists', hasValue: true, before: undefined, after: undefined },
     });
   });
 
@@ -159,7 +159,7 @@ describe('the end of a trace', () => {
   it('is made in turns, and not any further when nobody waits for it', async () => {
     const { recorder } = await record(LEAVES, [CALLS]);
     await expect(gasByFunction(recorder.parts, leaving())).rejects.toThrow('left');
-    const calls = new CallsJson(new ShownValues(), leaving());
+    const calls = new CallsJson(new TraceValues(), leaving());
     await expect(calls.write(recorder.parts, new Pieces(new YieldBudget()))).rejects.toThrow(
       'left',
     );

@@ -170,7 +170,7 @@ describe('a trace', () => {
     }
     const left = stateUsageAt(guard, at, {
       writesOf,
-      giveTurn: () => Promise.reject(new Error('left')),
+      yieldTurn: () => Promise.reject(new Error('left')),
     });
     await expect(left).rejects.toThrow('left');
   });

@@ -108,7 +108,7 @@ test('a sample ledger holds, before and after pruning, and has its digests', asy
   const writer = await sampleLedger(800);
   const store = writer.reader;
   const report = await verifyLedger(store);
-  expect(report).toMatchObject({ damages: [], damageCount: 0, prunedMeanwhile: false });
+  expect(report).toMatchObject({ damages: [], damageCount: 0, wasPruned: false });
   expect(report.hashedVersions).toBe(writer.head!.version + 1n);
   expect(report.columns.map(({ column }) => column.name)).toEqual(COLUMNS.map(({ name }) => name));
   for (const digest of report.columns) {

@@ -152,7 +152,7 @@ export class NativeRun {
       extensions: this.#extensions,
       sessionExtensions: this.#extensions,
       meter: this.#meter,
-      resource: () => ({ isThere: false, loadedBytes: 0 }),
+      resource: () => ({ isPresent: false, loadedBytes: 0 }),
       gas: this.#gas,
       sizes: new ValueSizes(NO_PRICES),
       callers: () => [],

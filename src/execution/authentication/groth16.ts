@@ -5,8 +5,8 @@ import type { Groth16Proof } from '../../move/crypto/public-key.ts';
 import { BN_GROUPS, readBnPoint } from '../../vm/natives/crypto/bn254.ts';
 import { type PointPair, productOfPairings } from '../../vm/natives/crypto/pairing.ts';
 import type { G1Point, G2Point } from '../../vm/natives/crypto/points.ts';
-import type { GiveWay } from '../../vm/natives/crypto/turns.ts';
-import { unlessMalformed } from './jwks.ts';
+import type { YieldTurn } from '../../vm/natives/crypto/turns.ts';
+import { tryDecode } from './jwks.ts';
 
 export interface VerificationKey {
   readonly alpha: G1Point;
@@ -31,7 +31,7 @@ function g2Of(bytes: Uint8Array): G2Point | undefined {
 /** @param bytes of a `0x1::keyless_account::Groth16VerificationKey`. @returns undefined if they are not a key */
 export function readVerificationKey(bytes: Uint8Array): VerificationKey | undefined {
   const parts =
-    unlessMalformed(() =>
+    tryDecode(() =>
       decodeBcs(bytes, (reader) => [
         ...[reader.bytes(), reader.bytes(), reader.bytes(), reader.bytes()],
         ...reader.vector(1, (inner) => inner.bytes()),
@@ -48,7 +48,7 @@ export async function isProofOf(
   { a, b, c }: Groth16Proof,
   input: bigint,
   { alpha, beta, gamma, delta, inputs }: VerificationKey,
-  giveWay: GiveWay,
+  yieldTurn: YieldTurn,
 ): Promise<boolean> {
   const [left, right, rest] = [g1Of(a), g2Of(b), g1Of(c)];
   if (left === undefined || right === undefined || rest === undefined) return false;
@@ -61,5 +61,5 @@ export async function isProofOf(
   ];
   const finite: readonly PointPair[] = pairs.filter(({ g1, g2 }) => !g1.is0() && !g2.is0());
   const { Fp12 } = bn254.fields;
-  return Fp12.eql(await productOfPairings(bn254, finite, giveWay), Fp12.ONE);
+  return Fp12.eql(await productOfPairings(bn254, finite, yieldTurn), Fp12.ONE);
 }

@@ -62,7 +62,7 @@ export function findKey(issuers: readonly IssuerKeys[], issuer: string, header: 
   const { id, algorithm } = readTokenHeader(header);
   const of = issuers.find((one) => one.issuer.equals(Buffer.from(issuer)));
   for (const { type, data } of of?.keys ?? []) {
-    const found = unlessMalformed(() => readKey(type, data));
+    const found = tryDecode(() => readKey(type, data));
     if (found === undefined) break;
     if (!found.id.equals(Buffer.from(id))) continue;
     if (found.key === undefined) throw invalid(`JWK with KID ${id} is not supported`);
@@ -93,7 +93,7 @@ function readKey(
 }
 
 /** Returns what was read, or `undefined` if the bytes are malformed BCS. */
-export function unlessMalformed<T>(read: () => T): T | undefined {
+export function tryDecode<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch (error) {

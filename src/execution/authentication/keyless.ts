@@ -15,14 +15,7 @@ import { VmError } from '../../vm/status/status.ts';
 import type { World } from '../../vm/world.ts';
 import { type Configuration, readConfiguration } from './configuration.ts';
 import { isProofOf, readVerificationKey, type VerificationKey } from './groth16.ts';
-import {
-  findKey,
-  type IssuerKeys,
-  invalid,
-  type RsaKey,
-  readIssuers,
-  unlessMalformed,
-} from './jwks.ts';
+import { findKey, type IssuerKeys, invalid, type RsaKey, readIssuers, tryDecode } from './jwks.ts';
 import { checkOpenIdToken } from './openid.ts';
 import { hashScalars, scalarBytes } from './poseidon.ts';
 import { publicInputs } from './public-inputs.ts';
@@ -47,10 +40,10 @@ export interface KeylessProof {
 }
 
 export function keylessProofs(pairs: readonly SignaturePair[]): readonly KeylessProof[] {
-  return pairs.flatMap(([account, made]) => {
-    if (made.kind !== 'keyless' || !('key' in account)) return [];
+  return pairs.flatMap(([account, signature]) => {
+    if (signature.kind !== 'keyless' || !('key' in account)) return [];
     const publisher = account.kind === 'federatedKeyless' ? account.key.jwkAddress : undefined;
-    return [{ key: account.key, publisher, signature: made.signature }];
+    return [{ key: account.key, publisher, signature: signature.signature }];
   });
 }
 
@@ -127,7 +120,7 @@ async function issuerKeyOf(
     if (publisher === undefined) throw error;
   }
   const bytes = (await world.resource(publisher, FEDERATED_TAG)) ?? NO_BYTES;
-  const federated = unlessMalformed(() => decodeBcs(bytes, readIssuers));
+  const federated = tryDecode(() => decodeBcs(bytes, readIssuers));
   return findKey(federated ?? [], key.issuer, signature.jwtHeaderJson);
 }
 
@@ -155,11 +148,11 @@ async function checkProof(
   if (overrideAudience !== undefined && !overrideAudiences.includes(overrideAudience)) {
     throw invalid('override aud is not allow-listed in 0x1::keyless_account');
   }
-  const giveWay = () => world.nextTurn();
+  const yieldTurn = () => world.nextTurn();
   const scalars: bigint[] = [];
   for (const part of publicInputs({ key, signature, certificate, issuerKey, configuration })) {
     scalars.push(...part());
-    await giveWay();
+    await yieldTurn();
   }
   const input = hashScalars(scalars);
   if (trainingWheelsKey !== undefined) {
@@ -167,15 +160,15 @@ async function checkProof(
       writer.fixed(domainSeed('Groth16ProofAndStatement'));
       writer.fixed(proof.a).fixed(proof.b).fixed(proof.c).fixed(scalarBytes(input));
     });
-    const trained = { kind: 'ed25519', bytes: trainingWheelsKey } as const;
+    const trainingWheels = { kind: 'ed25519', bytes: trainingWheelsKey } as const;
     if (trainingWheelsSignature === undefined) {
       throw invalid('Training wheels signature expected but it is missing');
     }
-    if (!isSignatureOf(trainingWheelsSignature, trained, signed)) {
+    if (!isSignatureOf(trainingWheelsSignature, trainingWheels, signed)) {
       throw invalid('Could not verify training wheels signature');
     }
   }
-  if (!(await isProofOf(proof, input, verificationKey!, giveWay))) {
+  if (!(await isProofOf(proof, input, verificationKey!, yieldTurn))) {
     throw invalid('Proof verification failed');
   }
 }

@@ -32,12 +32,12 @@ interface Token {
 
 /** @throws VmError INVALID_SIGNATURE */
 export function checkOpenIdToken(token: Token): void {
-  if (!hasRightClaims(token)) throw invalid('OpenID claim verification failed');
+  if (!hasValidClaims(token)) throw invalid('OpenID claim verification failed');
   if (!isSignedByIssuer(token)) throw invalid('RSA signature verification failed for OpenIdSig');
 }
 
 /** Whether the token matches the account, its ephemeral key and the expiration of that key. */
-function hasRightClaims({ certificate, signature, key, configuration }: Token): boolean {
+function hasValidClaims({ certificate, signature, key, configuration }: Token): boolean {
   const claims = readClaims(certificate.jwtPayloadJson);
   if (claims === undefined) return false;
   const { uidKey, pepper, identityAudience, ephemeralKeyBlinder } = certificate;

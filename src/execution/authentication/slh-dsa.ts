@@ -94,8 +94,8 @@ export function isSlhDsaSignature(
   );
   for (let layer = 0; layer < LAYERS; layer += 1) {
     const place = { layer, tree, leaf };
-    const made = oneTimeKey(hashes, place, node, take(CHAINS));
-    node = hashes.root(place, TREE, leaf, made, take(HEIGHT));
+    const oneTimePublicKey = oneTimeKey(hashes, place, node, take(CHAINS));
+    node = hashes.root(place, TREE, leaf, oneTimePublicKey, take(HEIGHT));
     leaf = Number(BigInt.asUintN(HEIGHT, tree));
     tree >>= BigInt(HEIGHT);
   }
@@ -129,9 +129,9 @@ function digitsOf(bytes: Buffer, bits: number, count: number): number[] {
 /** The key of the few-time signature of a digest. */
 function forsKey(hashes: Hashes, place: Place, digest: Buffer, parts: readonly Buffer[]): Buffer {
   const digits = digitsOf(digest.subarray(0, FORS_BYTES), FORS_HEIGHT, FORS_TREES);
-  const roots = digits.map((digit, which) => {
-    const start = which * (FORS_HEIGHT + 1);
-    const index = (which << FORS_HEIGHT) + digit;
+  const roots = digits.map((digit, tree) => {
+    const start = tree * (FORS_HEIGHT + 1);
+    const index = (tree << FORS_HEIGHT) + digit;
     const leaf = hashes.of(place, [FORS_TREE, 0, index], [parts[start]!]);
     const path = parts.slice(start + 1, start + 1 + FORS_HEIGHT);
     return hashes.root(place, FORS_TREE, index, leaf, path);

@@ -173,7 +173,7 @@ function pairsOf(authenticator: AccountAuthenticator): readonly SignaturePair[] 
     case 'multiKey': {
       const { bitmap, signatures, signaturesRequired, publicKeys } = authenticator;
       if (signatures.length < signaturesRequired) return undefined;
-      return pairsBySigner(bitmap, signatures, publicKeys, (key, made) => [key, made]);
+      return pairsBySigner(bitmap, signatures, publicKeys, (key, signature) => [key, signature]);
     }
     default:
       return undefined;

@@ -25,7 +25,7 @@ import {
   type InstructionCount,
   RecordedCall,
   RecordedPart,
-  type SeenValue,
+  type RecordedValue,
   type Step,
   type TableTypes,
 } from './call-tree.ts';
@@ -53,12 +53,12 @@ const NATIVE = 255;
 const OUTSIDE = 256;
 
 /** Instructions and natives that may change the value at a place. */
-const CHANGING = new Set([
+const MUTATING = new Set([
   ...['MutBorrowGlobal', 'MutBorrowGlobalGeneric', 'MoveFrom', 'MoveFromGeneric'],
   ...['MoveTo', 'MoveToGeneric', 'add_box', 'borrow_box_mut', 'remove_box'],
 ]);
 /** Those that only check whether a value exists. */
-const ASKING = new Set(['Exists', 'ExistsGeneric', 'exists_at', 'contains_box']);
+const EXISTENCE_CHECKS = new Set(['Exists', 'ExistsGeneric', 'exists_at', 'contains_box']);
 
 const NO_GAS = new GasMeter(NO_PRICES, 0);
 
@@ -128,13 +128,13 @@ export class CallRecorder implements RunObserver {
       if (name !== undefined) this.parts.push(part);
     }
     this.#stack = [part];
-    this.#take(gas);
+    this.#attributeGas(gas);
   }
 
   /** Records the last charges. */
   end(): void {
     this.#kind = OUTSIDE;
-    this.#take(this.#gas);
+    this.#attributeGas(this.#gas);
     for (const open of this.#open.values()) this.#settle(open);
     this.#open.clear();
     this.#hidden = 0;
@@ -149,7 +149,7 @@ export class CallRecorder implements RunObserver {
       this.#code = compiled.functionDefinitions[running.definition]!.code!.code;
     }
     // The fixed cost of this instruction has been charged already.
-    this.#take(gas, costs.amounts[pc - 1]!);
+    this.#attributeGas(gas, costs.amounts[pc - 1]!);
     this.#kind = this.#code[pc - 1]!.opcode;
     this.#counts[this.#kind]! += 1;
   }
@@ -161,7 +161,7 @@ export class CallRecorder implements RunObserver {
 
   entered({ gas, program }: ObservedRun, callee: Callee, args: readonly Value[]): void {
     if (this.#isRepeated) return;
-    this.#take(gas);
+    this.#attributeGas(gas);
     if (callee.function.isNative) {
       this.#kind = NATIVE;
       this.#counts[NATIVE]! += 1;
@@ -177,7 +177,7 @@ export class CallRecorder implements RunObserver {
 
   left({ gas }: ObservedRun, results: readonly Value[]): void {
     if (this.#isRepeated) return;
-    this.#take(gas);
+    this.#attributeGas(gas);
     if (this.#hidden > 0) {
       this.#hidden -= 1;
       return;
@@ -190,7 +190,7 @@ export class CallRecorder implements RunObserver {
   }
 
   failed({ gas, frame, program }: ObservedRun, error: unknown): void {
-    this.#take(gas);
+    this.#attributeGas(gas);
     const part = this.#stack[0] as RecordedPart;
     const place = frame && { function: frame.function, at: frame.pc - 1 };
     part.failure ??= { program, error, place };
@@ -208,8 +208,8 @@ export class CallRecorder implements RunObserver {
     const { handle, key, keyType, valueType, place } = item;
     if (!this.tables.has(handle)) this.tables.set(handle, { program, keyType, valueType });
     // A key is copied only if it is shown.
-    const where = { handle, key: this.#isFull ? undefined : this.#copy(key), keyType };
-    this.#use(program, where, valueType, place, () => (place[0] as Value[] | undefined)?.[0]);
+    const accessPlace = { handle, key: this.#isFull ? undefined : this.#copy(key), keyType };
+    this.#use(program, accessPlace, valueType, place, () => (place[0] as Value[] | undefined)?.[0]);
   }
 
   event({ program }: ObservedRun, event: ContractEvent): void {
@@ -218,7 +218,7 @@ export class CallRecorder implements RunObserver {
 
   #use(
     program: Program,
-    where: Access['place'],
+    accessPlace: Access['place'],
     type: VmType,
     place: readonly Value[],
     current: () => Value,
@@ -227,15 +227,15 @@ export class CallRecorder implements RunObserver {
     if (!this.#hasRoom()) return;
     const { callee } = this.#stack.at(-1) as RecordedCall;
     const operation = this.#kind === NATIVE ? callee.function.name : nameOf(this.#kind);
-    const isThere = current() !== undefined;
-    const isSeen = isThere && !ASKING.has(operation);
+    const hasValue = current() !== undefined;
+    const isRead = hasValue && !EXISTENCE_CHECKS.has(operation);
     const access: Access = {
-      ...{ kind: 'access', operation, program, type, place: where, isThere },
-      before: isSeen ? this.#copy(current()) : undefined,
+      ...{ kind: 'access', operation, program, type, place: accessPlace, hasValue },
+      before: isRead ? this.#copy(current()) : undefined,
       after: undefined,
     };
     this.#add(access);
-    if (CHANGING.has(operation)) this.#open.set(place, { access, current });
+    if (MUTATING.has(operation)) this.#open.set(place, { access, current });
   }
 
   /** Records what a place holds after the previous access. */
@@ -248,8 +248,8 @@ export class CallRecorder implements RunObserver {
 
   #settle({ access, current }: OpenAccess): void {
     const value = current();
-    const isThere = value !== undefined;
-    access.after = { isThere, value: isThere ? this.#copy(value) : undefined };
+    const hasValue = value !== undefined;
+    access.after = { hasValue, value: hasValue ? this.#copy(value) : undefined };
   }
 
   /** Whether a step cannot get its own entry. */
@@ -274,11 +274,11 @@ export class CallRecorder implements RunObserver {
   /** The entry of a call, its own or shared; `undefined` if there is no room for either. */
   #entryOf(program: Program, callee: Callee, args: readonly Value[]): RecordedCall | undefined {
     if (this.#hasRoom()) {
-      const given = args.slice(0, callee.function.parameters.length);
+      const callArgs = args.slice(0, callee.function.parameters.length);
       const call = new RecordedCall(
         program,
         callee,
-        given.map((value) => this.#copy(value)),
+        callArgs.map((value) => this.#copy(value)),
       );
       this.#add(call);
       return call;
@@ -297,11 +297,11 @@ export class CallRecorder implements RunObserver {
   }
 
   /** A copy of a value, or of the value that a reference points to. */
-  #copy(value: Value): SeenValue {
-    const held = value instanceof Reference ? value.get() : value;
+  #copy(value: Value): RecordedValue {
+    const target = value instanceof Reference ? value.get() : value;
     this.#meter.beginOperation();
     try {
-      return copyValue(held, this.#meter);
+      return copyValue(target, this.#meter);
     } catch (error) {
       if (!(error instanceof VmError)) throw error;
       this.omitted.values += 1;
@@ -311,12 +311,12 @@ export class CallRecorder implements RunObserver {
 
   /**
    * Attributes the gas charged since the last call to the code that has run since then.
-   * @param besides the part of it that was charged for what comes next
+   * @param prepaid the part of it that was charged for what comes next
    */
-  #take(meter: GasMeter, besides = 0): void {
-    const spent = meter.spent - besides;
+  #attributeGas(meter: GasMeter, prepaid = 0): void {
+    const spent = meter.spent - prepaid;
     if (meter !== this.#gas) {
-      this.#take(this.#gas);
+      this.#attributeGas(this.#gas);
       this.#gas = meter;
       this.#spent = spent;
       if (meter.prices !== NO_PRICES) this.#charged = meter;

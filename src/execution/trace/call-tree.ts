@@ -7,7 +7,7 @@ import type { VmType } from '../../vm/program/vm-type.ts';
 import type { Value } from '../../vm/value.ts';
 
 /** A copy of a value at that time; `undefined` if it was too large to copy. */
-export type SeenValue = Value;
+export type RecordedValue = Value;
 
 export interface Access {
   readonly kind: 'access';
@@ -17,22 +17,22 @@ export interface Access {
   readonly type: VmType;
   readonly place:
     | { readonly address: Address }
-    | { readonly handle: Address; readonly key: SeenValue; readonly keyType: VmType };
+    | { readonly handle: Address; readonly key: RecordedValue; readonly keyType: VmType };
   /** Whether a value existed. */
-  readonly isThere: boolean;
+  readonly hasValue: boolean;
   /** Also absent if the operation does not read it. */
-  readonly before: SeenValue;
+  readonly before: RecordedValue;
   /** The value when the place was next used or the run was over; absent if it cannot have changed. */
-  after: { readonly isThere: boolean; readonly value: SeenValue } | undefined;
+  after: { readonly hasValue: boolean; readonly value: RecordedValue } | undefined;
 }
 
-interface Emitted {
+interface EmittedEvent {
   readonly kind: 'event';
   readonly program: Program;
   readonly event: ContractEvent;
 }
 
-export type Step = RecordedCall | Access | Emitted;
+export type Step = RecordedCall | Access | EmittedEvent;
 
 /** A caller: a function, or a part of a transaction. */
 export class Caller {
@@ -75,13 +75,13 @@ export class RecordedCall extends Caller {
   readonly program: Program;
   readonly callee: Callee;
   /** Absent if it stands for several calls. */
-  readonly args: readonly SeenValue[] | undefined;
+  readonly args: readonly RecordedValue[] | undefined;
   /** Absent if it stands for several calls or has not returned. */
-  results: readonly SeenValue[] | undefined;
+  results: readonly RecordedValue[] | undefined;
   count = 1;
   returned = 0;
 
-  constructor(program: Program, callee: Callee, args: readonly SeenValue[] | undefined) {
+  constructor(program: Program, callee: Callee, args: readonly RecordedValue[] | undefined) {
     super();
     this.program = program;
     this.callee = callee;

@@ -15,10 +15,10 @@ import {
   RecordedCall,
   type RecordedFailure,
   type RecordedPart,
-  type SeenValue,
+  type RecordedValue,
   type Step,
 } from './call-tree.ts';
-import { addressJson, member, type ShownValues } from './shown-values.ts';
+import { addressJson, member, type TraceValues } from './trace-values.ts';
 
 /** Instructions that are shown before and after the one that failed. */
 const CODE_BEFORE = 10;
@@ -63,22 +63,22 @@ export class Pieces {
 /** The parts shown for every call of a function with its type arguments. */
 interface Signature {
   readonly head: string;
-  readonly parameters: readonly (ShownType | undefined)[];
-  readonly results: readonly (ShownType | undefined)[];
+  readonly parameters: readonly (SignatureType | undefined)[];
+  readonly results: readonly (SignatureType | undefined)[];
 }
 
-interface ShownType {
+interface SignatureType {
   readonly type: VmType;
   /** JSON, with `&` or `&mut ` before it. */
   readonly text: string;
 }
 
 export class CallsJson {
-  readonly #values: ShownValues;
+  readonly #values: TraceValues;
   readonly #pace: YieldBudget;
   readonly #signatures = new Map<Callee, Signature>();
 
-  constructor(values: ShownValues, pace: YieldBudget) {
+  constructor(values: TraceValues, pace: YieldBudget) {
     this.#values = values;
     this.#pace = pace;
   }
@@ -120,10 +120,10 @@ export class CallsJson {
     const { callee, program } = call;
     if (this.#signatures.has(callee)) return;
     const { function: target, typeArguments } = callee;
-    const shown = async (tokens: readonly SignatureToken[]) => {
-      const types: (ShownType | undefined)[] = [];
+    const typesOf = async (tokens: readonly SignatureToken[]) => {
+      const types: (SignatureType | undefined)[] = [];
       for (const token of tokens) {
-        const found = shownType(token, call);
+        const found = resolveType(token, call);
         if (found !== undefined) await this.#values.add(found.type, program);
         const text = found && JSON.stringify(found.prefix + this.#values.textOf(found.type));
         types.push(found && { type: found.type, text: text! });
@@ -135,8 +135,8 @@ export class CallsJson {
       `{"kind":"call","function":"${functionText(target)}"` +
       (names.length === 0 ? '' : `,"type_arguments":${JSON.stringify(names)}`) +
       (target.isNative ? ',"is_native":true' : '');
-    const parameters = await shown(target.parameters);
-    this.#signatures.set(callee, { head, parameters, results: await shown(target.results) });
+    const parameters = await typesOf(target.parameters);
+    this.#signatures.set(callee, { head, parameters, results: await typesOf(target.results) });
   }
 
   /** Steps with those inside them, up to the bracket that ends the list. Calls may be a thousand levels deep. */
@@ -173,14 +173,17 @@ export class CallsJson {
     );
   }
 
-  #valuesJson(values: readonly SeenValue[], types: readonly (ShownType | undefined)[]): string {
-    const shown = values.map((value, place) => {
+  #valuesJson(
+    values: readonly RecordedValue[],
+    types: readonly (SignatureType | undefined)[],
+  ): string {
+    const items = values.map((value, place) => {
       const type = types[place];
       if (type === undefined) return '{"type":null}';
       const json = this.#values.json(value, type.type);
       return `{"type":${type.text}${member('value', json)}}`;
     });
-    return `[${shown.join(',')}]`;
+    return `[${items.join(',')}]`;
   }
 
   /** The JSON of a step; of a call, only what precedes its steps. */
@@ -192,21 +195,26 @@ export class CallsJson {
     return `{"kind":"event","type":${type}${member('data', this.#values.bcsJson(data, typeTag))}}`;
   }
 
-  #accessJson({ operation, type, place, isThere, before, after }: Access): string {
-    const [was, is] = [this.#values.json(before, type), this.#values.json(after?.value, type)];
-    const isSame = after?.isThere === isThere && (!isThere || (is !== undefined && is === was));
+  #accessJson({ operation, type, place, hasValue, before, after }: Access): string {
+    const [beforeJson, afterJson] = [
+      this.#values.json(before, type),
+      this.#values.json(after?.value, type),
+    ];
+    const isSame =
+      after?.hasValue === hasValue &&
+      (!hasValue || (afterJson !== undefined && afterJson === beforeJson));
     const isWrite = after !== undefined && !isSame;
-    const where =
+    const placeJson =
       'address' in place
         ? `"address":${addressJson(place.address)}`
         : `"handle":${addressJson(place.handle)},` +
           `"key_type":${JSON.stringify(this.#values.textOf(place.keyType))}` +
           member('key', this.#values.json(place.key, place.keyType));
     return (
-      `{"kind":"${isWrite ? 'write' : 'read'}","operation":"${operation}",${where},` +
-      `"type":${JSON.stringify(this.#values.textOf(type))},"exists":${isThere}` +
-      member(isWrite ? 'before' : 'value', was) +
-      (isWrite ? member('after', after.isThere ? is : 'null') : '') +
+      `{"kind":"${isWrite ? 'write' : 'read'}","operation":"${operation}",${placeJson},` +
+      `"type":${JSON.stringify(this.#values.textOf(type))},"exists":${hasValue}` +
+      member(isWrite ? 'before' : 'value', beforeJson) +
+      (isWrite ? member('after', after.hasValue ? afterJson : 'null') : '') +
       '}'
     );
   }
@@ -221,15 +229,15 @@ export function functionText({ module: { id }, name }: LoadedFunction): string {
 }
 
 /** The type of a parameter or result; `undefined` for one that is above the limits of types. */
-function shownType(
+function resolveType(
   token: SignatureToken,
   { callee, program }: RecordedCall,
 ): { readonly type: VmType; readonly prefix: string } | undefined {
   const isReference = token.kind === 'reference';
   const { function: target, typeArguments } = callee;
   try {
-    const held = isReference ? token.to : token;
-    const type = program.typeOfToken(target.module.compiled, held, typeArguments.types);
+    const valueToken = isReference ? token.to : token;
+    const type = program.typeOfToken(target.module.compiled, valueToken, typeArguments.types);
     return { type, prefix: isReference ? (token.mutable ? '&mut ' : '&') : '' };
   } catch (error) {
     if (!(error instanceof VmError)) throw error;

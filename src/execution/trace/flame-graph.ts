@@ -38,7 +38,7 @@ const ROW = 18;
 const TOP = 30;
 /** Approximate width of a letter, and the narrowest box that is drawn; in pixels. */
 const LETTER = 6.6;
-const NARROWEST = 0.4;
+const MIN_BOX_WIDTH = 0.4;
 /** Boxes of the two pictures that are drawn, the widest first: a browser draws as many without a pause. */
 export const MAX_BOXES = 5_000;
 
@@ -77,7 +77,7 @@ export function flameGraph(trace: Trace, title: string): string {
   for (const root of roots) {
     if (root.total === 0) continue;
     const scale = WIDTH / root.total;
-    const least = leastOf(root, NARROWEST / scale);
+    const least = minWeight(root, MIN_BOX_WIDTH / scale);
     row = 1 + draw(root, { left: 0, row, scale, least, unit: trace.gas.unit }, shapes);
   }
   const height = TOP + row * ROW;
@@ -105,20 +105,20 @@ function rootOf(name: string, stacks: readonly (readonly [string, number])[]): B
   return root;
 }
 
-/** The least gas of a box that is drawn, so that no more than half of all boxes are. @param narrowest at least this */
-function leastOf(root: Box, narrowest: number): number {
-  const wide: number[] = [];
+/** The least gas of a box that is drawn, so that no more than half of all boxes are. @param lowest at least this */
+function minWeight(root: Box, lowest: number): number {
+  const weights: number[] = [];
   const collect = ({ total, inside }: Box): void => {
-    if (total < narrowest) return;
-    wide.push(total);
+    if (total < lowest) return;
+    weights.push(total);
     for (const box of inside.values()) collect(box);
   };
   collect(root);
-  if (wide.length <= MAX_BOXES / 2) return narrowest;
-  wide.sort((one, other) => other - one);
+  if (weights.length <= MAX_BOXES / 2) return lowest;
+  weights.sort((one, other) => other - one);
   // Boxes as wide as the first omitted one are not drawn either.
-  const [last, leftOut] = [wide[MAX_BOXES / 2 - 1]!, wide[MAX_BOXES / 2]!];
-  return last > leftOut ? last : (wide.findLast((total) => total > leftOut) ?? last);
+  const [last, firstOmitted] = [weights[MAX_BOXES / 2 - 1]!, weights[MAX_BOXES / 2]!];
+  return last > firstOmitted ? last : (weights.findLast((total) => total > firstOmitted) ?? last);
 }
 
 interface Place {
@@ -136,14 +136,14 @@ function draw(box: Box, { left, row, scale, least, unit }: Place, shapes: string
   const width = box.total * scale;
   const top = TOP + row * ROW;
   const gas = (amount: number) => GAS_FORMAT.format(amount / unit);
-  const about = `${box.name}: ${gas(box.total)} gas units, ${gas(box.own)} of its own`;
+  const tooltip = `${box.name}: ${gas(box.total)} gas units, ${gas(box.own)} of its own`;
   const letters = Math.floor((width - 6) / LETTER);
   const label =
     letters < 3
       ? ''
       : `<text x="${rounded(left + 3)}" y="${top + 13}">${escaped(shortened(box.name, letters))}</text>`;
   shapes.push(
-    `<g><title>${escaped(about)}</title><rect x="${rounded(left)}" y="${top}" width="${rounded(width)}" ` +
+    `<g><title>${escaped(tooltip)}</title><rect x="${rounded(left)}" y="${top}" width="${rounded(width)}" ` +
       `height="${ROW - 1}" fill="hsl(${hueOf(box.name)} 70% 75%)"/>${label}</g>`,
   );
   let lowest = row + 1;

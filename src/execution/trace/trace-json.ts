@@ -9,7 +9,7 @@ import type { TransactionOutput } from '../execute.ts';
 import type { CallRecorder } from './call-recorder.ts';
 import { CallsJson, Pieces } from './calls-json.ts';
 import { gasByFunction } from './gas-by-function.ts';
-import { type CodeOf, member, ShownValues } from './shown-values.ts';
+import { type CodeOf, member, TraceValues } from './trace-values.ts';
 import { writeJson } from './writes-json.ts';
 
 export interface TracedRun {
@@ -42,7 +42,7 @@ export async function traceJson(run: TracedRun, place: TracePlace): Promise<read
   const { recorder, writes, events } = run;
   const { pace, modules } = place;
   const to = new Pieces(pace);
-  const values = new ShownValues();
+  const values = new TraceValues();
   const calls = new CallsJson(values, pace);
   await to.add(`${headJson(run)},"parts":`);
   await calls.write(recorder.parts, to);

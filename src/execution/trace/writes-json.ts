@@ -8,13 +8,13 @@ import { formatStructTag, formatTypeTag, type StructTag } from '../../move/types
 import type { StateEntry } from '../../store/columns/state-column.ts';
 import { depositOf } from '../storage-fees.ts';
 import type { CallRecorder } from './call-recorder.ts';
-import { addressJson, type CodeOf, member, type ShownValues } from './shown-values.ts';
+import { addressJson, type CodeOf, member, type TraceValues } from './trace-values.ts';
 
 type Before = Pick<StateEntry, 'bytes' | 'metadata'> | undefined;
 
 /** Where the types of written values are looked up, and the item types of tables. */
 interface WritesPlace {
-  readonly values: ShownValues;
+  readonly values: TraceValues;
   readonly tables: CallRecorder['tables'];
   readonly modules: CodeOf;
 }
@@ -49,14 +49,14 @@ async function partsOf(key: StateKey, change: Change, place: WritesPlace): Promi
   if (key.kind === 'tableItem') {
     const types = tables.get(key.handle);
     const rawKey = `,"raw_key":"${formatHex(key.key)}"`;
-    const shown = `,"kind":"table_item","handle":${addressJson(key.handle)}${rawKey}`;
-    if (types === undefined) return [shown + sizesOf(change)];
+    const head = `,"kind":"table_item","handle":${addressJson(key.handle)}${rawKey}`;
+    if (types === undefined) return [head + sizesOf(change)];
     const { program, keyType, valueType } = types;
     const keyJson = await values.storedJson(key.key, keyType.tag, program);
     const named = `,"key_type":${typeJson(keyType.tag)}${member('key', keyJson)}`;
     const type = `,"type":${typeJson(valueType.tag)}`;
-    const shownOf = (bytes: Uint8Array) => values.storedJson(bytes, valueType.tag, program);
-    return [shown + named + type + (await valuesOf(change, shownOf)) + sizesOf(change)];
+    const valueJson = (bytes: Uint8Array) => values.storedJson(bytes, valueType.tag, program);
+    return [head + named + type + (await valuesOf(change, valueJson)) + sizesOf(change)];
   }
   if (key.kind !== 'accessPath' || key.parsed === undefined) {
     return [`,"kind":"other"${sizesOf(change)}`];
@@ -67,10 +67,10 @@ async function partsOf(key: StateKey, change: Change, place: WritesPlace): Promi
     return [`,"kind":"module",${owner},"module":"${path.module.name}"${sizesOf(change)}`];
   }
   const resource = async (struct: StructTag, one: Change, group = '') => {
-    const shown = `,"kind":"resource",${owner},"type":${JSON.stringify(formatStructTag(struct))}`;
-    const shownOf = (bytes: Uint8Array) =>
+    const head = `,"kind":"resource",${owner},"type":${JSON.stringify(formatStructTag(struct))}`;
+    const valueJson = (bytes: Uint8Array) =>
       values.storedJson(bytes, { kind: 'struct', struct }, modules);
-    return shown + group + (await valuesOf(one, shownOf)) + sizesOf(one);
+    return head + group + (await valuesOf(one, valueJson)) + sizesOf(one);
   };
   if (path.kind === 'resource') return [await resource(path.tag, change)];
   const group = `,"group":${JSON.stringify(formatStructTag(path.tag))}`;
@@ -87,20 +87,20 @@ function membersOf({ before, after }: Change) {
   }
   for (const { tag, tagBytes, data } of after === undefined ? [] : iterateGroup(after)) {
     const id = tagBytes.toString('latin1');
-    const was = found.get(id)?.before;
-    if (was !== undefined && data.equals(was)) found.delete(id);
-    else found.set(id, { tag, before: was, after: data });
+    const beforeData = found.get(id)?.before;
+    if (beforeData !== undefined && data.equals(beforeData)) found.delete(id);
+    else found.set(id, { tag, before: beforeData, after: data });
   }
   return [...found.values()];
 }
 
 async function valuesOf(
   { before, after }: Change,
-  shownOf: (bytes: Uint8Array) => Promise<string | undefined>,
+  valueJson: (bytes: Uint8Array) => Promise<string | undefined>,
 ): Promise<string> {
   return (
-    member('before', before && (await shownOf(before))) +
-    member('after', after && (await shownOf(after)))
+    member('before', before && (await valueJson(before))) +
+    member('after', after && (await valueJson(after)))
   );
 }
 

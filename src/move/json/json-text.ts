@@ -375,15 +375,15 @@ class JsonParser {
   #separatorError(
     code: number,
     atEnd: JsonSyntaxErrorCode,
-    otherwise: JsonSyntaxErrorCode,
+    elsewhere: JsonSyntaxErrorCode,
   ): JsonSyntaxError {
-    return this.#error(code === END ? atEnd : otherwise, 1);
+    return this.#error(code === END ? atEnd : elsewhere, 1);
   }
 
-  /** Builds an error `further` bytes after the current character, at most at the end. */
-  #error(code: JsonSyntaxErrorCode, further: number): JsonSyntaxError {
+  /** Builds an error `extraBytes` after the current character, at most at the end. */
+  #error(code: JsonSyntaxErrorCode, extraBytes: number): JsonSyntaxError {
     const bytes = this.#bytes;
-    const offset = Math.min(bytes.length, this.#byteOffset(this.#at) + further);
+    const offset = Math.min(bytes.length, this.#byteOffset(this.#at) + extraBytes);
     let line = 1;
     let lineStart = 0;
     for (let index = 0; index < offset; index += 1) {

@@ -6,13 +6,13 @@ import type { WideIntegerKind } from '../bcs/integers.ts';
 import { MoveError } from '../errors.ts';
 import { debugString } from '../rust-debug.ts';
 
-const WHY = {
+const REASONS = {
   integer_empty: 'cannot parse integer from empty string',
   integer_bad_digit: 'invalid digit found in string',
   integer_too_large: 'number too large to fit in target type',
   integer_too_small: 'number too small to fit in target type',
 } as const;
-type IntegerTextErrorCode = keyof typeof WHY;
+type IntegerTextErrorCode = keyof typeof REASONS;
 
 /** A text that is not an integer of the type; `message` is `Parsing u64 string "…" failed, caused by error: {why}`. */
 export class IntegerTextError extends MoveError<IntegerTextErrorCode> {
@@ -21,8 +21,8 @@ export class IntegerTextError extends MoveError<IntegerTextErrorCode> {
   readonly why: string;
 
   constructor(code: IntegerTextErrorCode, kind: WideIntegerKind, text: string) {
-    const why = WHY[code];
-    const type = INTEGERS[kind].shownAs;
+    const why = REASONS[code];
+    const type = INTEGERS[kind].typeName;
     super(code, `Parsing ${type} string ${debugString(text)} failed, caused by error: ${why}`);
     this.kind = kind;
     this.why = why;
@@ -33,16 +33,16 @@ interface IntegerRange {
   readonly min: bigint;
   readonly max: bigint;
   /** How messages name the type. */
-  readonly shownAs: string;
+  readonly typeName: string;
 }
 
 const INTEGERS: Readonly<Record<WideIntegerKind, IntegerRange>> = {
-  u64: { min: 0n, max: 2n ** 64n - 1n, shownAs: 'u64' },
-  u128: { min: 0n, max: 2n ** 128n - 1n, shownAs: 'u128' },
-  u256: { min: 0n, max: 2n ** 256n - 1n, shownAs: 'move_core_types::int256::U256' },
-  i64: { min: -(2n ** 63n), max: 2n ** 63n - 1n, shownAs: 'i64' },
-  i128: { min: -(2n ** 127n), max: 2n ** 127n - 1n, shownAs: 'i128' },
-  i256: { min: -(2n ** 255n), max: 2n ** 255n - 1n, shownAs: 'move_core_types::int256::I256' },
+  u64: { min: 0n, max: 2n ** 64n - 1n, typeName: 'u64' },
+  u128: { min: 0n, max: 2n ** 128n - 1n, typeName: 'u128' },
+  u256: { min: 0n, max: 2n ** 256n - 1n, typeName: 'move_core_types::int256::U256' },
+  i64: { min: -(2n ** 63n), max: 2n ** 63n - 1n, typeName: 'i64' },
+  i128: { min: -(2n ** 127n), max: 2n ** 127n - 1n, typeName: 'i128' },
+  i256: { min: -(2n ** 255n), max: 2n ** 255n - 1n, typeName: 'move_core_types::int256::I256' },
 };
 
 /** Digits of 2^256 - 1; more (leading zeros apart) never fit and are never passed to BigInt. */

@@ -125,9 +125,9 @@ function checkToken(tables: BinaryTables, token: SignatureToken): number {
     case 'struct': {
       checkIndex('struct handle', token.handle, tables.structHandles.length);
       const declared = tables.structHandles[token.handle]!.typeParameters.length;
-      const given = token.typeArguments.length;
-      if (given !== declared) {
-        const detail = `struct handle ${token.handle} with ${given} of ${declared} type arguments`;
+      const actual = token.typeArguments.length;
+      if (actual !== declared) {
+        const detail = `struct handle ${token.handle} with ${actual} of ${declared} type arguments`;
         throw new BinaryFormatError('bad_arity', detail);
       }
       return checkTokens(tables, token.typeArguments);

@@ -35,8 +35,8 @@ export function isSameType(
 ): boolean {
   const isSame = (one: SignatureToken, two: SignatureToken) =>
     isSameType(tables, one, otherTables, two);
-  const areSame = (some: readonly SignatureToken[], those: readonly SignatureToken[]) =>
-    areSameTypes(tables, some, otherTables, those);
+  const areSame = (left: readonly SignatureToken[], right: readonly SignatureToken[]) =>
+    areSameTypes(tables, left, otherTables, right);
   switch (type.kind) {
     case 'reference':
       return (

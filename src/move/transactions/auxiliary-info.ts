@@ -18,9 +18,9 @@ export function auxiliaryInfoHash(index: number): Buffer {
   return domainHash('PersistedAuxiliaryInfo', bytes);
 }
 
-/** The index with a given hash, searched upwards from `least`; `undefined` if none of `tries` indexes has it. */
-export function indexWithHash(hash: Buffer, least: number, tries: number): number | undefined {
-  for (let index = least; index < least + tries; index += 1) {
+/** The index with a given hash, searched upwards from `firstIndex`; `undefined` if none of `count` indexes has it. */
+export function indexWithHash(hash: Buffer, firstIndex: number, count: number): number | undefined {
+  for (let index = firstIndex; index < firstIndex + count; index += 1) {
     if (auxiliaryInfoHash(index).equals(hash)) return index;
   }
   return undefined;

@@ -38,7 +38,7 @@ export class ValidatorSignatures {
       throw new SignatureError('not_signed', 'the ledger info has no signature');
     }
     const message = Buffer.concat([domainSeed('LedgerInfo'), signed.infoBytes]);
-    const isValid = orFalse(() => {
+    const isValid = falseIfThrows(() => {
       const key = scheme.aggregatePublicKeys(this.#decoded(signers));
       return scheme.verify(signed.signature!, scheme.hash(message, DOMAIN_BYTES), key);
     });
@@ -66,7 +66,7 @@ function decodeKey(bytes: Uint8Array): KeyPoint {
 }
 
 /** The library throws for bytes that are not a point, points outside the group, and infinity. */
-function orFalse(verify: () => boolean): boolean {
+function falseIfThrows(verify: () => boolean): boolean {
   try {
     return verify();
   } catch {

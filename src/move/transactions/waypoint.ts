@@ -26,7 +26,7 @@ export class WaypointTextError extends MoveError<'bad_waypoint'> {
   readonly text: string;
 
   constructor(text: string) {
-    const shown = text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+    const shown = text.length > MAX_QUOTED_CHARS ? `${text.slice(0, MAX_QUOTED_CHARS)}…` : text;
     super(
       'bad_waypoint',
       `not a waypoint: ${JSON.stringify(shown)}; expected a version, a colon and 64 hex digits`,
@@ -36,7 +36,7 @@ export class WaypointTextError extends MoveError<'bad_waypoint'> {
 }
 
 /** Characters of a bad text that a message shows. */
-const MAX_SHOWN = 100;
+const MAX_QUOTED_CHARS = 100;
 const WAYPOINT = /^(0|[1-9][0-9]{0,19}):([0-9a-fA-F]{64})$/;
 
 /**

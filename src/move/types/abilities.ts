@@ -7,16 +7,16 @@ export const STORE = 4;
 export const KEY = 8;
 export const NO_ABILITIES: AbilitySet = 0;
 
-export function hasAll(abilities: AbilitySet, wanted: AbilitySet): boolean {
-  return (abilities & wanted) === wanted;
+export function hasAll(abilities: AbilitySet, required: AbilitySet): boolean {
+  return (abilities & required) === required;
 }
 
 /** The abilities that the parts of a value need so that it has some abilities. */
-export function requiredInside(abilities: AbilitySet): AbilitySet {
+export function requiredOfParts(abilities: AbilitySet): AbilitySet {
   return (abilities & (COPY | DROP | STORE)) | ((abilities & KEY) === 0 ? 0 : STORE);
 }
 
 /** Possible abilities of a struct that holds a value: it can have `key` if the value has `store`. */
-export function abilitiesAround(held: AbilitySet): AbilitySet {
-  return (held & (COPY | DROP | STORE)) | ((held & STORE) === 0 ? 0 : KEY);
+export function abilitiesWithPart(part: AbilitySet): AbilitySet {
+  return (part & (COPY | DROP | STORE)) | ((part & STORE) === 0 ? 0 : KEY);
 }

@@ -102,10 +102,10 @@ interface EncodedMember {
 /** Appends the value of a group whose tags are already encoded. @throws RangeError for one given twice. */
 export function writeResourceGroup(writer: BcsWriter, members: readonly EncodedMember[]): void {
   const sorted = [...members].sort((left, right) => Buffer.compare(left.tagBytes, right.tagBytes));
-  const isTwice = sorted.some((member, index) =>
+  const hasDuplicates = sorted.some((member, index) =>
     sorted[index + 1]?.tagBytes.equals(member.tagBytes),
   );
-  if (isTwice) throw new RangeError('a member of a resource group is given twice');
+  if (hasDuplicates) throw new RangeError('a member of a resource group is given twice');
   writeSorted(writer, sorted);
 }
 
@@ -167,8 +167,8 @@ export function findGroupMember(
   members: readonly GroupMember[],
   tag: StructTag,
 ): Buffer | undefined {
-  const wanted = encodeStructTag(tag);
-  return members.find(({ tagBytes }) => tagBytes.equals(wanted))?.data;
+  const encodedTag = encodeStructTag(tag);
+  return members.find(({ tagBytes }) => tagBytes.equals(encodedTag))?.data;
 }
 
 /** The BCS of a struct tag, by which members are found. */

@@ -28,15 +28,15 @@ type TypeTextErrorCode =
 export class TypeTextError extends MoveError<TypeTextErrorCode> {}
 
 type Token =
-  | { readonly kind: 'word'; readonly shownAs: string; readonly type?: PrimitiveKind | 'vector' }
+  | { readonly kind: 'word'; readonly debugText: string; readonly type?: PrimitiveKind | 'vector' }
   | { readonly kind: 'name' | 'address'; readonly text: string }
-  | { readonly kind: 'other'; readonly shownAs: string };
+  | { readonly kind: 'other'; readonly debugText: string };
 
-const LT: Token = { kind: 'word', shownAs: 'Lt' };
-const GT: Token = { kind: 'word', shownAs: 'Gt' };
-const COMMA: Token = { kind: 'word', shownAs: 'Comma' };
-const COLON_COLON: Token = { kind: 'word', shownAs: 'ColonColon' };
-const END: Token = { kind: 'word', shownAs: 'EOF' };
+const LT: Token = { kind: 'word', debugText: 'Lt' };
+const GT: Token = { kind: 'word', debugText: 'Gt' };
+const COMMA: Token = { kind: 'word', debugText: 'Comma' };
+const COLON_COLON: Token = { kind: 'word', debugText: 'ColonColon' };
+const END: Token = { kind: 'word', debugText: 'EOF' };
 
 const TYPE_WORDS = [
   ...(['u8', 'u16', 'u32', 'u64', 'u128', 'u256'] as const),
@@ -44,10 +44,10 @@ const TYPE_WORDS = [
 ];
 const KEYWORDS: ReadonlyMap<string, Token> = new Map<string, Token>([
   ...TYPE_WORDS.map(
-    (type) => [type, { kind: 'word', shownAs: `${capitalized(type)}Type`, type }] as const,
+    (type) => [type, { kind: 'word', debugText: `${capitalized(type)}Type`, type }] as const,
   ),
-  ['true', { kind: 'word', shownAs: 'True' }],
-  ['false', { kind: 'word', shownAs: 'False' }],
+  ['true', { kind: 'word', debugText: 'True' }],
+  ['false', { kind: 'word', debugText: 'False' }],
 ]);
 
 /** Shared: a hostile text of millions of `u8,` costs a pointer for each. */
@@ -70,7 +70,7 @@ const SUFFIX = /[\p{Alphabetic}\p{N}][A-Za-z0-9]*/uy;
 const BYTES = /b"([\0-!#-\x7f]*)"|x"([0-9A-Fa-f]*)"/y;
 
 function describe(token: Token): string {
-  if (token.kind === 'word' || token.kind === 'other') return token.shownAs;
+  if (token.kind === 'word' || token.kind === 'other') return token.debugText;
   return token.kind === 'name' ? `Name("${token.text}")` : `Address("${token.text}")`;
 }
 
@@ -217,7 +217,7 @@ class TypeTextParser {
     if (match === null) throw unrecognizedToken();
     this.#at = BYTES.lastIndex;
     const hex = match[2] ?? byteTools.hexText(byteTools.utf8Bytes(match[1]!), 0, match[1]!.length);
-    return { kind: 'other', shownAs: `Bytes("${hex}")` };
+    return { kind: 'other', debugText: `Bytes("${hex}")` };
   }
 
   #number(): Token {
@@ -227,9 +227,9 @@ class TypeTextParser {
     if (this.#text[this.#at] === '0' && first === 0x78) throw unrecognizedToken();
     const digits = this.#match(NUMBER);
     if (digits === undefined) throw unrecognizedToken();
-    const shownAs = NUMBER_TOKENS.get(this.#match(SUFFIX) ?? '');
-    if (shownAs === undefined) throw new TypeTextError('invalid_suffix', 'invalid suffix');
-    return { kind: 'other', shownAs: `${shownAs}("${digits}")` };
+    const debugName = NUMBER_TOKENS.get(this.#match(SUFFIX) ?? '');
+    if (debugName === undefined) throw new TypeTextError('invalid_suffix', 'invalid suffix');
+    return { kind: 'other', debugText: `${debugName}("${digits}")` };
   }
 
   #match(pattern: RegExp): string | undefined {

@@ -31,11 +31,11 @@ export function compareStructTagsAt(buffer: Buffer, left: number, right: number)
     const order = buffer[left + at]! - buffer[right + at]!;
     if (order !== 0) return order;
   }
-  const ofLeft = new BcsReader(buffer, left + ADDRESS_BYTES);
-  const ofRight = new BcsReader(buffer, right + ADDRESS_BYTES);
+  const leftReader = new BcsReader(buffer, left + ADDRESS_BYTES);
+  const rightReader = new BcsReader(buffer, right + ADDRESS_BYTES);
   return (
-    compareNamesAt(ofLeft, ofRight) ||
-    compareNamesAt(ofLeft, ofRight) ||
+    compareNamesAt(leftReader, rightReader) ||
+    compareNamesAt(leftReader, rightReader) ||
     compareStructTags(...readBoth(buffer, left, right))
   );
 }

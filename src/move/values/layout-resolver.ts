@@ -27,9 +27,9 @@ import {
 } from './layout.ts';
 import {
   ARGUMENT_RULES,
+  JSON_RULES,
   type LayoutRules,
   type ResolvedVariant,
-  SHOWN_RULES,
 } from './layout-rules.ts';
 
 /**
@@ -44,7 +44,7 @@ export const MAX_LAYOUT_TOKENS = 50_000;
  * `native_struct`, `reference`, `too_large`, `too_deep`.
  */
 export async function resolveLayout(tag: TypeTag, lookup: ModuleLookup): Promise<Layout> {
-  return (await new LayoutResolver(lookup, SHOWN_RULES).type(tag, 0)).layout;
+  return (await new LayoutResolver(lookup, JSON_RULES).type(tag, 0)).layout;
 }
 
 /**
@@ -58,8 +58,8 @@ export async function resolveParameterLayouts(
   typeArguments: readonly TypeTag[],
   lookup: ModuleLookup,
 ): Promise<Layout[]> {
-  const resolver = new LayoutResolver(lookup, SHOWN_RULES);
-  const resolved: Resolved[] = [];
+  const resolver = new LayoutResolver(lookup, JSON_RULES);
+  const resolved: ResolvedLayout[] = [];
   for (const tag of typeArguments) resolved.push(await resolver.type(tag, 0));
   const layouts: Layout[] = [];
   for (const token of parameters) {
@@ -111,7 +111,7 @@ function noSigner(): LayoutError {
   return new LayoutError('signer', 'Type layouts cannot contain signer');
 }
 
-interface Resolved {
+interface ResolvedLayout {
   readonly layout: Layout;
   /** Equal types have the same id, so that they are laid out once. */
   readonly id: string;
@@ -123,11 +123,11 @@ interface Resolved {
   readonly height: number;
 }
 
-function leaf(layout: Layout): Resolved {
+function leaf(layout: Layout): ResolvedLayout {
   return { layout, id: layout.kind, cost: 0, tagBytes: 0, height: 0 };
 }
 
-const PRIMITIVES: ReadonlyMap<PrimitiveKind, Resolved> = new Map(
+const PRIMITIVES: ReadonlyMap<PrimitiveKind, ResolvedLayout> = new Map(
   PRIMITIVE_KINDS.map((kind) => [kind, leaf({ kind })]),
 );
 const FUNCTION = leaf({ kind: 'function' });
@@ -136,7 +136,7 @@ const BYTES = leaf({ kind: 'bytes' });
 /** The binary that contains a type, and the type arguments there. */
 interface Scope {
   readonly binary: BinaryTables;
-  readonly typeArguments: readonly Resolved[];
+  readonly typeArguments: readonly ResolvedLayout[];
 }
 
 class LayoutResolver {
@@ -144,7 +144,7 @@ class LayoutResolver {
   readonly #rules: LayoutRules;
   readonly #modules = new Map<string, CompiledModule>();
   /** Types by their structure; `undefined` while a type is being laid out. */
-  readonly #types = new Map<string, Resolved | undefined>();
+  readonly #types = new Map<string, ResolvedLayout | undefined>();
   #budgetLeft: number;
   #lastId = 0;
   #tokens = 0;
@@ -156,7 +156,11 @@ class LayoutResolver {
   }
 
   /** @param scope absent for a type tag, present for a token */
-  async type(type: TypeTag | SignatureToken, depth: number, scope?: Scope): Promise<Resolved> {
+  async type(
+    type: TypeTag | SignatureToken,
+    depth: number,
+    scope?: Scope,
+  ): Promise<ResolvedLayout> {
     this.#visit(depth);
     const { countsNodes, hasOnlyData, resolvesStructLast, reference } = this.#rules;
     switch (type.kind) {
@@ -166,7 +170,7 @@ class LayoutResolver {
         const { module, name } = structPathOf(type, scope);
         const parts = 'struct' in type ? type.struct.typeArguments : type.typeArguments;
         const early = resolvesStructLast ? undefined : await this.#find(module, name);
-        const typeArguments: Resolved[] = [];
+        const typeArguments: ResolvedLayout[] = [];
         for (const part of parts) typeArguments.push(await this.type(part, depth + 1, scope));
         return this.#struct(early ?? (await this.#find(module, name)), typeArguments, depth);
       }
@@ -196,7 +200,7 @@ class LayoutResolver {
     }
   }
 
-  #vector(element: Resolved): Resolved {
+  #vector(element: ResolvedLayout): ResolvedLayout {
     if (element.layout.kind === 'u8') return BYTES;
     const id = `vector<${element.id}>`;
     const known = this.#types.get(id);
@@ -209,16 +213,16 @@ class LayoutResolver {
 
   async #struct(
     found: FoundStruct,
-    givenArguments: readonly Resolved[],
+    args: readonly ResolvedLayout[],
     depth: number,
-  ): Promise<Resolved> {
+  ): Promise<ResolvedLayout> {
     const { needsExactArguments, nativeStruct, layout } = this.#rules;
     const declared = found.handle.typeParameters.length;
-    if (needsExactArguments && givenArguments.length !== declared) {
+    if (needsExactArguments && args.length !== declared) {
       throw new LayoutError('type_argument_count', 'Wrong number of type arguments for struct');
     }
     if (found.definition.kind === 'native') throw new LayoutError('native_struct', nativeStruct);
-    const typeArguments = givenArguments.slice(0, declared);
+    const typeArguments = args.slice(0, declared);
     const key = structKey(found, typeArguments);
     const known = this.#types.get(key);
     if (known !== undefined) {
@@ -248,7 +252,7 @@ class LayoutResolver {
 
   async #variants(
     found: FoundStruct,
-    typeArguments: readonly Resolved[],
+    typeArguments: readonly ResolvedLayout[],
     depth: number,
   ): Promise<VariantWithHeight[]> {
     const { id, module, definition } = found;
@@ -298,7 +302,7 @@ class LayoutResolver {
     return module;
   }
 
-  #remember<T extends Resolved | undefined>(key: string, resolved: T): T {
+  #remember<T extends ResolvedLayout | undefined>(key: string, resolved: T): T {
     this.#types.set(key, resolved);
     return resolved;
   }
@@ -361,7 +365,7 @@ function valueOfOption(
   return value;
 }
 
-function structKey(found: FoundStruct, typeArguments: readonly Resolved[]): string {
+function structKey(found: FoundStruct, typeArguments: readonly ResolvedLayout[]): string {
   const address = found.id.address === ADDRESS_ONE ? '1' : found.id.address;
   const ids = typeArguments.map((argument) => argument.id).join(',');
   return `${address}::${found.id.name}::${found.name}<${ids}>`;

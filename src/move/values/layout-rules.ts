@@ -69,7 +69,7 @@ export interface LayoutRules {
   ): Layout;
 }
 
-export const SHOWN_RULES: LayoutRules = {
+export const JSON_RULES: LayoutRules = {
   budget: LAYOUT_BUDGET_BYTES,
   tooLarge: 'Query exceeds size limit',
   countsNodes: false,
@@ -100,14 +100,14 @@ export const SHOWN_RULES: LayoutRules = {
       return { kind: 'struct', fields, template, tagBytes };
     }
     const isOption = name === 'Option' && isOptionModule(id);
-    const shown = variants.map(({ name: variant, fields, nameBytes }): LayoutVariant => {
+    const rendered = variants.map(({ name: variant, fields, nameBytes }): LayoutVariant => {
       const fixed = { name: '__variant__', json: JSON.stringify(variant) };
       const template = isOption
         ? optionTemplate(fields, nameBytes)
         : objectTemplate(fields, fixed, nameBytes);
       return { name: variant, fields, template };
     });
-    return { kind: 'enum', variants: shown, tagBytes };
+    return { kind: 'enum', variants: rendered, tagBytes };
   },
 };
 

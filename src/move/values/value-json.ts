@@ -21,7 +21,7 @@ import {
   type VectorLayout,
 } from './layout.ts';
 import { enterContainer, FUNCTION_DATA_VERSION, readCapturedLayout } from './layout-captured.ts';
-import { TakenMembers } from './taken-members.ts';
+import { MemberTexts } from './member-texts.ts';
 
 /**
  * Bytes of names that one value may cost: for every struct value the cost of its type's tag (32 for the address plus
@@ -77,7 +77,7 @@ export function* renderInTurns(
   const reader = new BcsReader(bytes);
   const out = new JsonWriter();
   out.units(text);
-  yield* new ValueRenderer(reader, out).inTurns(layout, 0, 0);
+  yield* new ValueRenderer(reader, out).chunks(layout, 0, 0);
   reader.finish();
   return out.finish();
 }
@@ -197,7 +197,7 @@ export class ValueRenderer {
   }
 
   /** Renders a value in pieces and leaves the last one in the writer. A value without long parts is one piece. */
-  *inTurns(layout: Layout, depth: number, containerDepth: number): Generator<Buffer> {
+  *chunks(layout: Layout, depth: number, containerDepth: number): Generator<Buffer> {
     const { kind } = layout;
     const { out } = this;
     if (!isLong(layout)) {
@@ -212,23 +212,23 @@ export class ValueRenderer {
       for (let index = 0; index < count; index += 1) {
         if (index > 0) out.byte(COMMA);
         if (isShort) this.value(element, depth + 1, containerDepth);
-        else yield* this.inTurns(element, depth + 1, containerDepth);
+        else yield* this.chunks(element, depth + 1, containerDepth);
         if (out.length >= JSON_PIECE_BYTES) yield out.take();
       }
       out.byte(CLOSE);
     } else if (kind === 'bytes') {
-      yield* this.#bytesInTurns();
+      yield* this.#byteChunks();
     } else if (kind === 'struct' || kind === 'enum') {
       this.#checkDepth(depth);
       if (kind === 'enum') enterContainer(this.reader, containerDepth, 'enum');
       const template = this.#fields(layout).template!;
       const inside = kind === 'enum' ? containerDepth + 1 : containerDepth;
-      if (template.inDeclaredOrder) yield* this.#membersInTurns(template, depth + 1, inside);
-      else yield* this.#arrangedInTurns(template, depth + 1, inside);
+      if (template.inDeclaredOrder) yield* this.#memberChunks(template, depth + 1, inside);
+      else yield* this.#arrangedChunks(template, depth + 1, inside);
     }
   }
 
-  *#bytesInTurns(): Generator<Buffer> {
+  *#byteChunks(): Generator<Buffer> {
     const { out } = this;
     const bytes = this.reader.bytes();
     out.units('"0x');
@@ -239,7 +239,7 @@ export class ValueRenderer {
     out.byte(QUOTE);
   }
 
-  *#membersInTurns(
+  *#memberChunks(
     { layouts, pieces }: ObjectTemplate,
     depth: number,
     containerDepth: number,
@@ -247,14 +247,14 @@ export class ValueRenderer {
     const { out } = this;
     out.part(pieces[0]!);
     for (let index = 0; index < layouts.length; index += 1) {
-      yield* this.inTurns(layouts[index]!, depth, containerDepth);
+      yield* this.chunks(layouts[index]!, depth, containerDepth);
       out.part(pieces[index + 1]!);
       if (out.length >= JSON_PIECE_BYTES) yield out.take();
     }
   }
 
   /** Members that are not in the order of their bytes; what is taken from the writer meanwhile is kept. */
-  *#arrangedInTurns(
+  *#arrangedChunks(
     { layouts, pieces, order }: ObjectTemplate,
     depth: number,
     containerDepth: number,
@@ -262,23 +262,23 @@ export class ValueRenderer {
     const { out } = this;
     const start = out.length;
     const ends: number[] = [];
-    let taken: TakenMembers | undefined;
+    let memberTexts: MemberTexts | undefined;
     for (const layout of layouts) {
-      for (const piece of this.inTurns(layout, depth, containerDepth)) {
-        const isFirst = taken === undefined;
-        taken ??= new TakenMembers(layouts.length);
-        taken.add(piece, isFirst ? start : 0, ends);
+      for (const piece of this.chunks(layout, depth, containerDepth)) {
+        const isFirst = memberTexts === undefined;
+        memberTexts ??= new MemberTexts(layouts.length);
+        memberTexts.add(piece, isFirst ? start : 0, ends);
         yield isFirst ? piece.subarray(0, start) : NO_BYTES;
       }
       ends.push(out.length);
     }
-    if (taken === undefined) {
+    if (memberTexts === undefined) {
       out.arrange(start, ends, pieces, order);
       return;
     }
-    taken.add(out.take(), 0, ends);
+    memberTexts.add(out.take(), 0, ends);
     for (const [place, piece] of pieces.entries()) {
-      for (const part of place === 0 ? [] : taken.parts[order[place - 1]!]!) {
+      for (const part of place === 0 ? [] : memberTexts.parts[order[place - 1]!]!) {
         out.part(part);
         if (out.length >= JSON_PIECE_BYTES) yield out.take();
       }

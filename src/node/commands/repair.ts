@@ -4,7 +4,11 @@ import { interfaceBase } from '../../remote/node-url.ts';
 import { RemoteError } from '../../remote/remote-error.ts';
 import { isStoreError, isTransient, RowDamagedError, StoreError } from '../../store/store-error.ts';
 import { type VerifyProgress, type VerifyReport, verifyLedger } from '../../verify/ledger.ts';
-import { LedgerRepair, MAX_DAMAGES_AT_ONCE, type Repaired } from '../../verify/repair/repair.ts';
+import {
+  LedgerRepair,
+  MAX_DAMAGES_AT_ONCE,
+  type RepairCounts,
+} from '../../verify/repair/repair.ts';
 import { type SavedRun, SavedRunError } from '../../verify/saved-run.ts';
 import { wellFormed } from '../follow.ts';
 import { NodeError } from '../node-error.ts';
@@ -35,7 +39,7 @@ const MAX_ROUNDS = 20;
 
 export interface RepairReport {
   readonly report: VerifyReport;
-  readonly repaired: Repaired;
+  readonly repaired: RepairCounts;
   readonly damagesBefore: number;
 }
 
@@ -64,7 +68,7 @@ export async function repairFolder(
     const damagesBefore = report.damageCount;
     for (let round = 0; round < MAX_ROUNDS && report.damageCount > 0; round += 1) {
       // A commit would change pages that the engine cannot walk.
-      if (report.damages.some(({ isOfEngine }) => isOfEngine === true)) break;
+      if (report.damages.some(({ isEngineFailure }) => isEngineFailure === true)) break;
       const { versions, rows } = repaired;
       const before = textOf(report);
       await repair.repair(report);
@@ -84,7 +88,7 @@ export async function repairFolder(
   }
 }
 
-function writtenText({ versions, rows }: Repaired): string {
+function writtenText({ versions, rows }: RepairCounts): string {
   if (versions + rows === 0) return 'nothing was written';
   return `before, ${versions} versions and ${rows} other rows were repaired`;
 }
@@ -97,11 +101,11 @@ const REPLACE =
   'put a good copy of the folder in its place, ' +
   'or create the ledger again (daybook init, daybook follow)';
 
-export function remedyOf({ damages, prunedMeanwhile }: VerifyReport, repaired?: Repaired): string {
-  if (prunedMeanwhile) {
+export function remedyOf({ damages, wasPruned }: VerifyReport, repaired?: RepairCounts): string {
+  if (wasPruned) {
     return 'the ledger was pruned meanwhile: stop the node that prunes and verify again';
   }
-  if (damages.some(({ isOfEngine }) => isOfEngine === true)) {
+  if (damages.some(({ isEngineFailure }) => isEngineFailure === true)) {
     return `the engine cannot walk its own pages, so nothing can be repaired in place: ${REPLACE}`;
   }
   if (repaired === undefined) {

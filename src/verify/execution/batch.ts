@@ -22,14 +22,14 @@ export async function runBatch(
 ): Promise<BatchResult> {
   const differences: Difference[] = [];
   const unverifiedBefore = replay.unverified;
-  let told = first;
+  let reportedBelow = first;
   for (let version = first; version <= last; version += 1n) {
     const difference = await replay.run(version);
     if (difference !== undefined) differences.push(difference);
-    const ran = Number(version + 1n - told);
-    if (ran < VERSIONS_PER_TICK && version < last) continue;
-    told = version + 1n;
-    onVersions(ran);
+    const versionCount = Number(version + 1n - reportedBelow);
+    if (versionCount < VERSIONS_PER_TICK && version < last) continue;
+    reportedBelow = version + 1n;
+    onVersions(versionCount);
   }
   return { first, last, differences, unverified: replay.unverified - unverifiedBefore };
 }

@@ -29,7 +29,7 @@ export class Replay {
   /** Whether signatures count in the size of transactions (docs/spec/gas.md §5). */
   #countsSignatures = true;
   #version: bigint | undefined;
-  #leastIndex = 0;
+  #firstIndex = 0;
   #indexAfter = 0;
 
   private constructor(executor: Executor) {
@@ -52,7 +52,7 @@ export class Replay {
   advance({ data }: EncodedOnChainData, isStored = true): void {
     this.#version = data.version + 1n;
     this.#executor.advance(data.changes.writes, isStored);
-    this.#leastIndex = this.#indexAfter;
+    this.#firstIndex = this.#indexAfter;
   }
 
   markStored(head: Head): void {
@@ -66,7 +66,7 @@ export class Replay {
       // Modules may be others in between.
       this.#version = version;
       this.#executor.goTo(version - 1n);
-      this.#leastIndex = 0;
+      this.#firstIndex = 0;
     }
     const index = this.#indexOf(item);
     try {
@@ -77,9 +77,9 @@ export class Replay {
       if (found === undefined || !this.#countsSignatures) return found;
       if (item.data.transaction.kind !== 'user') return found;
       this.#countsSignatures = false;
-      const again = await this.#difference(item, index);
-      this.#countsSignatures = again !== undefined;
-      return again;
+      const secondDifference = await this.#difference(item, index);
+      this.#countsSignatures = secondDifference !== undefined;
+      return secondDifference;
     } catch (error) {
       const isRefusal =
         error instanceof ViewError || error instanceof VmError || error instanceof LedgerError;
@@ -102,13 +102,13 @@ export class Replay {
     const { data, bytes } = item;
     const executable = { transaction: data.transaction, bytes: bytes.transaction };
     const sizeBytes = this.#countsSignatures ? bytes.transaction.length - 1 : undefined;
-    const made = await this.#executor.run(executable, { index: index ?? 0, sizeBytes });
-    return differenceOf(item, infoOf(item, made, index));
+    const output = await this.#executor.run(executable, { index: index ?? 0, sizeBytes });
+    return differenceOf(item, infoOf(item, output, index));
   }
 
   #indexOf({ data }: EncodedOnChainData): number | undefined {
     const { kind } = data.transaction;
-    const least = kind === 'blockMetadata' || kind === 'blockMetadataExt' ? 0 : this.#leastIndex;
+    const least = kind === 'blockMetadata' || kind === 'blockMetadataExt' ? 0 : this.#firstIndex;
     const { auxiliaryInfoHash } = data.info;
     const index = auxiliaryInfoHash && indexWithHash(auxiliaryInfoHash, least, MAX_TRIED_INDEXES);
     this.#indexAfter = (index ?? least) + 1;

@@ -110,14 +110,14 @@ async function putWindows(
   clearedBelow: bigint,
   keys: readonly NamedRow[],
 ): Promise<void> {
-  const made = new Map<bigint, readonly MadeWindow[]>();
+  const windowsByStart = new Map<bigint, readonly MadeWindow[]>();
   for (const { partition, order } of keys) {
     const start = decodeU64Key(order);
     if (start > head.version) continue;
-    let windows = made.get(start);
+    let windows = windowsByStart.get(start);
     if (windows === undefined) {
       windows = await windowsFrom(store, start, head, clearedBelow);
-      made.set(start, windows);
+      windowsByStart.set(start, windows);
     }
     const window = windows.find(
       (one) => one.start === start && Buffer.compare(one.partition, partition) === 0,

@@ -39,7 +39,7 @@ export async function repairOldKeys(
   { version: newest }: Head,
   source: VersionSource,
 ): Promise<number> {
-  const wanted = new Map<bigint, Set<string>>();
+  const hashesByVersion = new Map<bigint, Set<string>>();
   for (const { column, key } of damages) {
     // A row of state itself has an order too.
     if (!NAMES.includes(column) || key?.endsWith('/') !== true) continue;
@@ -47,18 +47,23 @@ export async function repairOldKeys(
     if (hash.length !== STATE.partitionBytes) continue;
     const version = await newestVersionOf(store, hash, encodeU64Key(newest));
     if (version === undefined) continue;
-    wanted.set(version, (wanted.get(version) ?? new Set()).add(hash.toString('hex')));
+    hashesByVersion.set(
+      version,
+      (hashesByVersion.get(version) ?? new Set()).add(hash.toString('hex')),
+    );
   }
-  if (wanted.size === 0) return 0;
+  if (hashesByVersion.size === 0) return 0;
   const state = await source.state();
-  const versions = [...wanted.keys()].filter((version) => version >= (state.oldestVersion ?? 0n));
+  const versions = [...hashesByVersion.keys()].filter(
+    (version) => version >= (state.oldestVersion ?? 0n),
+  );
   versions.sort((a, b) => (a < b ? -1 : 1));
   const batch = new Batch();
   for await (const item of source.items(versions)) {
     const { version } = item.data;
     for (const { key } of chunkOf(item).transactions[0]!.writes) {
       const hash = stateKeyHash(key);
-      if (!wanted.get(version)!.has(hash.toString('hex'))) continue;
+      if (!hashesByVersion.get(version)!.has(hash.toString('hex'))) continue;
       putKey(batch, rowsOfKey(key, hash), key, version);
     }
   }

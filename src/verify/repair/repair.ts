@@ -47,13 +47,13 @@ const MAX_TIMES = 3;
 /** Columns of known keys, and those whose rows follow from others. */
 const KEYS: readonly Column[] = [ACCOUNT_KEYS, ACCOUNT_KEY_TAILS, STATE_KEYS];
 /** Columns in which a row above the head may be a damaged row of a version below it. */
-const MADE_AGAIN: readonly Column[] = [...KEYS, BALANCES, PRIMARY_STORES];
+const REBUILT_COLUMNS: readonly Column[] = [...KEYS, BALANCES, PRIMARY_STORES];
 /** Columns of the rows that nothing in the ledger follows from. */
 const FIXED = [IDENTITY, HEAD, PRUNING].map(({ name }) => name);
 const DERIVED = [BALANCES, PRIMARY_STORES, EVENT_TYPES].map(({ name }) => name);
 
 /** The rows that a repair has written so far. They are right however the repair ends. */
-export interface Repaired {
+export interface RepairCounts {
   versions: number;
   /** Derived rows that were rebuilt or removed, and removed rows of no version. */
   rows: number;
@@ -68,7 +68,7 @@ interface RepairOptions {
 
 /** Repairs a ledger, one examination after the other. Nobody else writes it meanwhile. */
 export class LedgerRepair {
-  readonly repaired: Repaired = { versions: 0, rows: 0, unavailable: 0 };
+  readonly repaired: RepairCounts = { versions: 0, rows: 0, unavailable: 0 };
   readonly #store: Store;
   readonly #source: VersionSource;
   readonly #onVersions: (versions: number) => void;
@@ -98,8 +98,8 @@ export class LedgerRepair {
     const identity = (await LEDGER_IDENTITY.get(store))!;
     const progress = await readPruneProgress(store);
     const { clearedBelow } = progress;
-    if (!identity.keepsTransactions) await refuseTransactions(store);
-    if (damages.some(({ isOfIndex }) => isOfIndex === true)) {
+    if (!identity.keepsTransactions) await throwIfTransactionsStored(store);
+    if (damages.some(({ isIndexDamage }) => isIndexDamage === true)) {
       // Lost rows are missing then: the next examination names them.
       this.repaired.rows += (await store.mend?.()) ?? 0;
       return;
@@ -132,15 +132,20 @@ export class LedgerRepair {
     const state = await source.state();
     checkChain(identity, state);
     const { oldestVersion = 0n, ledgerVersion = head.version } = state;
-    const isThere = (version: bigint) => version >= oldestVersion && version <= ledgerVersion;
-    const there = new Map([...versions].filter(([version]) => isThere(version)));
-    repaired.unavailable = versions.size - there.size;
-    if (there.size === 0) return;
-    const found = [...there.keys()];
+    const isAvailable = (version: bigint) => version >= oldestVersion && version <= ledgerVersion;
+    const available = new Map([...versions].filter(([version]) => isAvailable(version)));
+    repaired.unavailable = versions.size - available.size;
+    if (available.size === 0) return;
+    const found = [...available.keys()];
     const proof = await Proof.of(store, head, progress, found, source, repaired.unavailable);
     repaired.rows += await removeStray(store, damages, head);
-    const firstLacking = [...versions.keys()].find((version) => !there.has(version));
-    const plan = { ...ledger, versions: there, commitBytes: this.#commitBytes, firstLacking };
+    const firstUnavailable = [...versions.keys()].find((version) => !available.has(version));
+    const plan = {
+      ...ledger,
+      versions: available,
+      commitBytes: this.#commitBytes,
+      firstUnavailable,
+    };
     const before = repaired.versions;
     await repairVersions(store, plan, source, proof, (done) => {
       repaired.versions = before + done;
@@ -162,13 +167,13 @@ function derivedRows(
   clearedBelow: bigint,
 ): DerivedRows {
   // Only the root tells that state from before the pruned versions is whole.
-  const isStateWhole =
+  const isStateIntact =
     (clearedBelow === 0n || stateRootVersion !== undefined) &&
     damages.every(({ column, key, version }) => {
       // Numbers of keys, or of rows, may differ.
       return column !== STATE.name || (key === undefined && version === undefined);
     });
-  const columns = isStateWhole ? [...MADE_AGAIN, EVENT_TYPES] : [EVENT_TYPES];
+  const columns = isStateIntact ? [...REBUILT_COLUMNS, EVENT_TYPES] : [EVENT_TYPES];
   const rows = damages.map(rowOf).filter((row) => row !== undefined);
   return { head, clearedBelow, rows: rows.filter(({ column }) => columns.includes(column)) };
 }
@@ -177,7 +182,7 @@ function derivedRows(
  * An identity that says that no transactions are stored is damaged where there are some: repairing would delete them.
  * @throws RowDamagedError
  */
-async function refuseTransactions(store: Store): Promise<void> {
+async function throwIfTransactionsStored(store: Store): Promise<void> {
   if ((await store.scan(TRANSACTIONS, { maxRows: 1, maxBytes: 1 })).length === 0) return;
   const detail = 'it says that no transactions are stored, and there are some';
   throw new RowDamagedError(IDENTITY, LEDGER_IDENTITY.keyOf(), detail);
@@ -209,9 +214,9 @@ async function removeStray(
 ): Promise<number> {
   const batch = new Batch();
   for (const damage of damages) {
-    const isStray = damage.isAbove === true || damage.isCleared === true;
+    const isStray = damage.isAboveHead === true || damage.isCleared === true;
     const row = isStray ? rowOf(damage) : undefined;
-    if (row === undefined || MADE_AGAIN.includes(row.column)) continue;
+    if (row === undefined || REBUILT_COLUMNS.includes(row.column)) continue;
     // A window that begins below the head is rebuilt too.
     if (row.column === EVENT_TYPES && decodeU64Key(row.order) <= version) continue;
     batch.delete(row.column, row.partition, row.order);
@@ -244,8 +249,8 @@ async function versionOf(
   if (version !== undefined) return version;
   if (column === STATE.name && row !== undefined) return decodeU64Key(row.order);
   // State without its key, or a key that is not the one of its state: any version that wrote it names the key.
-  const isOfState = column === STATE.name || column === STATE_KEYS.name;
-  if (!isOfState || key === undefined) return undefined;
+  const isStateColumn = column === STATE.name || column === STATE_KEYS.name;
+  if (!isStateColumn || key === undefined) return undefined;
   const hash = Buffer.from(key.split('/')[0]!, 'hex');
   if (hash.length !== STATE.partitionBytes) return undefined;
   return await newestVersionOf(store, hash, newest);

@@ -44,12 +44,12 @@ export interface VersionsToRepair {
   /** Ascending, each with its damaged rows. */
   readonly versions: ReadonlyMap<bigint, readonly NamedRow[]>;
   readonly commitBytes: number;
-  readonly firstLacking: bigint | undefined;
+  readonly firstUnavailable: bigint | undefined;
 }
 
 export async function repairVersions(
   store: Store,
-  { head, identity, clearedBelow, versions, commitBytes, firstLacking }: VersionsToRepair,
+  { head, identity, clearedBelow, versions, commitBytes, firstUnavailable }: VersionsToRepair,
   source: VersionSource,
   proof: Proof,
   onVersions: (versions: number) => void,
@@ -70,33 +70,33 @@ export async function repairVersions(
   for await (const item of source.items([...versions.keys()])) {
     proof.check(item);
     const { version } = item.data;
-    const own = chunkOf(item);
-    const isTranslated = mayTranslate(own);
+    const untranslated = chunkOf(item);
+    const isTranslated = hasTranslatableEvents(untranslated);
     // A translation may read rows of the batch.
     if (isTranslated && batch.size > 0) await commit();
     // While a version before is damaged, an event would get the wrong place in its stream.
-    isWaiting ||= firstLacking !== undefined && firstLacking < version;
-    const whole: Chunk | undefined =
-      isTranslated && isWaiting ? undefined : await translated(store, head, own);
-    isWaiting ||= whole === undefined;
-    const made = chunkRows(whole ?? own, identity);
+    isWaiting ||= firstUnavailable !== undefined && firstUnavailable < version;
+    const translatedChunk: Chunk | undefined =
+      isTranslated && isWaiting ? undefined : await translated(store, head, untranslated);
+    isWaiting ||= translatedChunk === undefined;
+    const derived = chunkRows(translatedChunk ?? untranslated, identity);
     const names = new Set<string>();
     // Without its translated events a version stays damaged until they can be made: its writes are left out.
-    const isReplaced = whole !== undefined || !(await hasReadableWrites(store, version));
+    const isReplaced = translatedChunk !== undefined || !(await hasReadableWrites(store, version));
     if (isReplaced) batch.clearVersion(encodeBucketKey(version));
-    for (const row of made.batch.rows) {
+    for (const row of derived.batch.rows) {
       if (isCleared(row, version, clearedBelow)) continue;
       names.add(nameOf(row));
-      if (whole === undefined && row.column === VERSION_WRITES) continue;
+      if (translatedChunk === undefined && row.column === VERSION_WRITES) continue;
       batch.put(row.column, row.partition, row.order, row.value!);
     }
-    for (const { physical, hash } of made.keys) {
+    for (const { physical, hash } of derived.keys) {
       for (const row of rowsOfKey(physical, hash)) names.add(nameOf(row));
     }
     for (const row of versions.get(version) ?? []) {
       if (!names.has(nameOf(row))) batch.delete(row.column, row.partition, row.order);
     }
-    keys.push(...made.keys);
+    keys.push(...derived.keys);
     done += 1;
     if (batch.byteLength >= commitBytes) await commit();
   }
@@ -114,7 +114,7 @@ export function chunkOf({ bytes, data }: EncodedOnChainData): Chunk {
   return builder.finish([]);
 }
 
-function mayTranslate({ transactions }: Chunk): boolean {
+function hasTranslatableEvents({ transactions }: Chunk): boolean {
   return transactions.some(({ events }) =>
     events.some(({ kind, typeTag }) => kind === 'module' && translationOf(typeTag) !== undefined),
   );
@@ -176,13 +176,13 @@ async function putFirstWrite(
   if (firstVersion === undefined) return;
   const rows = rowsOfKey(physical, hash);
   const end = rows[rows.length - 1]!;
-  const made = new Batch();
-  putKey(made, rows, physical, firstVersion);
+  const keyRows = new Batch();
+  putKey(keyRows, rows, physical, firstVersion);
   const stored = await store.get(end.column, end.partition, end.order);
   const isVersion = end.column !== STATE_KEYS && stored?.length === U64_BYTES;
   // Where history is pruned, the key may be older than its first row; the version in its row tells.
   if (clearedBelow > 0n && isVersion && stored.readBigUInt64LE(0) <= clearedBelow) return;
-  for (const { column, partition, order, value } of made.rows) {
+  for (const { column, partition, order, value } of keyRows.rows) {
     batch.put(column, partition, order, value!);
   }
 }

@@ -6,7 +6,7 @@ import { MoveError } from '../../move/errors.ts';
 import type { CompiledModule, Instruction, SignatureToken } from '../../move/modules/compiled.ts';
 import type { Layout } from '../../move/values/layout.ts';
 import { Meter } from '../meter.ts';
-import { refusedCode } from '../status/status.ts';
+import { verificationError } from '../status/status.ts';
 import type { Value } from '../value.ts';
 import { decodeValue } from '../value-bcs.ts';
 import { byOpcode, fieldsOf, structSubject } from '../verifier/model/instructions.ts';
@@ -36,7 +36,7 @@ function decodeConstant(type: SignatureToken, data: Uint8Array): Value {
   try {
     return decodeValue(layoutOf(type), data, new Meter(LIMITS));
   } catch (error) {
-    if (error instanceof MoveError) throw refusedCode(`constant: ${error.message}`);
+    if (error instanceof MoveError) throw verificationError(`constant: ${error.message}`);
     throw error;
   }
 }
@@ -51,14 +51,14 @@ function layoutOf(type: SignatureToken): Layout {
     case 'struct':
     case 'function':
     case 'signer':
-      throw refusedCode('constant of such a type');
+      throw verificationError('constant of such a type');
     default:
       return { kind: type.kind };
   }
 }
 
 /** The parts that follow from the instructions alone. */
-interface Made extends Omit<FunctionCode, 'localCount' | 'parameterCount'> {
+interface EmittedCode extends Omit<FunctionCode, 'localCount' | 'parameterCount'> {
   readonly constants: Value[];
   readonly closures: ClosureSite[];
   readonly sized: Type[];
@@ -74,12 +74,12 @@ type Emit = (
 
 export class Emitter {
   readonly module: CompiledModule;
-  readonly made: Made;
+  readonly code: EmittedCode;
   #at = 0;
 
   constructor(module: CompiledModule, length: number) {
     this.module = module;
-    this.made = {
+    this.code = {
       operations: new Uint8Array(length),
       operands: new Int32Array(length),
       constants: [],
@@ -96,19 +96,19 @@ export class Emitter {
   }
 
   emit(operation: OperationName, operand = 0): void {
-    this.made.operations[this.#at] = operationNumber(operation);
-    this.made.operands[this.#at] = operand;
+    this.code.operations[this.#at] = operationNumber(operation);
+    this.code.operands[this.#at] = operand;
   }
 
   /** Records the type of this instruction's value, whose size is charged for. */
   size(type: Type): void {
-    const { sized, sizedAt } = this.made;
+    const { sized, sizedAt } = this.code;
     const known = sized.indexOf(type);
     sizedAt[this.#at] = known < 0 ? sized.push(type) - 1 : known;
   }
 
   constant(value: Value): void {
-    const place = this.made.constants.push(value) - 1;
+    const place = this.code.constants.push(value) - 1;
     this.emit(typeof value === 'object' ? 'loadCopy' : 'loadConstant', place);
   }
 }
@@ -155,11 +155,11 @@ function arithmetic(operation: OnIntegers | 'negate'): Emit {
 
 const cast: Emit = (emitter, _, before, after) => {
   const [from, to] = [NUMBERS.get(before!.kind), NUMBERS.get(after!.kind)];
-  const given = from === undefined ? 'Big' : 'Number';
-  const wanted = to === undefined ? 'Big' : 'Number';
+  const source = from === undefined ? 'Big' : 'Number';
+  const target = to === undefined ? 'Big' : 'Number';
   const fromPlace = from ?? BIGS.get(before!.kind)!;
   const toPlace = to ?? BIGS.get(after!.kind)!;
-  emitter.emit(`cast${given}To${wanted}`, fromPlace * CAST_TARGETS + toPlace);
+  emitter.emit(`cast${source}To${target}`, fromPlace * CAST_TARGETS + toPlace);
 };
 
 function equality(simple: OperationName, deep: OperationName): Emit {
@@ -219,7 +219,7 @@ function packClosure(operation: OperationName): Emit {
     let capturedCount = 0;
     for (let bits = mask; bits > 0n; bits >>= 1n) capturedCount += Number(bits & 1n);
     const site = { target: operand as number, mask, capturedCount };
-    emitter.emit(operation, emitter.made.closures.push(site) - 1);
+    emitter.emit(operation, emitter.code.closures.push(site) - 1);
   };
 }
 
@@ -231,7 +231,7 @@ const vecPack: Emit = (emitter, { operand, count }, _, after) => {
 };
 
 /** An operation for an instruction with and without type arguments. */
-function bothForms(names: string, emit: Emit): Record<string, Emit> {
+function withGeneric(names: string, emit: Emit): Record<string, Emit> {
   return Object.fromEntries(
     names.split(' ').flatMap((name) => [
       [name, emit],
@@ -297,9 +297,9 @@ const EMIT = byOpcode<Emit>({
   ...all('LdU8 LdU16 LdU32 LdU64 LdU128 LdU256 LdI8 LdI16 LdI32 LdI64 LdI128 LdI256', load),
   ...all('CastU8 CastU16 CastU32 CastU64 CastU128 CastU256', cast),
   ...all('CastI8 CastI16 CastI32 CastI64 CastI128 CastI256', cast),
-  ...bothForms('Unpack', unpack),
-  ...bothForms('TestVariant', testVariant),
-  ...bothForms('MutBorrowField ImmBorrowField', borrowField),
+  ...withGeneric('Unpack', unpack),
+  ...withGeneric('TestVariant', testVariant),
+  ...withGeneric('MutBorrowField ImmBorrowField', borrowField),
   LdTrue: (emitter) => emitter.constant(true),
   LdFalse: (emitter) => emitter.constant(false),
   LdConst: (emitter, { operand }) => {

@@ -1,6 +1,6 @@
 /** The code of functions, compiled on first run and cached with its module (docs/spec/vm.md §3). */
 import type { CompiledModule } from '../../move/modules/compiled.ts';
-import { refusedCode, VmError } from '../status/status.ts';
+import { VmError, verificationError } from '../status/status.ts';
 import { blockStarts, endsFlow } from '../verifier/code/control-flow.ts';
 import { TypeChecker } from '../verifier/code/type-checker.ts';
 import { applyTypeRule } from '../verifier/code/type-rules.ts';
@@ -15,7 +15,7 @@ const MAX_STACK = 1_024;
 
 interface Codes {
   readonly types: TypeTable;
-  readonly made: (FunctionCode | undefined)[];
+  readonly functions: (FunctionCode | undefined)[];
 }
 
 /** Loaded modules never change and live as long as they are cached; code is about as large as its instructions. */
@@ -26,20 +26,20 @@ export function functionCode(module: CompiledModule, definition: number): Functi
   try {
     let known = codes.get(module);
     if (known === undefined) {
-      known = { types: new TypeTable(module), made: [] };
+      known = { types: new TypeTable(module), functions: [] };
       codes.set(module, known);
     }
-    known.made[definition] ??= makeCode(module, known.types, definition);
-    return known.made[definition];
+    known.functions[definition] ??= makeCode(module, known.types, definition);
+    return known.functions[definition];
   } catch (error) {
-    throw error instanceof VmError ? refusedCode(error.message) : error;
+    throw error instanceof VmError ? verificationError(error.message) : error;
   }
 }
 
 /** @throws VmError with the status of the verifier */
 function makeCode(module: CompiledModule, types: TypeTable, definition: number): FunctionCode {
   const { handle: handleIndex, code: unit } = module.functionDefinitions[definition]!;
-  if (unit === undefined) throw refusedCode('native function');
+  if (unit === undefined) throw verificationError('native function');
   const { code } = unit;
   const { signatures } = module;
   const handle = module.functionHandles[handleIndex]!;
@@ -53,7 +53,7 @@ function makeCode(module: CompiledModule, types: TypeTable, definition: number):
   };
   checkInstructions(module, code);
   const last = code.at(-1);
-  if (last === undefined || !endsFlow(last)) throw refusedCode('code without an end');
+  if (last === undefined || !endsFlow(last)) throw verificationError('code without an end');
   const checker = new TypeChecker(
     view,
     new VerifierMeter(DEFAULT_VERIFIER_CONFIG.maxFunctionMeterUnits),
@@ -61,16 +61,16 @@ function makeCode(module: CompiledModule, types: TypeTable, definition: number):
   const emitter = new Emitter(module, code.length);
   const isStart = blockStarts(code);
   for (let at = 0; at < code.length; at += 1) {
-    if (isStart[at] === 1 && checker.depth > 0) throw refusedCode('values left on the stack');
+    if (isStart[at] === 1 && checker.depth > 0) throw verificationError('values left on the stack');
     const instruction = code[at]!;
     const before = checker.top;
     applyTypeRule(checker, instruction);
     emitter.next(instruction, before, checker.top);
-    if (checker.depth > MAX_STACK) throw refusedCode('too many values');
+    if (checker.depth > MAX_STACK) throw verificationError('too many values');
   }
-  if (checker.depth > 0) throw refusedCode('values left on the stack');
+  if (checker.depth > 0) throw verificationError('values left on the stack');
   return {
-    ...emitter.made,
+    ...emitter.code,
     localCount: view.locals.length,
     parameterCount: parameters.length,
   };

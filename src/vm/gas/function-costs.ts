@@ -25,16 +25,16 @@ export function callCosts(prices: InstructionPrices, callee: Callee): CallCosts 
   const known = callee.costs;
   if (known?.of === prices) return known;
   if (known?.before?.of === prices) return known.before;
-  const made = new CostsMaker(prices, callee).make();
+  const costs = new CostCalculator(prices, callee).make();
   if (known !== undefined) {
     known.before = undefined;
-    made.before = known;
+    costs.before = known;
   }
-  callee.costs = made;
-  return made;
+  callee.costs = costs;
+  return costs;
 }
 
-class CostsMaker {
+class CostCalculator {
   readonly #prices: InstructionPrices;
   readonly #target: LoadedFunction;
   readonly #module: CompiledModule;
@@ -62,11 +62,11 @@ class CostsMaker {
       of: prices,
       named,
       dynamic: prices.call('call', parameters.length, 0, all.length),
-      frame: this.#typesMade(all),
+      frame: this.#typesCost(all),
       native: isNative ? nativeNumbers(prices.prices, module.id.name, name) : [],
       amounts: Float64Array.from(unit?.code ?? [], (one, at) => this.#amount(one, at)),
       typeArguments: this.#module.functionInstantiations.map(({ signature }) => ({
-        amount: this.#typesMade(this.#module.signatures[signature]!),
+        amount: this.#typesCost(this.#module.signatures[signature]!),
       })),
       layouts: [],
       before: undefined,
@@ -86,7 +86,7 @@ class CostsMaker {
     switch (name) {
       case 'LdConst': {
         const { type, data } = module.constants[index]!;
-        return this.#typesMade([type]) + of('ld_const.per_byte') * data.length;
+        return this.#typesCost([type]) + of('ld_const.per_byte') * data.length;
       }
       case 'CopyLoc':
         return this.#sized(at) * of('copy_loc.per_abs_val_unit');
@@ -121,18 +121,18 @@ class CostsMaker {
         return this.#fields({ handle: owner, signature }, variant, name.replace('Variant', ''));
       }
       case 'TestVariantGeneric':
-        return this.#structMade(module.structVariantInstantiations[index]!.signature);
+        return this.#structTypeCost(module.structVariantInstantiations[index]!.signature);
       case 'ExistsGeneric':
       case 'MoveFromGeneric':
       case 'MoveToGeneric':
       case 'ImmBorrowGlobalGeneric':
       case 'MutBorrowGlobalGeneric':
-        return this.#structMade(module.structInstantiations[index]!.signature);
+        return this.#structTypeCost(module.structInstantiations[index]!.signature);
       case 'PackClosure':
         return captured(mask) * of('pack.closure.per_arg');
       case 'PackClosureGeneric': {
         const { signature } = module.functionInstantiations[index]!;
-        const types = this.#typesMade(module.signatures[signature]!);
+        const types = this.#typesCost(module.signatures[signature]!);
         return types + captured(mask) * of('pack_closure_generic.per_arg');
       }
       case 'VecPack':
@@ -154,10 +154,10 @@ class CostsMaker {
   }
 
   #element(signature: number): number {
-    return this.#typesMade(this.#module.signatures[signature]!);
+    return this.#typesCost(this.#module.signatures[signature]!);
   }
 
-  #structMade(signature: number): number {
+  #structTypeCost(signature: number): number {
     return (1 + this.#nodes(this.#module.signatures[signature]!)) * this.#prices.perTypeNode;
   }
 
@@ -165,7 +165,7 @@ class CostsMaker {
     const { handle, signature } = this.#module.fieldInstantiations[index]!;
     const { owner, field } = this.#module.fieldHandles[handle]!;
     const [declared] = fieldsOf(this.#module.structDefinitions[owner]!, undefined).slice(field);
-    return this.#structMade(signature) + this.#fieldsMade([declared!], signature);
+    return this.#structTypeCost(signature) + this.#fieldTypesCost([declared!], signature);
   }
 
   #variantFieldAndStruct(index: number): number {
@@ -173,7 +173,7 @@ class CostsMaker {
     const { owner, field, variants } = this.#module.variantFieldHandles[handle]!;
     const [first] = variants;
     const [declared] = fieldsOf(this.#module.structDefinitions[owner]!, first).slice(field);
-    return this.#structMade(signature) + this.#fieldsMade([declared!], signature);
+    return this.#structTypeCost(signature) + this.#fieldTypesCost([declared!], signature);
   }
 
   #fields(
@@ -183,18 +183,18 @@ class CostsMaker {
   ): number {
     const fields = fieldsOf(this.#module.structDefinitions[handle]!, variant);
     const perField = this.#prices.prices.of(`instr.${lower(name)}.per_field`);
-    const made = this.#fieldsMade(fields, signature) + this.#structMade(signature);
-    return made + fields.length * perField;
+    const typeCost = this.#fieldTypesCost(fields, signature) + this.#structTypeCost(signature);
+    return typeCost + fields.length * perField;
   }
 
   /** The field types with the type arguments of an instantiation, which may name those of the function. */
-  #fieldsMade(fields: readonly FieldDefinition[], signature: number): number {
-    const given = this.#module.signatures[signature]!.map((token) => this.#nodesOf(token));
-    const nodes = fields.reduce((sum, { type }) => sum + nodesOf(type, given), 0);
+  #fieldTypesCost(fields: readonly FieldDefinition[], signature: number): number {
+    const argumentNodes = this.#module.signatures[signature]!.map((token) => this.#nodesOf(token));
+    const nodes = fields.reduce((sum, { type }) => sum + nodesOf(type, argumentNodes), 0);
     return nodes * this.#prices.perTypeNode;
   }
 
-  #typesMade(tokens: readonly SignatureToken[]): number {
+  #typesCost(tokens: readonly SignatureToken[]): number {
     return this.#nodes(tokens) * this.#prices.perTypeNode;
   }
 
@@ -207,17 +207,17 @@ class CostsMaker {
   }
 }
 
-/** Number of types in a type, itself included. @param given that number for each type argument */
-function nodesOf(token: SignatureToken, given: readonly number[]): number {
+/** Number of types in a type, itself included. @param argumentNodes that number for each type argument */
+function nodesOf(token: SignatureToken, argumentNodes: readonly number[]): number {
   const all = (tokens: readonly SignatureToken[]): number =>
-    tokens.reduce((sum, part) => sum + nodesOf(part, given), 0);
+    tokens.reduce((sum, part) => sum + nodesOf(part, argumentNodes), 0);
   switch (token.kind) {
     case 'typeParameter':
-      return given[token.index] ?? 1;
+      return argumentNodes[token.index] ?? 1;
     case 'reference':
-      return 1 + nodesOf(token.to, given);
+      return 1 + nodesOf(token.to, argumentNodes);
     case 'vector':
-      return 1 + nodesOf(token.element, given);
+      return 1 + nodesOf(token.element, argumentNodes);
     case 'struct':
       return 1 + all(token.typeArguments);
     case 'function':

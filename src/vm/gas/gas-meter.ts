@@ -214,10 +214,10 @@ export class GasMeter {
     );
     this.#dependencies += 1;
     this.#dependencyBytes += bytes;
-    const isAbove =
+    const isOverLimit =
       this.#dependencies > prices.limit('txn.max_num_dependencies') ||
       this.#dependencyBytes > prices.limit('txn.max_total_dependency_size');
-    if (isAbove) throw new VmError('DEPENDENCY_LIMIT_REACHED');
+    if (isOverLimit) throw new VmError('DEPENDENCY_LIMIT_REACHED');
   }
 
   #rest(): number {

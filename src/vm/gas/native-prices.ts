@@ -202,7 +202,7 @@ const RISTRETTO = [
   ...['scalar_mul', 'scalar_add', 'scalar_sub', 'scalar_neg', 'scalar_from_u64'],
   ...['scalar_from_u128', 'scalar_reduced_from_32_bytes', 'scalar_uniform_from_64_bytes'],
 ];
-const RISTRETTO_BY_OTHERS = {
+const RISTRETTO_ALIASES = {
   point_equals: 'point_equals',
   point_is_canonical_internal: 'point_decompress',
   new_point_from_64_uniform_bytes_internal: 'point_from_64_uniform_bytes',
@@ -268,7 +268,7 @@ function movedElements([source, at, count, target, place]: readonly Value[]): nu
 function ristrettoPrices(): Record<string, NativePrice> {
   const prices: Record<string, NativePrice> = {};
   const natives = RISTRETTO.map((price) => [`${price}_internal`, price] as const);
-  for (const [native, price] of [...natives, ...Object.entries(RISTRETTO_BY_OTHERS)]) {
+  for (const [native, price] of [...natives, ...Object.entries(RISTRETTO_ALIASES)]) {
     prices[`ristretto255::${native}`] = [`ristretto255.${price}`];
   }
   const hashed = (base: string): NativePrice => [

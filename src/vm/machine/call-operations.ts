@@ -4,7 +4,7 @@ import type { ClosureSite } from '../code/operation.ts';
 import { callCosts } from '../gas/function-costs.ts';
 import type { Callee } from '../program/loaded-module.ts';
 import type { VmType } from '../program/vm-type.ts';
-import { refusedCode, VmError } from '../status/status.ts';
+import { VmError, verificationError } from '../status/status.ts';
 import { Closure, Reference, type Value } from '../value.ts';
 import type { GlobalResource } from './globals.ts';
 import type { Machine } from './machine.ts';
@@ -70,7 +70,7 @@ const packClosureGeneric: Operation = (machine, place) => {
 function calledType({ frame }: Machine, signature: number): CalledType {
   const { module } = frame!.function;
   const [token] = module.compiled.signatures[signature]!;
-  if (token?.kind !== 'function') throw refusedCode('not a function type');
+  if (token?.kind !== 'function') throw verificationError('not a function type');
   const { args, results } = token;
   return { module: module.compiled, args, results, typeArguments: frame!.typeArguments.types };
 }
@@ -100,15 +100,15 @@ const callClosure: Operation = (machine, signature) => {
   const { callee } = machine.resolved;
   machine.resolved = undefined;
   stack.pop();
-  const given = machine.take(called.args.length);
+  const supplied = machine.take(called.args.length);
   const { captured, mask } = closure;
   const count = callee.function.parameters.length;
-  if (captured.length + given.length !== count) throw refusedCode('number of arguments');
+  if (captured.length + supplied.length !== count) throw verificationError('number of arguments');
   let nextCaptured = 0;
-  let nextGiven = 0;
+  let nextSupplied = 0;
   for (let index = 0; index < count; index += 1) {
     const isCaptured = ((mask >> BigInt(index)) & 1n) === 1n;
-    stack.push(isCaptured ? captured[nextCaptured++] : given[nextGiven++]);
+    stack.push(isCaptured ? captured[nextCaptured++] : supplied[nextSupplied++]);
   }
   machine.chargeModule(callee.function.module);
   machine.gas.charge(callCosts(machine.prices, callee).dynamic);

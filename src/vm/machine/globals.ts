@@ -6,7 +6,7 @@ import type { Layout } from '../../move/values/layout.ts';
 import type { NativeContext, NativeResource } from '../native.ts';
 import type { Program } from '../program/program.ts';
 import type { VmType } from '../program/vm-type.ts';
-import { refusedCode, VmError } from '../status/status.ts';
+import { VmError, verificationError } from '../status/status.ts';
 import type { StoredPlace, Value } from '../value.ts';
 import { decodeValue } from '../value-bcs.ts';
 import type { StoredGroup } from '../world.ts';
@@ -18,7 +18,7 @@ export interface GlobalResource extends StoredPlace {
   readonly place: Value[];
   readonly group: StoredGroup | undefined;
   /** The last session that has paid for reading it. */
-  paidIn: number;
+  chargedSession: number;
 }
 
 /** The parts of a run that are needed to read resources and charge for them. */
@@ -49,12 +49,12 @@ export class Globals {
   }
 
   /** Replaces the types of resources by those of another program. */
-  adopt(program: Program): void {
+  rebindTypes(program: Program): void {
     const known = this.all();
     this.#known = new Map();
     for (const resource of known) {
       resource.type = program.type(resource.type.tag);
-      this.#note(resource);
+      this.#record(resource);
     }
   }
 
@@ -67,15 +67,16 @@ export class Globals {
 
   /** Charges once per session for a resource. @throws VmError OUT_OF_GAS, IO_LIMIT_REACHED */
   pay(resource: GlobalResource): void {
-    if (resource.paidIn === this.#session) return;
+    if (resource.chargedSession === this.#session) return;
     this.#run.gas.chargeRead(this.#unpaidBytes(resource));
   }
 
   /** A resource for a native, which charges for it in its own way. */
   forNative(resource: GlobalResource): NativeResource {
     return {
-      isThere: resource.place[0] !== undefined,
-      loadedBytes: resource.paidIn === this.#session ? undefined : this.#unpaidBytes(resource),
+      isPresent: resource.place[0] !== undefined,
+      loadedBytes:
+        resource.chargedSession === this.#session ? undefined : this.#unpaidBytes(resource),
     };
   }
 
@@ -84,15 +85,15 @@ export class Globals {
     const known = this.#known.get(type)?.get(address);
     if (known !== undefined) return known;
     const { tag } = type;
-    if (tag.kind !== 'struct') throw refusedCode('resource that is not a struct');
+    if (tag.kind !== 'struct') throw verificationError('resource that is not a struct');
     const { meter, program, world } = this.#run;
     let group: StoredGroup | undefined;
-    const noteGroup = (found: StoredGroup): void => {
+    const onGroup = (found: StoredGroup): void => {
       group = found;
     };
-    return andThen(world.resource(address, tag.struct, noteGroup), (bytes) => {
-      const note = (value: Value) => {
-        return this.#note({
+    return andThen(world.resource(address, tag.struct, onGroup), (bytes) => {
+      const record = (value: Value) => {
+        return this.#record({
           address,
           type,
           place: [value],
@@ -100,14 +101,14 @@ export class Globals {
           group,
           isAssigned: false,
           isAggregated: false,
-          paidIn: -1,
+          chargedSession: -1,
         });
       };
-      if (bytes === undefined) return note(undefined);
+      if (bytes === undefined) return record(undefined);
       return andThen(program.layout(type), (layout) => {
         void this.#run.chargeLayout(layout);
         try {
-          return note(decodeValue(layout, bytes, meter, program));
+          return record(decodeValue(layout, bytes, meter, program));
         } catch (error) {
           if (!(error instanceof BcsError)) throw error;
           throw new VmError('FAILED_TO_DESERIALIZE_RESOURCE');
@@ -116,7 +117,7 @@ export class Globals {
     });
   }
 
-  #note(resource: GlobalResource): GlobalResource {
+  #record(resource: GlobalResource): GlobalResource {
     const { address, type } = resource;
     let ofType = this.#known.get(type);
     if (ofType === undefined) {
@@ -130,7 +131,7 @@ export class Globals {
   /** Marks a resource as paid and returns the bytes to charge: a group's first member adds the whole group. */
   #unpaidBytes(resource: GlobalResource): number {
     const { bytes = 0, group } = resource;
-    resource.paidIn = this.#session;
+    resource.chargedSession = this.#session;
     if (group === undefined || this.#paidGroups.has(group.id)) return bytes;
     this.#paidGroups.add(group.id);
     return bytes + group.bytes;

@@ -8,32 +8,32 @@ export const LARGE_RUN_BYTES = 4 * 1024 * 1024;
 /** Maximum number of large runs of this process at once. */
 export const MAX_LARGE_RUNS = 3;
 
-export class RunsAtOnce {
-  readonly #most: number;
-  #running = 0;
+export class RunSemaphore {
+  readonly #limit: number;
+  #runCount = 0;
   readonly #waiting = new Set<() => void>();
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(limit: number) {
+    this.#limit = limit;
   }
 
   /** Resolves when one more may continue; call `leave` when it is over. Rejects if the signal is aborted first. */
   async enter(signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
-    if (this.#running < this.#most) {
-      this.#running += 1;
+    if (this.#runCount < this.#limit) {
+      this.#runCount += 1;
       return;
     }
     await new Promise<void>((resolve, reject) => {
       const begin = (): void => {
-        signal?.removeEventListener('abort', giveUp);
+        signal?.removeEventListener('abort', onAbort);
         resolve();
       };
-      const giveUp = (): void => {
+      const onAbort = (): void => {
         this.#waiting.delete(begin);
         reject(signal?.reason);
       };
-      signal?.addEventListener('abort', giveUp, { once: true });
+      signal?.addEventListener('abort', onAbort, { once: true });
       this.#waiting.add(begin);
     });
   }
@@ -41,7 +41,7 @@ export class RunsAtOnce {
   /** Passes the place of a run that is over to the one that has waited longest. */
   leave(): void {
     const [next] = this.#waiting;
-    if (next === undefined) this.#running -= 1;
+    if (next === undefined) this.#runCount -= 1;
     else {
       this.#waiting.delete(next);
       next();
@@ -49,4 +49,4 @@ export class RunsAtOnce {
   }
 }
 
-export const LARGE_RUNS = new RunsAtOnce(MAX_LARGE_RUNS);
+export const LARGE_RUNS = new RunSemaphore(MAX_LARGE_RUNS);

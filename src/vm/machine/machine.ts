@@ -117,7 +117,7 @@ export class Machine {
   readonly #natives: NativeLookup;
   readonly #maxFrames: number;
   /** Type arguments that were created, by their cost entry in the function that creates them. */
-  readonly #madeTypes = new Set<CallCosts['typeArguments'][number]>();
+  readonly #chargedTypes = new Set<CallCosts['typeArguments'][number]>();
   /** Frames that were not called by their names in code. */
   #dynamicFrames = 0;
 
@@ -228,15 +228,15 @@ export class Machine {
 
   /** Begins one run, which is charged even for types that earlier ones have created. */
   beginRun(): void {
-    if (this.#madeTypes.size > 0) this.#madeTypes.clear();
+    if (this.#chargedTypes.size > 0) this.#chargedTypes.clear();
   }
 
   /** Charges for the type arguments of a call, which are created on the first such call. */
   chargeTypeArguments(instantiation: number): void {
-    const made = this.frame!.costs.typeArguments[instantiation]!;
-    if (this.#madeTypes.has(made)) return;
-    this.#madeTypes.add(made);
-    this.gas.charge(made.amount);
+    const cost = this.frame!.costs.typeArguments[instantiation]!;
+    if (this.#chargedTypes.has(cost)) return;
+    this.#chargedTypes.add(cost);
+    this.gas.charge(cost.amount);
   }
 
   return(): void {

@@ -6,18 +6,18 @@ import { VmError } from '../status/status.ts';
 import type { RunTurns, StoredGroup, World } from '../world.ts';
 
 export class RunWorld implements World {
-  seen: World;
+  inner: World;
   readonly #turns: Pick<RunTurns, 'nextTurn'>;
   #readsLeft: number;
 
   constructor(world: World, maxReads: number, turns: RunTurns | undefined) {
-    this.seen = world;
+    this.inner = world;
     this.#turns = turns ?? world;
     this.#readsLeft = maxReads;
   }
 
   get modules(): ModuleLookup {
-    return this.seen.modules;
+    return this.inner.modules;
   }
 
   nextTurn(): Promise<void> {
@@ -25,31 +25,31 @@ export class RunWorld implements World {
   }
 
   isFeatureEnabled(flag: number): boolean {
-    return this.seen.isFeatureEnabled(flag);
+    return this.inner.isFeatureEnabled(flag);
   }
 
   /** @throws VmError IO_LIMIT_REACHED */
   resource(
     address: Address,
     tag: StructTag,
-    noteGroup?: (group: StoredGroup) => void,
+    onGroup?: (group: StoredGroup) => void,
   ): MaybePromise<Uint8Array | undefined> {
     this.#countRead();
-    return this.seen.resource(address, tag, noteGroup);
+    return this.inner.resource(address, tag, onGroup);
   }
 
   /** @throws VmError IO_LIMIT_REACHED */
   tableItem(handle: Address, key: Uint8Array): MaybePromise<Uint8Array | undefined> {
     this.#countRead();
-    return this.seen.tableItem(handle, key);
+    return this.inner.tableItem(handle, key);
   }
 
   get stateUsage(): World['stateUsage'] {
-    return this.seen.stateUsage;
+    return this.inner.stateUsage;
   }
 
   #countRead(): void {
     this.#readsLeft -= 1;
-    if (this.#readsLeft < 0) throw new VmError('IO_LIMIT_REACHED', { isOwnLimit: true });
+    if (this.#readsLeft < 0) throw new VmError('IO_LIMIT_REACHED', { isNodeLimit: true });
   }
 }

@@ -39,13 +39,13 @@ export const VIEW_LIMITS: RunLimits = {
   maxReads: 10_000,
 };
 
-const ALL: Operations<(typeof OPERATIONS)[number]> = {
+const IMPLEMENTATIONS: Operations<(typeof OPERATIONS)[number]> = {
   ...SIMPLE_OPERATIONS,
   ...NUMBER_OPERATIONS,
   ...STRUCTURE_OPERATIONS,
   ...CALL_OPERATIONS,
 };
-const BY_NUMBER: readonly Operation[] = OPERATIONS.map((name) => ALL[name]);
+const BY_NUMBER: readonly Operation[] = OPERATIONS.map((name) => IMPLEMENTATIONS[name]);
 const OBSERVED: readonly Operation[] = BY_NUMBER.map((operation) => (machine, operand) => {
   machine.observer!.instruction?.(machine);
   operation(machine, operand);
@@ -123,7 +123,7 @@ async function located(machine: Machine, waiting: Promise<void>): Promise<void> 
 function runSlice(machine: Machine): void {
   try {
     runBatch(machine);
-    if (mayGoOn(machine)) runBatches(machine);
+    if (canContinue(machine)) runBatches(machine);
   } catch (error) {
     throw withLocation(machine, error);
   }
@@ -133,10 +133,10 @@ function runSlice(machine: Machine): void {
 function runBatches(machine: Machine): void {
   const end = performance.now() + SLICE_MS / Math.max(1, longRuns);
   do runBatch(machine);
-  while (mayGoOn(machine) && performance.now() < end);
+  while (canContinue(machine) && performance.now() < end);
 }
 
-function mayGoOn({ frame, waiting }: Machine): boolean {
+function canContinue({ frame, waiting }: Machine): boolean {
   return frame !== undefined && waiting === undefined;
 }
 
@@ -146,11 +146,12 @@ function runBatch(machine: Machine): void {
   const operations = machine.observer === undefined ? BY_NUMBER : OBSERVED;
   const most = Math.min(BATCH, meter.unitsLeft);
   if (most === 0) meter.chargeInTurns(1);
-  const enough = meter.unitsLeft - most;
+  const unitsAfterBatch = meter.unitsLeft - most;
   let done = 0;
   while (done < most) {
     const { frame } = machine;
-    if (frame === undefined || machine.waiting !== undefined || meter.unitsLeft < enough) break;
+    if (frame === undefined || machine.waiting !== undefined || meter.unitsLeft < unitsAfterBatch)
+      break;
     const { code, pc } = frame;
     frame.pc = pc + 1;
     meter.beginOperation();

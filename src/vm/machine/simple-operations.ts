@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { andThen } from '../../maybe-promise.ts';
 import type { Layout } from '../../move/values/layout.ts';
 import { NO_PRICES } from '../gas/gas-meter.ts';
-import { refusedCode, VmError } from '../status/status.ts';
+import { VmError, verificationError } from '../status/status.ts';
 import {
   type ByteVector,
   type Container,
@@ -21,13 +21,13 @@ const MAX_ABORT_MESSAGE_BYTES = 1_024;
 /** The value at a place. @throws VmError if the place is gone */
 export function valueAt(reference: Value): Value {
   const value = (reference as Reference).get();
-  if (value === undefined) throw refusedCode('a place that is gone');
+  if (value === undefined) throw verificationError('a place that is gone');
   return value;
 }
 
 function localOf({ frame }: Machine, index: number): Value {
   const value = frame!.locals[index];
-  if (value === undefined) throw refusedCode('a local without a value');
+  if (value === undefined) throw verificationError('a local without a value');
   return value;
 }
 

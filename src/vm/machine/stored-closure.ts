@@ -8,7 +8,7 @@ import type { Layout, LayoutField } from '../../move/values/layout.ts';
 import type { LoadedFunction } from '../program/loaded-module.ts';
 import type { Program } from '../program/program.ts';
 import type { VmType } from '../program/vm-type.ts';
-import { refusedCode, type VmError } from '../status/status.ts';
+import { type VmError, verificationError } from '../status/status.ts';
 import type { Closure } from '../value.ts';
 
 export interface CalledType {
@@ -19,7 +19,7 @@ export interface CalledType {
 }
 
 function wrong(): VmError {
-  return refusedCode('function value of another type');
+  return verificationError('function value of another type');
 }
 
 /** Checks a stored function value, with the function that it names. @throws VmError; or rejects with it */
@@ -34,15 +34,15 @@ export function checkStored(
   if (handle.typeParameters.length !== typeArguments.length) throw wrong();
   if (mask >> BigInt(parameters.length) !== 0n) throw wrong();
   const isCaptured = (index: number) => ((mask >> BigInt(index)) & 1n) === 1n;
-  const given = parameters.filter((_, index) => !isCaptured(index));
-  const same = (tokens: readonly SignatureToken[], wanted: readonly SignatureToken[]) =>
-    tokens.length === wanted.length &&
+  const remaining = parameters.filter((_, index) => !isCaptured(index));
+  const same = (tokens: readonly SignatureToken[], expected: readonly SignatureToken[]) =>
+    tokens.length === expected.length &&
     tokens.every((token, index) => {
       const [type, isMutable] = typeOf(program, target.module.compiled, token, typeArguments);
-      const other = typeOf(program, called.module, wanted[index]!, called.typeArguments);
+      const other = typeOf(program, called.module, expected[index]!, called.typeArguments);
       return type === other[0] && isMutable === other[1];
     });
-  if (!same(given, called.args) || !same(results, called.results)) throw wrong();
+  if (!same(remaining, called.args) || !same(results, called.results)) throw wrong();
   const captured = parameters.filter((_, index) => isCaptured(index));
   const compared = mapInOrder(captured, (token, index) => {
     const type = program.typeOfToken(target.module.compiled, token, typeArguments);

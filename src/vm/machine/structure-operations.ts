@@ -26,7 +26,7 @@ function compiledOf({ frame }: Machine): CompiledModule {
 }
 
 /** Whether values of a type can be created (not too deep). Looks up the type's parts if needed. */
-function mayMake(machine: Machine, type: VmType): boolean {
+function canCreate(machine: Machine, type: VmType): boolean {
   if (type.layout !== undefined) return true;
   machine.retryAfter(machine.program.layout(type));
   return false;
@@ -45,14 +45,14 @@ function fieldCount(module: CompiledModule, definition: number): number {
 const pack: Operation = (machine, definition) => {
   const { module } = machine.frame!.function;
   const type = machine.program.definedStruct(module, definition);
-  if (mayMake(machine, type)) packFields(machine, fieldCount(module.compiled, definition));
+  if (canCreate(machine, type)) packFields(machine, fieldCount(module.compiled, definition));
 };
 
 const packGeneric: Operation = (machine, index) => {
   const { function: running, typeArguments } = machine.frame!;
   const instantiation = compiledOf(machine).structInstantiations[index]!;
   const type = machine.program.definedGenericStruct(running.module, instantiation, typeArguments);
-  if (!mayMake(machine, type)) return;
+  if (!canCreate(machine, type)) return;
   packFields(machine, fieldCount(compiledOf(machine), instantiation.handle));
 };
 
@@ -73,7 +73,7 @@ function packVariantFields(machine: Machine, { owner, variant }: VariantHandle):
 const packVariant: Operation = (machine, index) => {
   const handle = compiledOf(machine).structVariantHandles[index]!;
   const type = machine.program.definedStruct(machine.frame!.function.module, handle.owner);
-  if (mayMake(machine, type)) packVariantFields(machine, handle);
+  if (canCreate(machine, type)) packVariantFields(machine, handle);
 };
 
 const packVariantGeneric: Operation = (machine, index) => {
@@ -87,7 +87,7 @@ const packVariantGeneric: Operation = (machine, index) => {
     handle.owner,
     typeArguments,
   );
-  if (mayMake(machine, type)) packVariantFields(machine, handle);
+  if (canCreate(machine, type)) packVariantFields(machine, handle);
 };
 
 const unpack: Operation = ({ stack }) => {
@@ -98,13 +98,13 @@ const unpack: Operation = ({ stack }) => {
 function variantMismatch(
   module: CompiledModule,
   owner: number,
-  wanted: readonly number[],
+  expected: readonly number[],
   found: number,
 ): VmError {
   const definition = module.structDefinitions[owner]!;
   const variants = definition.kind === 'enum' ? definition.variants : [];
-  const shown = (variant: number) => module.identifiers[variants[variant]!.name]!;
-  const text = `expected enum variant ${wanted.map(shown).join(' or ')}, found \`${shown(found)}\``;
+  const nameOf = (variant: number) => module.identifiers[variants[variant]!.name]!;
+  const text = `expected enum variant ${expected.map(nameOf).join(' or ')}, found \`${nameOf(found)}\``;
   return new VmError('STRUCT_VARIANT_MISMATCH', { text });
 }
 
@@ -152,7 +152,7 @@ const vecPackTyped: Operation = (machine, operand) => {
     (operand - count) / PACK_COUNTS,
     typeArguments,
   );
-  if (!mayMake(machine, type)) return;
+  if (!canCreate(machine, type)) return;
   if (type.layout!.kind === 'bytes') vecPackBytes(machine, count);
   else packVector(machine, count);
 };

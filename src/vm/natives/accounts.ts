@@ -47,7 +47,7 @@ const createPermissionedSigner = withPermissionedSigners((_, [account, permissio
 const existsAt: Native = (context, [address]) =>
   andThen(
     context.resource(address as Address, context.typeArguments[0]!),
-    ({ isThere, loadedBytes }) => {
+    ({ isPresent, loadedBytes }) => {
       const { gas } = context;
       if (loadedBytes !== undefined) {
         gas.charge(
@@ -55,7 +55,7 @@ const existsAt: Native = (context, [address]) =>
             gas.prices.of('aptos_framework.object.exists_at.per_byte_loaded') * loadedBytes,
         );
       }
-      return [isThere];
+      return [isPresent];
     },
   );
 

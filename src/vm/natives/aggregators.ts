@@ -35,9 +35,9 @@ function kindOf({ typeArguments }: NativeContext): string {
 }
 
 /** A native for integers of 64 and 128 bits. */
-function ofIntegers(native: Native, otherwise = TYPE_UNSUPPORTED): Native {
+function ofIntegers(native: Native, error = TYPE_UNSUPPORTED): Native {
   return (context, args) =>
-    MAX_VALUES.has(kindOf(context)) ? native(context, args) : new NativeAbort(otherwise);
+    MAX_VALUES.has(kindOf(context)) ? native(context, args) : new NativeAbort(error);
 }
 
 /** `Aggregator` is the value and its maximum. */
@@ -190,9 +190,9 @@ const destroyTableAggregator: Native = (context, [aggregator]) => {
 const newTableAggregator: Native = (context, [factory, limit]) => {
   const [handle] = partsOf(partsOf(referenced(factory))[0]);
   const aggregators = context.extensions.of(TableAggregators);
-  const made = context.sessionExtensions.of(NewAggregators);
-  const key = sessionAddress(context, made.count);
-  made.count += 1;
+  const newAggregators = context.sessionExtensions.of(NewAggregators);
+  const key = sessionAddress(context, newAggregators.count);
+  newAggregators.count += 1;
   aggregators.values.set(`${handle as Address}${key}`, 0n);
   aggregators.read.add(`${handle as Address}${key}`);
   return [[handle, key, limit]];

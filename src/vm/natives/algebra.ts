@@ -15,10 +15,10 @@ import {
 import {
   bytesOfInteger,
   DECODE_UNITS,
-  giveWay,
   MULTIPLY_UNITS,
   PAIRING_UNITS,
   turnsOf,
+  yieldTurn,
 } from './crypto/turns.ts';
 
 const NOT_IMPLEMENTED = 0xc_0001;
@@ -38,7 +38,7 @@ class Elements {
 }
 
 /** A structure that a type argument names. */
-interface Named {
+interface NamedStructure {
   readonly module: string;
   readonly name: string;
   readonly curve: PairingCurve;
@@ -73,7 +73,10 @@ const PRICED_IN_TARGET: Readonly<Record<string, string>> = {
 };
 
 /** The name of a price below `aptos_framework.algebra` (docs/spec/gas.md §4). */
-function priceName({ module, name, structure: { elements } }: Named, operation: string): string {
+function priceName(
+  { module, name, structure: { elements } }: NamedStructure,
+  operation: string,
+): string {
   const curve = PRICED_CURVES[module]!;
   // A mistake in the reference, visible in its gas.
   if (name === 'Fr' && operation === 'one') return 'ark_bls12_381_fr_one';
@@ -94,7 +97,7 @@ class Algebra {
   }
 
   /** The structure of a type argument. @throws NativeAbort if it names none, or one that is not enabled */
-  structure(index: number): Named {
+  structure(index: number): NamedStructure {
     const { typeArguments, world } = this.#context;
     const path = pathOf(typeArguments[index]!);
     const curve = path && PAIRING_CURVES.get(path.module);
@@ -106,13 +109,13 @@ class Algebra {
   }
 
   /** The name of a type argument of the same module. @throws NativeAbort for another module */
-  nameBeside(index: number, { module }: Named): string {
+  nameInSameModule(index: number, { module }: NamedStructure): string {
     const path = pathOf(this.#context.typeArguments[index]!);
     if (path?.module !== module) throw new NativeAbort(NOT_IMPLEMENTED);
     return path.name;
   }
 
-  value({ module, structure }: Named, handle: Value): unknown {
+  value({ module, structure }: NamedStructure, handle: Value): unknown {
     const element = this.#elements.all[Number(handle as bigint)];
     if (element?.kind !== `${module} ${structure.elements}`) {
       throw new VmError('UNKNOWN_INVARIANT_VIOLATION_ERROR');
@@ -121,16 +124,16 @@ class Algebra {
   }
 
   /** Charges an operation on elements of a structure, by its name in the gas schedule. */
-  charge(named: Named, operation: string, units = 1): void {
+  charge(named: NamedStructure, operation: string, units = 1): void {
     this.#context.gas.chargeFor(PRICES + priceName(named, operation), units);
   }
 
-  chargeCurve({ module }: Named, operation: string, units = 1): void {
+  chargeCurve({ module }: NamedStructure, operation: string, units = 1): void {
     this.#context.gas.chargeFor(`${PRICES}ark_${PRICED_CURVES[module]!}_${operation}`, units);
   }
 
   /** Adds an element and returns its handle. @throws NativeAbort */
-  add({ module, structure }: Named, value: unknown): bigint {
+  add({ module, structure }: NamedStructure, value: unknown): bigint {
     const { all, usedBytes } = this.#elements;
     const needed = usedBytes + structure.sizeBytes;
     if (needed > MAX_BYTES) {
@@ -151,7 +154,7 @@ type Work = (
   context: NativeContext,
 ) => readonly Value[] | Promise<readonly Value[]>;
 
-function computing(units: number, work: Work): Native {
+function meteredNative(units: number, work: Work): Native {
   return async (context, args): Promise<NativeResult> => {
     context.meter.charge(units);
     return await work(new Algebra(context), args, context);
@@ -169,8 +172,8 @@ const GROUP_UNITS = 500;
 type Operation = (...values: readonly unknown[]) => unknown;
 
 /** @param of the operation of a structure; @throws NativeAbort if it has none */
-function operating(price: string, of: (structure: Structure) => Operation): Native {
-  return computing(GROUP_UNITS, (algebra, handles) => {
+function operationNative(price: string, of: (structure: Structure) => Operation): Native {
+  return meteredNative(GROUP_UNITS, (algebra, handles) => {
     const named = algebra.structure(0);
     const operate = of(named.structure);
     const values = handles.map((handle) => algebra.value(named, handle));
@@ -179,7 +182,7 @@ function operating(price: string, of: (structure: Structure) => Operation): Nati
   });
 }
 
-const invert = computing(GROUP_UNITS, (algebra, [handle]) => {
+const invert = meteredNative(GROUP_UNITS, (algebra, [handle]) => {
   const named = algebra.structure(0);
   const inv = defined(named.structure.inv);
   const value = algebra.value(named, handle);
@@ -188,7 +191,7 @@ const invert = computing(GROUP_UNITS, (algebra, [handle]) => {
   return inverse === undefined ? [false, 0n] : [true, algebra.add(named, inverse)];
 });
 
-const divide = computing(GROUP_UNITS, (algebra, [left, right]) => {
+const divide = meteredNative(GROUP_UNITS, (algebra, [left, right]) => {
   const named = algebra.structure(0);
   const inv = defined(named.structure.inv);
   const [dividend, divisor] = [algebra.value(named, left), algebra.value(named, right)];
@@ -200,25 +203,25 @@ const divide = computing(GROUP_UNITS, (algebra, [left, right]) => {
 });
 
 function constant(price: string, of: (structure: Structure) => unknown): Native {
-  return computing(FIELD_UNITS, (algebra) => {
+  return meteredNative(FIELD_UNITS, (algebra) => {
     const named = algebra.structure(0);
     algebra.charge(named, price);
     return [algebra.add(named, of(named.structure))];
   });
 }
 
-const order = computing(FIELD_UNITS, (algebra, _, { meter }) => [
+const order = meteredNative(FIELD_UNITS, (algebra, _, { meter }) => [
   byteVector(meter, bytesOfInteger(algebra.structure(0).structure.order)),
 ]);
 
-const fromInteger = computing(FIELD_UNITS, (algebra, [value]) => {
+const fromInteger = meteredNative(FIELD_UNITS, (algebra, [value]) => {
   const named = algebra.structure(0);
   const ofInteger = defined(named.structure.ofInteger);
   algebra.charge(named, 'from_u64');
   return [algebra.add(named, ofInteger(value as bigint))];
 });
 
-const equal = computing(FIELD_UNITS, (algebra, [left, right]) => {
+const equal = meteredNative(FIELD_UNITS, (algebra, [left, right]) => {
   const named = algebra.structure(0);
   const values = [algebra.value(named, left), algebra.value(named, right)] as const;
   algebra.charge(named, 'eq');
@@ -226,15 +229,15 @@ const equal = computing(FIELD_UNITS, (algebra, [left, right]) => {
 });
 
 /** The format that the second type argument names, and its name in the gas schedule. */
-function formatOf(algebra: Algebra, named: Named): { format: Format; price: string } {
-  const name = algebra.nameBeside(1, named);
+function formatOf(algebra: Algebra, named: NamedStructure): { format: Format; price: string } {
+  const name = algebra.nameInSameModule(1, named);
   const format = defined(named.curve.formats.get(name));
   if (format.structure !== named.name) throw new NativeAbort(NOT_IMPLEMENTED);
   if (named.name !== 'G1' && named.name !== 'G2') return { format, price: '' };
   return { format, price: name.endsWith('Uncompr') ? '_uncomp' : '_comp' };
 }
 
-const deserialize = computing(DECODE_UNITS, (algebra, [argument], { meter }) => {
+const deserialize = meteredNative(DECODE_UNITS, (algebra, [argument], { meter }) => {
   const named = algebra.structure(0);
   const { format, price } = formatOf(algebra, named);
   const bytes = referencedBytes(argument);
@@ -251,7 +254,7 @@ const deserialize = computing(DECODE_UNITS, (algebra, [argument], { meter }) => 
   return [true, algebra.add(named, value)];
 });
 
-const serialize = computing(DECODE_UNITS, (algebra, [handle], { meter }) => {
+const serialize = meteredNative(DECODE_UNITS, (algebra, [handle], { meter }) => {
   const named = algebra.structure(0);
   const { format, price } = formatOf(algebra, named);
   const value = algebra.value(named, handle);
@@ -260,14 +263,17 @@ const serialize = computing(DECODE_UNITS, (algebra, [handle], { meter }) => {
   return [byteVector(meter, format.write(value))];
 });
 
-function groupOf(algebra: Algebra): { readonly group: Named; readonly scalars: Named } {
+function groupOf(algebra: Algebra): {
+  readonly group: NamedStructure;
+  readonly scalars: NamedStructure;
+} {
   const [group, scalars] = [algebra.structure(0), algebra.structure(1)];
   const fits = group.structure.times !== undefined && scalars.name === 'Fr';
   if (!fits || group.module !== scalars.module) throw new NativeAbort(NOT_IMPLEMENTED);
   return { group, scalars };
 }
 
-const scalarMultiply = computing(2 * MULTIPLY_UNITS, (algebra, [element, scalar]) => {
+const scalarMultiply = meteredNative(2 * MULTIPLY_UNITS, (algebra, [element, scalar]) => {
   const { group, scalars } = groupOf(algebra);
   const point = algebra.value(group, element);
   const factor = algebra.value(scalars, scalar) as bigint;
@@ -281,7 +287,7 @@ const SMALL_WINDOW = 3;
 const SMALL_COUNT = 32;
 
 /** Charges for the reference's bucket algorithm for a sum of products. */
-function chargeMany(algebra: Algebra, group: Named, count: number): void {
+function chargeMany(algebra: Algebra, group: NamedStructure, count: number): void {
   const window =
     count < SMALL_COUNT ? SMALL_WINDOW : Math.floor((Math.ceil(Math.log2(count)) * 69) / 100) + 2;
   const windows = Math.ceil(SCALAR_BITS / window);
@@ -291,7 +297,7 @@ function chargeMany(algebra: Algebra, group: Named, count: number): void {
   algebra.charge(group, 'double', buckets * windows);
 }
 
-const multiplyMany = computing(
+const multiplyMany = meteredNative(
   0,
   async (algebra, [elements, factors], context): Promise<Value[]> => {
     const { group, scalars } = groupOf(algebra);
@@ -303,7 +309,7 @@ const multiplyMany = computing(
     const { structure } = group;
     let sum = structure.zero;
     for (const [index, point] of points.entries()) {
-      await giveWay(context);
+      await yieldTurn(context);
       const factor = algebra.value(scalars, numbers[index]) as bigint;
       sum = structure.add(sum, structure.times!(algebra.value(group, point), factor));
     }
@@ -314,13 +320,13 @@ const multiplyMany = computing(
 async function paired(
   algebra: Algebra,
   [left, right]: readonly [readonly Value[], readonly Value[]],
-  charge: (curve: Named) => void,
+  charge: (curve: NamedStructure) => void,
   context: NativeContext,
 ): Promise<Value[]> {
   const [g1, g2, target] = [0, 1, 2].map((index) => algebra.structure(index)) as [
-    Named,
-    Named,
-    Named,
+    NamedStructure,
+    NamedStructure,
+    NamedStructure,
   ];
   const isPairing = g1.name === 'G1' && g2.name === 'G2' && target.name === 'Gt';
   if (!isPairing || g2.module !== g1.module || target.module !== g1.module) {
@@ -343,14 +349,14 @@ async function paired(
   return [algebra.add(target, await g1.curve.pairing(factors, turnsOf(context)))];
 }
 
-const pairing = computing(PAIRING_UNITS, (algebra, [left, right], context) =>
+const pairing = meteredNative(PAIRING_UNITS, (algebra, [left, right], context) =>
   paired(algebra, [[left], [right]], (curve) => algebra.chargeCurve(curve, 'pairing'), context),
 );
 
-const multiPairing = computing(0, (algebra, [left, right], context) => {
+const multiPairing = meteredNative(0, (algebra, [left, right], context) => {
   const [points, others] = [partsOf(left), partsOf(right)];
   context.meter.chargeInTurns(points.length * PAIRING_UNITS);
-  const charge = (curve: Named): void => {
+  const charge = (curve: NamedStructure): void => {
     algebra.chargeCurve(curve, 'multi_pairing_base');
     algebra.chargeCurve(curve, 'multi_pairing_per_pair', points.length);
   };
@@ -361,9 +367,9 @@ const multiPairing = computing(0, (algebra, [left, right], context) => {
 const MAX_DOMAIN_BYTES = 255;
 const DOMAIN_PREFIX_BYTES = 17;
 
-const hashTo = computing(PAIRING_UNITS, (algebra, [domain, message], { meter, gas }) => {
+const hashTo = meteredNative(PAIRING_UNITS, (algebra, [domain, message], { meter, gas }) => {
   const named = algebra.structure(0);
-  const suite = HASH_SUITES.get(`${named.name} ${algebra.nameBeside(1, named)}`);
+  const suite = HASH_SUITES.get(`${named.name} ${algebra.nameInSameModule(1, named)}`);
   const hash = defined(named.module === 'bls12381_algebra' ? suite : undefined);
   const [tag, content] = [referencedBytes(domain), referencedBytes(message)];
   meter.chargeHashed(content.length);
@@ -382,12 +388,12 @@ const hashTo = computing(PAIRING_UNITS, (algebra, [domain, message], { meter, ga
 });
 
 /** Between the largest field and the group inside it. */
-function casting(
+function castNative(
   from: string,
   to: string,
   cast: (isInside: () => boolean, handle: Value) => readonly Value[],
 ): Native {
-  return computing(FIELD_UNITS, (algebra, [handle], { meter }) => {
+  return meteredNative(FIELD_UNITS, (algebra, [handle], { meter }) => {
     const [source, target] = [algebra.structure(0), algebra.structure(1)];
     if (source.name !== from || target.name !== to || source.module !== target.module) {
       throw new NativeAbort(NOT_IMPLEMENTED);
@@ -403,22 +409,22 @@ function casting(
 }
 
 export const ALGEBRA_NATIVES: Readonly<Record<string, Native>> = {
-  'crypto_algebra::add_internal': operating('add', ({ add }) => add as Operation),
-  'crypto_algebra::sub_internal': operating(
+  'crypto_algebra::add_internal': operationNative('add', ({ add }) => add as Operation),
+  'crypto_algebra::sub_internal': operationNative(
     'sub',
     ({ add, neg }) =>
       (left, right) =>
         add(left, neg(right)),
   ),
-  'crypto_algebra::mul_internal': operating('mul', ({ mul }) => defined(mul) as Operation),
+  'crypto_algebra::mul_internal': operationNative('mul', ({ mul }) => defined(mul) as Operation),
   'crypto_algebra::div_internal': divide,
   'crypto_algebra::inv_internal': invert,
-  'crypto_algebra::neg_internal': operating('neg', ({ neg }) => neg as Operation),
-  'crypto_algebra::sqr_internal': operating('square', ({ mul }) => {
+  'crypto_algebra::neg_internal': operationNative('neg', ({ neg }) => neg as Operation),
+  'crypto_algebra::sqr_internal': operationNative('square', ({ mul }) => {
     const multiply = defined(mul);
     return (value) => multiply(value, value);
   }),
-  'crypto_algebra::double_internal': operating(
+  'crypto_algebra::double_internal': operationNative(
     'double',
     ({ double }) => defined(double) as Operation,
   ),
@@ -434,8 +440,8 @@ export const ALGEBRA_NATIVES: Readonly<Record<string, Native>> = {
   'crypto_algebra::pairing_internal': pairing,
   'crypto_algebra::multi_pairing_internal': multiPairing,
   'crypto_algebra::hash_to_internal': hashTo,
-  'crypto_algebra::upcast_internal': casting('Gt', 'Fq12', (_, handle) => [handle]),
-  'crypto_algebra::downcast_internal': casting('Fq12', 'Gt', (isInside, handle) => [
+  'crypto_algebra::upcast_internal': castNative('Gt', 'Fq12', (_, handle) => [handle]),
+  'crypto_algebra::downcast_internal': castNative('Fq12', 'Gt', (isInside, handle) => [
     isInside(),
     handle,
   ]),

@@ -2,7 +2,7 @@
 import { byteTools } from '../../move/bcs/bytes.ts';
 import { type Address, addressFromBytes } from '../../move/types/address.ts';
 import type { Meter } from '../meter.ts';
-import { refusedCode } from '../status/status.ts';
+import { verificationError } from '../status/status.ts';
 import { ByteVector, type Reference, type Value } from '../value.ts';
 
 /** The bytes of a `vector<u8>`. */
@@ -13,7 +13,7 @@ export function bytesOf(value: Value): Uint8Array {
 /** The value that a reference points to. @throws VmError if it was removed: borrows are not checked */
 export function referenced(value: Value): Exclude<Value, undefined> {
   const found = (value as Reference).get();
-  if (found === undefined) throw refusedCode('a place that is gone');
+  if (found === undefined) throw verificationError('a place that is gone');
   return found;
 }
 

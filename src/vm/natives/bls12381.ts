@@ -16,7 +16,7 @@ import {
   sumOfSignatures,
 } from './crypto/bls12381.ts';
 import type { G1Point, G2Point } from './crypto/points.ts';
-import { DECODE_UNITS, giveWay, PAIRING_UNITS, turnsOf } from './crypto/turns.ts';
+import { DECODE_UNITS, PAIRING_UNITS, turnsOf, yieldTurn } from './crypto/turns.ts';
 
 function charge(gas: GasMeter, price: string, units = 1): void {
   gas.chargeFor(`aptos_framework.bls12381.${price}`, units);
@@ -50,7 +50,7 @@ async function pointsOf<Point>(
   context.meter.chargeInTurns(encoded.length * DECODE_UNITS);
   const points: Point[] = [];
   for (const bytes of encoded) {
-    await giveWay(context);
+    await yieldTurn(context);
     const point = read(context, bytes);
     if (point === undefined) return undefined;
     points.push(point);
@@ -58,7 +58,7 @@ async function pointsOf<Point>(
   return points;
 }
 
-function summing<Point>(
+function aggregateNative<Point>(
   read: Read<Point>,
   price: string,
   sum: (points: readonly Point[]) => Uint8Array,
@@ -92,7 +92,7 @@ const isSignature: Native = (context, [value]) => {
 };
 
 /** @param checksKey whether the key must be in the right subgroup */
-function verifying(checksKey: boolean): Native {
+function verifyNative(checksKey: boolean): Native {
   return async (context, args) => {
     const [signed, by, message] = args.map(bytesOf) as [Uint8Array, Uint8Array, Uint8Array];
     const { gas, meter } = context;
@@ -142,8 +142,12 @@ const verifyPossession: Native = async (context, [value, proofValue]) => {
 };
 
 export const BLS_NATIVES: Readonly<Record<string, Native>> = {
-  'bls12381::aggregate_pubkeys_internal': summing(pricedKey, 'per_pubkey_aggregate', sumOfKeys),
-  'bls12381::aggregate_signatures_internal': summing(
+  'bls12381::aggregate_pubkeys_internal': aggregateNative(
+    pricedKey,
+    'per_pubkey_aggregate',
+    sumOfKeys,
+  ),
+  'bls12381::aggregate_signatures_internal': aggregateNative(
     pricedSignature,
     'per_sig_aggregate',
     sumOfSignatures,
@@ -151,8 +155,8 @@ export const BLS_NATIVES: Readonly<Record<string, Native>> = {
   'bls12381::signature_subgroup_check_internal': isSignature,
   'bls12381::validate_pubkey_internal': isKey,
   'bls12381::verify_aggregate_signature_internal': verifySum,
-  'bls12381::verify_multisignature_internal': verifying(false),
-  'bls12381::verify_normal_signature_internal': verifying(true),
+  'bls12381::verify_multisignature_internal': verifyNative(false),
+  'bls12381::verify_normal_signature_internal': verifyNative(true),
   'bls12381::verify_proof_of_possession_internal': verifyPossession,
-  'bls12381::verify_signature_share_internal': verifying(false),
+  'bls12381::verify_signature_share_internal': verifyNative(false),
 };

@@ -42,16 +42,16 @@ function functionNameOf(value: Value): FunctionName | undefined {
   };
 }
 
-const nameIsValid: Native = ({ meter }, [text]) => {
+const isValidName: Native = ({ meter }, [text]) => {
   const bytes = referencedBytes(text);
   meter.chargeBytes(bytes.length);
   return [isIdentifier(bytes)];
 };
 
 const loadFunction: Native = ({ program, gas }, [info]) => {
-  const named = functionNameOf(info);
-  if (named === undefined) return new NativeAbort(NOT_AN_IDENTIFIER);
-  return andThen(program.module(named.module), ({ id, compiled, isFree }) => {
+  const functionName = functionNameOf(info);
+  if (functionName === undefined) return new NativeAbort(NOT_AN_IDENTIFIER);
+  return andThen(program.module(functionName.module), ({ id, compiled, isFree }) => {
     if (!isFree) gas.chargeModule(id, compiled.sizeBytes ?? 0);
     return [];
   });
@@ -73,11 +73,12 @@ function loaded(
 }
 
 /** Whether a function can replace another that has one more parameter, the function's name. */
-const isCompatible: Native = (context, [expected, given]) => {
-  const [wanted, named] = [functionNameOf(expected), functionNameOf(given)];
-  if (wanted === undefined || named === undefined) return new NativeAbort(NOT_AN_IDENTIFIER);
-  return andThen(loaded(context, named), (right) =>
-    andThen(loaded(context, wanted), (left): NativeResult => {
+const isCompatible: Native = (context, [expected, candidate]) => {
+  const [expectedName, candidateName] = [functionNameOf(expected), functionNameOf(candidate)];
+  if (expectedName === undefined || candidateName === undefined)
+    return new NativeAbort(NOT_AN_IDENTIFIER);
+  return andThen(loaded(context, candidateName), (right) =>
+    andThen(loaded(context, expectedName), (left): NativeResult => {
       if (right === undefined || left === undefined || left.parameters.length === 0) {
         return new NativeAbort(NO_SUCH_FUNCTION);
       }
@@ -112,7 +113,7 @@ const dispatch: Native = ({ typeArguments }, args) => {
 
 export const DISPATCH_NATIVES: Readonly<Record<string, Native>> = {
   'function_info::check_dispatch_type_compatibility_impl': isCompatible,
-  'function_info::is_identifier': nameIsValid,
+  'function_info::is_identifier': isValidName,
   'function_info::load_function_impl': loadFunction,
   'dispatchable_fungible_asset::dispatchable_withdraw': dispatch,
   'dispatchable_fungible_asset::dispatchable_deposit': dispatch,

@@ -9,7 +9,7 @@ import type { Value } from '../value.ts';
 import { encodeValue } from '../value-bcs.ts';
 import { bytesOf, stringOf } from './arguments.ts';
 
-const nothing: Native = () => [];
+const noop: Native = () => [];
 
 /** The events of a run for a transaction, in order. */
 export class EmittedEvents {
@@ -85,8 +85,8 @@ const moduleEvent: Native = (context, [value]) => {
 export const EFFECT_NATIVES: Readonly<Record<string, Native>> = {
   'event::write_to_event_store': handleEvent,
   'event::write_module_event_to_store': moduleEvent,
-  'debug::print': nothing,
-  'debug::print_stack_trace': nothing,
-  'debug::native_print': nothing,
+  'debug::print': noop,
+  'debug::print_stack_trace': noop,
+  'debug::native_print': noop,
   'debug::native_stack_trace': ({ meter }) => [stringOf(meter, '')],
 };

@@ -8,7 +8,7 @@ import { sha3 } from '../../move/crypto/hash.ts';
 import type { Native, NativeContext } from '../native.ts';
 import { bytesOf, byteVector } from './arguments.ts';
 import { SipHash } from './crypto/sip-hash.ts';
-import { giveWay } from './crypto/turns.ts';
+import { yieldTurn } from './crypto/turns.ts';
 
 const DIGEST_BYTES = 32;
 /** Bytes that are hashed between two checks of the clock: a few milliseconds at most. A multiple of eight. */
@@ -38,13 +38,13 @@ async function hashedInTurns<T>(
   hasher: Hasher<T>,
 ): Promise<T> {
   for (let start = 0; start < content.length; start += CHUNK_BYTES) {
-    await giveWay(context);
+    await yieldTurn(context);
     hasher.update(content.subarray(start, start + CHUNK_BYTES));
   }
   return hasher.digest();
 }
 
-function hashing(create: () => Hasher<Uint8Array>, unitsPerByte: number): Native {
+function hashNative(create: () => Hasher<Uint8Array>, unitsPerByte: number): Native {
   return (context, [bytes]) =>
     andThen(hashed(context, bytesOf(bytes), create(), unitsPerByte), (digest) => [
       byteVector(context.meter, digest),
@@ -62,12 +62,12 @@ const shortHash: Native = (context, [bytes]) =>
   andThen(hashed(context, bytesOf(bytes), new SipHash(), 50), (digest) => [digest]);
 
 export const HASH_NATIVES: Readonly<Record<string, Native>> = {
-  'hash::sha2_256': hashing(() => sha256.create(), 3),
+  'hash::sha2_256': hashNative(() => sha256.create(), 3),
   'hash::sha3_256': sha3Hash,
   'aptos_hash::sip_hash': shortHash,
-  'aptos_hash::keccak256': hashing(() => keccak_256.create(), 10),
-  'aptos_hash::sha2_512_internal': hashing(() => sha512.create(), 5),
-  'aptos_hash::sha3_512_internal': hashing(() => sha3_512.create(), 12),
-  'aptos_hash::ripemd160_internal': hashing(() => ripemd160.create(), 4),
-  'aptos_hash::blake2b_256_internal': hashing(() => blake2b.create({ dkLen: DIGEST_BYTES }), 3),
+  'aptos_hash::keccak256': hashNative(() => keccak_256.create(), 10),
+  'aptos_hash::sha2_512_internal': hashNative(() => sha512.create(), 5),
+  'aptos_hash::sha3_512_internal': hashNative(() => sha3_512.create(), 12),
+  'aptos_hash::ripemd160_internal': hashNative(() => ripemd160.create(), 4),
+  'aptos_hash::blake2b_256_internal': hashNative(() => blake2b.create({ dkLen: DIGEST_BYTES }), 3),
 };

@@ -4,7 +4,7 @@ import { ADDRESS_ONE } from '../../move/types/address.ts';
 import { missingNative, type Native, type NativeLookup } from '../native.ts';
 import { ACCOUNT_NATIVES } from './accounts.ts';
 import { AGGREGATOR_NATIVES } from './aggregators.ts';
-import { giveWay } from './crypto/turns.ts';
+import { yieldTurn } from './crypto/turns.ts';
 import { DISPATCH_NATIVES, PUBLISHING_NATIVES } from './dispatch.ts';
 import { EFFECT_NATIVES } from './effects.ts';
 import { HASH_NATIVES } from './hashes.ts';
@@ -42,7 +42,7 @@ function curveNative(module: string, name: string): Native | undefined {
   return async (context, args) => {
     const native = (await load())[`${module}::${name}`];
     if (native === undefined) throw missingNative(module, name);
-    await giveWay(context);
+    await yieldTurn(context);
     return await native(context, args);
   };
 }

@@ -94,7 +94,7 @@ function placed(
 
 type Operation = (left: RistrettoPoint, right: RistrettoPoint) => RistrettoPoint;
 
-function combining(operation: Operation): Native {
+function binaryPointNative(operation: Operation): Native {
   return (context, [left, right, inPlace]) => {
     const [first, second] = [handleIn(left), handleIn(right)];
     if (inPlace === true && first === second) {
@@ -155,7 +155,7 @@ const isPoint: Native = ({ meter }, [bytes]) => {
   return [readRistretto(bytesOf(bytes)) !== undefined];
 };
 
-function making(make: (bytes: Uint8Array) => RistrettoPoint, size?: number): Native {
+function pointFromBytesNative(make: (bytes: Uint8Array) => RistrettoPoint, size?: number): Native {
   return (context, [value]) => {
     const bytes = size === undefined ? bytesOf(value) : bytesOfSize(value, size);
     context.meter.charge(2 * DECODE_UNITS);
@@ -165,7 +165,7 @@ function making(make: (bytes: Uint8Array) => RistrettoPoint, size?: number): Nat
 }
 
 /** A native that computes a scalar from arguments that the Move code has checked. */
-function computing(compute: (...args: readonly Value[]) => bigint): Native {
+function scalarNative(compute: (...args: readonly Value[]) => bigint): Native {
   return ({ meter }, args) => [byteVector(meter, scalarBytes(compute(...args)))];
 }
 
@@ -185,27 +185,27 @@ export const RISTRETTO_NATIVES: Readonly<Record<string, Native>> = Object.fromEn
       pointAt(context, handleIn(left)).equals(pointAt(context, handleIn(right))),
     ],
     point_neg_internal: negate,
-    point_add_internal: combining((left, right) => left.add(right)),
-    point_sub_internal: combining((left, right) => left.subtract(right)),
+    point_add_internal: binaryPointNative((left, right) => left.add(right)),
+    point_sub_internal: binaryPointNative((left, right) => left.subtract(right)),
     basepoint_mul_internal: multiplyBase,
     basepoint_double_mul_internal: multiplyWithBase,
-    new_point_from_sha512_internal: making(pointOfHash),
-    new_point_from_64_uniform_bytes_internal: making(pointOfUniformBytes, WIDE_BYTES),
+    new_point_from_sha512_internal: pointFromBytesNative(pointOfHash),
+    new_point_from_64_uniform_bytes_internal: pointFromBytesNative(pointOfUniformBytes, WIDE_BYTES),
     double_scalar_mul_internal: multiplyTwo,
     multi_scalar_mul_internal: multiplyMany,
     scalar_is_canonical_internal: (_, [bytes]) => [isScalar(bytesOf(bytes))],
-    scalar_invert_internal: computing((value) => inverse(scalarOf(value))),
-    scalar_from_sha512_internal: computing((bytes) => scalarOfHash(bytesOf(bytes))),
-    scalar_mul_internal: computing((left, right) => reduced(scalarOf(left) * scalarOf(right))),
-    scalar_add_internal: computing((left, right) => reduced(scalarOf(left) + scalarOf(right))),
-    scalar_sub_internal: computing((left, right) => reduced(scalarOf(left) - scalarOf(right))),
-    scalar_neg_internal: computing((value) => reduced(-scalarOf(value))),
-    scalar_from_u64_internal: computing((value) => value as bigint),
-    scalar_from_u128_internal: computing((value) => value as bigint),
-    scalar_reduced_from_32_bytes_internal: computing((bytes) =>
+    scalar_invert_internal: scalarNative((value) => inverse(scalarOf(value))),
+    scalar_from_sha512_internal: scalarNative((bytes) => scalarOfHash(bytesOf(bytes))),
+    scalar_mul_internal: scalarNative((left, right) => reduced(scalarOf(left) * scalarOf(right))),
+    scalar_add_internal: scalarNative((left, right) => reduced(scalarOf(left) + scalarOf(right))),
+    scalar_sub_internal: scalarNative((left, right) => reduced(scalarOf(left) - scalarOf(right))),
+    scalar_neg_internal: scalarNative((value) => reduced(-scalarOf(value))),
+    scalar_from_u64_internal: scalarNative((value) => value as bigint),
+    scalar_from_u128_internal: scalarNative((value) => value as bigint),
+    scalar_reduced_from_32_bytes_internal: scalarNative((bytes) =>
       scalarOfBytes(bytesOfSize(bytes, NARROW_BYTES)),
     ),
-    scalar_uniform_from_64_bytes_internal: computing((bytes) =>
+    scalar_uniform_from_64_bytes_internal: scalarNative((bytes) =>
       scalarOfBytes(bytesOfSize(bytes, WIDE_BYTES)),
     ),
   } satisfies Record<string, Native>).map(([name, native]: [string, Native]) => [

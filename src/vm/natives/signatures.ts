@@ -14,7 +14,7 @@ import {
   wholeEd25519Keys,
 } from './crypto/ed25519.ts';
 import { recoverKey } from './crypto/secp256k1.ts';
-import { DECODE_UNITS, giveWay, MULTIPLY_UNITS, turnsOf } from './crypto/turns.ts';
+import { DECODE_UNITS, MULTIPLY_UNITS, turnsOf, yieldTurn } from './crypto/turns.ts';
 
 const WRONG_KEY_SIZE = 1;
 const NOT_DESERIALIZED = 0x1_0001;
@@ -51,7 +51,7 @@ const verifyBatch: Native = async (context, [signatures, keys, messages]) => {
   context.meter.chargeInTurns(signed.length * ED25519_UNITS);
   for (const message of what) context.meter.chargeHashed(message.length);
   for (const [index, one] of signed.entries()) {
-    await giveWay(context);
+    await yieldTurn(context);
     if (!isEd25519Signature(one, by[index]!, what[index]!)) return [false];
   }
   return [true];

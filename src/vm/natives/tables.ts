@@ -17,7 +17,7 @@ const ALREADY_EXISTS = 0x6407;
 const NOT_FOUND = 0x6507;
 
 /** An item that a run for a transaction has accessed. */
-interface SeenItem {
+interface AccessedItem {
   readonly handle: Address;
   readonly key: Buffer;
   type: VmType;
@@ -27,7 +27,7 @@ interface SeenItem {
 }
 
 interface StoredItem extends StoredPlace {
-  paidBy: Session | undefined;
+  chargedSession: Session | undefined;
 }
 
 /** The places of the items that a run has accessed, by handle and key; empty for a missing item. */
@@ -35,7 +35,7 @@ export class TableItems {
   readonly places = new Map<string, Value[]>();
   readonly stored = new Map<Value[], StoredItem>();
   /** Items that a run for a transaction accessed, in reading order; none in a view. */
-  readonly seen: SeenItem[] = [];
+  readonly accessed: AccessedItem[] = [];
 }
 
 class NewTables {
@@ -50,7 +50,7 @@ function placeOf(
   keyPrice: string,
 ): MaybePromise<Value[]> {
   const { observer, run, typeArguments } = context;
-  const found = foundPlace(context, table, key, keyPrice);
+  const found = loadPlace(context, table, key, keyPrice);
   if (observer?.item === undefined) return found;
   return andThen(found, (place) => {
     const handle = partsOf(referenced(table))[0] as Address;
@@ -64,7 +64,7 @@ function placeOf(
  * @param table a reference to a table, whose only field is its handle
  * @param keyPrice the price of a byte of the key
  */
-function foundPlace(
+function loadPlace(
   context: NativeContext,
   table: Value,
   key: Value,
@@ -72,7 +72,7 @@ function foundPlace(
 ): MaybePromise<Value[]> {
   const { gas, meter, program, session, typeArguments, world } = context;
   const handle = partsOf(referenced(table))[0] as Address;
-  const { places, seen, stored } = context.extensions.of(TableItems);
+  const { places, accessed, stored } = context.extensions.of(TableItems);
   return andThen(program.layout(typeArguments[0]!), (keyLayout) => {
     const keyBytes = encodeValue(keyLayout, key, meter);
     const id = handle + byteTools.latin1Text(byteTools.asBuffer(keyBytes), 0, keyBytes.length);
@@ -80,8 +80,8 @@ function foundPlace(
     gas.charge(gas.prices.of(keyPrice) * keyBytes.length);
     if (known !== undefined) {
       const item = stored.get(known)!;
-      if (item.paidBy !== session) gas.chargeTableRead(item.bytes);
-      item.paidBy = session;
+      if (item.chargedSession !== session) gas.chargeTableRead(item.bytes);
+      item.chargedSession = session;
       return known;
     }
     return andThen(world.tableItem(handle, keyBytes), (bytes) => {
@@ -89,16 +89,16 @@ function foundPlace(
       return andThen(bytes && program.layout(typeArguments[2]!), (layout) => {
         const place = [layout && decodeValue(layout, bytes!, meter, program)];
         places.set(id, place);
-        const noted = {
+        const item = {
           isAssigned: false,
           isAggregated: false,
           bytes: bytes?.length,
-          paidBy: session,
+          chargedSession: session,
         };
-        stored.set(place, noted);
+        stored.set(place, item);
         if (session !== undefined) {
           const type = typeArguments[2]!;
-          seen.push({ handle, key: keyBytes, type, place, stored: noted });
+          accessed.push({ handle, key: keyBytes, type, place, stored: item });
         }
         return place;
       });
@@ -107,9 +107,9 @@ function foundPlace(
 }
 
 const newHandle: Native = (context) => {
-  const made = context.sessionExtensions.of(NewTables);
-  const handle = sessionAddress(context, made.count);
-  made.count += 1;
+  const newTables = context.sessionExtensions.of(NewTables);
+  const handle = sessionAddress(context, newTables.count);
+  newTables.count += 1;
   return [handle];
 };
 
@@ -149,7 +149,7 @@ const containsBox: Native = (context, [table, key]) =>
     place[0] !== undefined,
   ]);
 
-const nothing: Native = () => [];
+const noop: Native = () => [];
 
 export const TABLE_NATIVES: Readonly<Record<string, Native>> = {
   'table::new_table_handle': newHandle,
@@ -158,6 +158,6 @@ export const TABLE_NATIVES: Readonly<Record<string, Native>> = {
   'table::borrow_box_mut': borrowBox,
   'table::remove_box': removeBox,
   'table::contains_box': containsBox,
-  'table::destroy_empty_box': nothing,
-  'table::drop_unchecked_box': nothing,
+  'table::destroy_empty_box': noop,
+  'table::drop_unchecked_box': noop,
 };

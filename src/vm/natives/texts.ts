@@ -33,22 +33,22 @@ function isCharBoundary(bytes: Uint8Array, at: bigint): boolean {
 const SEARCHED_PER_UNIT = 4;
 
 /**
- * Index of the first occurrence of `sought`, or the length of `bytes` if absent (Knuth, Morris and Pratt, 1977). The
+ * Index of the first occurrence of `pattern`, or the length of `bytes` if absent (Knuth, Morris and Pratt, 1977). The
  * engine's own search takes the product of both lengths at worst.
  */
-function placeOf(sought: Uint8Array, bytes: Uint8Array): number {
-  const { length } = sought;
+function indexOfBytes(pattern: Uint8Array, bytes: Uint8Array): number {
+  const { length } = pattern;
   if (length === 0) return 0;
-  // At i: length of the longest proper prefix of `sought` that also ends there.
-  const borders = new Uint32Array(length);
+  // At i: length of the longest proper prefix of `pattern` that also ends there.
+  const prefixLengths = new Uint32Array(length);
   for (let at = 1, same = 0; at < length; at += 1) {
-    while (same > 0 && sought[at] !== sought[same]) same = borders[same - 1]!;
-    if (sought[at] === sought[same]) same += 1;
-    borders[at] = same;
+    while (same > 0 && pattern[at] !== pattern[same]) same = prefixLengths[same - 1]!;
+    if (pattern[at] === pattern[same]) same += 1;
+    prefixLengths[at] = same;
   }
   for (let at = 0, same = 0; at < bytes.length; at += 1) {
-    while (same > 0 && bytes[at] !== sought[same]) same = borders[same - 1]!;
-    if (bytes[at] === sought[same]) same += 1;
+    while (same > 0 && bytes[at] !== pattern[same]) same = prefixLengths[same - 1]!;
+    if (bytes[at] === pattern[same]) same += 1;
     if (same === length) return at + 1 - length;
   }
   return bytes.length;
@@ -70,11 +70,11 @@ const subString: Native = ({ meter }, [text, start, end]) => {
   return [byteVector(meter, bytesOf(referenced(text)).slice(from, to))];
 };
 
-const indexOf: Native = ({ gas, meter }, [text, wanted]) => {
+const indexOf: Native = ({ gas, meter }, [text, pattern]) => {
   const bytes = bytesOf(referenced(text));
-  const sought = bytesOf(referenced(wanted));
-  meter.charge(Math.ceil((bytes.length + sought.length) / SEARCHED_PER_UNIT));
-  const place = placeOf(sought, bytes);
+  const patternBytes = bytesOf(referenced(pattern));
+  meter.charge(Math.ceil((bytes.length + patternBytes.length) / SEARCHED_PER_UNIT));
+  const place = indexOfBytes(patternBytes, bytes);
   gas.chargeFor('move_stdlib.string.index_of.per_byte_searched', place);
   return [BigInt(place)];
 };
@@ -246,9 +246,9 @@ class Formatter {
     return `{${this.#list(members, depth, !this.#form.singleLine)}}`;
   }
 
-  #list(members: readonly string[], depth: number, inLines: boolean): string {
+  #list(members: readonly string[], depth: number, isMultiline: boolean): string {
     if (members.length === 0) return '';
-    const gap = (at: number): string => (inLines ? `\n${'  '.repeat(at)}` : ' ');
+    const gap = (at: number): string => (isMultiline ? `\n${'  '.repeat(at)}` : ' ');
     return gap(depth + 1) + members.join(`,${gap(depth + 1)}`) + gap(depth);
   }
 }

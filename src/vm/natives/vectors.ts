@@ -10,7 +10,7 @@ import { findStruct } from '../../move/values/layout.ts';
 import type { Meter } from '../meter.ts';
 import { type Native, NativeAbort } from '../native.ts';
 import type { Program } from '../program/program.ts';
-import { refusedCode, VmError } from '../status/status.ts';
+import { VmError, verificationError } from '../status/status.ts';
 import { ByteVector, type Reference, type Value } from '../value.ts';
 import { referenced } from './arguments.ts';
 
@@ -19,7 +19,7 @@ const INDEX_OUT_OF_BOUNDS = 1;
 const moveRange: Native = ({ meter }, [source, at, count, target, place]) => {
   const from = referenced(source) as ByteVector | Value[];
   const to = referenced(target) as ByteVector | Value[];
-  if (from === to) throw refusedCode('one vector borrowed twice');
+  if (from === to) throw verificationError('one vector borrowed twice');
   const [start, length, insertAt] = [at as bigint, count as bigint, place as bigint];
   if (start + length > BigInt(from.length) || insertAt > BigInt(to.length)) {
     return new NativeAbort(INDEX_OUT_OF_BOUNDS);
@@ -31,11 +31,11 @@ const moveRange: Native = ({ meter }, [source, at, count, target, place]) => {
     moveBytes(from, Number(start), Number(length), to as ByteVector, Number(insertAt));
     return [];
   }
-  const taken = from.splice(Number(start), Number(length));
+  const moving = from.splice(Number(start), Number(length));
   const elements = to as Value[];
-  const behind = elements.splice(Number(insertAt));
-  for (const element of taken) elements.push(element);
-  for (const element of behind) elements.push(element);
+  const tail = elements.splice(Number(insertAt));
+  for (const element of moving) elements.push(element);
+  for (const element of tail) elements.push(element);
   return [];
 };
 
@@ -46,13 +46,13 @@ function moveBytes(
   to: ByteVector,
   insertAt: number,
 ): void {
-  const taken = from.bytes.slice(start, start + length);
+  const moving = from.bytes.slice(start, start + length);
   from.data.copyWithin(start, start + length, from.length);
   from.length -= length;
   const target = to.bytes;
   const joined = new Uint8Array(target.length + length);
   joined.set(target.subarray(0, insertAt));
-  joined.set(taken, insertAt);
+  joined.set(moving, insertAt);
   joined.set(target.subarray(insertAt), insertAt + length);
   to.data = joined;
   to.length = joined.length;

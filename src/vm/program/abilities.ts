@@ -1,6 +1,6 @@
 /** Abilities of the values of a type (docs/spec/transactions.md §9.3, Abilities). */
 import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
-import { abilitiesAround, COPY, DROP, hasAll, STORE } from '../../move/types/abilities.ts';
+import { abilitiesWithPart, COPY, DROP, hasAll, STORE } from '../../move/types/abilities.ts';
 import type { AbilitySet } from '../../move/types/type-tag.ts';
 import { VmError } from '../status/status.ts';
 import { definitionOf, type TypeSource } from './layouts.ts';
@@ -27,14 +27,19 @@ export function abilitiesOf(source: TypeSource, type: VmType): MaybePromise<Abil
       return andThen(definitionOf(source, tag.struct), ({ handle }) =>
         andThen(
           mapInOrder(parts, (part) => abilitiesOf(source, part)),
-          (given) => {
+          (argumentAbilities) => {
             const { abilities, typeParameters } = handle;
             checkAbilities(
               typeParameters.map(({ constraints }) => constraints),
-              given,
+              argumentAbilities,
             );
-            const held = given.filter((_, index) => !typeParameters[index]!.isPhantom);
-            return held.reduce((left, argument) => left & abilitiesAround(argument), abilities);
+            const nonPhantom = argumentAbilities.filter(
+              (_, index) => !typeParameters[index]!.isPhantom,
+            );
+            return nonPhantom.reduce(
+              (left, argument) => left & abilitiesWithPart(argument),
+              abilities,
+            );
           },
         ),
       );
@@ -44,8 +49,11 @@ export function abilitiesOf(source: TypeSource, type: VmType): MaybePromise<Abil
 }
 
 /** @throws VmError NUMBER_OF_TYPE_ARGUMENTS_MISMATCH, CONSTRAINT_NOT_SATISFIED */
-export function checkAbilities(wanted: readonly AbilitySet[], given: readonly AbilitySet[]): void {
-  if (wanted.length !== given.length) throw new VmError('NUMBER_OF_TYPE_ARGUMENTS_MISMATCH');
-  if (wanted.every((abilities, index) => hasAll(given[index]!, abilities))) return;
+export function checkAbilities(
+  required: readonly AbilitySet[],
+  actual: readonly AbilitySet[],
+): void {
+  if (required.length !== actual.length) throw new VmError('NUMBER_OF_TYPE_ARGUMENTS_MISMATCH');
+  if (required.every((abilities, index) => hasAll(actual[index]!, abilities))) return;
   throw new VmError('CONSTRAINT_NOT_SATISFIED');
 }

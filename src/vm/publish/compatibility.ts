@@ -68,8 +68,8 @@ export function checkCompatibility(
   if (rules.checkFriendLinking) demand(hasFriends(updated, old));
 }
 
-function demand(isRight: boolean): void {
-  if (!isRight) throw new VmError('BACKWARD_INCOMPATIBLE_MODULE_UPDATE');
+function demand(condition: boolean): void {
+  if (!condition) throw new VmError('BACKWARD_INCOMPATIBLE_MODULE_UPDATE');
 }
 
 function isStructCompatible(

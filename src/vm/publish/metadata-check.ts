@@ -22,7 +22,7 @@ import { parseStructTag } from '../../move/types/type-parser.ts';
 import { formatStructTag, type StructTag } from '../../move/types/type-tag.ts';
 import { missingModule } from '../program/program.ts';
 import { VmError } from '../status/status.ts';
-import { functionSubject, isOneOf } from '../verifier/model/instructions.ts';
+import { flagsByOpcode, functionSubject } from '../verifier/model/instructions.ts';
 import { definedFunctions, definedStructs, mismatch } from './compatibility.ts';
 
 /** Scopes from which a group may have members, the widest first. */
@@ -53,8 +53,8 @@ interface Groups {
   readonly members: ReadonlyMap<string, StructTag>;
 }
 
-function demandGroup(isRight: boolean, otherwise: string): void {
-  if (!isRight) throw mismatch(otherwise);
+function demandGroup(condition: boolean, message: string): void {
+  if (!condition) throw mismatch(message);
 }
 
 function groupsOf(module: CompiledModule): Groups {
@@ -131,8 +131,8 @@ function newGroups(
   for (const [name, scope] of before.groups) {
     const now = groups.get(name);
     demandGroup(now !== undefined, 'Invalid change in resource_group');
-    const isAsWide = SCOPES.indexOf(now!) <= SCOPES.indexOf(scope);
-    demandGroup(isAsWide, 'Invalid removal of resource_group attribute');
+    const isAtLeastAsWide = SCOPES.indexOf(now!) <= SCOPES.indexOf(scope);
+    demandGroup(isAtLeastAsWide, 'Invalid removal of resource_group attribute');
   }
   if (hasMetadata(old)) {
     const structs = definedStructs(old);
@@ -157,24 +157,24 @@ export function checkMetadata(module: CompiledModule): void {
   for (const [name, attributes] of functionAttributes) {
     const definition = functions.get(name);
     for (const { kind } of attributes) {
-      demand(definition !== undefined && isFunctionAttributeRight(module, definition, kind));
+      demand(definition !== undefined && isValidFunctionAttribute(module, definition, kind));
     }
   }
   const structs = definedStructs(module);
   for (const [name, attributes] of structAttributes) {
     const definition = structs.get(name);
     for (const attribute of attributes) {
-      demand(isStructAttributeRight(module, definition, attribute));
+      demand(isValidStructAttribute(module, definition, attribute));
     }
   }
 }
 
-function demand(isRight: boolean): void {
-  if (!isRight) throw new VmError('CONSTRAINT_NOT_SATISFIED');
+function demand(condition: boolean): void {
+  if (!condition) throw new VmError('CONSTRAINT_NOT_SATISFIED');
 }
 
 /** Views return something; randomness is for entry functions that nobody else can call. */
-function isFunctionAttributeRight(
+function isValidFunctionAttribute(
   module: CompiledModule,
   definition: FunctionDefinition,
   kind: number,
@@ -187,7 +187,7 @@ function isFunctionAttributeRight(
 }
 
 /** A group is a struct without abilities and with one field, its members are resources. */
-function isStructAttributeRight(
+function isValidStructAttribute(
   module: CompiledModule,
   definition: StructDefinition | undefined,
   attribute: MetadataAttribute,
@@ -202,10 +202,10 @@ function isStructAttributeRight(
   return memberGroupOf(attribute) !== undefined && hasAll(abilities, KEY);
 }
 
-const INSTANTIATES = isOneOf(['CallGeneric', 'PackClosureGeneric']);
+const INSTANTIATES = flagsByOpcode(['CallGeneric', 'PackClosureGeneric']);
 
-function demandEvent(isRight: boolean, otherwise: string): void {
-  if (!isRight) throw mismatch(otherwise, 'EVENT_METADATA_VALIDATION_ERROR');
+function demandEvent(condition: boolean, message: string): void {
+  if (!condition) throw mismatch(message, 'EVENT_METADATA_VALIDATION_ERROR');
 }
 
 /**

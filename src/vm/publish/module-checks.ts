@@ -54,13 +54,13 @@ export function hasInitModule(module: CompiledModule): boolean {
   const parameters = module.signatures[handle.parameters]!;
   const [parameter] = parameters;
   const type = parameter?.kind === 'reference' && !parameter.mutable ? parameter.to : parameter;
-  const isRight =
+  const isValid =
     definition.visibility === 'private' &&
     module.signatures[handle.return]!.length === 0 &&
     parameters.length === 1 &&
     type?.kind === 'signer' &&
     handle.typeParameters.length === 0;
-  if (!isRight) throw new VmError('INVALID_INIT_MODULE');
+  if (!isValid) throw new VmError('INVALID_INIT_MODULE');
   return true;
 }
 
@@ -77,15 +77,15 @@ export function checkAccessSpecifiers(binary: CompiledModule | CompiledScript): 
         );
   for (const specifier of specifiers ?? []) {
     if (
-      !isResourceRight(binary, specifier.resource) ||
-      !isAddressRight(binary, specifier.address)
+      !isValidResource(binary, specifier.resource) ||
+      !isValidAddress(binary, specifier.address)
     ) {
       throw new VmError('ACCESS_CONTROL_INVARIANT_VIOLATION');
     }
   }
 }
 
-function isResourceRight(
+function isValidResource(
   { addresses, moduleHandles, structHandles, signatures }: CompiledModule | CompiledScript,
   resource: AccessSpecifier['resource'],
 ): boolean {
@@ -103,7 +103,7 @@ function isResourceRight(
   }
 }
 
-function isAddressRight(
+function isValidAddress(
   binary: CompiledModule | CompiledScript,
   address: AccessSpecifier['address'],
 ): boolean {
@@ -148,14 +148,14 @@ function checkStruct(binary: BinaryTables, handle: StructHandle, module: Compile
   if (definition === undefined) throw new VmError('LOOKUP_FAILED');
   const defined = module.structHandles[definition.handle]!;
   const { typeParameters } = handle;
-  const isRight =
+  const isValid =
     (handle.abilities & ~defined.abilities) === 0 &&
     typeParameters.length === defined.typeParameters.length &&
     typeParameters.every(({ constraints, isPhantom }, place) => {
       const parameter = defined.typeParameters[place]!;
       return (!isPhantom || parameter.isPhantom) && (parameter.constraints & ~constraints) === 0;
     });
-  if (!isRight) throw new VmError('TYPE_MISMATCH');
+  if (!isValid) throw new VmError('TYPE_MISMATCH');
 }
 
 function checkFunction(
@@ -171,12 +171,12 @@ function checkFunction(
   if (!isVisible) throw new VmError('LOOKUP_FAILED');
   const defined = module.functionHandles[definition.handle]!;
   const { typeParameters } = handle;
-  const isRight =
+  const isValid =
     typeParameters.length === defined.typeParameters.length &&
     typeParameters.every((abilities, at) => (defined.typeParameters[at]! & ~abilities) === 0) &&
     isSameSignature(binary, handle.parameters, module, defined.parameters) &&
     isSameSignature(binary, handle.return, module, defined.return);
-  if (!isRight) throw new VmError('TYPE_MISMATCH');
+  if (!isValid) throw new VmError('TYPE_MISMATCH');
   let { attributes } = defined;
   // Older compilers do not mark public functions with the attribute for persistence.
   if (attributes.length === 0 && visibility === 'public') attributes = [{ code: PERSISTENT }];

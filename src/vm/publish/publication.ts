@@ -47,10 +47,10 @@ const DEFAULT_RULES: PublicationRules = {
   isUnstableAllowed: true,
 };
 
-export type Stored = (id: ModuleId) => CompiledModule | undefined;
+export type StoredModuleLookup = (id: ModuleId) => CompiledModule | undefined;
 
 /** What a request states about the modules that it publishes, if anything. */
-type Named = Omit<PublishRequest, 'bundle'> | undefined;
+type RequestedModules = Omit<PublishRequest, 'bundle'> | undefined;
 
 /**
  * Steps are short. The caller handles gas, and the form and run of `init_module`.
@@ -59,9 +59,9 @@ type Named = Omit<PublishRequest, 'bundle'> | undefined;
  */
 export function* publicationChecks(
   bundle: readonly PublishedModule[],
-  stored: Stored,
+  stored: StoredModuleLookup,
   rules: PublicationRules = DEFAULT_RULES,
-  request?: Named,
+  request?: RequestedModules,
 ): Generator<void> {
   const modules = bundle.map(({ module }) => module);
   for (const { module, byteLength } of bundle) checkComplexity(module, byteLength);
@@ -98,7 +98,7 @@ export function* publicationChecks(
 function checkNames(
   module: CompiledModule,
   left: Set<string>,
-  { allowed }: NonNullable<Named>,
+  { allowed }: NonNullable<RequestedModules>,
 ): void {
   const { name } = moduleIdOf(module);
   if (!left.delete(name)) throw mismatch(`unregistered module: '${name}'`);
@@ -126,11 +126,15 @@ export function dependenciesOf(binary: CompiledModule | CompiledScript): ModuleI
 /** Verifies and links modules of a bundle, each verified once. */
 class Staging {
   readonly #staged: ReadonlyMap<string, CompiledModule>;
-  readonly #stored: Stored;
+  readonly #stored: StoredModuleLookup;
   readonly #config: VerifierConfig;
   readonly #verified = new Set<CompiledModule>();
 
-  constructor(staged: ReadonlyMap<string, CompiledModule>, stored: Stored, config: VerifierConfig) {
+  constructor(
+    staged: ReadonlyMap<string, CompiledModule>,
+    stored: StoredModuleLookup,
+    config: VerifierConfig,
+  ) {
     this.#staged = staged;
     this.#stored = stored;
     this.#config = config;

@@ -296,7 +296,7 @@ interface VmErrorFacts {
   /** The reference's own message, if any; shown to clients. */
   readonly text?: string | undefined;
   /** A limit of this node, not of the chain: it says nothing about the code. */
-  readonly isOwnLimit?: boolean;
+  readonly isNodeLimit?: boolean;
 }
 
 export interface VmLocation {
@@ -311,17 +311,17 @@ export class VmError extends Error {
   readonly status: StatusName;
   readonly subStatus: bigint | undefined;
   readonly text: string | undefined;
-  readonly isOwnLimit: boolean;
+  readonly isNodeLimit: boolean;
   /** Absent if no code ran; the reference's location is then `UNDEFINED`. */
   location: VmLocation | undefined;
 
-  constructor(status: StatusName, { subStatus, text, isOwnLimit = false }: VmErrorFacts = {}) {
+  constructor(status: StatusName, { subStatus, text, isNodeLimit = false }: VmErrorFacts = {}) {
     super(text ?? status);
     this.name = 'VmError';
     this.status = status;
     this.subStatus = subStatus;
     this.text = text;
-    this.isOwnLimit = isOwnLimit;
+    this.isNodeLimit = isNodeLimit;
   }
 
   get statusCode(): number {
@@ -336,6 +336,6 @@ export class VmError extends Error {
 }
 
 /** An error that only code refused by the reference's verifier can cause. */
-export function refusedCode(text: string): VmError {
+export function verificationError(text: string): VmError {
   return new VmError('VERIFICATION_ERROR', { text });
 }

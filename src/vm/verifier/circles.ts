@@ -4,7 +4,7 @@
  */
 import type { CompiledModule, SignatureToken } from '../../move/modules/compiled.ts';
 import { VmError } from '../status/status.ts';
-import { allFields, functionSubject, isOneOf } from './model/instructions.ts';
+import { allFields, flagsByOpcode, functionSubject } from './model/instructions.ts';
 import { partsOf, visitTypes } from './model/type-table.ts';
 
 /**
@@ -84,7 +84,7 @@ function checkReferences(token: SignatureToken, isAllowed: boolean): void {
   for (const part of partsOf(token)) checkReferences(part, token.kind === 'function');
 }
 
-const INSTANTIATES = isOneOf(['CallGeneric', 'PackClosureGeneric']);
+const INSTANTIATES = flagsByOpcode(['CallGeneric', 'PackClosureGeneric']);
 
 /**
  * Nodes are type parameters by function, and type arguments by caller and signature. An edge leads from a type

@@ -17,7 +17,7 @@ import type {
 } from '../../move/modules/compiled.ts';
 import { ADDRESS_BYTES } from '../../move/types/address.ts';
 import { type StatusName, VmError } from '../status/status.ts';
-import { allFields, isOneOf } from './model/instructions.ts';
+import { allFields, flagsByOpcode } from './model/instructions.ts';
 import { type TypeTable, visitTypes } from './model/type-table.ts';
 import type { VerifierConfig } from './model/verifier-config.ts';
 
@@ -196,7 +196,7 @@ function checkDefinitions(module: CompiledModule, config: VerifierConfig): void 
   }
 }
 
-const ON_CLOSURES = isOneOf(['PackClosure', 'PackClosureGeneric', 'CallClosure']);
+const ON_CLOSURES = flagsByOpcode(['PackClosure', 'PackClosureGeneric', 'CallClosure']);
 
 /** @throws VmError FEATURE_NOT_ENABLED */
 export function checkFeatures(

@@ -19,7 +19,7 @@ import {
   hasAll,
   KEY,
   NO_ABILITIES,
-  requiredInside,
+  requiredOfParts,
   STORE,
 } from '../../move/types/abilities.ts';
 import type { AbilitySet } from '../../move/types/type-tag.ts';
@@ -44,12 +44,12 @@ function constraintsOf(abilities: readonly AbilitySet[]): Constraints {
   return abilities.reduce((all, each, place) => all | constraintOf(place, each), 0n);
 }
 
-function demand(wanted: Constraints, given: Constraints): void {
-  if ((wanted & ~given) !== 0n) throw new VmError('CONSTRAINT_NOT_SATISFIED');
+function demand(required: Constraints, declared: Constraints): void {
+  if ((required & ~declared) !== 0n) throw new VmError('CONSTRAINT_NOT_SATISFIED');
 }
 
-function refuse(isWrong: boolean, status: StatusName): void {
-  if (isWrong) throw new VmError(status);
+function throwIf(condition: boolean, status: StatusName): void {
+  if (condition) throw new VmError(status);
 }
 
 /** @throws VmError */
@@ -68,7 +68,7 @@ export function checkSignatures(
     for (const definition of binary.structDefinitions) checker.checkStruct(definition);
     return;
   }
-  refuse(binary.typeParameters.length > capacity, 'VERIFIER_INVARIANT_VIOLATION');
+  throwIf(binary.typeParameters.length > capacity, 'VERIFIER_INVARIANT_VIOLATION');
   demand(checker.signature(binary.parameters), constraintsOf(binary.typeParameters));
   checker.checkCode(binary.typeParameters, binary.code);
 }
@@ -133,9 +133,9 @@ class SignatureChecker {
       binary.variantFieldInstantiations.forEach(ownerOf(variantFieldHandles));
     }
     for (const handle of binary.functionHandles) {
-      const given = constraintsOf(handle.typeParameters);
-      demand(this.signature(handle.parameters), given);
-      demand(this.signature(handle.return), given);
+      const declared = constraintsOf(handle.typeParameters);
+      demand(this.signature(handle.parameters), declared);
+      demand(this.signature(handle.return), declared);
     }
   }
 
@@ -144,18 +144,18 @@ class SignatureChecker {
   }
 
   checkCode(typeParameters: readonly AbilitySet[], { locals, code }: CodeUnit): void {
-    const given = constraintsOf(typeParameters);
-    demand(this.signature(locals), given);
-    for (const instruction of code) this.#checkInstruction(instruction, given);
+    const declared = constraintsOf(typeParameters);
+    demand(this.signature(locals), declared);
+    for (const instruction of code) this.#checkInstruction(instruction, declared);
   }
 
-  #checkInstruction(instruction: Instruction, given: Constraints): void {
+  #checkInstruction(instruction: Instruction, declared: Constraints): void {
     const { name, operand } = OPCODES[instruction.opcode]!;
     switch (operand) {
       case 'functionInstantiation': {
         const { handleIndex, signature } = functionSubject(this.#binary, instruction);
         const instantiation = { handle: handleIndex, signature: signature! };
-        demand(this.#functionInstantiation(instantiation), given);
+        demand(this.#functionInstantiation(instantiation), declared);
         return;
       }
       case 'structInstantiation':
@@ -163,36 +163,36 @@ class SignatureChecker {
       case 'fieldInstantiation':
       case 'variantFieldInstantiation': {
         const { definitionIndex, signature } = structSubject(this.#binary, instruction);
-        const wanted = ON_RESOURCES.has(name) ? KEY : NO_ABILITIES;
-        demand(this.#structInstantiation(definitionIndex, signature!, wanted), given);
+        const required = ON_RESOURCES.has(name) ? KEY : NO_ABILITIES;
+        demand(this.#structInstantiation(definitionIndex, signature!, required), declared);
         return;
       }
       case 'signature':
-        this.#checkSignatureOperand(name, instruction.operand as number, given);
+        this.#checkSignatureOperand(name, instruction.operand as number, declared);
     }
   }
 
-  #checkSignatureOperand(name: string, index: number, given: Constraints): void {
+  #checkSignatureOperand(name: string, index: number, declared: Constraints): void {
     const types = this.#binary.signatures[index]!;
     const [type] = types;
     if (name === 'CallClosure') {
       const isFunction = types.length === 1 && type!.kind === 'function';
-      refuse(!isFunction, 'CLOSURE_CALL_REQUIRES_FUNCTION');
+      throwIf(!isFunction, 'CLOSURE_CALL_REQUIRES_FUNCTION');
       return;
     }
-    refuse(types.length !== 1, 'NUMBER_OF_TYPE_ARGUMENTS_MISMATCH');
-    refuse(type!.kind === 'reference', 'INVALID_SIGNATURE_TOKEN');
-    demand(this.signature(index), given);
+    throwIf(types.length !== 1, 'NUMBER_OF_TYPE_ARGUMENTS_MISMATCH');
+    throwIf(type!.kind === 'reference', 'INVALID_SIGNATURE_TOKEN');
+    demand(this.signature(index), declared);
   }
 
   checkStruct(definition: StructDefinition): void {
     const { abilities, typeParameters } = this.#binary.structHandles[definition.handle]!;
-    const given = constraintsOf(typeParameters.map(({ constraints }) => constraints));
+    const declared = constraintsOf(typeParameters.map(({ constraints }) => constraints));
     const all = constraintsOf(typeParameters.map(() => ALL_ABILITIES));
     for (const { type } of allFields(definition)) {
-      demand(this.#check(type, false, NO_ABILITIES), given);
+      demand(this.#check(type, false, NO_ABILITIES), declared);
       try {
-        demand(this.#check(type, false, requiredInside(abilities)), all);
+        demand(this.#check(type, false, requiredOfParts(abilities)), all);
       } catch (error) {
         throw error instanceof VmError ? new VmError('FIELD_MISSING_TYPE_ABILITY') : error;
       }
@@ -208,7 +208,7 @@ class SignatureChecker {
     if (token.kind === 'reference') return;
     if (token.kind === 'typeParameter') {
       const isMisplaced = typeParameters[token.index]!.isPhantom && !isPhantom;
-      refuse(isMisplaced, 'INVALID_PHANTOM_TYPE_PARAM_POSITION');
+      throwIf(isMisplaced, 'INVALID_PHANTOM_TYPE_PARAM_POSITION');
     }
     partsOf(token).forEach((part, place) => {
       const isPhantomPlace =
@@ -224,60 +224,60 @@ class SignatureChecker {
     return this.#typeArguments(`f${handle} ${signature}`, signature, parameters, NO_ABILITIES);
   }
 
-  #structInstantiation(definition: number, signature: number, wanted: AbilitySet): Constraints {
+  #structInstantiation(definition: number, signature: number, required: AbilitySet): Constraints {
     const module = this.#binary as CompiledModule;
     const { handle: handleIndex } = module.structDefinitions[definition]!;
     const { abilities, typeParameters } = module.structHandles[handleIndex]!;
     const isCountWrong = module.signatures[signature]!.length !== typeParameters.length;
-    refuse(!isCountWrong && !hasAll(abilities, wanted), 'CONSTRAINT_NOT_SATISFIED');
-    const key = `s${definition} ${signature} ${wanted}`;
-    return this.#typeArguments(key, signature, typeParameters, wanted);
+    throwIf(!isCountWrong && !hasAll(abilities, required), 'CONSTRAINT_NOT_SATISFIED');
+    const key = `s${definition} ${signature} ${required}`;
+    return this.#typeArguments(key, signature, typeParameters, required);
   }
 
   #typeArguments(
     key: string,
     signature: number,
     typeParameters: readonly StructTypeParameter[],
-    wanted: AbilitySet,
+    required: AbilitySet,
   ): Constraints {
     let constraints = this.#instantiations.get(key);
     if (constraints !== undefined) return constraints;
     const types = this.#binary.signatures[signature]!;
-    refuse(types.length !== typeParameters.length, 'NUMBER_OF_TYPE_ARGUMENTS_MISMATCH');
+    throwIf(types.length !== typeParameters.length, 'NUMBER_OF_TYPE_ARGUMENTS_MISMATCH');
     constraints = 0n;
     types.forEach((type, place) => {
-      refuse(type.kind === 'reference', 'INVALID_SIGNATURE_TOKEN');
-      const inside = wantedOf(typeParameters[place]!, wanted);
+      throwIf(type.kind === 'reference', 'INVALID_SIGNATURE_TOKEN');
+      const inside = requiredOfArgument(typeParameters[place]!, required);
       constraints! |= this.#typeInSignature(signature, place, inside);
     });
     this.#instantiations.set(key, constraints);
     return constraints;
   }
 
-  #typeInSignature(signature: number, place: number, wanted: AbilitySet): Constraints {
-    const key = ((signature << 8) | place) * (ALL_ABILITIES + 1) + wanted;
+  #typeInSignature(signature: number, place: number, required: AbilitySet): Constraints {
+    const key = ((signature << 8) | place) * (ALL_ABILITIES + 1) + required;
     let constraints = this.#types.get(key);
     if (constraints === undefined) {
-      constraints = this.#check(this.#binary.signatures[signature]![place]!, false, wanted);
+      constraints = this.#check(this.#binary.signatures[signature]![place]!, false, required);
       this.#types.set(key, constraints);
     }
     return constraints;
   }
 
   /** Checks a type for wanted abilities. Returns those that its type parameters must have. */
-  #check(token: SignatureToken, isReferenceAllowed: boolean, wanted: AbilitySet): Constraints {
+  #check(token: SignatureToken, isReferenceAllowed: boolean, required: AbilitySet): Constraints {
     const demandAbilities = (abilities: AbilitySet) =>
-      refuse(!hasAll(abilities, wanted), 'CONSTRAINT_NOT_SATISFIED');
+      throwIf(!hasAll(abilities, required), 'CONSTRAINT_NOT_SATISFIED');
     switch (token.kind) {
       case 'typeParameter':
-        return constraintOf(token.index, wanted);
+        return constraintOf(token.index, required);
       case 'reference':
-        refuse(!isReferenceAllowed, 'INVALID_SIGNATURE_TOKEN');
+        throwIf(!isReferenceAllowed, 'INVALID_SIGNATURE_TOKEN');
         demandAbilities(COPY | DROP);
         return this.#check(token.to, false, NO_ABILITIES);
       case 'vector':
         demandAbilities(COPY | DROP | STORE);
-        return this.#check(token.element, false, requiredInside(wanted));
+        return this.#check(token.element, false, requiredOfParts(required));
       case 'function':
         demandAbilities(token.abilities);
         if (!this.#checkFunctionTypes) return 0n;
@@ -289,7 +289,7 @@ class SignatureChecker {
         const { abilities, typeParameters } = this.#binary.structHandles[token.handle]!;
         demandAbilities(abilities);
         return token.typeArguments.reduce((all, argument, place) => {
-          const inside = wantedOf(typeParameters[place]!, wanted);
+          const inside = requiredOfArgument(typeParameters[place]!, required);
           return all | this.#check(argument, false, inside);
         }, 0n);
       }
@@ -305,8 +305,11 @@ const ON_RESOURCES = new Set([
   ...['ImmBorrowGlobalGeneric', 'MutBorrowGlobalGeneric'],
 ]);
 
-function wantedOf({ constraints, isPhantom }: StructTypeParameter, wanted: AbilitySet): AbilitySet {
-  return isPhantom ? constraints : constraints | requiredInside(wanted);
+function requiredOfArgument(
+  { constraints, isPhantom }: StructTypeParameter,
+  required: AbilitySet,
+): AbilitySet {
+  return isPhantom ? constraints : constraints | requiredOfParts(required);
 }
 
 /** Most elements that VecPack and VecUnpack may name. */

@@ -52,14 +52,14 @@ export function checkStructInterface(module: CompiledModule, types: TypeTable): 
     const handle = module.functionHandles[definition.handle]!;
     const name = module.identifiers[handle.name]!;
     const attributes = handle.attributes.filter(({ code }) => KINDS.has(code));
-    const isNamedSo = name.includes('$') && PREFIXES.has(name.slice(0, name.indexOf('$')));
-    const isRight =
-      attributes.length === (isNamedSo ? 1 : 0) &&
+    const isInterfaceName = name.includes('$') && PREFIXES.has(name.slice(0, name.indexOf('$')));
+    const isValid =
+      attributes.length === (isInterfaceName ? 1 : 0) &&
       attributes.every(({ code, operand }) => {
         const kind = KINDS.get(code)!;
         return isInterface(module, types, { definition, handle, name, kind, operand });
       });
-    if (!isRight) throw new VmError('INVALID_STRUCT_API_CODE');
+    if (!isValid) throw new VmError('INVALID_STRUCT_API_CODE');
   }
 }
 
@@ -81,24 +81,25 @@ function isInterface(
   const parameters = types.signature(handle.parameters);
   const instruction = code[parameters.length];
   if (instruction === undefined || code.length !== parameters.length + 2) return false;
-  const takesAll = parameters.every(
+  const movesAllParameters = parameters.every(
     (_, place) => isInstruction(code[place]!, 'MoveLoc') && code[place]!.operand === place,
   );
   const opcode = kind.instructions.find(
     (one) => isInstruction(instruction, one) || isInstruction(instruction, `${one}Generic`),
   );
-  if (!takesAll || opcode === undefined || !isInstruction(code.at(-1)!, 'Ret')) return false;
+  if (!movesAllParameters || opcode === undefined || !isInstruction(code.at(-1)!, 'Ret'))
+    return false;
   const subject = structSubject(module, instruction);
   const struct = module.structHandles[subject.definition.handle]!;
-  const { taken, given } = typesOf(types, subject, opcode);
+  const { popped, pushed } = typesOf(types, subject, opcode);
   return (
     !hasAll(struct.abilities, KEY) &&
     struct.typeParameters.length === handle.typeParameters.length &&
     (subject.variant ?? subject.field?.field) === operand &&
     nameOf(module, types, subject, kind) === name &&
     hasAllVariants(types, subject) &&
-    isSame(taken, parameters) &&
-    isSame(given, types.signature(handle.return))
+    isSame(popped, parameters) &&
+    isSame(pushed, types.signature(handle.return))
   );
 }
 
@@ -146,12 +147,12 @@ function hasAllVariants(types: TypeTable, { definition, field }: StructSubject):
   return all.length === variants.length && all.every((variant) => variants.includes(variant));
 }
 
-interface TakenAndGiven {
-  readonly taken: readonly Type[];
-  readonly given: readonly Type[];
+interface StackTypes {
+  readonly popped: readonly Type[];
+  readonly pushed: readonly Type[];
 }
 
-function typesOf(types: TypeTable, subject: StructSubject, opcode: string): TakenAndGiven {
+function typesOf(types: TypeTable, subject: StructSubject, opcode: string): StackTypes {
   const { definition, variant, field, signature } = subject;
   const typeArguments = signature === undefined ? [] : types.signature(signature);
   const self = types.struct(definition.handle, typeArguments);
@@ -159,14 +160,14 @@ function typesOf(types: TypeTable, subject: StructSubject, opcode: string): Take
     types.substitute(types.of(type), typeArguments),
   );
   if (opcode === 'TestVariant') {
-    return { taken: [types.referenceTo(self, false)], given: [types.primitive('bool')] };
+    return { popped: [types.referenceTo(self, false)], pushed: [types.primitive('bool')] };
   }
   if (field !== undefined) {
     const referenceTo = (type: Type) => types.referenceTo(type, opcode.startsWith('Mut'));
-    return { taken: [referenceTo(self)], given: [referenceTo(fieldTypes[field.field]!)] };
+    return { popped: [referenceTo(self)], pushed: [referenceTo(fieldTypes[field.field]!)] };
   }
   const isPack = opcode.startsWith('Pack');
-  return { taken: isPack ? fieldTypes : [self], given: isPack ? [self] : fieldTypes };
+  return { popped: isPack ? fieldTypes : [self], pushed: isPack ? [self] : fieldTypes };
 }
 
 function isSame(types: readonly Type[], others: readonly Type[]): boolean {

@@ -8,7 +8,7 @@ import { BLS_GROUPS, readPoint, writePoint } from './bls12381.ts';
 import { BN_GROUPS, readBnPoint, writeBnPoint } from './bn254.ts';
 import { type Curve, type Fp12Value, type PointPair, productOfPairings } from './pairing.ts';
 import type { AffinePoint, PointGroup, PointGroups } from './points.ts';
-import { bytesOfInteger, type GiveWay, integerOfBytes } from './turns.ts';
+import { bytesOfInteger, integerOfBytes, type YieldTurn } from './turns.ts';
 
 /** The operations on the elements of a structure; absent ones are not defined for it. */
 export interface Structure<T = unknown> {
@@ -141,7 +141,7 @@ export interface PairingCurve {
   readonly formats: ReadonlyMap<string, Format>;
   isInTarget(value: unknown): boolean;
   /** The product of the pairings of pairs, none of which has a point at infinity. */
-  pairing(pairs: readonly PointPair[], giveWay: GiveWay): Promise<unknown>;
+  pairing(pairs: readonly PointPair[], yieldTurn: YieldTurn): Promise<unknown>;
 }
 
 interface CurveFacts {
@@ -213,7 +213,7 @@ function pairingCurve(curve: Curve, { flag, fieldBytes, points }: CurveFacts): P
       ...pointFormats(points),
     ]),
     isInTarget,
-    pairing: (pairs, giveWay) => productOfPairings(curve, pairs, giveWay),
+    pairing: (pairs, yieldTurn) => productOfPairings(curve, pairs, yieldTurn),
   };
 }
 

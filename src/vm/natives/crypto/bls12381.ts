@@ -13,7 +13,7 @@ import {
   pointGroups,
   pointOf,
 } from './points.ts';
-import { bytesOfInteger, type GiveWay, integerOfBytes } from './turns.ts';
+import { bytesOfInteger, integerOfBytes, type YieldTurn } from './turns.ts';
 
 const { G1, G2, fields } = bls12_381;
 const { Fp2, Fp12 } = fields;
@@ -91,28 +91,28 @@ export async function isSumOfSignatures(
   signature: G2Point,
   keys: readonly G1Point[],
   messages: readonly Uint8Array[],
-  giveWay: GiveWay,
+  yieldTurn: YieldTurn,
   domain = SIGNATURE_DOMAIN,
 ): Promise<boolean> {
   if (!signature.isTorsionFree()) return false;
   if (keys.length === 0 || keys.length !== messages.length) return false;
   const pairs: { g1: G1Point; g2: G2Point }[] = [];
   for (const [index, key] of keys.entries()) {
-    await giveWay();
+    await yieldTurn();
     if (key.is0()) return false;
     pairs.push({ g1: key, g2: G2.hashToCurve(messages[index]!, { DST: domain }) as G2Point });
   }
   if (!signature.is0()) pairs.push({ g1: G1.Point.BASE.negate(), g2: signature });
-  return Fp12.eql(await productOfPairings(bls12_381, pairs, giveWay), Fp12.ONE);
+  return Fp12.eql(await productOfPairings(bls12_381, pairs, yieldTurn), Fp12.ONE);
 }
 
 /** Whether a signature proves that somebody has the secret of a key: it signs the key itself. */
 export async function isProofOfPossession(
   proof: G2Point,
   key: G1Point,
-  giveWay: GiveWay,
+  yieldTurn: YieldTurn,
 ): Promise<boolean> {
   if (!isInSubgroup(key)) return false;
   const message = writePoint(BLS_GROUPS.G1, key, true);
-  return isSumOfSignatures(proof, [key], [message], giveWay, POSSESSION_DOMAIN);
+  return isSumOfSignatures(proof, [key], [message], yieldTurn, POSSESSION_DOMAIN);
 }

@@ -7,7 +7,7 @@ import { sha512 } from '@noble/hashes/sha2.js';
 import { setBits } from '../../../move/bcs/bits.ts';
 import { BITMAP_BYTES, MAX_MULTI_ED25519_KEYS } from '../../../move/crypto/authenticator.ts';
 import { PUBLIC_KEY_BYTES, SIGNATURE_BYTES } from '../../../move/crypto/public-key.ts';
-import { type GiveWay, integerOfBytes } from './turns.ts';
+import { integerOfBytes, type YieldTurn } from './turns.ts';
 
 const { Point } = ed25519;
 type Point = InstanceType<typeof Point>;
@@ -72,7 +72,7 @@ export function isEd25519Signature(
   key: Uint8Array,
   message: Uint8Array,
 ): boolean {
-  if (isPlainlyValid(signature, key, message)) return true;
+  if (isVerifiedByOpenSsl(signature, key, message)) return true;
   const read = readSignature(signature);
   return read !== undefined && verify(read, key, message);
 }
@@ -106,7 +106,7 @@ function isOrdinary(bytes: Uint8Array): boolean {
  * so its answer counts only if it is yes and both points are ordinary. Like this code, it refuses a scalar that is not
  * below the order.
  */
-export function isPlainlyValid(
+export function isVerifiedByOpenSsl(
   signature: Uint8Array,
   key: Uint8Array,
   message: Uint8Array,
@@ -164,11 +164,11 @@ export async function isSignedByMultiKey(
   { signatures, signers }: MultiEd25519Signature,
   { keys, threshold }: MultiEd25519Key,
   message: Uint8Array,
-  giveWay: GiveWay,
+  yieldTurn: YieldTurn,
 ): Promise<boolean> {
   if (signatures.length < threshold) return false;
   for (const [index, signature] of signatures.entries()) {
-    await giveWay();
+    await yieldTurn();
     const key = keys[signers[index]!];
     if (key === undefined || !verify(signature, key, message)) return false;
   }

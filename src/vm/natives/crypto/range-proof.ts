@@ -15,7 +15,7 @@ import {
   scalarBytes,
   sumOfProducts,
 } from './ristretto.ts';
-import { bytesOfInteger, type GiveWay, integerOfBytes } from './turns.ts';
+import { bytesOfInteger, integerOfBytes, type YieldTurn } from './turns.ts';
 
 /** Bytes of the state that absorb data. */
 const RATE = 166;
@@ -269,7 +269,7 @@ function roundProducts(rounds: readonly bigint[]): bigint[] {
 export async function isInRange(
   proof: RangeProof,
   statement: RangeStatement,
-  giveWay: GiveWay,
+  yieldTurn: YieldTurn,
 ): Promise<boolean> {
   const { commitments, bits, base, blindingBase } = statement;
   const challenges = challengesOf(proof, statement);
@@ -309,5 +309,5 @@ export async function isInRange(
       scalars.push(z + yInverses[at + bit]! * inner);
     }
   }
-  return (await sumOfProducts(all, scalars.map(reduced), giveWay)).equals(IDENTITY);
+  return (await sumOfProducts(all, scalars.map(reduced), yieldTurn)).equals(IDENTITY);
 }

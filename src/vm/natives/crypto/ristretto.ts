@@ -2,7 +2,7 @@
 import { pippenger } from '@noble/curves/abstract/curve.js';
 import { ristretto255, ristretto255_hasher } from '@noble/curves/ed25519.js';
 import { sha512 } from '@noble/hashes/sha2.js';
-import { bytesOfInteger, type GiveWay, integerOfBytes } from './turns.ts';
+import { bytesOfInteger, integerOfBytes, type YieldTurn } from './turns.ts';
 
 const { Point } = ristretto255;
 
@@ -25,11 +25,11 @@ const POINTS_OF_TURN = 64;
 export async function sumOfProducts(
   points: readonly RistrettoPoint[],
   scalars: readonly bigint[],
-  giveWay: GiveWay,
+  yieldTurn: YieldTurn,
 ): Promise<RistrettoPoint> {
   let sum = IDENTITY;
   for (let at = 0; at < points.length; at += POINTS_OF_TURN) {
-    await giveWay();
+    await yieldTurn();
     const end = at + POINTS_OF_TURN;
     const part = points.slice(at, end) as unknown as InstanceType<typeof Point>[];
     const product: unknown = pippenger(Point, part, scalars.slice(at, end));

@@ -9,17 +9,17 @@ class LastTurn {
 }
 
 /** Await it before each long operation. */
-export type GiveWay = () => Promise<void>;
+export type YieldTurn = () => Promise<void>;
 
-export async function giveWay({ extensions, world }: NativeContext): Promise<void> {
+export async function yieldTurn({ extensions, world }: NativeContext): Promise<void> {
   const last = extensions.of(LastTurn);
   if (last.atMs !== undefined && performance.now() - last.atMs < SLICE_MS) return;
   if (last.atMs !== undefined) await world.nextTurn();
   last.atMs = performance.now();
 }
 
-export function turnsOf(context: NativeContext): GiveWay {
-  return () => giveWay(context);
+export function turnsOf(context: NativeContext): YieldTurn {
+  return () => yieldTurn(context);
 }
 
 /** Costs of point operations in units of a run's meter: about the time of that many instructions. */

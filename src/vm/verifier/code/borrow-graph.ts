@@ -219,13 +219,13 @@ export class BorrowGraph {
 
   /** Whether something borrows from a reference: from the part with the label or from anything. */
   isBorrowed(id: number, label?: Label): boolean {
-    return this.#isBorrowed(id, (_, path) => mayTouch(path, label));
+    return this.#isBorrowed(id, (_, path) => mayOverlap(path, label));
   }
 
   isMutablyBorrowed(id: number, label?: Label): boolean {
     return this.#isBorrowed(
       id,
-      (borrower, path) => mayTouch(path, label) && this.isMutable(borrower),
+      (borrower, path) => mayOverlap(path, label) && this.isMutable(borrower),
     );
   }
 
@@ -242,6 +242,6 @@ export class BorrowGraph {
   }
 }
 
-function mayTouch([first]: readonly Label[], label: Label | undefined): boolean {
+function mayOverlap([first]: readonly Label[], label: Label | undefined): boolean {
   return first === undefined || label === undefined || first === label;
 }

@@ -1,7 +1,7 @@
 /** Checks that code ends, and that loops are entered at their heads and not too deep (docs/spec/verifier.md §3.11). */
 import type { Instruction } from '../../../move/modules/compiled.ts';
 import { VmError } from '../../status/status.ts';
-import { isOneOf } from '../model/instructions.ts';
+import { flagsByOpcode } from '../model/instructions.ts';
 import type { VerifierConfig } from '../model/verifier-config.ts';
 
 export interface Block {
@@ -12,12 +12,12 @@ export interface Block {
   readonly successors: readonly number[];
 }
 
-const NEVER_GOES_ON = isOneOf(['Ret', 'Abort', 'AbortMsg', 'Branch']);
-const JUMPS = isOneOf(['Branch', 'BrTrue', 'BrFalse']);
+const TERMINATORS = flagsByOpcode(['Ret', 'Abort', 'AbortMsg', 'Branch']);
+const JUMPS = flagsByOpcode(['Branch', 'BrTrue', 'BrFalse']);
 
 /** Whether code never continues with the next instruction. */
 export function endsFlow({ opcode }: Instruction): boolean {
-  return NEVER_GOES_ON[opcode]!;
+  return TERMINATORS[opcode]!;
 }
 
 function jumpTarget({ opcode, operand }: Instruction): number | undefined {

@@ -11,15 +11,15 @@ const UNITS_PER_RESULT_EDGE = 100;
 const UNITS_PER_ACQUIRED = 100;
 
 /** A reference by its number, or `undefined` for any other value. */
-export type Held = number | undefined;
+type AbstractValue = number | undefined;
 
 /** What a function holds at one point of its code. */
 class BorrowState {
-  readonly locals: Held[];
+  readonly locals: AbstractValue[];
   readonly graph: BorrowGraph;
   #next: number;
 
-  constructor(locals: Held[], graph: BorrowGraph) {
+  constructor(locals: AbstractValue[], graph: BorrowGraph) {
     this.locals = locals;
     this.graph = graph;
     this.#next = locals.length + 1;
@@ -55,28 +55,28 @@ class BorrowState {
     return id;
   }
 
-  release(held: Held): void {
-    if (held !== undefined) this.graph.release(held);
+  release(value: AbstractValue): void {
+    if (value !== undefined) this.graph.release(value);
   }
 
   /** A state that covers both, in which a local is a reference only if it is one in both; itself if nothing changes. */
   joined({ locals, graph }: BorrowState): BorrowState {
-    const lost = this.locals.filter((held, local) => held !== locals[local]);
-    if (lost.length === 0) {
+    const differing = this.locals.filter((value, local) => value !== locals[local]);
+    if (differing.length === 0) {
       const joined = this.graph.joined(graph);
       return joined === this.graph ? this : new BorrowState(this.locals, joined);
     }
-    const both = this.locals.map((held, local) => (held === locals[local] ? held : undefined));
+    const common = this.locals.map((value, local) => (value === locals[local] ? value : undefined));
     const own = this.graph.copy();
     const other = graph.copy();
-    both.forEach((held, local) => {
-      if (held !== undefined) return;
+    common.forEach((value, local) => {
+      if (value !== undefined) return;
       if (this.locals[local] !== undefined) own.release(local);
       if (locals[local] !== undefined) other.release(local);
     });
-    const isSame = both.every((held, local) => held === this.locals[local]);
+    const isSame = common.every((value, local) => value === this.locals[local]);
     const joined = own.joined(other);
-    return isSame && joined === own ? this : new BorrowState(both, joined);
+    return isSame && joined === own ? this : new BorrowState(common, joined);
   }
 }
 
@@ -88,7 +88,7 @@ class ReferenceChecker {
   readonly view: FunctionView;
   readonly acquiresOf: AcquiresOf;
   readonly #meter: VerifierMeter;
-  readonly #stack: Held[] = [];
+  readonly #stack: AbstractValue[] = [];
 
   constructor(view: FunctionView, acquiresOf: AcquiresOf, meter: VerifierMeter) {
     this.view = view;
@@ -96,11 +96,11 @@ class ReferenceChecker {
     this.#meter = meter;
   }
 
-  push(held: Held): void {
-    this.#stack.push(held);
+  push(value: AbstractValue): void {
+    this.#stack.push(value);
   }
 
-  pop(): Held {
+  pop(): AbstractValue {
     return this.#stack.pop();
   }
 
@@ -123,19 +123,23 @@ class ReferenceChecker {
     if (this.#stack.length > 0) throw new VmError('UNKNOWN_INVARIANT_VIOLATION_ERROR');
   }
 
-  popAll(count: number): Held[] {
+  popAll(count: number): AbstractValue[] {
     return this.#stack.splice(this.#stack.length - count, count);
   }
 
   /** References returned by a call may borrow from any that it gets. */
-  call(state: BorrowState, args: readonly Held[], results: readonly SignatureToken[]): void {
+  call(
+    state: BorrowState,
+    args: readonly AbstractValue[],
+    results: readonly SignatureToken[],
+  ): void {
     const { graph } = state;
-    const parents = new Set(args.filter((held) => held !== undefined));
+    const parents = new Set(args.filter((value) => value !== undefined));
     for (const id of parents) {
       const isWritable = !graph.isMutable(id) || !graph.isBorrowed(id);
       if (!isWritable) throw new VmError('CALL_BORROWED_MUTABLE_REFERENCE_ERROR');
     }
-    let given = 0;
+    let referenceCount = 0;
     for (const result of results) {
       if (result.kind !== 'reference') {
         this.push(undefined);
@@ -145,10 +149,10 @@ class ReferenceChecker {
       for (const parent of parents) {
         if (graph.isMutable(parent) || !result.mutable) graph.borrowSomewhere(parent, [], id);
       }
-      given += 1;
+      referenceCount += 1;
       this.push(id);
     }
-    this.#meter.addGrowing(UNITS_PER_RESULT_EDGE, parents.size * given);
+    this.#meter.addGrowing(UNITS_PER_RESULT_EDGE, parents.size * referenceCount);
     for (const id of parents) graph.release(id);
   }
 
@@ -165,39 +169,39 @@ type ReferenceRule = (
 ) => void;
 type ReferenceRules = Readonly<Record<string, ReferenceRule>>;
 
-function refuse(isWrong: boolean, status: StatusName): void {
-  if (isWrong) throw new VmError(status);
+function throwIf(condition: boolean, status: StatusName): void {
+  if (condition) throw new VmError(status);
 }
 
 const copyLocal: ReferenceRule = (checker, state, { operand }) => {
   const { graph, locals, root } = state;
-  const held = locals[operand as number];
-  if (held === undefined) {
+  const value = locals[operand as number];
+  if (value === undefined) {
     const label = labelOf('local', operand as number);
-    refuse(graph.isMutablyBorrowed(root, label), 'COPYLOC_EXISTS_BORROW_ERROR');
+    throwIf(graph.isMutablyBorrowed(root, label), 'COPYLOC_EXISTS_BORROW_ERROR');
     checker.push(undefined);
     return;
   }
-  const id = state.newReference(graph.isMutable(held));
-  graph.borrowExactly(held, [], id);
+  const id = state.newReference(graph.isMutable(value));
+  graph.borrowExactly(value, [], id);
   checker.push(id);
 };
 
 /** Takes what a local holds; a value must not be borrowed. */
-function takeLocal(state: BorrowState, local: number, otherwise: StatusName): number | undefined {
-  const held = state.locals[local];
+function takeLocal(state: BorrowState, local: number, status: StatusName): number | undefined {
+  const value = state.locals[local];
   state.locals[local] = undefined;
   const label = labelOf('local', local);
-  refuse(held === undefined && state.graph.isBorrowed(state.root, label), otherwise);
-  return held;
+  throwIf(value === undefined && state.graph.isBorrowed(state.root, label), status);
+  return value;
 }
 
 const storeLocal: ReferenceRule = (checker, state, { operand }) => {
   const local = operand as number;
-  const given = checker.pop();
-  const held = takeLocal(state, local, 'STLOC_UNSAFE_TO_DESTROY_ERROR');
-  state.locals[local] = given;
-  state.release(held);
+  const value = checker.pop();
+  const previous = takeLocal(state, local, 'STLOC_UNSAFE_TO_DESTROY_ERROR');
+  state.locals[local] = value;
+  state.release(previous);
 };
 
 function borrowLocal(isMutable: boolean): ReferenceRule {
@@ -208,7 +212,7 @@ function borrowLocal(isMutable: boolean): ReferenceRule {
     const isBorrowed = isMutable
       ? graph.hasFullBorrows(root)
       : graph.isMutablyBorrowed(root, label);
-    refuse(isBorrowed, 'BORROWLOC_EXISTS_BORROW_ERROR');
+    throwIf(isBorrowed, 'BORROWLOC_EXISTS_BORROW_ERROR');
     const id = state.newReference(isMutable);
     graph.borrowExactly(root, [label], id);
     checker.push(id);
@@ -217,7 +221,7 @@ function borrowLocal(isMutable: boolean): ReferenceRule {
 
 const freeze: ReferenceRule = (checker, state) => {
   const id = checker.popReference();
-  refuse(state.graph.isMutablyBorrowed(id), 'FREEZEREF_EXISTS_MUTABLE_BORROW_ERROR');
+  throwIf(state.graph.isMutablyBorrowed(id), 'FREEZEREF_EXISTS_MUTABLE_BORROW_ERROR');
   const frozen = state.newReference(false);
   state.graph.borrowExactly(id, [], frozen);
   state.release(id);
@@ -226,17 +230,17 @@ const freeze: ReferenceRule = (checker, state) => {
 
 const compare: ReferenceRule = (checker, state) => {
   const compared = checker.popAll(2);
-  for (const held of compared) {
-    const isReadable = held === undefined || state.graph.isReadable(held);
-    refuse(!isReadable, 'READREF_EXISTS_MUTABLE_BORROW_ERROR');
+  for (const value of compared) {
+    const isReadable = value === undefined || state.graph.isReadable(value);
+    throwIf(!isReadable, 'READREF_EXISTS_MUTABLE_BORROW_ERROR');
   }
-  for (const held of compared) state.release(held);
+  for (const value of compared) state.release(value);
   checker.push(undefined);
 };
 
 const read: ReferenceRule = (checker, state) => {
   const id = checker.popReference();
-  refuse(!state.graph.isReadable(id), 'READREF_EXISTS_MUTABLE_BORROW_ERROR');
+  throwIf(!state.graph.isReadable(id), 'READREF_EXISTS_MUTABLE_BORROW_ERROR');
   state.release(id);
   checker.push(undefined);
 };
@@ -244,7 +248,7 @@ const read: ReferenceRule = (checker, state) => {
 const write: ReferenceRule = (checker, state) => {
   const id = checker.popReference();
   checker.popValues(1);
-  refuse(state.graph.isBorrowed(id), 'WRITEREF_EXISTS_BORROW_ERROR');
+  throwIf(state.graph.isBorrowed(id), 'WRITEREF_EXISTS_BORROW_ERROR');
   state.release(id);
 };
 
@@ -258,7 +262,7 @@ function takeFieldOf(
   const id = checker.popReference();
   const label = labelOf('field', field);
   const isBorrowed = isMutable ? graph.hasFullBorrows(id) : !graph.isReadable(id, label);
-  refuse(isBorrowed, 'BORROWFIELD_EXISTS_MUTABLE_BORROW_ERROR');
+  throwIf(isBorrowed, 'BORROWFIELD_EXISTS_MUTABLE_BORROW_ERROR');
   const borrowed = state.newReference(isMutable);
   graph.borrowExactly(id, [label], borrowed);
   state.release(id);
@@ -285,7 +289,7 @@ function borrowGlobal(isMutable: boolean): ReferenceRule {
     const isBorrowed = isMutable
       ? graph.isBorrowed(root, label)
       : graph.isMutablyBorrowed(root, label);
-    refuse(isBorrowed, 'GLOBAL_REFERENCE_ERROR');
+    throwIf(isBorrowed, 'GLOBAL_REFERENCE_ERROR');
     const id = state.newReference(isMutable);
     graph.borrowSomewhere(root, [label], id);
     checker.push(id);
@@ -295,7 +299,7 @@ function borrowGlobal(isMutable: boolean): ReferenceRule {
 const moveFrom: ReferenceRule = (checker, { graph, root }, instruction) => {
   checker.popValues(1);
   const label = resourceLabel(checker, instruction);
-  refuse(graph.isBorrowed(root, label), 'GLOBAL_REFERENCE_ERROR');
+  throwIf(graph.isBorrowed(root, label), 'GLOBAL_REFERENCE_ERROR');
   checker.push(undefined);
 };
 
@@ -318,7 +322,7 @@ const call: ReferenceRule = (checker, state, instruction) => {
   checker.chargeAcquires(acquired.length);
   for (const resource of acquired) {
     const label = labelOf('resource', resource);
-    refuse(state.graph.isBorrowed(state.root, label), 'GLOBAL_REFERENCE_ERROR');
+    throwIf(state.graph.isBorrowed(state.root, label), 'GLOBAL_REFERENCE_ERROR');
   }
   checker.call(state, args, binary.signatures[handle.return]!);
 };
@@ -331,27 +335,27 @@ const callClosure: ReferenceRule = (checker, state, { operand }) => {
   checker.call(state, checker.popAll(type.args.length), type.results);
 };
 
-const giveBack: ReferenceRule = (checker, state) => {
+const ret: ReferenceRule = (checker, state) => {
   const { graph, locals, root } = state;
   const results = checker.popAll(checker.view.results.length);
-  for (const held of locals) state.release(held);
-  refuse(graph.isBorrowed(root), 'UNSAFE_RET_LOCAL_OR_RESOURCE_STILL_BORROWED');
-  for (const held of results) {
-    const isWritable = held === undefined || !graph.isMutable(held) || !graph.isBorrowed(held);
-    refuse(!isWritable, 'RET_BORROWED_MUTABLE_REFERENCE_ERROR');
+  for (const value of locals) state.release(value);
+  throwIf(graph.isBorrowed(root), 'UNSAFE_RET_LOCAL_OR_RESOURCE_STILL_BORROWED');
+  for (const value of results) {
+    const isWritable = value === undefined || !graph.isMutable(value) || !graph.isBorrowed(value);
+    throwIf(!isWritable, 'RET_BORROWED_MUTABLE_REFERENCE_ERROR');
   }
   locals.fill(undefined);
 };
 
 /** An operation on the vector behind a reference, which has values above it on the stack. */
-function onVector(isMutable: boolean, values: number, given: number): ReferenceRule {
+function onVector(isMutable: boolean, valueCount: number, resultCount: number): ReferenceRule {
   return (checker, state) => {
-    checker.popValues(values);
+    checker.popValues(valueCount);
     const id = checker.popReference();
-    const isWrong = isMutable && state.graph.isBorrowed(id);
-    refuse(isWrong, 'VEC_UPDATE_EXISTS_MUTABLE_BORROW_ERROR');
+    const isBorrowed = isMutable && state.graph.isBorrowed(id);
+    throwIf(isBorrowed, 'VEC_UPDATE_EXISTS_MUTABLE_BORROW_ERROR');
     state.release(id);
-    if (given > 0) checker.push(undefined);
+    if (resultCount > 0) checker.push(undefined);
   };
 }
 
@@ -361,7 +365,7 @@ function borrowElement(isMutable: boolean): ReferenceRule {
     checker.popValues(1);
     const id = checker.popReference();
     const isBorrowed = isMutable ? graph.isBorrowed(id) : !graph.isReadable(id);
-    refuse(isBorrowed, 'VEC_BORROW_ELEMENT_EXISTS_MUTABLE_BORROW_ERROR');
+    throwIf(isBorrowed, 'VEC_BORROW_ELEMENT_EXISTS_MUTABLE_BORROW_ERROR');
     const element = state.newReference(isMutable);
     graph.borrowSomewhere(id, [], element);
     state.release(id);
@@ -382,18 +386,18 @@ const REFERENCE_RULES = byOpcode<ReferenceRule>({
   Neq: compare,
   ReadRef: read,
   WriteRef: write,
-  ...bothForms('TestVariant', read),
-  ...bothForms('MutBorrowField', borrowField(true)),
-  ...bothForms('ImmBorrowField', borrowField(false)),
-  ...bothForms('MutBorrowVariantField', borrowField(true)),
-  ...bothForms('ImmBorrowVariantField', borrowField(false)),
-  ...bothForms('MutBorrowGlobal', borrowGlobal(true)),
-  ...bothForms('ImmBorrowGlobal', borrowGlobal(false)),
-  ...bothForms('MoveFrom', moveFrom),
-  ...bothForms('MoveTo', moveTo),
-  ...bothForms('Call', call),
+  ...withGeneric('TestVariant', read),
+  ...withGeneric('MutBorrowField', borrowField(true)),
+  ...withGeneric('ImmBorrowField', borrowField(false)),
+  ...withGeneric('MutBorrowVariantField', borrowField(true)),
+  ...withGeneric('ImmBorrowVariantField', borrowField(false)),
+  ...withGeneric('MutBorrowGlobal', borrowGlobal(true)),
+  ...withGeneric('ImmBorrowGlobal', borrowGlobal(false)),
+  ...withGeneric('MoveFrom', moveFrom),
+  ...withGeneric('MoveTo', moveTo),
+  ...withGeneric('Call', call),
   CallClosure: callClosure,
-  Ret: giveBack,
+  Ret: ret,
   VecLen: onVector(false, 0, 1),
   VecImmBorrow: borrowElement(false),
   VecMutBorrow: borrowElement(true),
@@ -403,7 +407,7 @@ const REFERENCE_RULES = byOpcode<ReferenceRule>({
 });
 
 /** A rule for an instruction with and without type arguments. */
-function bothForms(name: string, rule: ReferenceRule): ReferenceRules {
+function withGeneric(name: string, rule: ReferenceRule): ReferenceRules {
   return { [name]: rule, [`${name}Generic`]: rule };
 }
 
@@ -421,7 +425,7 @@ export function* checkReferences(
   meter: VerifierMeter,
 ): Generator<void> {
   const graph = new BorrowGraph();
-  const locals = view.locals.map((token, local): Held => {
+  const locals = view.locals.map((token, local): AbstractValue => {
     if (local >= view.parameters.length || token.kind !== 'reference') return undefined;
     graph.add(local, token.mutable);
     return local;
@@ -453,7 +457,7 @@ function execute(checker: ReferenceChecker, state: BorrowState, instruction: Ins
     rule(checker, state, instruction);
     return;
   }
-  const [taken, given] = effectOf(checker.view, instruction);
-  checker.popValues(taken);
-  for (let left = given; left > 0; left -= 1) checker.push(undefined);
+  const [popCount, pushCount] = effectOf(checker.view, instruction);
+  checker.popValues(popCount);
+  for (let left = pushCount; left > 0; left -= 1) checker.push(undefined);
 }

@@ -14,8 +14,8 @@ import { VmError } from '../../status/status.ts';
 import {
   byOpcode,
   fieldsOf,
+  flagsByOpcode,
   functionSubject,
-  isOneOf,
   structSubject,
 } from '../model/instructions.ts';
 import type { VerifierConfig, VerifierMeter } from '../model/verifier-config.ts';
@@ -53,11 +53,11 @@ export function checkStackUsage(view: FunctionView, config: VerifierConfig): voi
     let pushed = 0;
     let size = 0;
     for (let offset = start; offset <= end; offset += 1) {
-      const [taken, given] = effectOf(view, view.code[offset]!);
-      pushed += given;
+      const [popCount, pushCount] = effectOf(view, view.code[offset]!);
+      pushed += pushCount;
       if (pushed > config.maxPushSize) throw new VmError('VALUE_STACK_PUSH_OVERFLOW');
-      if (size < taken) throw new VmError('NEGATIVE_STACK_SIZE_WITHIN_BLOCK');
-      size += given - taken;
+      if (size < popCount) throw new VmError('NEGATIVE_STACK_SIZE_WITHIN_BLOCK');
+      size += pushCount - popCount;
       if (size > config.maxValueStackSize) throw new VmError('VALUE_STACK_OVERFLOW');
     }
     if (size > 0) throw new VmError('POSITIVE_STACK_SIZE_AT_BLOCK_END');
@@ -87,10 +87,10 @@ function variableEffect({ binary, results }: FunctionView, instruction: Instruct
     }
     case 'CallClosure': {
       // A function type: the signatures were checked.
-      const { args, results: given } = binary.signatures[
+      const { args, results: returned } = binary.signatures[
         operand as number
       ]![0] as SignatureToken & { kind: 'function' };
-      return [1 + args.length, given.length];
+      return [1 + args.length, returned.length];
     }
     case 'PackClosure':
     case 'PackClosureGeneric':
@@ -180,8 +180,8 @@ function join(state: Uint8Array, other: Uint8Array): Uint8Array {
   return joined.every((local, place) => local === state[place]) ? state : joined;
 }
 
-const CALLS = isOneOf(['Call', 'CallGeneric']);
-const ACQUIRES = isOneOf([
+const CALLS = flagsByOpcode(['Call', 'CallGeneric']);
+const ACQUIRES = flagsByOpcode([
   ...['MoveFrom', 'MutBorrowGlobal', 'ImmBorrowGlobal'],
   ...['MoveFromGeneric', 'MutBorrowGlobalGeneric', 'ImmBorrowGlobalGeneric'],
 ]);

@@ -70,25 +70,25 @@ export class TypeChecker {
     return type;
   }
 
-  expect(type: Type, otherwise: StatusName): void {
-    this.demand(this.pop() === type, otherwise);
+  expect(type: Type, status: StatusName): void {
+    this.demand(this.pop() === type, status);
   }
 
-  expectKind(kind: Type['kind'], otherwise: StatusName): void {
-    this.demand(this.pop().kind === kind, otherwise);
+  expectKind(kind: Type['kind'], status: StatusName): void {
+    this.demand(this.pop().kind === kind, status);
   }
 
   /** Pops a value that must be assignable to a declared type. */
-  expectAssignable(type: Type, otherwise: StatusName): void {
-    this.demand(isAssignable(type, this.pop()), otherwise);
+  expectAssignable(type: Type, status: StatusName): void {
+    this.demand(isAssignable(type, this.pop()), status);
   }
 
-  demand(isRight: boolean, otherwise: StatusName): void {
-    if (!isRight) throw new VmError(otherwise);
+  demand(condition: boolean, status: StatusName): void {
+    if (!condition) throw new VmError(status);
   }
 
-  demandAbility(type: Type, ability: AbilitySet, otherwise: StatusName): void {
-    this.demand(hasAll(this.abilitiesOf(type), ability), otherwise);
+  demandAbility(type: Type, ability: AbilitySet, status: StatusName): void {
+    this.demand(hasAll(this.abilitiesOf(type), ability), status);
   }
 
   /**
@@ -109,9 +109,9 @@ export class TypeChecker {
   }
 
   /** The one type of a signature; as typeArguments. */
-  oneType(signature: number, otherwise: StatusName): Type {
+  oneType(signature: number, status: StatusName): Type {
     const [type, ...others] = this.types.signature(signature);
-    if (type === undefined || others.length > 0) throw new VmError(otherwise);
+    if (type === undefined || others.length > 0) throw new VmError(status);
     return type;
   }
 }

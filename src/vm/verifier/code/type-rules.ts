@@ -44,8 +44,8 @@ function arithmetic(isBitwise: boolean): TypeRule {
   return (checker) => {
     const type = checker.pop();
     checker.expect(type, 'INTEGER_OP_TYPE_MISMATCH_ERROR');
-    const isRight = isInteger(type) && !(isBitwise && isSigned(type));
-    checker.demand(isRight, 'INTEGER_OP_TYPE_MISMATCH_ERROR');
+    const isValid = isInteger(type) && !(isBitwise && isSigned(type));
+    checker.demand(isValid, 'INTEGER_OP_TYPE_MISMATCH_ERROR');
     checker.push(type);
   };
 }
@@ -245,8 +245,8 @@ const testVariant: TypeRule = (checker, instruction) => {
   const typeArguments = signature === undefined ? [] : checker.types.signature(signature);
   const type = checker.types.struct(definition.handle, typeArguments);
   const { kind, parts } = checker.pop();
-  const isRight = kind === 'reference' && parts[0] === type;
-  checker.demand(isRight, 'TEST_VARIANT_TYPE_MISMATCH_ERROR');
+  const isValid = kind === 'reference' && parts[0] === type;
+  checker.demand(isValid, 'TEST_VARIANT_TYPE_MISMATCH_ERROR');
   checker.pushKind('bool');
 };
 
@@ -257,10 +257,12 @@ function borrowField(isMutable: boolean): TypeRule {
     const handle = checker.binary.structHandles[definition.handle]!;
     const typeArguments = checker.typeArguments(signature, handle);
     const owner = types.struct(definition.handle, typeArguments);
-    const given = checker.pop();
-    const isRight =
-      given.kind === 'reference' && (given.isMutable || !isMutable) && given.parts[0] === owner;
-    checker.demand(isRight, 'BORROWFIELD_TYPE_MISMATCH_ERROR');
+    const reference = checker.pop();
+    const isValid =
+      reference.kind === 'reference' &&
+      (reference.isMutable || !isMutable) &&
+      reference.parts[0] === owner;
+    checker.demand(isValid, 'BORROWFIELD_TYPE_MISMATCH_ERROR');
     const [type, ...others] = (field!.variants ?? [undefined]).map((variant) =>
       types.substitute(types.of(fieldsOf(definition, variant)[field!.field]!.type), typeArguments),
     );
@@ -294,10 +296,10 @@ const packClosure: TypeRule = (checker, instruction) => {
   const parameters = types.signature(handle.parameters);
   for (let place = parameters.length - 1; place >= 0; place -= 1) {
     if (!isCaptured(mask, place)) continue;
-    const given = checker.pop();
-    abilities &= checker.abilitiesOf(given);
+    const captured = checker.pop();
+    abilities &= checker.abilitiesOf(captured);
     const type = types.substitute(parameters[place]!, typeArguments);
-    checker.demand(isAssignable(type, given), 'PACK_TYPE_MISMATCH_ERROR');
+    checker.demand(isAssignable(type, captured), 'PACK_TYPE_MISMATCH_ERROR');
     checker.demand(type.kind !== 'reference', 'PACK_TYPE_MISMATCH_ERROR');
   }
   const substitute = (type: Type) => types.substitute(type, typeArguments);
@@ -356,12 +358,12 @@ function elementOf(checker: TypeChecker, { operand }: Instruction): Type {
 }
 
 function expectVector(checker: TypeChecker, element: Type, isMutable: boolean): void {
-  const given = checker.pop();
-  const isRight =
-    given.kind === 'reference' &&
-    (given.isMutable || !isMutable) &&
-    given.parts[0] === checker.types.vectorOf(element);
-  checker.demand(isRight, MISMATCH);
+  const reference = checker.pop();
+  const isValid =
+    reference.kind === 'reference' &&
+    (reference.isMutable || !isMutable) &&
+    reference.parts[0] === checker.types.vectorOf(element);
+  checker.demand(isValid, MISMATCH);
 }
 
 function borrowElement(isMutable: boolean): TypeRule {
@@ -411,27 +413,27 @@ const VECTOR_RULES: TypeRules = {
 
 const STRUCTURE_TYPE_RULES: TypeRules = {
   ...VECTOR_RULES,
-  ...bothForms('Pack', pack),
-  ...bothForms('PackVariant', pack),
-  ...bothForms('Unpack', unpack),
-  ...bothForms('UnpackVariant', unpack),
-  ...bothForms('TestVariant', testVariant),
-  ...bothForms('MutBorrowField', borrowField(true)),
-  ...bothForms('ImmBorrowField', borrowField(false)),
-  ...bothForms('MutBorrowVariantField', borrowField(true)),
-  ...bothForms('ImmBorrowVariantField', borrowField(false)),
-  ...bothForms('Call', call),
-  ...bothForms('PackClosure', packClosure),
+  ...withGeneric('Pack', pack),
+  ...withGeneric('PackVariant', pack),
+  ...withGeneric('Unpack', unpack),
+  ...withGeneric('UnpackVariant', unpack),
+  ...withGeneric('TestVariant', testVariant),
+  ...withGeneric('MutBorrowField', borrowField(true)),
+  ...withGeneric('ImmBorrowField', borrowField(false)),
+  ...withGeneric('MutBorrowVariantField', borrowField(true)),
+  ...withGeneric('ImmBorrowVariantField', borrowField(false)),
+  ...withGeneric('Call', call),
+  ...withGeneric('PackClosure', packClosure),
   CallClosure: callClosure,
-  ...bothForms('Exists', exists),
-  ...bothForms('MutBorrowGlobal', borrowGlobal(true)),
-  ...bothForms('ImmBorrowGlobal', borrowGlobal(false)),
-  ...bothForms('MoveFrom', moveFrom),
-  ...bothForms('MoveTo', moveTo),
+  ...withGeneric('Exists', exists),
+  ...withGeneric('MutBorrowGlobal', borrowGlobal(true)),
+  ...withGeneric('ImmBorrowGlobal', borrowGlobal(false)),
+  ...withGeneric('MoveFrom', moveFrom),
+  ...withGeneric('MoveTo', moveTo),
 };
 
 /** A rule for an instruction with and without type arguments. */
-function bothForms(name: string, rule: TypeRule): TypeRules {
+function withGeneric(name: string, rule: TypeRule): TypeRules {
   return { [name]: rule, [`${name}Generic`]: rule };
 }
 

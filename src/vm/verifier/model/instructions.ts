@@ -19,7 +19,7 @@ export function byOpcode<T>(byName: Readonly<Record<string, T>>): readonly (T | 
   return OPCODES.map((info) => (info === undefined ? undefined : byName[info.name]));
 }
 
-export function isOneOf(names: readonly string[]): readonly boolean[] {
+export function flagsByOpcode(names: readonly string[]): readonly boolean[] {
   return OPCODES.map((info) => info !== undefined && names.includes(info.name));
 }
 
@@ -150,11 +150,11 @@ export const BORROW_MUT = 9;
 
 /** Whether all wanted attributes are present, except the lock, which only concerns the function itself. */
 export function hasAttributes(
-  given: readonly FunctionAttribute[],
-  wanted: readonly FunctionAttribute[],
+  present: readonly FunctionAttribute[],
+  required: readonly FunctionAttribute[],
 ): boolean {
-  return wanted.every(
+  return required.every(
     ({ code, operand }) =>
-      code === MODULE_LOCK || given.some((one) => one.code === code && one.operand === operand),
+      code === MODULE_LOCK || present.some((one) => one.code === code && one.operand === operand),
   );
 }

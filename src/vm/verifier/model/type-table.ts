@@ -4,7 +4,7 @@ import type {
   SignatureToken,
   StructTypeParameter,
 } from '../../../move/modules/compiled.ts';
-import { abilitiesAround, COPY, DROP, STORE } from '../../../move/types/abilities.ts';
+import { abilitiesWithPart, COPY, DROP, STORE } from '../../../move/types/abilities.ts';
 import type { AbilitySet } from '../../../move/types/type-tag.ts';
 
 export interface Type {
@@ -36,7 +36,7 @@ export class TypeTable {
   readonly #tables: BinaryTables;
   readonly #types = new Map<string, Type>();
   readonly #primitives = new Map<Type['kind'], Type>();
-  readonly #around = new Map<Type, { vector?: Type; shared?: Type; mutable?: Type }>();
+  readonly #wrappers = new Map<Type, { vector?: Type; shared?: Type; mutable?: Type }>();
   readonly #ofToken = new Map<SignatureToken, Type>();
   /** Those without type arguments, by handle. */
   readonly #structs: (Type | undefined)[] = [];
@@ -77,25 +77,25 @@ export class TypeTable {
   }
 
   referenceTo(type: Type, isMutable: boolean): Type {
-    const around = this.#typesAround(type);
+    const wrappers = this.#wrappersOf(type);
     const kind = isMutable ? 'mutable' : 'shared';
-    around[kind] ??= this.#make({ ...form('reference', [type]), isMutable });
-    return around[kind];
+    wrappers[kind] ??= this.#make({ ...form('reference', [type]), isMutable });
+    return wrappers[kind];
   }
 
   vectorOf(element: Type): Type {
-    const around = this.#typesAround(element);
-    around.vector ??= this.#make(form('vector', [element]));
-    return around.vector;
+    const wrappers = this.#wrappersOf(element);
+    wrappers.vector ??= this.#make(form('vector', [element]));
+    return wrappers.vector;
   }
 
-  #typesAround(type: Type): { vector?: Type; shared?: Type; mutable?: Type } {
-    let around = this.#around.get(type);
-    if (around === undefined) {
-      around = {};
-      this.#around.set(type, around);
+  #wrappersOf(type: Type): { vector?: Type; shared?: Type; mutable?: Type } {
+    let wrappers = this.#wrappers.get(type);
+    if (wrappers === undefined) {
+      wrappers = {};
+      this.#wrappers.set(type, wrappers);
     }
-    return around;
+    return wrappers;
   }
 
   struct(handle: number, typeArguments: readonly Type[]): Type {
@@ -117,13 +117,13 @@ export class TypeTable {
       known = new Map();
       this.#substituted.set(typeArguments, known);
     }
-    let made = known.get(type);
-    if (made === undefined) {
+    let substituted = known.get(type);
+    if (substituted === undefined) {
       const parts = type.parts.map((part) => this.substitute(part, typeArguments));
-      made = this.#make({ ...type, parts });
-      known.set(type, made);
+      substituted = this.#make({ ...type, parts });
+      known.set(type, substituted);
     }
-    return made;
+    return substituted;
   }
 
   abilitiesIn(typeParameters: readonly AbilitySet[]): AbilitiesOf {
@@ -147,11 +147,11 @@ export class TypeTable {
         return (COPY | DROP | STORE) & abilitiesOf(parts[0]!);
       case 'struct': {
         const handle = this.#tables.structHandles[index]!;
-        const isHeld = (parameter: StructTypeParameter) => !parameter.isPhantom;
+        const isStored = (parameter: StructTypeParameter) => !parameter.isPhantom;
         return parts.reduce(
           (left, part, place) =>
-            isHeld(handle.typeParameters[place]!)
-              ? left & abilitiesAround(abilitiesOf(part))
+            isStored(handle.typeParameters[place]!)
+              ? left & abilitiesWithPart(abilitiesOf(part))
               : left,
           handle.abilities,
         );

@@ -1,5 +1,5 @@
 /** The texts of members, in the chunks in which they were taken from a writer. */
-export class TakenMembers {
+export class MemberTexts {
   readonly parts: readonly Buffer[][];
   /** Number of complete members. */
   #complete = 0;

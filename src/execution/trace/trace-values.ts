@@ -10,10 +10,10 @@ import type { Program } from '../../vm/program/program.ts';
 import type { VmType } from '../../vm/program/vm-type.ts';
 import { VmError } from '../../vm/status/status.ts';
 import { encodeValue } from '../../vm/value-bcs.ts';
-import type { SeenValue } from './call-tree.ts';
+import type { RecordedValue } from './call-tree.ts';
 
 /** Largest stored value that is shown, in bytes. */
-const MAX_SHOWN_BYTES = 64 * 1024;
+const MAX_RENDERED_BYTES = 64 * 1024;
 
 /** Limits for writing one value; recorded values are not larger. */
 const LIMITS = {
@@ -29,20 +29,20 @@ export type CodeOf = Pick<Program, 'modules'>;
 interface KnownType {
   readonly text: string;
   /** Absent for a type that cannot be laid out. */
-  readonly shown: Layout | undefined;
-  readonly stored: Layout | undefined;
+  readonly jsonLayout: Layout | undefined;
+  readonly bcsLayout: Layout | undefined;
 }
 
-export class ShownValues {
+export class TraceValues {
   readonly #types = new Map<VmType, KnownType>();
   readonly #layouts = new Map<string, Layout | undefined>();
 
   /** Looks up the layouts that `json` needs. */
   async add(type: VmType, program: Program): Promise<void> {
     if (this.#types.has(type)) return;
-    const shown = await this.#layoutOf(type.tag, program);
-    const stored = await orNone(() => program.layout(type));
-    this.#types.set(type, { text: formatTypeTag(type.tag), shown, stored });
+    const jsonLayout = await this.#layoutOf(type.tag, program);
+    const bcsLayout = await ifResolvable(() => program.layout(type));
+    this.#types.set(type, { text: formatTypeTag(type.tag), jsonLayout, bcsLayout });
   }
 
   textOf(type: VmType): string {
@@ -50,12 +50,14 @@ export class ShownValues {
   }
 
   /** `undefined` for a value that is not shown. */
-  json(value: SeenValue, type: VmType): string | undefined {
+  json(value: RecordedValue, type: VmType): string | undefined {
     if (value === undefined) return undefined;
-    if (type.tag.kind === 'signer') return addressJson((value as SeenValue[])[0] as Address);
-    const { shown, stored } = this.#types.get(type) ?? {};
-    if (shown === undefined || stored === undefined) return undefined;
-    return orNothing(() => renderValue(shown, encodeValue(stored, value, new Meter(LIMITS))));
+    if (type.tag.kind === 'signer') return addressJson((value as RecordedValue[])[0] as Address);
+    const { jsonLayout, bcsLayout } = this.#types.get(type) ?? {};
+    if (jsonLayout === undefined || bcsLayout === undefined) return undefined;
+    return ifRenderable(() =>
+      renderValue(jsonLayout, encodeValue(bcsLayout, value, new Meter(LIMITS))),
+    );
   }
 
   /** The same of a value in BCS. */
@@ -70,15 +72,15 @@ export class ShownValues {
   }
 
   bcsJson(bytes: Uint8Array, tag: TypeTag): string | undefined {
-    if (bytes.length > MAX_SHOWN_BYTES) return undefined;
+    if (bytes.length > MAX_RENDERED_BYTES) return undefined;
     const layout = this.#layouts.get(formatTypeTag(tag));
-    return layout && orNothing(() => renderValue(layout, bytes));
+    return layout && ifRenderable(() => renderValue(layout, bytes));
   }
 
   async #layoutOf(tag: TypeTag, { modules }: CodeOf): Promise<Layout | undefined> {
     const text = formatTypeTag(tag);
     if (!this.#layouts.has(text)) {
-      this.#layouts.set(text, await orNone(() => resolveLayout(tag, modules)));
+      this.#layouts.set(text, await ifResolvable(() => resolveLayout(tag, modules)));
     }
     return this.#layouts.get(text);
   }
@@ -93,24 +95,24 @@ export function addressJson(address: Address): string {
   return `"${formatAddress(address)}"`;
 }
 
-function isUnshown(error: unknown): boolean {
+function isUnrenderable(error: unknown): boolean {
   return error instanceof MoveError || error instanceof VmError;
 }
 
-async function orNone<T>(make: () => T | Promise<T>): Promise<T | undefined> {
+async function ifResolvable<T>(make: () => T | Promise<T>): Promise<T | undefined> {
   try {
     return await make();
   } catch (error) {
-    if (!isUnshown(error)) throw error;
+    if (!isUnrenderable(error)) throw error;
     return undefined;
   }
 }
 
-function orNothing<T>(make: () => T): T | undefined {
+function ifRenderable<T>(make: () => T): T | undefined {
   try {
     return make();
   } catch (error) {
-    if (!isUnshown(error)) throw error;
+    if (!isUnrenderable(error)) throw error;
     return undefined;
   }
 }

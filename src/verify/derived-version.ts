@@ -14,7 +14,7 @@ import { type ChunkKey, chunkRows } from '../store/write/chunk-rows.ts';
 import type { DamageList } from './context.ts';
 
 /** A stored transaction whose hashes are those of its info. */
-export interface MadeVersion {
+export interface DerivedVersion {
   readonly item: OnChainDataOf<unknown, unknown>;
   readonly rows: readonly BatchOperation[];
   readonly keys: readonly ChunkKey[];
@@ -46,13 +46,13 @@ export function decodedPart<T>(
  * Decodes a stored transaction once, computes its hashes, and makes its rows.
  * @returns `undefined` for one that does not decode, or whose hashes differ, which is reported
  */
-export function makeVersion(
+export function deriveVersion(
   damages: DamageList,
   identity: LedgerIdentity,
   version: bigint,
   key: BucketKey,
   bytes: Buffer,
-): MadeVersion | undefined {
+): DerivedVersion | undefined {
   return decodedPart(damages, { column: TRANSACTIONS, key, version }, () => {
     const events: number[] = [];
     const writes: number[] = [];
@@ -65,8 +65,8 @@ export function makeVersion(
     );
     checkItem(item, version);
     const infoAt = item.bytes.info.byteOffset - bytes.byteOffset;
-    const spans = [0, bytes.length, infoAt, infoAt + item.bytes.info.length] as const;
-    const places = versionPlaces(spans, marksOf(item.bytes.events), events, writes);
+    const ranges = [0, bytes.length, infoAt, infoAt + item.bytes.info.length] as const;
+    const places = versionPlaces(ranges, marksOf(item.bytes.events), events, writes);
     const builder = new ChunkBuilder(version);
     const parts = new VersionParts(bytes, places, 0, true);
     builder.addParts(parts);
