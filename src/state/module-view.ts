@@ -1,6 +1,6 @@
 /** The modules of a ledger at one version. */
 import { Cache, copiedBytes, copiedText } from '../cache.ts';
-import { alongside, andThen, type MaybePromise, settle, together } from '../maybe-promise.ts';
+import { andThen, type MaybePromise, prefetch, settle, together } from '../maybe-promise.ts';
 import type { CompiledModule } from '../move/modules/compiled.ts';
 import type { ModuleLookup } from '../move/modules/lookup.ts';
 import type { Address } from '../move/types/address.ts';
@@ -135,7 +135,7 @@ export class ModuleView {
       const known = this.#remembered.get(address)?.get(name)?.loaded;
       if (known !== undefined) return known;
       const found = this.#find(address, name);
-      const limits = alongside(found, () => this.#loaderLimits());
+      const limits = prefetch(found, () => this.#loaderLimits());
       return andThen(found, (module) => this.#load(module, limits));
     };
     this.lookup = Object.assign(lookup, { isOfOneVersion: true } as const);

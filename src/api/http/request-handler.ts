@@ -9,7 +9,7 @@ import type { Duplex } from 'node:stream';
 import { Cache } from '../../cache.ts';
 import type { LedgerView } from '../../ledger/ledger-view.ts';
 import type { LedgerReader } from '../../ledger/open.ts';
-import { alongside, andThen, type MaybePromise, settle } from '../../maybe-promise.ts';
+import { andThen, type MaybePromise, prefetch, settle } from '../../maybe-promise.ts';
 import { DamagedError, LedgerError, type LedgerErrorCode } from '../../state/ledger-error.ts';
 import { type Waiter, YieldBudget } from '../../yield-budget.ts';
 import {
@@ -191,7 +191,7 @@ export class RequestHandler {
     const { socket } = request;
     const before = this.#pages.get(socket);
     const release = before && this.#context.admission.holdWaiting(request);
-    const versionReached = alongside(before, wait);
+    const versionReached = prefetch(before, wait);
     const completion = andThen(before, () => {
       release?.();
       return andThen(versionReached(), answer);
@@ -255,7 +255,7 @@ export function answerEndpoint(
       const isTagged = endpoint.method === 'GET';
       const finalAnswer = asOverridden(answer, opened.view);
       const content = { answer: finalAnswer, contentType: CONTENT_TYPES[format], isTagged };
-      const state = answer.state ?? opened.view?.answeredState;
+      const state = answer.state ?? opened.view?.headerState;
       return context.responder.send(response, content, state);
     };
     const sent = settle(
@@ -418,7 +418,7 @@ export function sendFailure(
   }
   const { method, url } = request;
   const error = reportFailure(failure, { method, url }, context);
-  context.responder.sendError(response, error, view?.answeredState);
+  context.responder.sendError(response, error, view?.headerState);
 }
 
 /** Returns the error that a client gets for a failure, and logs what the operator has to know. */

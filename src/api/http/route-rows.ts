@@ -69,7 +69,7 @@ function answerWithStream(
       async () => {
         const call = callOf(endpoint, exchange, body, 'json', opened, context);
         const start = await endpoint.stream!(call);
-        const begin = () => context.responder.beginStream(response, call.view.answeredState);
+        const begin = () => context.responder.beginStream(response, call.view.headerState);
         await hub.open(response, call.view, start, begin);
       },
       () => undefined,

@@ -189,7 +189,7 @@ export async function changedKeys(
   let first = above + 1n;
   while (first <= version) {
     const startedMs = performance.now();
-    const part = await view.emitted(first);
+    const part = await view.emittedEvents(first);
     if (part === undefined) return undefined;
     for (const stream of part.streams) keys.add(eventsKey(stream));
     for (const typeTag of part.typeTags) keys.add(typeKey(typeTag));

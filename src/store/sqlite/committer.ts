@@ -30,7 +30,7 @@ export type CommitAnswer = { readonly mended: number } | CommitFailure;
 
 /** Handles one request at a time. Failures are returned, not thrown. */
 export interface CommitThread {
-  send(request: CommitRequest, moved?: readonly ArrayBuffer[]): Promise<CommitAnswer>;
+  send(request: CommitRequest, transferList?: readonly ArrayBuffer[]): Promise<CommitAnswer>;
   close(): Promise<void>;
 }
 

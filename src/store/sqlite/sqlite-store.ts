@@ -363,8 +363,8 @@ class SqliteStore extends SqliteReads implements Store {
     this.#assertWritable();
     if (batch.size === 0) return;
     const pieces = packBatch(batch);
-    const moved = pieces.map(({ buffer }) => buffer);
-    await this.#answer(this.#thread.send(pieces, moved), batch.byteLength);
+    const transferList = pieces.map(({ buffer }) => buffer);
+    await this.#answer(this.#thread.send(pieces, transferList), batch.byteLength);
   }
 
   async mend(): Promise<number> {
