@@ -54,7 +54,7 @@ export class PostgresHosts {
   #isClosed = false;
   #moves = 0;
   /** Time (`performance.now()`) of the last move to a server that was not known to be up to date. */
-  #doubtfulMoveMs = -Infinity;
+  #doubtfulMoveAtMs = -Infinity;
   #waiting = 0;
 
   constructor(
@@ -121,7 +121,7 @@ export class PostgresHosts {
       ...this.#lag.of(this.#seen),
       unconfirmedMs: this.unconfirmedMs,
       moves: this.#moves,
-      doubtfulMoveMs: performance.now() - this.#doubtfulMoveMs,
+      doubtfulMoveAgeMs: performance.now() - this.#doubtfulMoveAtMs,
       standbyWaitMs: 0,
     };
   }
@@ -277,7 +277,7 @@ export class PostgresHosts {
     if (this.#last !== undefined && this.#last !== host) {
       this.#moves += 1;
       const isDoubtful = this.#lag.unconfirmedMs(host.standing?.head) > MAX_UNCONFIRMED_MS;
-      if (isDoubtful) this.#doubtfulMoveMs = performance.now();
+      if (isDoubtful) this.#doubtfulMoveAtMs = performance.now();
     }
     this.#current = host;
     this.#last = host;
