@@ -153,7 +153,7 @@ export interface Store extends StoreReader {
    * @returns how many places were repaired
    * @throws StoreError as `commit`
    */
-  mend?(): Promise<number>;
+  repair?(): Promise<number>;
 }
 
 export interface MakeOptions {

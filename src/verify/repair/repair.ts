@@ -101,7 +101,7 @@ export class LedgerRepair {
     if (!identity.keepsTransactions) await refuseTransactions(store);
     if (damages.some(({ isOfIndex }) => isOfIndex === true)) {
       // Lost rows are missing then: the next examination names them.
-      this.repaired.rows += (await store.mend?.()) ?? 0;
+      this.repaired.rows += (await store.repair?.()) ?? 0;
       return;
     }
     const versions = await damagedVersions(store, damages, head, clearedBelow);
