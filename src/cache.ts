@@ -106,7 +106,7 @@ interface Entry<V> {
 const ENTRY_OVERHEAD_BYTES = 160;
 
 /** Number of requested keys that a cache remembers; a power of two. */
-const ASKED_PLACES = CACHE_BUDGETS.asked_keys.bytes / Uint32Array.BYTES_PER_ELEMENT;
+const REQUESTED_KEY_SLOTS = CACHE_BUDGETS.asked_keys.bytes / Uint32Array.BYTES_PER_ELEMENT;
 
 /**
  * Values by text keys, bounded in bytes. New entries go into the young generation; an entry of the old generation moves
@@ -121,7 +121,7 @@ export class Cache<V> {
   #old = new Map<string, Entry<V>>();
   #oldBytes = 0;
   /** Hashes of recently requested keys; allocated for the first one. */
-  #asked: Uint32Array | undefined;
+  #requestedHashes: Uint32Array | undefined;
 
   /** @param budgetBytes maximum bytes of all entries together, for tests; default: from the list */
   constructor(name: CacheName, budgetBytes: number = CACHE_BUDGETS[name].bytes) {
@@ -141,11 +141,11 @@ export class Cache<V> {
   get(key: string): V | undefined {
     const entry = this.#young.get(key);
     if (entry !== undefined) return entry.value;
-    const aged = this.#old.get(key);
-    if (aged === undefined) return undefined;
-    this.#removeOld(key, aged);
-    this.#add(key, aged);
-    return aged.value;
+    const old = this.#old.get(key);
+    if (old === undefined) return undefined;
+    this.#removeOld(key, old);
+    this.#add(key, old);
+    return old.value;
   }
 
   /**
@@ -158,11 +158,11 @@ export class Cache<V> {
       hash = Math.imul(hash ^ key.charCodeAt(index), 0x0100_0193);
     }
     hash >>>= 0;
-    this.#asked ??= new Uint32Array(ASKED_PLACES);
-    const place = hash & (ASKED_PLACES - 1);
-    const isKnown = this.#asked[place] === hash;
-    this.#asked[place] = hash;
-    return isKnown;
+    this.#requestedHashes ??= new Uint32Array(REQUESTED_KEY_SLOTS);
+    const slot = hash & (REQUESTED_KEY_SLOTS - 1);
+    const isRepeated = this.#requestedHashes[slot] === hash;
+    this.#requestedHashes[slot] = hash;
+    return isRepeated;
   }
 
   /** Adds a value of about `valueBytes`, unless its entry would exceed half of the budget. */
@@ -195,8 +195,8 @@ export class Cache<V> {
       this.#young.delete(key);
       this.#youngBytes -= entry.sizeBytes;
     }
-    const aged = this.#old.get(key);
-    if (aged !== undefined) this.#removeOld(key, aged);
+    const old = this.#old.get(key);
+    if (old !== undefined) this.#removeOld(key, old);
   }
 
   clear(): void {

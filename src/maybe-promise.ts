@@ -75,31 +75,33 @@ export function eachInOrder<T>(
  * throws, no more are started, and the results of the started ones are ignored.
  */
 export function together<T>(reads: readonly (() => MaybePromise<T>)[]): MaybePromise<T[]> {
-  const begun: MaybePromise<T>[] = [];
+  const started: MaybePromise<T>[] = [];
   try {
-    for (const read of reads) begun.push(read());
+    for (const read of reads) started.push(read());
   } catch (failure) {
-    void Promise.allSettled(begun);
+    void Promise.allSettled(started);
     throw failure;
   }
-  return begun.some((value) => value instanceof Promise) ? Promise.all(begun) : (begun as T[]);
+  return started.some((value) => value instanceof Promise)
+    ? Promise.all(started)
+    : (started as T[]);
 }
 
 /**
  * A read that may be needed after another one. It starts early if the other one is asynchronous, otherwise when the
  * returned function is called. Its failure is thrown only by that function.
  */
-export function alongside<U>(
+export function prefetch<U>(
   other: MaybePromise<unknown>,
   read: () => MaybePromise<U>,
 ): () => MaybePromise<U> {
   if (!(other instanceof Promise)) return read;
-  const begun = settle<U, () => U>(
+  const started = settle<U, () => U>(
     read,
     (value) => () => value,
     (failure) => () => {
       throw failure;
     },
   );
-  return () => andThen(begun, (outcome) => outcome());
+  return () => andThen(started, (outcome) => outcome());
 }

@@ -10,7 +10,7 @@ export function startThread(name: string, workerData?: unknown): Worker {
   return new Worker(builtFile(`${name}.js`), { workerData, execArgv: [] });
 }
 
-interface Waiting<Answer> {
+interface PendingRequest<Answer> {
   readonly resolve: (answer: Answer) => void;
   readonly reject: (error: Error) => void;
 }
@@ -18,15 +18,15 @@ interface Waiting<Answer> {
 /** A thread that answers requests in order. It keeps the process alive only while a request is unanswered. */
 export class RequestThread<Request, Answer> {
   readonly #worker: Worker;
-  readonly #waiting: Waiting<Answer>[] = [];
+  readonly #pending: PendingRequest<Answer>[] = [];
   #failure: Error | undefined;
 
   constructor(name: string, workerData?: unknown) {
     this.#worker = startThread(name, workerData);
     this.#worker.unref();
     this.#worker.on('message', (answer: Answer) => {
-      this.#waiting.shift()!.resolve(answer);
-      if (this.#waiting.length === 0) this.#worker.unref();
+      this.#pending.shift()!.resolve(answer);
+      if (this.#pending.length === 0) this.#worker.unref();
     });
     let cause: Error | undefined;
     this.#worker.on('error', (error: Error) => {
@@ -35,7 +35,7 @@ export class RequestThread<Request, Answer> {
     // All answers of the thread have arrived before this event.
     this.#worker.on('exit', (code) => {
       this.#failure = cause ?? new Error(`exit code ${code}`);
-      for (const { reject } of this.#waiting.splice(0)) reject(this.#failure);
+      for (const { reject } of this.#pending.splice(0)) reject(this.#failure);
     });
   }
 
@@ -44,12 +44,12 @@ export class RequestThread<Request, Answer> {
   }
 
   /** Rejects with the error that ended the thread. */
-  send(request: Request, moved: readonly ArrayBuffer[] = []): Promise<Answer> {
+  send(request: Request, transferList: readonly ArrayBuffer[] = []): Promise<Answer> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ resolve, reject });
+      this.#pending.push({ resolve, reject });
       this.#worker.ref();
-      this.#worker.postMessage(request, moved);
+      this.#worker.postMessage(request, transferList);
     });
   }
 

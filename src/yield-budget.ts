@@ -32,12 +32,12 @@ const TURN_MS = 5;
 /** Runs all steps, each of which takes little time, and gives other work its turn in between. */
 export async function doInTurns(
   steps: Iterable<void>,
-  giveTurn: () => Promise<void> = nextTurn,
+  yieldTurn: () => Promise<void> = nextTurn,
 ): Promise<void> {
   let endMs = performance.now() + TURN_MS;
   for (const _ of steps) {
     if (performance.now() < endMs) continue;
-    await giveTurn();
+    await yieldTurn();
     endMs = performance.now() + TURN_MS;
   }
 }
@@ -69,7 +69,7 @@ export class YieldBudget {
   }
 
   /** Counts work that is about to be done. @returns whether this turn's budget is used up, so the work must wait */
-  isOver(workBytes: number): boolean {
+  mustYield(workBytes: number): boolean {
     this.#left -= workBytes;
     if (this.#left > 0) return false;
     this.#left = WORK_PER_TURN;
@@ -78,7 +78,7 @@ export class YieldBudget {
 
   /** Does work in this turn, or in a later one if this turn's budget is used up. */
   inTurn<T>(workBytes: number, work: () => MaybePromise<T>): MaybePromise<T> {
-    return this.isOver(workBytes) ? andThen(this.nextTurn(), work) : work();
+    return this.mustYield(workBytes) ? andThen(this.nextTurn(), work) : work();
   }
 
   async nextTurn(): Promise<void> {
@@ -105,7 +105,7 @@ export class YieldBudget {
   }
 
   /** Holds an item in place of its parts, which are garbage now. */
-  holdWhole(bytes: number): void {
+  replaceParts(bytes: number): void {
     this.#newBytes += bytes - this.#partBytes;
     this.#partBytes = 0;
   }

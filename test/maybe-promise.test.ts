@@ -1,11 +1,11 @@
 /** One way to wait: available values are used at once, promised ones later, with the same result. */
 import { describe, expect, test } from 'vitest';
 import {
-  alongside,
   andThen,
   eachInOrder,
   type MaybePromise,
   mapInOrder,
+  prefetch,
   settle,
   together,
 } from '../src/maybe-promise.ts';
@@ -66,24 +66,24 @@ describe('reads that do not depend on one another', () => {
     expect(() => together([() => later(1, true), thrown])).toThrow(failure);
   });
 
-  test('alongside begins the second where the first has to be waited for', async () => {
+  test('prefetch begins the second where the first has to be waited for', async () => {
     let begun = 0;
     const second = () => {
       begun += 1;
       return later(2);
     };
-    const unwanted = alongside(1, second);
+    const unwanted = prefetch(1, second);
     expect(begun).toBe(0);
     await expect(unwanted()).resolves.toBe(2);
     expect(begun).toBe(1);
-    const wanted = alongside(later(1), second);
+    const wanted = prefetch(later(1), second);
     expect(begun).toBe(2);
     await expect(wanted()).resolves.toBe(2);
     expect(begun).toBe(2);
     // A failure of an unused second read is not reported as unhandled.
-    alongside(later(1), () => later(2, true));
+    prefetch(later(1), () => later(2, true));
     await new Promise((resolve) => setImmediate(resolve));
-    await expect(alongside(later(1), () => later(2, true))()).rejects.toBe(failure);
+    await expect(prefetch(later(1), () => later(2, true))()).rejects.toBe(failure);
   });
 });
 

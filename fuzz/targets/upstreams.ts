@@ -107,7 +107,7 @@ class UpstreamsTarget implements OpenTarget {
     const upstream = new HttpUpstream(this.#base, SILENT_LOGGER, LIMITS);
     try {
       if (ask === 'state') await feed.state(NEVER);
-      else if (ask === 'pass') await upstream.passOn(PASSED, 4, NEVER);
+      else if (ask === 'pass') await upstream.forward(PASSED, 4, NEVER);
       else {
         const { bytes } = await feed.page(CHAIN.firstVersion, 100, MAX_BYTES, NEVER);
         if (bytes.length > MAX_BYTES) throw new Finding('more bytes than were allowed');

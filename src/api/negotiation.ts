@@ -77,7 +77,11 @@ interface Preference {
   readonly position: number;
 }
 
-const UNMENTIONED: Preference = { quality: 0, specificity: -1, position: Number.MAX_SAFE_INTEGER };
+const NO_PREFERENCE: Preference = {
+  quality: 0,
+  specificity: -1,
+  position: Number.MAX_SAFE_INTEGER,
+};
 
 /**
  * The format for an `Accept` header. Proper negotiation between the two types, never 406 (docs/spec/decisions.md D3,
@@ -100,7 +104,7 @@ export function chooseFormat(accept: string | undefined): Format {
 
 /** The most specific range that matches a format decides; among equally specific ones, the best quality. */
 function preferenceFor(format: Format, ranges: readonly (MediaType | undefined)[]): Preference {
-  let best = UNMENTIONED;
+  let best = NO_PREFERENCE;
   ranges.forEach((range, position) => {
     if (range === undefined) return;
     const specificity = specificityOf(range, format);
@@ -180,10 +184,10 @@ export function chooseCoding(acceptEncoding: string | undefined): ContentCoding 
 }
 
 function readCoding(piece: string): [name: string, quality: number] {
-  const mark = piece.indexOf(';q=');
-  if (mark === -1) return [piece, 1000];
-  const quality = Number(piece.slice(mark + 3));
-  return [piece.slice(0, mark), Number.isFinite(quality) ? Math.trunc(quality * 1000) : 1000];
+  const separator = piece.indexOf(';q=');
+  if (separator === -1) return [piece, 1000];
+  const quality = Number(piece.slice(separator + 3));
+  return [piece.slice(0, separator), Number.isFinite(quality) ? Math.trunc(quality * 1000) : 1000];
 }
 
 const VISIBLE_ASCII = /^[\t -~]*$/;

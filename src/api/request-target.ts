@@ -86,6 +86,6 @@ function readForm(text: string): ReadonlyMap<string, string> {
 
 /** `application/x-www-form-urlencoded` text; bytes that are not UTF-8 become U+FFFD. */
 function decodeForm(text: string): string {
-  const blanks = text.includes('+') ? text.replaceAll('+', ' ') : text;
-  return blanks.includes('%') ? percentDecode(blanks).toString('utf8') : blanks;
+  const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;
+  return spaced.includes('%') ? percentDecode(spaced).toString('utf8') : spaced;
 }

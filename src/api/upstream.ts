@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ForeignTransaction } from '../ledger/transactions/pending.ts';
 
-export interface PassedRequest {
+export interface ForwardedRequest {
   readonly operationId: string;
   /** Below `/v1`. */
   readonly path: string;
@@ -32,11 +32,11 @@ export interface Upstream {
    * @throws ApiError 503 if the upstream gives no valid answer of a node, or too many requests wait for one; the
    *   signal's reason
    */
-  passOn(request: PassedRequest, chainId: number, signal: AbortSignal): Promise<UpstreamAnswer>;
+  forward(request: ForwardedRequest, chainId: number, signal: AbortSignal): Promise<UpstreamAnswer>;
   /**
    * Requests the transaction with a hash; undefined if the upstream has none.
    * @param headers of the request that this node is answering
-   * @throws ApiError 503 as passOn
+   * @throws ApiError 503 as `forward`
    */
   transactionByHash(
     hash: Uint8Array,

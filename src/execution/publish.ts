@@ -110,7 +110,7 @@ async function storedModules(
       if (found.has(key)) continue;
       const known = await modules.lookup(one);
       if (known !== undefined) found.set(key, known);
-      if (pace.isOver(LOOKUP_WORK)) await pace.nextTurn();
+      if (pace.mustYield(LOOKUP_WORK)) await pace.nextTurn();
     }
   }
   return found;

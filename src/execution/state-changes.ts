@@ -72,7 +72,7 @@ export async function stateChanges(
       changes.push({ key, keyBytes, before, after, isCharged, isAggregate });
     }
     const sizeBytes = CHANGE_BYTES + (before.bytes?.length ?? 0) + (after?.length ?? 0);
-    if (pace.isOver(sizeBytes)) await pace.nextTurn();
+    if (pace.mustYield(sizeBytes)) await pace.nextTurn();
   };
   const groups = new Map<string, ChangedGroup>();
   for (const change of resources) {

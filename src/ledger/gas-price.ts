@@ -126,8 +126,8 @@ class PriceReader {
     const block = await source.history.blockByHeight(height);
     if (block === undefined) return undefined;
     const { firstVersion, epoch } = block;
-    const isOfEpoch = epoch === source.head.epoch;
-    const price = isOfEpoch ? await this.#price(firstVersion, last) : this.#min;
+    const isCurrentEpoch = epoch === source.head.epoch;
+    const price = isCurrentEpoch ? await this.#price(firstVersion, last) : this.#min;
     if (price === undefined) return undefined;
     const priced = { firstVersion, epoch, price };
     blocks.set(key, priced, BLOCK_BYTES);
@@ -147,10 +147,10 @@ class PriceReader {
     const found = await this.#userTransactions(first, count);
     if (found === undefined) return undefined;
     const isFull = isGasUsedUp || found.count >= FULL_BLOCK_TRANSACTIONS;
-    const isMostlyOne = [...found.callsByContract.values()].some(
+    const isDominatedByOneContract = [...found.callsByContract.values()].some(
       (calls) => calls * 2 > found.count,
     );
-    if (!isFull || (isUseCaseAware && isMostlyOne) || found.lowestPrice === undefined)
+    if (!isFull || (isUseCaseAware && isDominatedByOneContract) || found.lowestPrice === undefined)
       return this.#min;
     return nextBucket(found.lowestPrice);
   }

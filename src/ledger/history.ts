@@ -169,7 +169,7 @@ export class History {
     const found = await this.#source.transactions(first, limit);
     if (found.length === 0) {
       await this.#guard.assertRetained(first);
-      throw missing(first);
+      throw missingTransaction(first);
     }
     return found;
   }
@@ -188,7 +188,7 @@ export class History {
     return andThen(this.#source.transaction(version), (found) => {
       if (found !== undefined) return found;
       return andThen(this.#guard.assertRetained(version), () => {
-        throw missing(version);
+        throw missingTransaction(version);
       });
     });
   }
@@ -247,12 +247,12 @@ export class History {
     if (version < oldestTransaction(this.#head)) return undefined;
     return andThen(
       this.#source.transaction(version),
-      (found) => found ?? this.#unlessMissing(version),
+      (found) => found ?? this.#assertPruned(version),
     );
   }
 
-  async #unlessMissing(version: bigint): Promise<undefined> {
-    if (!(await this.#guard.isPruned(version))) throw missing(version);
+  async #assertPruned(version: bigint): Promise<undefined> {
+    if (!(await this.#guard.isPruned(version))) throw missingTransaction(version);
   }
 
   /** The first of the newest sequence numbers that an account has used. */
@@ -330,7 +330,7 @@ function blockPruned(height: bigint): LedgerError {
 const ACCOUNT_LIST_FAILURE = 'Failed to retrieve account transactions: AptosDB Other Error: ';
 
 /** A ledger with whole transactions has one for every version, so a missing one is damage. */
-function missing(version: bigint): LedgerError {
+function missingTransaction(version: bigint): LedgerError {
   return new LedgerError(
     'internal_error',
     `Failed to read raw transactions from storage: there is none at version ${version}`,
@@ -387,6 +387,6 @@ export function blockJson(block: BlockAnswer, transactions?: readonly Buffer[]):
     `{"block_height":"${block.height}","block_hash":"${formatHex(block.hash)}",` +
     `"block_timestamp":"${block.timestampUsecs}","first_version":"${block.firstVersion}",` +
     `"last_version":"${block.lastVersion}","transactions":`;
-  const shown = transactions ?? [Buffer.from('null')];
-  return [Buffer.from(head), ...shown, Buffer.from('}')];
+  const items = transactions ?? [Buffer.from('null')];
+  return [Buffer.from(head), ...items, Buffer.from('}')];
 }

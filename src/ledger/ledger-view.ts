@@ -141,7 +141,7 @@ export class LedgerView {
   }
 
   /** The state for the headers of an answer from this view. */
-  get answeredState(): LedgerState {
+  get headerState(): LedgerState {
     return this.overrides?.areOverridden === true
       ? { ...this.state, isOverridden: true }
       : this.state;
@@ -156,8 +156,8 @@ export class LedgerView {
    * The version to read at: the requested version, or the latest. Throws `version_not_found` above the latest and
    * `version_pruned` below the oldest; for a pinned account, below the version from which its history is complete.
    */
-  resolveVersion(asked: bigint | undefined, account?: Address): bigint {
-    return this.#guard.resolveVersion(asked, account);
+  resolveVersion(requestedVersion: bigint | undefined, account?: Address): bigint {
+    return this.#guard.resolveVersion(requestedVersion, account);
   }
 
   /**
@@ -212,9 +212,9 @@ export class LedgerView {
     request: ViewRequest | Uint8Array,
     version: bigint,
     pace = new YieldBudget(),
-    own?: RunObserver,
+    callObserver?: RunObserver,
   ): MaybePromise<ViewAnswer> {
-    const observer = own ?? this.#observer;
+    const observer = callObserver ?? this.#observer;
     pace.hold(LARGE_RUN_BYTES);
     const modules = this.#modulesAt(version);
     const openWorld = () => this.#worldOf(modules);
@@ -222,7 +222,7 @@ export class LedgerView {
     const call = (program: Program) =>
       callView(request, { modules, program, pace, observer, openWorld, gasPrices });
     // The newest version's program may run a call twice, which `own` would observe.
-    if (own !== undefined) return call(new Program(modules.lookup));
+    if (callObserver !== undefined) return call(new Program(modules.lookup));
     return this.#newestProgram().useAt(modules, call);
   }
 
@@ -255,14 +255,14 @@ export class LedgerView {
   ): Promise<SimulatedItem> {
     const { version } = this.state;
     const submitted = readSubmitted(signed);
-    const { sender, gasUnitPrice: asked } = submitted.transaction.raw;
+    const { sender, gasUnitPrice: requestedPrice } = submitted.transaction.raw;
     const prices = estimates.price === undefined ? undefined : await this.gasPrices();
     const gasUnitPrice = prices?.[estimates.price === 'prioritized' ? 'aggressive' : 'market'];
     const maxGasAmount = estimates.isMaxGasAmountLargest
       ? largestGasAmount(
           await gasSchedule(this.#guard, version),
           await this.balance(sender, new CoinAsset(APTOS_COIN_TAG), version),
-          gasUnitPrice ?? asked,
+          gasUnitPrice ?? requestedPrice,
         )
       : undefined;
     const changed = withGas(submitted, { maxGasAmount, gasUnitPrice });
@@ -303,7 +303,7 @@ export class LedgerView {
   }
 
   /** One part of the streams and types of events from version `first` on; `undefined` if they are unknown. */
-  async emitted(first: bigint): Promise<EmittedPart | undefined> {
+  async emittedEvents(first: bigint): Promise<EmittedPart | undefined> {
     const part = await this.#source.history.emitted(first);
     return part === undefined || (await this.#guard.isPruned(first)) ? undefined : part;
   }
@@ -311,17 +311,17 @@ export class LedgerView {
   /** The estimate of gas prices, computed once; rejects with `internal_error` for a chain without a gas schedule. */
   gasPrices(): Promise<GasPrices> {
     if (this.#gasPrices !== undefined) return this.#gasPrices;
-    const made = estimateGasPrices({
+    const estimate = estimateGasPrices({
       source: this.#source,
       guard: this.#guard,
       blocks: this.#caches.blockPrices,
       hasTransactions: this.#keepsTransactions,
     });
-    this.#gasPrices = made;
-    made.catch(() => {
+    this.#gasPrices = estimate;
+    estimate.catch(() => {
       this.#gasPrices = undefined;
     });
-    return made;
+    return estimate;
   }
 
   /**

@@ -107,23 +107,24 @@ class StoredLedger implements LedgerReader {
   }
 
   #open(): MaybePromise<LedgerView> {
-    const askedMs = performance.now();
+    const requestedAtMs = performance.now();
     return andThen(this.#heads.read(), (head) => {
       const newest = this.#newest;
-      if (newest === undefined || isNewer(head, newest.head)) return this.#openAt(head, askedMs);
+      if (newest === undefined || isNewer(head, newest.head))
+        return this.#openAt(head, requestedAtMs);
       // A slow read of the head may return an older head than the newest one seen since.
-      if (!isNewer(newest.head, head)) newest.guard.confirm(this.#confirmedMs(askedMs));
+      if (!isNewer(newest.head, head)) newest.guard.confirm(this.#confirmedMs(requestedAtMs));
       return newest.view;
     });
   }
 
-  /** The latest time when a head was certainly the newest. @param askedMs when it was requested */
-  #confirmedMs(askedMs: number): number {
+  /** The latest time when a head was certainly the newest. @param requestedAtMs when it was requested */
+  #confirmedMs(requestedAtMs: number): number {
     const unconfirmedMs = this.#store.server?.unconfirmedMs ?? 0;
-    return unconfirmedMs === 0 ? askedMs : performance.now() - unconfirmedMs;
+    return unconfirmedMs === 0 ? requestedAtMs : performance.now() - unconfirmedMs;
   }
 
-  async #openAt(head: Head, askedMs: number): Promise<LedgerView> {
+  async #openAt(head: Head, requestedAtMs: number): Promise<LedgerView> {
     this.#identity ??= await LEDGER_IDENTITY.get(this.#store);
     if (this.#identity === undefined) throw new Error('a ledger without identity');
     const before = this.#newest;
@@ -135,13 +136,13 @@ class StoredLedger implements LedgerReader {
     // A view that took long to open never replaces a newer one.
     if (this.#newest !== undefined && !isNewer(head, this.#newest.head)) return this.#newest.view;
     const source = this.#openSource(this.#store, head);
-    const guard = new PruningGuard(this.#store, source, pinned, this.#confirmedMs(askedMs));
+    const guard = new PruningGuard(this.#store, source, pinned, this.#confirmedMs(requestedAtMs));
     const view = new LedgerView(source, this.#identity, this.#caches, guard, this.#observer);
     this.#newest = { view, head, guard, pinned };
     return view;
   }
 }
 
-function isNewer(head: Head, than: Head): boolean {
-  return head.version > than.version || head.oldestVersion > than.oldestVersion;
+function isNewer(head: Head, other: Head): boolean {
+  return head.version > other.version || head.oldestVersion > other.oldestVersion;
 }

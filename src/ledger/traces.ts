@@ -88,18 +88,21 @@ export class Traces {
   /**
    * The trace of a committed transaction, in pieces of JSON. Rejects with LedgerError if the transaction or the state
    * before it is missing; with ViewError for a transaction that this node does not execute.
-   * @param asked its version, or its hash of 32 bytes
+   * @param versionOrHash its version, or its hash of 32 bytes
    */
-  transaction(asked: bigint | Uint8Array, pace: YieldBudget): Promise<readonly Buffer[]> {
-    return inTurn(pace, () => this.#transaction(asked, pace));
+  transaction(versionOrHash: bigint | Uint8Array, pace: YieldBudget): Promise<readonly Buffer[]> {
+    return inTurn(pace, () => this.#transaction(versionOrHash, pace));
   }
 
-  async #transaction(asked: bigint | Uint8Array, pace: YieldBudget): Promise<readonly Buffer[]> {
+  async #transaction(
+    versionOrHash: bigint | Uint8Array,
+    pace: YieldBudget,
+  ): Promise<readonly Buffer[]> {
     const { history } = this.#sources.view;
     const found =
-      typeof asked === 'bigint'
-        ? history.transaction(asked, OPERATION)
-        : history.transactionByHash(asked, OPERATION);
+      typeof versionOrHash === 'bigint'
+        ? history.transaction(versionOrHash, OPERATION)
+        : history.transactionByHash(versionOrHash, OPERATION);
     const item = decodeBcs(await found, readOnChainData);
     const { data, bytes } = item;
     const { version, transaction } = data;

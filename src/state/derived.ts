@@ -20,7 +20,7 @@ export interface Derived<V> {
   readonly modules: readonly ModuleStamp[];
 }
 
-const NOT_CHECKED = -1;
+const NOT_VERIFIED = -1;
 /** Estimated cache memory for each module of a derived value, in bytes. */
 const STAMP_BYTES = 400;
 
@@ -46,14 +46,14 @@ export function areUnchanged(
   return andThen(checks, (results) => results.every((isSame) => isSame));
 }
 
-interface Kept<V> {
+interface CachedValue<V> {
   readonly derived: Derived<V>;
-  /** Number of the last single-version lookup that verified the value; NOT_CHECKED if none has. */
-  checkedWith: number;
+  /** Number of the last single-version lookup that verified the value; NOT_VERIFIED if none has. */
+  verifiedBy: number;
 }
 
 export class DerivedCache<V> {
-  readonly #cache: Cache<Kept<V>>;
+  readonly #cache: Cache<CachedValue<V>>;
   readonly #sizeOf: (value: V) => number | undefined;
   /** The last single-version lookup, and its number: a value that it has verified is not verified again. */
   #lookup: ModuleLookup | undefined;
@@ -79,22 +79,22 @@ export class DerivedCache<V> {
     make: (lookup: ModuleLookup) => MaybePromise<V>,
   ): MaybePromise<Derived<V>> {
     const known = this.#cache.get(key);
-    if (known === undefined) return this.#make(key, lookup, make);
+    if (known === undefined) return this.#derive(key, lookup, make);
     if (lookup !== this.#lookup && lookup.isOfOneVersion === true) {
       this.#lookup = lookup;
       this.#lookups += 1;
     }
-    const { derived, checkedWith } = known;
-    const number = lookup === this.#lookup ? this.#lookups : NOT_CHECKED;
-    if (checkedWith === number && number !== NOT_CHECKED) return derived;
-    return andThen(areUnchanged(derived.modules, lookup), (isRight) => {
-      if (!isRight) return this.#make(key, lookup, make);
-      known.checkedWith = number;
+    const { derived, verifiedBy } = known;
+    const number = lookup === this.#lookup ? this.#lookups : NOT_VERIFIED;
+    if (verifiedBy === number && number !== NOT_VERIFIED) return derived;
+    return andThen(areUnchanged(derived.modules, lookup), (isUnchanged) => {
+      if (!isUnchanged) return this.#derive(key, lookup, make);
+      known.verifiedBy = number;
       return derived;
     });
   }
 
-  #make(
+  #derive(
     key: string,
     lookup: ModuleLookup,
     make: (lookup: ModuleLookup) => MaybePromise<V>,
@@ -104,7 +104,7 @@ export class DerivedCache<V> {
       if (sizeBytes !== undefined)
         this.#cache.set(
           key,
-          { derived, checkedWith: NOT_CHECKED },
+          { derived, verifiedBy: NOT_VERIFIED },
           sizeBytes + derived.modules.length * STAMP_BYTES,
         );
       return derived;
@@ -117,7 +117,7 @@ export function derive<V>(
   make: (lookup: ModuleLookup) => MaybePromise<V>,
 ): MaybePromise<Derived<V>> {
   const stamps = new Map<string, ModuleStamp>();
-  const noting: ModuleLookup = (id) =>
+  const recordingLookup: ModuleLookup = (id) =>
     andThen(lookup(id), (module) => {
       if (module === undefined) return module;
       // The id may be a slice of a request's text, which would be retained as long as the stamp.
@@ -125,5 +125,5 @@ export function derive<V>(
       stamps.set(`${id.address}::${id.name}`, { id: own, digest: module.digest });
       return module;
     });
-  return andThen(make(noting), (value) => ({ value, modules: [...stamps.values()] }));
+  return andThen(make(recordingLookup), (value) => ({ value, modules: [...stamps.values()] }));
 }

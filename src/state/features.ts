@@ -50,13 +50,16 @@ function featuresIn(entry: StateEntry | undefined): Uint8Array | undefined {
   }
 }
 
-export interface DatedLimits {
+export interface VersionedLimits {
   readonly limits: LoaderLimits;
   /** The limits have been the same since this version. */
   readonly sinceVersion: bigint;
 }
 
-export function loaderLimitsAt(guard: PruningGuard, version: bigint): MaybePromise<DatedLimits> {
+export function loaderLimitsAt(
+  guard: PruningGuard,
+  version: bigint,
+): MaybePromise<VersionedLimits> {
   return andThen(featuresEntry(guard, version), (entry) => {
     const features = featuresIn(entry);
     return {
@@ -70,9 +73,9 @@ export function loaderLimitsAt(guard: PruningGuard, version: bigint): MaybePromi
 }
 
 export function loaderLimitsOf(isEnabled: (flag: number) => boolean): LoaderLimits {
-  const raised = VERSION_FLAGS.find(([flag]) => isEnabled(flag));
+  const newestFlag = VERSION_FLAGS.find(([flag]) => isEnabled(flag));
   return {
-    maxVersion: raised?.[1] ?? LOWEST_MAX_VERSION,
+    maxVersion: newestFlag?.[1] ?? LOWEST_MAX_VERSION,
     maxIdentifierBytes: isEnabled(LIMITED_IDENTIFIERS_FLAG)
       ? DEFAULT_LOADER_LIMITS.maxIdentifierBytes
       : LEGACY_MAX_IDENTIFIER_BYTES,

@@ -1,6 +1,6 @@
 /** The modules of a ledger at one version. */
 import { Cache, copiedBytes, copiedText } from '../cache.ts';
-import { alongside, andThen, type MaybePromise, settle, together } from '../maybe-promise.ts';
+import { andThen, type MaybePromise, prefetch, settle, together } from '../maybe-promise.ts';
 import type { CompiledModule } from '../move/modules/compiled.ts';
 import type { ModuleLookup } from '../move/modules/lookup.ts';
 import type { Address } from '../move/types/address.ts';
@@ -12,12 +12,12 @@ import { layoutBytes } from '../move/values/layout.ts';
 import { resolveLayout } from '../move/values/layout-resolver.ts';
 import type { StateEntry } from '../store/columns/state-column.ts';
 import { type Derived, DerivedCache } from './derived.ts';
-import { type DatedLimits, loaderLimitsAt } from './features.ts';
+import { loaderLimitsAt, type VersionedLimits } from './features.ts';
 import type { PruningGuard } from './pruning-guard.ts';
 import { MODULE_MEMORY_FACTOR, StoredModule } from './stored-module.ts';
 
 /** Maximum number of modules that a view caches by name; at the limit, all are dropped together. */
-const MAX_REMEMBERED_MODULES = 4_096;
+const MAX_CACHED_MODULES = 4_096;
 
 /** Modules by state key and version of their write; shared by all views of a ledger. */
 export class ModuleCache extends Cache<StoredModule> {
@@ -96,9 +96,9 @@ export interface ModuleCaches {
 }
 
 /** Longest module name that a view caches, in UTF-16 units: no current module has a longer one. */
-export const MAX_REMEMBERED_NAME_LENGTH = 255;
+export const MAX_CACHED_NAME_LENGTH = 255;
 
-interface Remembered {
+interface CachedModule {
   readonly stored: StoredModule | undefined;
   loaded?: CompiledModule;
 }
@@ -111,9 +111,9 @@ export class ModuleView {
   readonly #canInterpolate: boolean;
   readonly #caches: ModuleCaches;
   readonly #guard: PruningGuard;
-  readonly #remembered = new Map<Address, Map<string, Remembered>>();
-  #rememberedCount = 0;
-  #limits: MaybePromise<DatedLimits> | undefined;
+  readonly #cached = new Map<Address, Map<string, CachedModule>>();
+  #cachedCount = 0;
+  #limits: MaybePromise<VersionedLimits> | undefined;
 
   /**
    * @param newer a view at a later version: modules written before both versions are read only once, there
@@ -132,10 +132,10 @@ export class ModuleView {
     this.version = version;
     this.newer = newer;
     const lookup = ({ address, name }: ModuleId) => {
-      const known = this.#remembered.get(address)?.get(name)?.loaded;
+      const known = this.#cached.get(address)?.get(name)?.loaded;
       if (known !== undefined) return known;
       const found = this.#find(address, name);
-      const limits = alongside(found, () => this.#loaderLimits());
+      const limits = prefetch(found, () => this.#loaderLimits());
       return andThen(found, (module) => this.#load(module, limits));
     };
     this.lookup = Object.assign(lookup, { isOfOneVersion: true } as const);
@@ -167,8 +167,8 @@ export class ModuleView {
         (found) => {
           let since = sinceVersion;
           for (const { stored } of found) {
-            const written = stored?.writtenAtVersion ?? this.version;
-            if (written > since) since = written;
+            const writtenAt = stored?.writtenAtVersion ?? this.version;
+            if (writtenAt > since) since = writtenAt;
           }
           return since;
         },
@@ -188,55 +188,55 @@ export class ModuleView {
     );
   }
 
-  #find(address: Address, name: string): MaybePromise<Remembered> {
-    const known = this.#remembered.get(address)?.get(name);
+  #find(address: Address, name: string): MaybePromise<CachedModule> {
+    const known = this.#cached.get(address)?.get(name);
     if (known !== undefined) return known;
     if (this.newer === undefined) return this.#read(address, name);
     return andThen(this.newer.#find(address, name), ({ stored }) => {
       if (stored === undefined || stored.writtenAtVersion > this.version) {
         return this.#read(address, name);
       }
-      return this.#remember(address, name, { stored });
+      return this.#cache(address, name, { stored });
     });
   }
 
-  #read(address: Address, name: string): MaybePromise<Remembered> {
+  #read(address: Address, name: string): MaybePromise<CachedModule> {
     const hashed = hashedStateKey(moduleStateKey(address, name));
     const key = this.#canInterpolate ? ({ ...hashed, canInterpolate: true } as const) : hashed;
     return andThen(this.#guard.state(address, key, this.version), (entry) =>
-      this.#remember(address, name, { stored: this.#caches.modules.moduleOf(key.hash, entry) }),
+      this.#cache(address, name, { stored: this.#caches.modules.moduleOf(key.hash, entry) }),
     );
   }
 
-  #remember(address: Address, name: string, found: Remembered): Remembered {
-    if (name.length > MAX_REMEMBERED_NAME_LENGTH) return found;
-    if (this.#rememberedCount >= MAX_REMEMBERED_MODULES) {
-      this.#remembered.clear();
-      this.#rememberedCount = 0;
+  #cache(address: Address, name: string, found: CachedModule): CachedModule {
+    if (name.length > MAX_CACHED_NAME_LENGTH) return found;
+    if (this.#cachedCount >= MAX_CACHED_MODULES) {
+      this.#cached.clear();
+      this.#cachedCount = 0;
     }
-    let ofAddress = this.#remembered.get(address);
-    if (ofAddress === undefined) {
-      ofAddress = new Map();
-      this.#remembered.set(copiedText(address), ofAddress);
+    let byName = this.#cached.get(address);
+    if (byName === undefined) {
+      byName = new Map();
+      this.#cached.set(copiedText(address), byName);
     }
-    ofAddress.set(copiedText(name), found);
-    this.#rememberedCount += 1;
+    byName.set(copiedText(name), found);
+    this.#cachedCount += 1;
     return found;
   }
 
   #load(
-    found: Remembered,
-    datedLimits: () => MaybePromise<DatedLimits>,
+    found: CachedModule,
+    loaderLimits: () => MaybePromise<VersionedLimits>,
   ): MaybePromise<CompiledModule | undefined> {
     const { stored, loaded } = found;
     if (loaded !== undefined || stored === undefined) return loaded;
-    return andThen(datedLimits(), ({ limits }) => {
+    return andThen(loaderLimits(), ({ limits }) => {
       found.loaded = stored.load(limits);
       return found.loaded;
     });
   }
 
-  #loaderLimits(): MaybePromise<DatedLimits> {
+  #loaderLimits(): MaybePromise<VersionedLimits> {
     if (this.#limits !== undefined) return this.#limits;
     const { newer } = this;
     const limits = settle(

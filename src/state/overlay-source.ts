@@ -31,20 +31,20 @@ interface Reads {
  * @param head may be newer than the head of the source below, whose newest state then holds for later versions too
  */
 export function overlaidSource(
-  below: LedgerSource,
+  base: LedgerSource,
   overlay: Overlay,
-  head = below.head,
+  head = base.head,
 ): LedgerSource {
   const reads: Reads = { areOverridden: false };
   return {
-    ...below,
+    ...base,
     head,
-    state: new OverlaidState(below, overlay, reads),
+    state: new OverlaidState(base, overlay, reads),
     events: {
       eventStream: (stream, at) => {
         const events = overlay.list('events', encodeStreamId(stream));
-        const before = below.events.eventStream(stream, at);
-        return events.length === 0 ? before : new LongerEventStream(before, events, reads);
+        const before = base.events.eventStream(stream, at);
+        return events.length === 0 ? before : new ExtendedEventStream(before, events, reads);
       },
     },
     overrides: reads,
@@ -52,13 +52,13 @@ export function overlaidSource(
 }
 
 class OverlaidState implements StateSource {
-  readonly #below: StateSource;
+  readonly #base: StateSource;
   readonly #newest: bigint;
   readonly #overlay: Overlay;
   readonly #reads: Reads;
 
   constructor({ state, head }: LedgerSource, overlay: Overlay, reads: Reads) {
-    this.#below = state;
+    this.#base = state;
     this.#newest = head.version;
     this.#overlay = overlay;
     this.#reads = reads;
@@ -66,7 +66,7 @@ class OverlaidState implements StateSource {
 
   state(key: HashedStateKey, version: bigint): MaybePromise<StateEntry | undefined> {
     const found = this.#overlay.find(key.hash, version);
-    if (found === undefined) return this.#below.state(key, this.#versionBelow(version));
+    if (found === undefined) return this.#base.state(key, this.#baseVersion(version));
     this.#reads.areOverridden = true;
     return found.bytes && found;
   }
@@ -83,9 +83,9 @@ class OverlaidState implements StateSource {
     query: StateWritesQuery,
   ): MaybePromise<readonly (readonly StateEntry[])[]> {
     const { from, to, limit, isDescending } = query;
-    const upTo = { ...query, to: this.#versionBelow(to) };
-    const below = from > upTo.to ? keys.map(() => []) : this.#below.stateWrites(keys, upTo);
-    return andThen(below, (lists: readonly (readonly StateEntry[])[]) =>
+    const upTo = { ...query, to: this.#baseVersion(to) };
+    const base = from > upTo.to ? keys.map(() => []) : this.#base.stateWrites(keys, upTo);
+    return andThen(base, (lists: readonly (readonly StateEntry[])[]) =>
       lists.map((list, at) => {
         const writes = this.#overlay.list('writes', keys[at]!.hash).map(({ entry }) => entry);
         const own = writes.filter(({ version }) => version >= from && version <= to);
@@ -100,14 +100,15 @@ class OverlaidState implements StateSource {
     const own = this.#overlay.list('keys', addressBytes(address)).filter((physical) => {
       const key = parsePhysicalStateKey(physical);
       const kind = key.kind === 'accessPath' ? key.parsed?.kind : undefined;
-      const isWanted = kinds === undefined || (kind !== undefined && kinds.includes(kind));
+      const isMatchingKind = kinds === undefined || (kind !== undefined && kinds.includes(kind));
       return (
-        isWanted && this.#overlay.find(hashedPhysicalKey(physical).hash, version) !== undefined
+        isMatchingKind &&
+        this.#overlay.find(hashedPhysicalKey(physical).hash, version) !== undefined
       );
     });
-    const { keys, next } = await this.#below.accountKeys(address, {
+    const { keys, next } = await this.#base.accountKeys(address, {
       ...query,
-      version: this.#versionBelow(version),
+      version: this.#baseVersion(version),
     });
     const page = this.#merged(keys, own, (key) => key, { ...query, next });
     return { keys: page.items, next: page.next };
@@ -123,17 +124,17 @@ class OverlaidState implements StateSource {
     const row = { version: U64_MAX, coin: 0n, fungible: 0n };
     const holderOf = (metadata: Buffer) => ({ owner: Buffer.from(owner), metadata });
     const assets = this.#overlay.list('assets', owner);
-    const { rows, next } = await this.#below.balances(owner, {
+    const { rows, next } = await this.#base.balances(owner, {
       ...query,
-      version: this.#versionBelow(query.version),
+      version: this.#baseVersion(query.version),
     });
     const own = assets.map((metadata) => [holderOf(metadata), row] as const);
-    const unsure = rows.map(([holder]) => [holder, row] as const);
-    const page = this.#merged(unsure, own, ([{ metadata }]) => metadata, { ...query, next });
+    const inexact = rows.map(([holder]) => [holder, row] as const);
+    const page = this.#merged(inexact, own, ([{ metadata }]) => metadata, { ...query, next });
     return { rows: page.items, next: page.next };
   }
 
-  #versionBelow(version: bigint): bigint {
+  #baseVersion(version: bigint): bigint {
     return version > this.#newest ? this.#newest : version;
   }
 
@@ -148,7 +149,7 @@ class OverlaidState implements StateSource {
   }
 }
 
-class LongerEventStream implements EventStream {
+class ExtendedEventStream implements EventStream {
   readonly #before: EventStream;
   readonly #events: readonly StoredEvent[];
   readonly #reads: Reads;

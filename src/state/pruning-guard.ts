@@ -28,7 +28,7 @@ import type { EventSource, LedgerSource, StateSource } from './source.ts';
 /** How long a view is trusted after its head was seen to be the newest, in milliseconds. */
 export const TRUSTED_MS = READER_GRACE_MS / 2;
 /** How long after a move to another server a request may still have read from the previous one, in milliseconds. */
-const MOVE_DOUBT_MS = 30_000;
+const DOUBTFUL_MOVE_MS = 30_000;
 
 export class PruningGuard {
   readonly #store: StoreReader;
@@ -65,19 +65,19 @@ export class PruningGuard {
    * The version to read at. If the data belongs to an account, the account's retained history counts.
    * @throws LedgerError `version_not_found`, `version_pruned`
    */
-  resolveVersion(asked: bigint | undefined, account?: Address): bigint {
+  resolveVersion(requestedVersion: bigint | undefined, account?: Address): bigint {
     const { version, oldestVersion } = this.#head;
-    if (asked === undefined) return version;
-    if (asked > version) {
+    if (requestedVersion === undefined) return version;
+    if (requestedVersion > version) {
       throw new LedgerError(
         'version_not_found',
-        `Ledger version not found by Ledger version(${asked})`,
+        `Ledger version not found by Ledger version(${requestedVersion})`,
       );
     }
-    if (asked >= oldestVersion) return asked;
+    if (requestedVersion >= oldestVersion) return requestedVersion;
     const since = account === undefined ? undefined : this.#pinned.get(account);
-    if (since === undefined || since > asked) throw versionPruned(asked);
-    return asked;
+    if (since === undefined || since > requestedVersion) throw versionPruned(requestedVersion);
+    return requestedVersion;
   }
 
   /**
@@ -95,7 +95,7 @@ export class PruningGuard {
   ): MaybePromise<EventPage> {
     const view = this.#events.eventStream(stream, this.#headOf(stream.address, oldestVersion));
     /** Uses what was found, or reads the page again if more has been pruned since. */
-    const lookAgain = async (found: () => EventPage): Promise<EventPage> => {
+    const recheck = async (found: () => EventPage): Promise<EventPage> => {
       const newest = await this.#newestHead();
       return newest.oldestVersion === oldestVersion
         ? found()
@@ -105,11 +105,11 @@ export class PruningGuard {
       () => view.page(query),
       (page) => {
         const isAbsent = page.events.length === 0 && page.pruned === undefined;
-        return isAbsent && !this.#isTrusted ? lookAgain(() => page) : page;
+        return isAbsent && !this.#isTrusted ? recheck(() => page) : page;
       },
       (error) => {
         if (!(error instanceof EventGapError)) throw error;
-        return lookAgain(() => {
+        return recheck(() => {
           throw error;
         });
       },
@@ -160,7 +160,7 @@ export class PruningGuard {
 
   #absent(version: bigint, account: Address | undefined): MaybePromise<StateEntry | undefined> {
     const isTrusted = version >= this.#head.oldestVersion && this.#isTrusted;
-    return isTrusted ? undefined : this.#lookAgain(version, account);
+    return isTrusted ? undefined : this.#recheck(version, account);
   }
 
   /** Whether nothing that the view shows from its oldest version on can have been deleted. */
@@ -177,12 +177,12 @@ export class PruningGuard {
     const head = await openHead(this.#store);
     const { server } = this.#store;
     if (server === undefined || server.unconfirmedMs < TRUSTED_MS) return head;
-    if (server.doubtfulMoveMs > MOVE_DOUBT_MS) return head;
+    if (server.doubtfulMoveAgeMs > DOUBTFUL_MOVE_MS) return head;
     const message = 'the server that is read from now may lack what the one before had: ask again';
     throw new StoreError('store_behind', message);
   }
 
-  async #lookAgain(version: bigint, account: Address | undefined): Promise<undefined> {
+  async #recheck(version: bigint, account: Address | undefined): Promise<undefined> {
     const { oldestVersion } = await this.#newestHead();
     if (version >= oldestVersion) return undefined;
     const since =

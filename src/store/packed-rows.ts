@@ -4,7 +4,7 @@
  *
  * A row consists of its kind (u8), the high half of its value's length (u16), and an entry in the format of SQLite's
  * sorted runs (sqlite/runs/block.ts). The entry has the key's length (u16); the low half of the value's length, or
- * DELETED (u16); the key, which is the column's number, the partition and the order; and the value, after an IS_HERE
+ * DELETED (u16); the key, which is the column's number, the partition and the order; and the value, after an INLINE
  * byte. So most rows are stored as they are. Numbers are little-endian.
  */
 import type { Column } from './columns/columns.ts';
@@ -20,7 +20,7 @@ const ENTRY_AT = 3;
 const KEY_AT = 7;
 const DELETED = 0xffff;
 /** The byte before a value. It says that the value follows and is not stored elsewhere. */
-export const IS_HERE = 0;
+export const INLINE = 0;
 
 /** Bytes of the first piece and of usual large ones, below the sizes that malloc returns to the system at once. */
 const FIRST_PIECE_BYTES = 8 * 1024;
@@ -58,7 +58,7 @@ export class PackedRows {
     at = put(piece, at + 1, partition);
     at = put(piece, at, order);
     if (value !== undefined) {
-      piece[at] = IS_HERE;
+      piece[at] = INLINE;
       at = put(piece, at + 1, value);
     }
     this.#end = at;

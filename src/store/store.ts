@@ -73,7 +73,7 @@ export interface ReadServer {
   /** How often this process has moved to another server. */
   readonly moves: number;
   /** How long ago it moved to one that was not known to be up to date, in milliseconds; Infinity if it never has. */
-  readonly doubtfulMoveMs: number;
+  readonly doubtfulMoveAgeMs: number;
   /** How long a commit of this process has waited for a standby server, in milliseconds; 0 when none waits. */
   readonly standbyWaitMs: number;
 }
@@ -153,7 +153,7 @@ export interface Store extends StoreReader {
    * @returns how many places were repaired
    * @throws StoreError as `commit`
    */
-  mend?(): Promise<number>;
+  repair?(): Promise<number>;
 }
 
 export interface MakeOptions {

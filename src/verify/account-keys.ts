@@ -14,7 +14,7 @@ import {
   firstVersionsOfTail,
   isLongKey,
   keyOfRow,
-  keysBehind,
+  keysAfter,
   rowsOfKey,
 } from '../store/columns/state-key-column.ts';
 import { keyText } from '../store/store-error.ts';
@@ -305,7 +305,7 @@ async function longKeys(context: VerifyContext, row: ScannedRow): Promise<readon
   const { damages, store } = context;
   const keys: AccountKey[] = [];
   const before = damages.count;
-  const walk = keysBehind(store, row);
+  const walk = keysAfter(store, row);
   for (;;) {
     const step = await damages.decoded(() => walk.next());
     if (step === undefined || step.done === true) break;

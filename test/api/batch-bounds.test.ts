@@ -5,8 +5,8 @@ import type { BatchAnswer } from '../../src/api/endpoints/endpoint.ts';
 import {
   BatchRun,
   LARGE_BATCH_BYTES,
-  MAX_BATCH_AWAITED,
   MAX_BATCH_BYTES,
+  MAX_BATCH_CONCURRENCY,
   MAX_BATCH_MS,
 } from '../../src/api/endpoints/extensions/batch-run.ts';
 import { Admission } from '../../src/api/load/admission.ts';
@@ -33,7 +33,7 @@ function runOf(
   const facts = { mostWaiting: 0, asked: 0 };
   const admission = new Admission(apiSettings({ maxUnsentBytes }));
   const { held } = admission;
-  const others = {
+  const batchReads = {
     held,
     isRemote: () => isAwaited,
     answer: ({ target }: { target: string }) => {
@@ -55,7 +55,7 @@ function runOf(
     ...{ accept: JSON_TYPE, body: undefined, version: undefined },
   }));
   const view = undefined as unknown as LedgerView;
-  const call = { view, client, others, format: format as 'json' | 'bcs' };
+  const call = { view, client, batchReads, format: format as 'json' | 'bcs' };
   return { run: new BatchRun(reads, call, clock), client, facts, held, admission };
 }
 
@@ -92,9 +92,9 @@ describe('the bounds of a batch', () => {
 
   it.each([
     [false, 1, 0],
-    [true, MAX_BATCH_AWAITED - 1, MAX_BATCH_AWAITED - 1],
-    [true, MAX_BATCH_AWAITED, MAX_BATCH_AWAITED],
-    [true, MAX_BATCH_AWAITED + 1, MAX_BATCH_AWAITED],
+    [true, MAX_BATCH_CONCURRENCY - 1, MAX_BATCH_CONCURRENCY - 1],
+    [true, MAX_BATCH_CONCURRENCY, MAX_BATCH_CONCURRENCY],
+    [true, MAX_BATCH_CONCURRENCY + 1, MAX_BATCH_CONCURRENCY],
   ])('awaited: %s, of %i reads %i wait at once', async (isAwaited, count, most) => {
     const { run, facts } = runOf(new Array<string>(count).fill('1'), { isAwaited });
     expect(await run.run()).toHaveLength(count);
@@ -145,6 +145,6 @@ describe('the bounds of a batch', () => {
     const answers = run.run();
     client.req.socket.destroy();
     expect(await answers).toEqual([]);
-    expect(facts.asked).toBe(MAX_BATCH_AWAITED);
+    expect(facts.asked).toBe(MAX_BATCH_CONCURRENCY);
   });
 });

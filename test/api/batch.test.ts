@@ -13,7 +13,7 @@ import { MAX_BATCH_BODY_BYTES } from '../../src/api/endpoints/extensions/batch.t
 import { buildApi } from '../../src/api/http/server.ts';
 import {
   Admission,
-  LASTING_OVERLOAD_MS,
+  OVERLOAD_ONSET_MS,
   overloadError,
   WORK_KINDS,
 } from '../../src/api/load/admission.ts';
@@ -413,7 +413,7 @@ it('in overload refuses reads of a batch, each as what it is', async () => {
   const log = new LogLines();
   const app = new TestApi(buildApi(openLedger(writer.reader), settings, log, { admission }));
   await app.request('/v1');
-  while (nowMs < LASTING_OVERLOAD_MS + 10) {
+  while (nowMs < OVERLOAD_ONSET_MS + 10) {
     for (let index = 0; index < 110; index += 1) admission.admits('read', from('10.0.0.1'));
     await nextTurn();
   }

@@ -3,7 +3,7 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import {
   Admission,
-  LASTING_OVERLOAD_MS,
+  OVERLOAD_ONSET_MS,
   type OverloadSettings,
   type WorkKind,
 } from '../../src/api/load/admission.ts';
@@ -48,7 +48,7 @@ export class Process {
 
   /** Runs turns above the bound until the overload is lasting. */
   async overload(kind: WorkKind): Promise<void> {
-    const endMs = this.nowMs + LASTING_OVERLOAD_MS;
+    const endMs = this.nowMs + OVERLOAD_ONSET_MS;
     while (this.nowMs < endMs) await this.turn(kind, MAX_MS, 1);
   }
 }

@@ -5,9 +5,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { brotliDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
-  CALM_MS,
-  LASTING_OVERLOAD_MS,
   MAX_WAITING_READS,
+  OVERLOAD_END_MS,
+  OVERLOAD_ONSET_MS,
   overloadError,
   WORK_KINDS,
 } from '../../src/api/load/admission.ts';
@@ -46,7 +46,7 @@ describe('admission', () => {
       [MAX_WAITING_READS + 1, false],
     ] as const) {
       one.waitingReads = waiting;
-      expect(one.ask('read', LASTING_OVERLOAD_MS - 1)).toBe(true);
+      expect(one.ask('read', OVERLOAD_ONSET_MS - 1)).toBe(true);
       expect(one.ask('read', 1)).toBe(true);
       expect(one.ask('read', 0)).toBe(isAdmitted);
     }
@@ -56,7 +56,7 @@ describe('admission', () => {
 
   it('begins to refuse when turns have gone over for so long, not before', async () => {
     const one = new Process();
-    for (let passedMs = 0; passedMs + MAX_MS < LASTING_OVERLOAD_MS; passedMs += MAX_MS) {
+    for (let passedMs = 0; passedMs + MAX_MS < OVERLOAD_ONSET_MS; passedMs += MAX_MS) {
       expect(await one.turn('read', MAX_MS, 1)).toBe(MAX_MS);
     }
     // The overload began with the first of these turns, and becomes lasting within this one.
@@ -77,9 +77,9 @@ describe('admission', () => {
   });
 
   it.each([
-    [CALM_MS - 1, ONE_CLIENT],
-    [CALM_MS, 4 * MAX_MS],
-    [CALM_MS + 1, 4 * MAX_MS],
+    [OVERLOAD_END_MS - 1, ONE_CLIENT],
+    [OVERLOAD_END_MS, 4 * MAX_MS],
+    [OVERLOAD_END_MS + 1, 4 * MAX_MS],
   ])('after %i ms of calm takes %i requests again', async (calmMs, admitted) => {
     const idle = new Process();
     await idle.overload('read');
@@ -94,7 +94,7 @@ describe('admission', () => {
 
   it('sees an overload that comes in every other turn', async () => {
     const one = new Process();
-    for (let passedMs = 0; passedMs < LASTING_OVERLOAD_MS; passedMs += MAX_MS) {
+    for (let passedMs = 0; passedMs < OVERLOAD_ONSET_MS; passedMs += MAX_MS) {
       await one.turn('read', MAX_MS, 1);
       await one.turn('read', 1, 1);
     }
@@ -152,7 +152,7 @@ describe('an overloaded interface', () => {
     }
     const startedMs = performance.now();
     const isDone = () =>
-      performance.now() - startedMs > (untilRefused ? 20_000 : LASTING_OVERLOAD_MS * 2) ||
+      performance.now() - startedMs > (untilRefused ? 20_000 : OVERLOAD_ONSET_MS * 2) ||
       (untilRefused && text.includes('HTTP/1.1 503 '));
     while (!isDone()) await delay(50);
     isOver = true;

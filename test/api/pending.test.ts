@@ -206,7 +206,7 @@ describe('a transaction that the upstream has', () => {
         const found = await waiting.find({
           hash: Buffer.from(next.hash.slice(2), 'hex'),
           headers: {},
-          own: async (view) => {
+          findCommitted: async (view) => {
             try {
               return await view.history.transactionByHash(
                 Buffer.from(next.hash.slice(2), 'hex'),
@@ -216,7 +216,7 @@ describe('a transaction that the upstream has', () => {
               return undefined;
             }
           },
-          waits: true,
+          canWait: true,
         });
         done += 1;
         return found!;

@@ -34,15 +34,15 @@ test.each([
     const listener = new Listener(response, 0n, tally);
     // From now on the connection accepts nothing.
     response.socket!.cork();
-    listener.take(batchOf(0n, MAX_UNREAD_BYTES * 2), MAX_UNREAD_BYTES);
-    expect(listener.isOver).toBe(false);
+    listener.sendNew(batchOf(0n, MAX_UNREAD_BYTES * 2), MAX_UNREAD_BYTES);
+    expect(listener.hasEnded).toBe(false);
     response.socket!.uncork();
     response.socket!.cork();
     const unread = listener.unreadBytes;
     expect(unread).toBe(0);
-    listener.take(batchOf(1n, 1_000), MAX_UNREAD_BYTES);
-    listener.take(batchOf(2n, MAX_UNREAD_BYTES - 1_000 + more), MAX_UNREAD_BYTES);
-    expect(listener.isOver).toBe(!isHeld);
+    listener.sendNew(batchOf(1n, 1_000), MAX_UNREAD_BYTES);
+    listener.sendNew(batchOf(2n, MAX_UNREAD_BYTES - 1_000 + more), MAX_UNREAD_BYTES);
+    expect(listener.hasEnded).toBe(!isHeld);
     expect(tally.sent).toBe(isHeld ? 3 : 2);
     expect(tally.ended.slow).toBe(isHeld ? 0 : 1);
     response.socket!.uncork();

@@ -6,10 +6,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { bulkChunks } from '../../bench/bulk-ledger/bulk-ledger.ts';
 import { buildApi } from '../../src/api/http/server.ts';
 import {
+  changedKeys,
   eventsKey,
   HEADS_KEY,
-  MAX_TOUCHED_VERSIONS,
-  touchedKeys,
+  MAX_SCANNED_VERSIONS,
   typeKey,
 } from '../../src/api/push/sources.ts';
 import { TimeShare } from '../../src/api/push/time-share.ts';
@@ -214,19 +214,19 @@ test('what versions touch is all that they emitted', async () => {
     const keys = emitted.map((event) =>
       event.kind === 'stream' ? eventsKey(event) : typeKey(event.typeTag),
     );
-    expect(await touchedKeys(view, above, new TimeShare())).toEqual(new Set([HEADS_KEY, ...keys]));
+    expect(await changedKeys(view, above, new TimeShare())).toEqual(new Set([HEADS_KEY, ...keys]));
   }
-  expect(await touchedKeys(view, head, new TimeShare())).toEqual(new Set([HEADS_KEY]));
+  expect(await changedKeys(view, head, new TimeShare())).toEqual(new Set([HEADS_KEY]));
 });
 
 test('so many versions and module events are looked at, and no more', async () => {
   const { store, append } = await openSample();
-  const most = Number(MAX_TOUCHED_VERSIONS);
+  const most = Number(MAX_SCANNED_VERSIONS);
   await append(...Array.from({ length: most + 1 }, () => []));
   const ledger = openLedger(store);
   const touched = async (versions: number) => {
     const view = await ledger.view();
-    return await touchedKeys(view, view.state.version - BigInt(versions), new TimeShare());
+    return await changedKeys(view, view.state.version - BigInt(versions), new TimeShare());
   };
   expect(await touched(most - 1)).toEqual(new Set([HEADS_KEY]));
   expect(await touched(most)).toEqual(new Set([HEADS_KEY]));
@@ -253,7 +253,7 @@ test('nothing is said of versions that are pruned', async () => {
   const pruned = await openLedger(store).view();
   expect(pruned.state.oldestVersion).toBe(version - 1n);
   for (const one of [view, pruned]) {
-    expect(await touchedKeys(one, version - 3n, new TimeShare())).toBeUndefined();
-    expect(await touchedKeys(one, version - 2n, new TimeShare())).toEqual(new Set([HEADS_KEY]));
+    expect(await changedKeys(one, version - 3n, new TimeShare())).toBeUndefined();
+    expect(await changedKeys(one, version - 2n, new TimeShare())).toEqual(new Set([HEADS_KEY]));
   }
 });

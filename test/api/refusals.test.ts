@@ -4,7 +4,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiCaches } from '../../src/api/http/caches.ts';
-import { MAX_REFUSED_AT_ONCE, Responder } from '../../src/api/http/responder.ts';
+import { MAX_IMMEDIATE_REFUSALS, Responder } from '../../src/api/http/responder.ts';
 import { Admission, overloadError } from '../../src/api/load/admission.ts';
 import { BOUNDS, nextTurn } from './loaded-process.ts';
 import { apiSettings } from './settings.ts';
@@ -58,10 +58,10 @@ const sentCount = () => responses.filter(({ headersSent }) => headersSent).lengt
 
 describe('refusals of one turn', () => {
   it.each([
-    [MAX_REFUSED_AT_ONCE - 1, MAX_REFUSED_AT_ONCE - 1],
-    [MAX_REFUSED_AT_ONCE, MAX_REFUSED_AT_ONCE],
-    [MAX_REFUSED_AT_ONCE + 1, MAX_REFUSED_AT_ONCE],
-    [MAX_REFUSED_AT_ONCE * 2, MAX_REFUSED_AT_ONCE],
+    [MAX_IMMEDIATE_REFUSALS - 1, MAX_IMMEDIATE_REFUSALS - 1],
+    [MAX_IMMEDIATE_REFUSALS, MAX_IMMEDIATE_REFUSALS],
+    [MAX_IMMEDIATE_REFUSALS + 1, MAX_IMMEDIATE_REFUSALS],
+    [MAX_IMMEDIATE_REFUSALS * 2, MAX_IMMEDIATE_REFUSALS],
   ])('%i of them: %i go out at once, the others when the turn ends', async (count, atOnce) => {
     const sockets = await received(count, 1);
     refuseAll();
@@ -73,7 +73,7 @@ describe('refusals of one turn', () => {
   });
 
   it('those behind another answer of their connection do not wait in memory of ours, and all come in order', async () => {
-    const count = MAX_REFUSED_AT_ONCE + 40;
+    const count = MAX_IMMEDIATE_REFUSALS + 40;
     const [socket] = await received(1, count);
     refuseAll();
     expect(sentCount()).toBe(count);
@@ -82,7 +82,7 @@ describe('refusals of one turn', () => {
   });
 
   it('of a client that has left are not written', async () => {
-    const sockets = await received(MAX_REFUSED_AT_ONCE + 1, 1);
+    const sockets = await received(MAX_IMMEDIATE_REFUSALS + 1, 1);
     refuseAll();
     const last = responses.at(-1)!;
     last.req.socket.destroy();

@@ -7,11 +7,11 @@ import { createServer, type Server, ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
+  type CompleteResponse,
   headerLines,
   MAX_JOINED_BODY_BYTES,
   MAX_WAITING_ANSWERS,
   ResponseWriter,
-  type WholeResponse,
 } from '../../src/api/http/response-writing.ts';
 import { withoutLedger } from './error-answers.ts';
 
@@ -19,15 +19,15 @@ const KEEP_ALIVE_MS = 7_999;
 const LEDGER = ['x-node-chain-id', '42', 'x-node-ledger-version', '18446744073709551615'];
 const BLOCK = { list: LEDGER, lines: headerLines(LEDGER) };
 
-type Body = WholeResponse['body'];
+type Body = CompleteResponse['body'];
 
-function whole(body: Body, status = 200, hasUntrustedValues = false): WholeResponse {
+function whole(body: Body, status = 200, hasUntrustedValues = false): CompleteResponse {
   const headers = ['vary', 'Origin', 'content-type', 'application/json'];
   return { status, block: BLOCK, headers, hasUntrustedValues, body };
 }
 
 const writer = new ResponseWriter(KEEP_ALIVE_MS, () => undefined);
-let next: WholeResponse;
+let next: CompleteResponse;
 let isPublic: boolean;
 let server: Server;
 
@@ -69,7 +69,7 @@ async function exchange(text: string): Promise<{ bytes: string; isClosed: boolea
 const masked = (bytes: string) => bytes.replace(/Date: [^\r]+/g, 'Date: …');
 
 /** The same response written both ways. */
-async function bothWays(response: WholeResponse, request: string) {
+async function bothWays(response: CompleteResponse, request: string) {
   next = response;
   isPublic = false;
   const joined = await exchange(request);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { LASTING_OVERLOAD_MS } from '../../src/api/load/admission.ts';
+import { OVERLOAD_ONSET_MS } from '../../src/api/load/admission.ts';
 import type { ApiSettings } from '../../src/api/settings.ts';
 import { LARGE_RUN_BYTES, LARGE_RUNS, MAX_LARGE_RUNS } from '../../src/vm/machine/large-runs.ts';
 import { longRunCount } from '../../src/vm/machine/run.ts';
@@ -131,7 +131,7 @@ describe('runs of more than one turn', () => {
     const process = new Process();
     const { admission } = process;
     const run = admission.pending(from('10.0.0.1'), 'run');
-    const endMs = process.nowMs + LASTING_OVERLOAD_MS;
+    const endMs = process.nowMs + OVERLOAD_ONSET_MS;
     while (process.nowMs < endMs) {
       run.check();
       process.nowMs += MAX_MS;

@@ -3,7 +3,7 @@
  */
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { MAX_BATCH_AWAITED } from '../../src/api/endpoints/extensions/batch-run.ts';
+import { MAX_BATCH_CONCURRENCY } from '../../src/api/endpoints/extensions/batch-run.ts';
 import { buildApi } from '../../src/api/http/server.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { TestApi } from '../api/client.ts';
@@ -55,7 +55,9 @@ it('waits for many reads of a store at once', async () => {
   const store = new AnsweringLater(await sampleStore(50));
   const log = new LogLines();
   const app = new TestApi(buildApi(openLedger(store), apiSettings(NO_LOAD_BOUNDS), log));
-  const paths = Array.from({ length: 4 * MAX_BATCH_AWAITED }, (_, index) => balanceOf(index + 100));
+  const paths = Array.from({ length: 4 * MAX_BATCH_CONCURRENCY }, (_, index) =>
+    balanceOf(index + 100),
+  );
   await batch(app, paths.slice(0, 1));
   const before = { roundTrips: store.roundTrips, reads: store.reads.length };
   const answers = await batch(app, paths);

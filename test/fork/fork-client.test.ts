@@ -19,7 +19,7 @@ async function clientOf(limits: Partial<typeof FORK_LIMITS>) {
 }
 
 const askAll = (client: ForkClient, count: number) =>
-  Promise.allSettled(Array.from({ length: count }, () => client.ask({ path: '/x' })));
+  Promise.allSettled(Array.from({ length: count }, () => client.request({ path: '/x' })));
 
 describe('a client of an upstream', () => {
   it.each([
@@ -56,7 +56,7 @@ describe('a client of an upstream', () => {
     [101, undefined],
   ])('takes an answer of 100 bytes under a bound of %i: %s', async (maxAnswerBytes, reason) => {
     const { client } = await clientOf({ maxAnswerBytes });
-    const failure = await client.ask({ path: '/x' }).then(
+    const failure = await client.request({ path: '/x' }).then(
       () => undefined,
       (error: { reason: string }) => error.reason,
     );
@@ -75,7 +75,9 @@ describe('a client of an upstream', () => {
   it('does not wait for ever, nor for a turn that comes too late', async () => {
     const { node, client } = await clientOf({ requestTimeoutMs: 100 });
     node.interfere = () => () => undefined;
-    await expect(client.ask({ path: '/x' })).rejects.toMatchObject({ reason: 'upstream_timeout' });
+    await expect(client.request({ path: '/x' })).rejects.toMatchObject({
+      reason: 'upstream_timeout',
+    });
     const slow = await clientOf({ requestsPerSecond: 1, questionTimeoutMs: 500 });
     const outcomes = await askAll(slow.client, 4);
     const failures = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
@@ -103,7 +105,7 @@ describe('a client of an upstream', () => {
     const body = JSON.stringify({ message: 'no', error_code: code });
     const refusal = answer(404, { 'content-type': 'application/json' }, body);
     node.interfere = () => refusal;
-    const failure = await client.ask({ path: '/x' }).then(
+    const failure = await client.request({ path: '/x' }).then(
       () => undefined,
       (error: { reason: string }) => error.reason,
     );

@@ -4,7 +4,7 @@ import { ADDRESS_ONE } from '../../src/move/types/address.ts';
 import { parseTypeTag } from '../../src/move/types/type-parser.ts';
 import { TypeTag } from '../../src/move/types/type-tag.ts';
 import {
-  MAX_REMEMBERED_NAME_LENGTH,
+  MAX_CACHED_NAME_LENGTH,
   ModuleCache,
   ModuleView,
   TypeCache,
@@ -13,9 +13,9 @@ import type { PruningGuard } from '../../src/state/pruning-guard.ts';
 import { moduleLookup } from '../move/values/layout-modules.ts';
 
 it.each([
-  [MAX_REMEMBERED_NAME_LENGTH - 1, 1],
-  [MAX_REMEMBERED_NAME_LENGTH, 1],
-  [MAX_REMEMBERED_NAME_LENGTH + 1, 2],
+  [MAX_CACHED_NAME_LENGTH - 1, 1],
+  [MAX_CACHED_NAME_LENGTH, 1],
+  [MAX_CACHED_NAME_LENGTH + 1, 2],
 ])('a name of %i characters, asked for twice, is read %i times', (length, reads) => {
   let count = 0;
   const state = () => {

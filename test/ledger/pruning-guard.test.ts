@@ -175,9 +175,9 @@ describe('a view that was taken before a pruning', () => {
 describe('a view that reads from a server which may lack what the one before had', () => {
   const current = { behindVersions: 0n, behindMs: 0, moves: 1, standbyWaitMs: 0 };
   test.each([
-    [{ unconfirmedMs: Infinity, doubtfulMoveMs: 29_000 }, 'store_behind'],
-    [{ unconfirmedMs: Infinity, doubtfulMoveMs: 31_000 }, undefined],
-    [{ unconfirmedMs: TRUSTED_MS - 1, doubtfulMoveMs: 0 }, undefined],
+    [{ unconfirmedMs: Infinity, doubtfulMoveAgeMs: 29_000 }, 'store_behind'],
+    [{ unconfirmedMs: Infinity, doubtfulMoveAgeMs: 31_000 }, undefined],
+    [{ unconfirmedMs: TRUSTED_MS - 1, doubtfulMoveAgeMs: 0 }, undefined],
   ])('%o: what is missing is %s', async (server, code) => {
     const { reader, store } = await ledger();
     Object.assign(store, { server: { ...current, ...server } });

@@ -7,7 +7,7 @@ const headAt = (version: bigint): Head => ({ version, oldestVersion: 0n }) as He
 
 function looked(lag: ReplicaLag, version: bigint, agoMs: number, isStandby = false): void {
   const askedMs = performance.now() - agoMs;
-  lag.note({ askedMs, isStandby, isReadOnly: false, head: headAt(version) });
+  lag.record({ sentAtMs: askedMs, isStandby, isReadOnly: false, head: headAt(version) });
 }
 
 test('a head that is behind now was the newest when the primary had no newer one', () => {

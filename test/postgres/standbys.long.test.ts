@@ -119,7 +119,7 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}reading from standbys`, () =>
     expect(killed.failures).toEqual([]);
     expect(killed.seen).toEqual(killed.seen.toSorted((a, b) => Number(a - b)));
     // The primary could confirm that the next server is up to date.
-    expect(reader.server).toMatchObject({ moves: 1, doubtfulMoveMs: Infinity });
+    expect(reader.server).toMatchObject({ moves: 1, doubtfulMoveAgeMs: Infinity });
     await cluster.rejoin(server);
 
     const [next] = cluster.standbys.filter(({ port }) => port !== server.port);

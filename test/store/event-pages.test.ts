@@ -47,7 +47,7 @@ async function fill(
 
 const shown = ({ events, pruned }: EventPage): string =>
   events.map(({ sequenceNumber }) => sequenceNumber).join(',') +
-  (pruned === undefined ? '' : ` pruned ${pruned.wanted}..${pruned.firstRetained}`);
+  (pruned === undefined ? '' : ` pruned ${pruned.start}..${pruned.firstRetained}`);
 
 describe.each(ENGINES)('%s', (_name, open) => {
   test('with and without start', async () => {

@@ -8,8 +8,8 @@ import type { Table } from '../../src/store/sqlite/stored-value.ts';
 import { encodeRecord, placeOf, VersionRecord } from '../../src/store/sqlite/version-record.ts';
 import {
   lastKeyOf,
-  MAX_WALKED_BYTES,
-  MAX_WALKED_RECORDS,
+  MAX_SCANNED_BYTES,
+  MAX_SCANNED_RECORDS,
   RecordReader,
 } from '../../src/store/sqlite/version-records.ts';
 import { temporaryDirectory } from './engines.ts';
@@ -58,10 +58,10 @@ function readsOf(versions: number, value: Buffer): number {
 
 test('up to a number of records, each is read once', () => {
   const value = Buffer.of(2);
-  for (const versions of [MAX_WALKED_RECORDS - 1, MAX_WALKED_RECORDS]) {
+  for (const versions of [MAX_SCANNED_RECORDS - 1, MAX_SCANNED_RECORDS]) {
     expect(readsOf(versions, value)).toBe(versions);
   }
-  expect(readsOf(MAX_WALKED_RECORDS + 1, value)).toBeGreaterThan(MAX_WALKED_RECORDS + 1);
+  expect(readsOf(MAX_SCANNED_RECORDS + 1, value)).toBeGreaterThan(MAX_SCANNED_RECORDS + 1);
 });
 
 test.each([
@@ -73,8 +73,8 @@ test.each([
   const bytesWith = (bytes: number) =>
     new VersionRecord(recordOf(valueWith(bytes), 0), 0).maxMemoryBytes;
   // The longest value with which all records fit.
-  let fitting = MAX_WALKED_BYTES / versions;
-  while (bytesWith(fitting) > MAX_WALKED_BYTES / versions) fitting -= 1;
+  let fitting = MAX_SCANNED_BYTES / versions;
+  while (bytesWith(fitting) > MAX_SCANNED_BYTES / versions) fitting -= 1;
   expect(bytesWith(fitting)).toBeGreaterThan(fitting);
   for (const bytes of [fitting - 1, fitting]) {
     expect(readsOf(versions, valueWith(bytes))).toBe(versions);

@@ -62,15 +62,18 @@ export const accountEndpoint = defineRead({
     json: AccountSchema,
     bcs: 'The stored bytes of 0x1::account::Account, or those of the default account.',
   },
-  answer({ parameters: { address, ledger_version: asked }, view, format }) {
-    const version = view.resolveVersion(asked, address);
+  answer({ parameters: { address, ledger_version: requestedVersion }, view, format }) {
+    const version = view.resolveVersion(requestedVersion, address);
     return andThen(view.accounts.account(address, version), (account) => {
       const json = (): string =>
         JSON.stringify({
           sequence_number: String(account.sequenceNumber),
           authentication_key: formatHex(account.authenticationKey),
         });
-      return { body: format === 'json' ? json() : account.bytes, isImmutable: asked !== undefined };
+      return {
+        body: format === 'json' ? json() : account.bytes,
+        isImmutable: requestedVersion !== undefined,
+      };
     });
   },
 });
@@ -94,13 +97,17 @@ export const resourceEndpoint = defineRead({
     json: ResourceSchema,
     bcs: 'The stored bytes of the resource as they are, without a length.',
   },
-  answer({ parameters: { address, resource_type: tag, ledger_version: asked }, view, format }) {
+  answer({
+    parameters: { address, resource_type: tag, ledger_version: requestedVersion },
+    view,
+    format,
+  }) {
     requireShallow('resource_type', tag);
-    const version = view.resolveVersion(asked, address);
+    const version = view.resolveVersion(requestedVersion, address);
     return andThen(view.accounts.resource(address, tag, version), (resource) =>
       andThen<Answer['body'], Answer>(
         format === 'json' ? resource.json() : resource.bytes,
-        (body) => ({ body, isImmutable: asked !== undefined }),
+        (body) => ({ body, isImmutable: requestedVersion !== undefined }),
       ),
     );
   },
@@ -162,11 +169,11 @@ export const moduleEndpoint = defineRead({
     bcs: 'The stored bytes of the module as they are, without a length.',
   },
   answer({ parameters, view, format, bodies }) {
-    const { address, module_name: name, ledger_version: asked } = parameters;
-    const version = view.resolveVersion(asked, address);
+    const { address, module_name: name, ledger_version: requestedVersion } = parameters;
+    const version = view.resolveVersion(requestedVersion, address);
     return andThen(view.module(address, name, version), (module) => {
       const found = bodyOf(module, `${address}::${name}`, format, bodies);
-      return asked === undefined
+      return requestedVersion === undefined
         ? found
         : andThen(found, (answer) => ({ ...answer, isImmutable: true }));
     });
@@ -228,15 +235,15 @@ function listingEndpoint({ items, list, ...facts }: ListingEndpoint): AnyEndpoin
     },
     hasCursor: true,
     answer({ parameters, view, format, settings, pace }) {
-      const { address, start, ledger_version: asked } = parameters;
-      const version = view.resolveVersion(asked, address);
+      const { address, start, ledger_version: requestedVersion } = parameters;
+      const version = view.resolveVersion(requestedVersion, address);
       const maximum = settings.maxAccountPageSize;
       const limit = pageSize(parameters.limit, maximum, maximum);
       return andThen(list(view.accounts, { address, version, start, limit, pace }), (page) =>
         andThen<Answer['body'], Answer>(format === 'json' ? page.json() : page.bcs(), (body) => ({
           body,
           cursor: page.cursor,
-          isImmutable: asked !== undefined,
+          isImmutable: requestedVersion !== undefined,
         })),
       );
     },

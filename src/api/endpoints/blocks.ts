@@ -16,13 +16,13 @@ interface BlockEndpoint extends Pick<Endpoint, 'operationId' | 'summary' | 'desc
 }
 
 function blockEndpoint({
-  operation: named,
+  operation: lookupName,
   parameter,
   find,
   ...facts
 }: BlockEndpoint): AnyEndpoint {
   const [name, description] = parameter;
-  const operation = `${named} with transactions`;
+  const operation = `${lookupName} with transactions`;
   return defineRead({
     ...facts,
     tag: 'Blocks',

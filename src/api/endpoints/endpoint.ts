@@ -64,7 +64,7 @@ export interface Call<P extends Parameters, B> {
   readonly client: ServerResponse;
   /** The budget of this answer; its work ends when the client leaves. */
   readonly pace: YieldBudget;
-  readonly others: BatchReads;
+  readonly batchReads: BatchReads;
 }
 
 /** The part of a call that all reads of a batch share. */
@@ -136,7 +136,7 @@ export interface Endpoint<
   /** Whether a batch refuses it: it is not a plain read, or it depends on the process or the clock. */
   readonly isNeverBatched?: boolean;
   /** Whether the upstream answers instead of this node, if there is one. */
-  readonly isPassedOn?: boolean;
+  readonly isForwarded?: boolean;
   /** Its name in the refusal of JSON; only for an endpoint without a JSON form. */
   readonly operation?: string;
   /** Schema of the JSON response, and description of the BCS form; an absent form is never sent. */

@@ -63,7 +63,7 @@ function submissionBody<T>(
 }
 
 const NO_CHAIN = 'executes no transactions';
-const NOTHING = Buffer.alloc(0);
+const NO_BYTES = Buffer.alloc(0);
 const MAX_BATCH = 10;
 
 interface BatchFailure {
@@ -123,9 +123,9 @@ function parseOne(body: Buffer): Submission {
 }
 
 /** @throws ApiError 403 `api_disabled` */
-export function refuse(operation: string, lack: string): never {
+export function refuse(operation: string, reason: string): never {
   throw disabled(
-    `${operation} is disabled on this endpoint: this node ${lack}; ` +
+    `${operation} is disabled on this endpoint: this node ${reason}; ` +
       'with --upstream URL it passes such requests on to a node that can',
   );
 }
@@ -133,7 +133,7 @@ export function refuse(operation: string, lack: string): never {
 const REQUEST = 'SubmitTransactionRequest';
 const NOT_SIGNED = `Failed to parse transaction when building SignedTransaction from ${REQUEST}`;
 
-const PASSED_ON =
+const FORWARDING =
   ' A local network takes it. Another node passes the request on to its upstream, whose answer comes back as it is; ' +
   'without an upstream it answers 403.';
 const SIGNED_TRANSACTION_BCS = 'SignedTransaction.';
@@ -141,10 +141,10 @@ const SIGNED_TRANSACTION_BCS = 'SignedTransaction.';
 export const submitEndpoint = defineSubmission({
   operationId: 'submit_transaction',
   isNeverBatched: true,
-  isPassedOn: true,
+  isForwarded: true,
   tag: 'Transactions',
   summary: 'Submit transaction',
-  description: `Has a signed transaction executed.${PASSED_ON}`,
+  description: `Has a signed transaction executed.${FORWARDING}`,
   path: '/transactions',
   parameters: {},
   body: submissionBody(
@@ -164,21 +164,25 @@ export const submitEndpoint = defineSubmission({
   async answer({ body, view, format, chain }) {
     if (chain === undefined) return refuse('Submit transaction', NO_CHAIN);
     const signed = Buffer.isBuffer(body) ? body : await signedOf(body, view);
-    const taken = await chain.submit(signed);
-    if (format === 'bcs') return { status: 202, body: NOTHING };
+    const accepted = await chain.submit(signed);
+    if (format === 'bcs') return { status: 202, body: NO_BYTES };
     const isAnswerForHash = false;
-    const shown = view.history.renderer.renderPending(taken.signed, taken.hash, isAnswerForHash);
-    return { status: 202, body: await shown };
+    const json = view.history.renderer.renderPending(
+      accepted.signed,
+      accepted.hash,
+      isAnswerForHash,
+    );
+    return { status: 202, body: await json };
   },
 });
 
 export const submitBatchEndpoint = defineSubmission({
   operationId: 'submit_batch_transactions',
   isNeverBatched: true,
-  isPassedOn: true,
+  isForwarded: true,
   tag: 'Transactions',
   summary: 'Submit batch transactions',
-  description: `Has several signed transactions executed.${PASSED_ON}`,
+  description: `Has several signed transactions executed.${FORWARDING}`,
   path: '/transactions/batch',
   parameters: {},
   body: submissionBody(
@@ -220,7 +224,7 @@ export const submitBatchEndpoint = defineSubmission({
 export const simulateEndpoint = defineSubmission({
   operationId: 'simulate_transaction',
   isNeverBatched: true,
-  isPassedOn: true,
+  isForwarded: true,
   tag: 'Transactions',
   summary: 'Simulate transaction',
   description:

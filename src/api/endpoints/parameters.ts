@@ -158,11 +158,11 @@ function parsed<T>(
  * The page size for a requested limit: `normal` without one, never above `maximum` (docs/spec/http.md §5.3, §7.1).
  * @throws ApiError 400 `invalid_input` for 0
  */
-export function pageSize(limit: number | undefined, normal: number, maximum: number): number {
+export function pageSize(limit: number | undefined, defaultSize: number, maximum: number): number {
   if (limit === 0) {
     throw new ApiError(400, 'invalid_input', 'Given limit value (0) must not be zero');
   }
-  return Math.min(limit ?? normal, maximum);
+  return Math.min(limit ?? defaultSize, maximum);
 }
 
 /** The size of a page of events or transactions, or of several pages in one. @throws ApiError as pageSize */

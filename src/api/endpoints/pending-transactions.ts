@@ -26,8 +26,8 @@ export const MAX_WAITING = 100;
 interface PendingQuery {
   readonly hash: Uint8Array;
   readonly headers: IncomingHttpHeaders;
-  own(view: LedgerView): MaybePromise<Buffer | undefined>;
-  readonly waits: boolean;
+  findCommitted(view: LedgerView): MaybePromise<Buffer | undefined>;
+  readonly canWait: boolean;
 }
 
 /** The committed transaction from a newer view, or the pending one as signed. */
@@ -48,35 +48,35 @@ export class PendingTransactions {
   }
 
   /** @returns undefined if the transaction is unknown, or was pruned here @throws ApiError 503 */
-  async find(wanted: PendingQuery): Promise<Found | undefined> {
-    const { hash, headers } = wanted;
+  async find(query: PendingQuery): Promise<Found | undefined> {
+    const { hash, headers } = query;
     const { state } = await this.#ledger.view();
-    let theirs = await this.#source.transactionByHash(hash, state.chainId, headers);
+    let foreign = await this.#source.transactionByHash(hash, state.chainId, headers);
     // The ledger may have received it meanwhile.
-    let { view, item } = await this.#look(wanted);
-    if (item === undefined && theirs !== undefined) {
+    let { view, item } = await this.#lookUp(query);
+    if (item === undefined && foreign !== undefined) {
       // It was pruned here and will not return.
-      if (theirs.version !== undefined && theirs.version <= view.state.version) return undefined;
-      if (wanted.waits) ({ view, item } = await this.#wait(wanted, { view }));
+      if (foreign.version !== undefined && foreign.version <= view.state.version) return undefined;
+      if (query.canWait) ({ view, item } = await this.#wait(query, { view }));
       // A chain may have dropped it meanwhile.
       if (item === undefined && this.#source.changed !== undefined) {
-        theirs = await this.#source.transactionByHash(hash, state.chainId, headers);
+        foreign = await this.#source.transactionByHash(hash, state.chainId, headers);
       }
     }
     if (item !== undefined) return { view, item };
-    return theirs?.signed === undefined ? undefined : { view, signed: theirs.signed };
+    return foreign?.signed === undefined ? undefined : { view, signed: foreign.signed };
   }
 
-  async #wait(wanted: PendingQuery, looked: LookupResult): Promise<LookupResult> {
-    if (this.#waiting >= MAX_WAITING) return looked;
+  async #wait(query: PendingQuery, first: LookupResult): Promise<LookupResult> {
+    if (this.#waiting >= MAX_WAITING) return first;
     this.#waiting += 1;
-    let last = looked;
+    let last = first;
     try {
       const deadlineMs = performance.now() + this.#waitMs;
       while (last.item === undefined && performance.now() < deadlineMs) {
-        const isDropped = await this.#nextChange(wanted);
-        last = await this.#look(wanted, last);
-        if (isDropped) break;
+        const isGone = await this.#nextChange(query);
+        last = await this.#lookUp(query, last);
+        if (isGone) break;
       }
     } finally {
       this.#waiting -= 1;
@@ -91,17 +91,17 @@ export class PendingTransactions {
       await delay(POLL_INTERVAL_MS);
       return false;
     }
-    const over = new AbortController();
-    const limit = delay(this.#waitMs, undefined, over).catch(() => undefined);
+    const timeout = new AbortController();
+    const limit = delay(this.#waitMs, undefined, timeout).catch(() => undefined);
     await Promise.race([changed.call(this.#source), limit]);
-    over.abort();
+    timeout.abort();
     return (await this.#source.transactionByHash(hash, 0, headers)) === undefined;
   }
 
   /** Looks it up in the newest view, unless that view was checked before. */
-  async #look({ own }: PendingQuery, last?: LookupResult): Promise<LookupResult> {
+  async #lookUp({ findCommitted }: PendingQuery, last?: LookupResult): Promise<LookupResult> {
     const view = await this.#ledger.view();
-    return view === last?.view ? last : { view, item: await own(view) };
+    return view === last?.view ? last : { view, item: await findCommitted(view) };
   }
 }
 

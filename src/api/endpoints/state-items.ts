@@ -55,14 +55,14 @@ export const tableItemEndpoint = defineSubmission({
   },
   failures: FAILURES,
   async answer({
-    parameters: { table_handle: handle, ledger_version: asked },
+    parameters: { table_handle: handle, ledger_version: requestedVersion },
     body,
     view,
     format,
   }) {
     verifyTableItemRequest(body);
     const types = itemTypes(body);
-    const version = view.resolveVersion(asked);
+    const version = view.resolveVersion(requestedVersion);
     const item = await view.stateItems.tableItem(handle, types, body.key, version);
     return { body: format === 'json' ? await item.json() : item.bytes };
   },
@@ -84,8 +84,12 @@ export const rawTableItemEndpoint = defineSubmission({
     bcs: 'The stored bytes of the value as they are, without a length.',
   },
   failures: FAILURES,
-  async answer({ parameters: { table_handle: handle, ledger_version: asked }, body, view }) {
-    const version = view.resolveVersion(asked);
+  async answer({
+    parameters: { table_handle: handle, ledger_version: requestedVersion },
+    body,
+    view,
+  }) {
+    const version = view.resolveVersion(requestedVersion);
     return { body: await view.stateItems.rawTableItem(handle, body, version) };
   },
 });
@@ -107,8 +111,8 @@ export const rawStateValueEndpoint = defineSubmission({
     bcs: 'A StateValue: variant, byte vector, and in variant 1 the metadata.',
   },
   failures: FAILURES,
-  async answer({ parameters: { ledger_version: asked }, body, view }) {
-    return { body: await view.stateItems.rawStateValue(body, asked) };
+  async answer({ parameters: { ledger_version: requestedVersion }, body, view }) {
+    return { body: await view.stateItems.rawStateValue(body, requestedVersion) };
   },
 });
 

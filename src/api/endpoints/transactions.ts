@@ -164,19 +164,24 @@ const byHash = {
   failures: [400, 403, 404, 500, 503],
 } as const;
 
-type LookUp = Call<(typeof byHash)['parameters'], undefined>;
+type HashCall = Call<(typeof byHash)['parameters'], undefined>;
 
-/** The transaction with a hash, from this ledger or a pending one. @param waits whether to wait for this ledger */
+/** The transaction with a hash, from this ledger or a pending one. @param canWait whether to wait for this ledger */
 function lookUp(
-  { parameters: { txn_hash: hash }, view, format, headers, pending, pace }: LookUp,
-  waits: boolean,
+  { parameters: { txn_hash: hash }, view, format, headers, pending, pace }: HashCall,
+  canWait: boolean,
 ): MaybePromise<Answer> {
   return settle(
     () => view.history.transactionByHash(hash, BY_HASH),
     (found) => transactionAnswer(found, view, format, pace),
     async (failure) => {
       if (pending === undefined || !isNotFound(failure)) throw failure;
-      const found = await pending.find({ hash, headers, own: ownedBy(hash), waits });
+      const found = await pending.find({
+        hash,
+        headers,
+        findCommitted: findCommitted(hash),
+        canWait,
+      });
       if (found === undefined) throw failure;
       const { state } = found.view;
       if (found.item !== undefined) {
@@ -189,7 +194,7 @@ function lookUp(
   );
 }
 
-function ownedBy(hash: Buffer): (view: LedgerView) => MaybePromise<Buffer | undefined> {
+function findCommitted(hash: Buffer): (view: LedgerView) => MaybePromise<Buffer | undefined> {
   return (view) =>
     settle<Buffer, Buffer | undefined>(
       () => view.history.transactionByHash(hash, BY_HASH),
@@ -252,8 +257,8 @@ export const accountTransactionsEndpoint = defineRead({
     bcs: 'A vector of TransactionOnChainData.',
   },
   failures: [400, 403, 410, 500, 503],
-  answer({ parameters: { address, start, limit: asked }, view, format, settings, pace }) {
-    const limit = listSize(asked, settings);
+  answer({ parameters: { address, start, limit: requestedLimit }, view, format, settings, pace }) {
+    const limit = listSize(requestedLimit, settings);
     const request = { address, start, limit };
     const items = view.history.accountTransactions(request, ACCOUNT_TRANSACTIONS, pace);
     return andThen(items, (found) => {
@@ -291,9 +296,9 @@ export const transactionSummariesEndpoint = defineRead({
   },
   failures: [400, 403, 500, 503],
   answer({ parameters, view, settings, format }) {
-    const { address, limit: asked, start_version: from, end_version: to } = parameters;
+    const { address, limit: requestedLimit, start_version: from, end_version: to } = parameters;
     const maximum = settings.maxPageSize;
-    const limit = Math.min(asked ?? maximum, maximum);
+    const limit = Math.min(requestedLimit ?? maximum, maximum);
     const request = { address, from, to, limit };
     const summaries = view.history.transactionSummaries(request, SUMMARIES);
     return andThen(summaries, (found) => ({

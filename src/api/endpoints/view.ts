@@ -38,12 +38,12 @@ export const viewEndpoint = defineSubmission({
     bcs: 'The number of values as ULEB128, then the BCS of each.',
   },
   failures: [400, 403, 404, 410, 413, 415, 500, 503],
-  answer({ parameters: { ledger_version: asked }, body, view, format, pace }) {
-    return andThen(view.callView(body, view.resolveVersion(asked), pace), (values) =>
-      andThen(format === 'json' ? values.json() : values.bcs(), (shown) => {
+  answer({ parameters: { ledger_version: requestedVersion }, body, view, format, pace }) {
+    return andThen(view.callView(body, view.resolveVersion(requestedVersion), pace), (values) =>
+      andThen(format === 'json' ? values.json() : values.bcs(), (body) => {
         const gasUsed = values.gasUsed === undefined ? undefined : String(values.gasUsed);
-        if (typeof shown === 'string') return { body: shown, gasUsed };
-        return andThen(joinedAnswer(shown, pace, false), (answer) => ({ ...answer, gasUsed }));
+        if (typeof body === 'string') return { body, gasUsed };
+        return andThen(joinedAnswer(body, pace, false), (answer) => ({ ...answer, gasUsed }));
       }),
     );
   },

@@ -17,7 +17,7 @@ import { overloadError } from '../load/admission.ts';
 import { CONTENT_TYPES, chooseFormat } from '../negotiation.ts';
 import { Query } from '../request-target.ts';
 import { ENDPOINTS_BY_ID, targetAt } from './endpoint-list.ts';
-import { type ApiContext, cachedOrMade, shownFailure } from './request-handler.ts';
+import { type ApiContext, cachedOrComputed, reportFailure } from './request-handler.ts';
 import type { RouteTable } from './routes.ts';
 
 const NO_BODY = Buffer.alloc(0);
@@ -29,10 +29,10 @@ export class RoutedReads implements BatchReads {
   readonly #match: RouteTable['match'];
   readonly #context: ApiContext;
 
-  constructor(match: RouteTable['match'], context: Omit<ApiContext, 'others'>) {
+  constructor(match: RouteTable['match'], context: Omit<ApiContext, 'batchReads'>) {
     this.#match = match;
     // Pending transactions of an upstream are not part of the view.
-    this.#context = { ...context, pending: undefined, others: this };
+    this.#context = { ...context, pending: undefined, batchReads: this };
   }
 
   answer(read: BatchRead, call: ReadCall): MaybePromise<BatchAnswer> {
@@ -41,7 +41,7 @@ export class RoutedReads implements BatchReads {
       (answer) => answer,
       (failure) => {
         const facts = { method: methodOf(read), url: read.target };
-        const error = shownFailure(failure, facts, this.#context);
+        const error = reportFailure(failure, facts, this.#context);
         const { status } = error;
         return { status, contentType: errorContentType(error), body: errorBody(error) };
       },
@@ -67,15 +67,15 @@ export class RoutedReads implements BatchReads {
     // A slice of the request's text, so a cached slice would retain the whole request.
     const target = copiedText(read.target);
     const method = methodOf(read);
-    const { route, path, query: asked } = this.#match(method, target);
+    const { route, path, query: targetQuery } = this.#match(method, target);
     if (route.refusal !== undefined) throw route.refusal;
     const endpoint = ENDPOINTS_BY_ID.get(route.operationId);
     if (endpoint === undefined || endpoint.isNeverBatched === true) {
       throw new ApiError(400, 'invalid_input', 'This operation cannot be part of a batch');
     }
     const { version } = read;
-    const url = version === undefined ? target : targetAt(version, endpoint, target, asked);
-    const query = url === target ? asked : new Query(url.slice(url.indexOf('?') + 1));
+    const url = version === undefined ? target : targetAt(version, endpoint, target, targetQuery);
+    const query = url === target ? targetQuery : new Query(url.slice(url.indexOf('?') + 1));
     const work = method === 'POST' ? 'body' : (endpoint.work ?? 'read');
     if (work !== 'none') {
       if (!admission.admits(work, client.req)) throw overloadError(work);
@@ -86,7 +86,7 @@ export class RoutedReads implements BatchReads {
     const part = { request: { url, headers }, response: client, path, query, waiter };
     const contentType = CONTENT_TYPES[format];
     return settle<Answer, BatchAnswer>(
-      () => cachedOrMade(endpoint, part, body ?? NO_BODY, format, { view }, this.#context),
+      () => cachedOrComputed(endpoint, part, body ?? NO_BODY, format, { view }, this.#context),
       ({ body, cursor }) => {
         waiter.end();
         return { status: 200, contentType, body, cursor };

@@ -94,7 +94,7 @@ export const ENDPOINTS_BY_ID: ReadonlyMap<string, AnyEndpoint> = new Map(
 
 const VERSION_NAME = 'ledger_version';
 
-export function takesVersion({ parameters, laterParameters }: AnyEndpoint): boolean {
+export function hasVersionParameter({ parameters, laterParameters }: AnyEndpoint): boolean {
   return (
     VERSION_NAME in parameters || (laterParameters !== undefined && VERSION_NAME in laterParameters)
   );
@@ -107,6 +107,6 @@ export function targetAt(
   target: string,
   query: Query,
 ): string {
-  if (!takesVersion(endpoint) || query.first(VERSION_NAME) !== undefined) return target;
+  if (!hasVersionParameter(endpoint) || query.first(VERSION_NAME) !== undefined) return target;
   return `${target}${target.includes('?') ? '&' : '?'}${VERSION_NAME}=${version}`;
 }

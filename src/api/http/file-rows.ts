@@ -31,14 +31,14 @@ const FILE_FACTS = { isImmutable: false, securityHeaders: [] };
 
 /** The files of offered snapshots: FOLDER/FILE, as in a public backup (docs/spec/backup.md §3.1). */
 export function snapshotFileRows(offer: SnapshotOffer, responder: Responder): RouteRow[] {
-  const fileIn = async (snapshot: string, folder: string, name: string) => {
+  const snapshotFile = async (snapshot: string, folder: string, name: string) => {
     const file = await offer.file(snapshot, folder, name);
     return file && { ...FILE_FACTS, contentType: 'application/octet-stream', ...file };
   };
   const rows: Record<string, (text: PathText) => Promise<OfferedPage | undefined>> = {
-    [`${METADATA}/`]: async (text) => linksTo(await offer.metadataNames(text('snapshot'))),
-    [`${METADATA}/{name}`]: (text) => fileIn(text('snapshot'), METADATA, text('name')),
-    '{folder}/{name}': (text) => fileIn(text('snapshot'), text('folder'), text('name')),
+    [`${METADATA}/`]: async (text) => directoryListing(await offer.metadataNames(text('snapshot'))),
+    [`${METADATA}/{name}`]: (text) => snapshotFile(text('snapshot'), METADATA, text('name')),
+    '{folder}/{name}': (text) => snapshotFile(text('snapshot'), text('folder'), text('name')),
   };
   return Object.entries(rows).map(([path, find]) => ({
     path: `${BASE_PATH}${SNAPSHOTS_PATH}/{snapshot}/${path}`,
@@ -59,7 +59,7 @@ type PathText = (parameter: string) => string;
 type OfferedPage = Omit<PageFile, 'path'>;
 
 /** A folder listing in the form that web servers use. */
-function linksTo(names: readonly string[] | undefined): OfferedPage | undefined {
+function directoryListing(names: readonly string[] | undefined): OfferedPage | undefined {
   if (names === undefined) return undefined;
   const page = names.map((name) => `<a href="${name}">${name}</a>\n`).join('');
   const tagCore = names.join('-');

@@ -32,7 +32,7 @@ export const UPSTREAM_SUFFIX = 'UPSTREAM';
 /** Only on a fork in a test: the answer read an overridden value. */
 const OVERRIDDEN_SUFFIX = 'OVERRIDDEN';
 /** Headers that only some answers have; browsers may read them too. */
-const FURTHER_SUFFIXES = [GAS_USED_SUFFIX, CURSOR_SUFFIX, UPSTREAM_SUFFIX];
+const OPTIONAL_SUFFIXES = [GAS_USED_SUFFIX, CURSOR_SUFFIX, UPSTREAM_SUFFIX];
 
 /** Renders the ledger headers with a prefix; those of the latest state are cached. */
 export class LedgerHeaders {
@@ -53,7 +53,7 @@ export class LedgerHeaders {
     this.gasUsedName = name(GAS_USED_SUFFIX);
     this.upstreamName = name(UPSTREAM_SUFFIX);
     this.#overriddenName = name(OVERRIDDEN_SUFFIX);
-    this.exposed = [...this.#names, ...FURTHER_SUFFIXES.map(name), 'etag'].join(', ');
+    this.exposed = [...this.#names, ...OPTIONAL_SUFFIXES.map(name), 'etag'].join(', ');
   }
 
   get latestState(): LedgerState | undefined {

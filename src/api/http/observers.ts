@@ -29,11 +29,11 @@ export function observe(
 ): void {
   if (observers.length === 0) return;
   const { response } = exchange;
-  if (response.writableFinished) tell(observers, exchange, startedMs);
-  else response.once('close', () => tell(observers, exchange, startedMs));
+  if (response.writableFinished) notify(observers, exchange, startedMs);
+  else response.once('close', () => notify(observers, exchange, startedMs));
 }
 
-function tell(
+function notify(
   observers: readonly RequestObserver[],
   { request, response, route }: Exchange,
   startedMs: number,

@@ -77,7 +77,7 @@ const LAST_EVENT_PARAMETER: JsonObject = {
 };
 
 /** Headers on answers of operations that may be passed on. */
-function passedOnHeaders(prefix: string): JsonObject {
+function upstreamHeaders(prefix: string): JsonObject {
   return {
     [headerName(prefix, GAS_USED_SUFFIX)]: {
       description: 'Gas that the execution used, where the upstream tells.',
@@ -164,7 +164,7 @@ function operation(endpoint: AnyEndpoint, components: Components, headerPrefix: 
     description: results.description,
     headers: {
       ...headerReferences(headerPrefix),
-      ...(endpoint.isPassedOn && passedOnHeaders(headerPrefix)),
+      ...(endpoint.isForwarded && upstreamHeaders(headerPrefix)),
       ...(endpoint.hasCursor && { [headerName(headerPrefix, CURSOR_SUFFIX)]: CURSOR_HEADER }),
     },
     content: {

@@ -11,7 +11,7 @@ import { bodyTooLarge, decompressBody } from './compression.ts';
 /** In bytes. Bodies up to this are not counted as held: large ones of slow clients must not stop ordinary requests. */
 const SMALL_BODY_BYTES = 64 * 1024;
 
-export function declaresTooMuch(request: IncomingMessage, limitBytes: number): boolean {
+export function exceedsDeclaredLimit(request: IncomingMessage, limitBytes: number): boolean {
   return Number(request.headers['content-length'] ?? 0) > limitBytes;
 }
 
@@ -26,12 +26,12 @@ export function readBody(
   admission: Admission,
 ): MaybePromise<Buffer> {
   const limitBytes = limits.contentLengthLimitBytes;
-  if (declaresTooMuch(request, limitBytes)) throw bodyTooLarge();
-  const sent = readSentBytes(request, limitBytes, admission);
+  if (exceedsDeclaredLimit(request, limitBytes)) throw bodyTooLarge();
+  const rawBody = readRawBody(request, limitBytes, admission);
   const coding = limits.compressionEnabled ? request.headers['content-encoding'] : undefined;
   return coding === undefined
-    ? sent
-    : andThen(sent, (bytes) => decompressBody(bytes, coding, limitBytes));
+    ? rawBody
+    : andThen(rawBody, (bytes) => decompressBody(bytes, coding, limitBytes));
 }
 
 /** The body length that the request's head declares, in bytes; infinite for a chunked body. */
@@ -44,60 +44,60 @@ export function declaredBodyBytes({ headers }: IncomingMessage): number {
  * Collects the bytes that are sent. Over the limit it stops collecting and discards the rest. Bytes that came with the
  * head are read without listeners or a promise, which are most of the cost of reading a small request.
  */
-function readSentBytes(
+function readRawBody(
   request: IncomingMessage,
   limitBytes: number,
   admission: Admission,
 ): MaybePromise<Buffer> {
-  const wholeBytes = declaredBodyBytes(request);
+  const declaredBytes = declaredBodyBytes(request);
   const chunks: Buffer[] = [];
   let receivedBytes = 0;
   /** Reads the bytes that have arrived. @returns whether the outcome is known */
-  const take = (): boolean => {
+  const readAvailable = (): boolean => {
     for (let chunk = request.read() as Buffer | null; chunk !== null; chunk = request.read()) {
       receivedBytes += chunk.length;
       if (receivedBytes <= limitBytes) chunks.push(chunk);
       else chunks.length = 0;
     }
-    return request.complete || receivedBytes === wholeBytes || receivedBytes > limitBytes;
+    return request.complete || receivedBytes === declaredBytes || receivedBytes > limitBytes;
   };
   const body = (): Buffer => {
     if (receivedBytes > limitBytes) throw bodyTooLarge();
     return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, receivedBytes);
   };
-  if (request.destroyed) throw readFailure(closedEarly());
-  if (take()) {
+  if (request.destroyed) throw readFailure(prematureClose());
+  if (readAvailable()) {
     // nextTick runs after the last chunk and before 'end'. Nothing waits for 'end'.
     if (!request.complete) request.resume();
     return body();
   }
   const pending = admission.pending(request, 'body');
-  const largestBytes = Math.min(wholeBytes, limitBytes);
+  const maxBytes = Math.min(declaredBytes, limitBytes);
   try {
-    if (largestBytes > SMALL_BODY_BYTES) pending.hold(largestBytes);
+    if (maxBytes > SMALL_BODY_BYTES) pending.hold(maxBytes);
   } catch (refusal) {
     pending.end();
     throw refusal;
   }
   return new Promise<void>((resolve, reject) => {
-    let isOver = false;
+    let isSettled = false;
     const end = (failure?: Error): void => {
-      if (isOver) return;
-      isOver = true;
+      if (isSettled) return;
+      isSettled = true;
       pending.end();
       if (failure === undefined) resolve();
       else reject(failure);
     };
     // The listeners are dropped with the request; removing each of them costs more than letting it be called.
     request.on('readable', () => {
-      if (take()) end();
+      if (readAvailable()) end();
     });
     request.on('error', (cause) => end(readFailure(cause)));
-    request.on('close', () => end(readFailure(closedEarly())));
+    request.on('close', () => end(readFailure(prematureClose())));
   }).then(body);
 }
 
-function closedEarly(): Error {
+function prematureClose(): Error {
   return new Error('connection closed before the body was complete');
 }
 

@@ -9,7 +9,7 @@ import type { Duplex } from 'node:stream';
 import { Cache } from '../../cache.ts';
 import type { LedgerView } from '../../ledger/ledger-view.ts';
 import type { LedgerReader } from '../../ledger/open.ts';
-import { alongside, andThen, type MaybePromise, settle } from '../../maybe-promise.ts';
+import { andThen, type MaybePromise, prefetch, settle } from '../../maybe-promise.ts';
 import { DamagedError, LedgerError, type LedgerErrorCode } from '../../state/ledger-error.ts';
 import { type Waiter, YieldBudget } from '../../yield-budget.ts';
 import {
@@ -29,7 +29,7 @@ import type { PendingTransactions } from '../endpoints/pending-transactions.ts';
 import { ApiError, knownFailure } from '../error-table.ts';
 import { type Admission, isOverload, overloadError, type WorkKind } from '../load/admission.ts';
 import { CONTENT_TYPES, chooseFormat, type Format } from '../negotiation.ts';
-import type { DamageWatch, PacedWarning } from '../paced-warning.ts';
+import type { DamageWatch, RateLimitedWarning } from '../rate-limited-warning.ts';
 import type { ApiSettings } from '../settings.ts';
 import type { SnapshotOffer } from '../snapshot-offer.ts';
 import type { Submissions } from '../submissions.ts';
@@ -52,7 +52,7 @@ export interface ApiContext {
   readonly settings: ApiSettings;
   readonly logger: ApiLogger;
   /** Warns that the ledger cannot be read, which makes every request fail. */
-  readonly outage: PacedWarning;
+  readonly outage: RateLimitedWarning;
   readonly damage: DamageWatch;
   readonly admission: Admission;
   readonly caches: ApiCaches;
@@ -61,7 +61,7 @@ export interface ApiContext {
   readonly pending: PendingTransactions | undefined;
   readonly chain: Submissions | undefined;
   readonly snapshots: SnapshotOffer | undefined;
-  readonly others: BatchReads;
+  readonly batchReads: BatchReads;
 }
 
 /** The request that an answer is computed for. A read in a batch has the batch's response. */
@@ -86,7 +86,7 @@ type OpenedView =
 const NO_BODY = Buffer.alloc(0);
 
 /** Failures that many requests share, so they are not logged individually. */
-const OUTAGES: readonly LedgerErrorCode[] = ['ledger_unavailable', 'fork_upstream_failed'];
+const OUTAGE_CODES: readonly LedgerErrorCode[] = ['ledger_unavailable', 'fork_upstream_failed'];
 
 export class RequestHandler {
   readonly #parts: HandlerParts;
@@ -142,7 +142,7 @@ export class RequestHandler {
     if (this.#isClosing) response.setHeader('Connection', 'close');
     const exchange = routes.find(request, response);
     void settle(
-      () => this.#answerInLine(exchange),
+      () => this.#answerInOrder(exchange),
       () => undefined,
       (failure) => failWithoutView(exchange, failure, this.#context),
     );
@@ -183,33 +183,33 @@ export class RequestHandler {
    * both would wait forever: the stream for the socket, the page for the stream.
    * @throws ApiError 503 if too many wait
    */
-  #answerInLine(exchange: Exchange): MaybePromise<void> {
+  #answerInOrder(exchange: Exchange): MaybePromise<void> {
     const { request, response, route } = exchange;
     const wait = (): MaybePromise<void> => this.#waitForVersion(exchange);
     const answer = (): MaybePromise<void> => this.#receiveAndAnswer(exchange);
     if (route.work !== 'listing') return andThen(wait(), answer);
     const { socket } = request;
     const before = this.#pages.get(socket);
-    const begin = before && this.#context.admission.holdWaiting(request);
-    const waited = alongside(before, wait);
-    const made = andThen(before, () => {
-      begin?.();
-      return andThen(waited(), answer);
+    const release = before && this.#context.admission.holdWaiting(request);
+    const versionReached = prefetch(before, wait);
+    const completion = andThen(before, () => {
+      release?.();
+      return andThen(versionReached(), answer);
     });
-    if (response.headersSent) return made;
+    if (response.headersSent) return completion;
     const ignore = (): void => undefined;
-    const over = settle(() => made, ignore, ignore);
-    this.#pages.set(socket, over);
-    void andThen(over, () => {
-      if (this.#pages.get(socket) === over) this.#pages.delete(socket);
+    const finished = settle(() => completion, ignore, ignore);
+    this.#pages.set(socket, finished);
+    void andThen(finished, () => {
+      if (this.#pages.get(socket) === finished) this.#pages.delete(socket);
     });
-    return made;
+    return completion;
   }
 
   /** Receives a body even if there is no route: a body that is too large is refused everywhere. */
   #receiveAndAnswer(exchange: Exchange): MaybePromise<void> {
     if (exchange.request.method !== 'POST') return this.#answerAdmitted(exchange, NO_BODY);
-    if (this.#refuses(exchange, 'body')) return undefined;
+    if (this.#refuseIfOverloaded(exchange, 'body')) return undefined;
     const { settings, admission } = this.#context;
     const received = readBody(exchange.request, settings, admission);
     return andThen(received, (body) => this.#answerAdmitted(exchange, body));
@@ -217,11 +217,13 @@ export class RequestHandler {
 
   #answerAdmitted(exchange: Exchange, body: Buffer): MaybePromise<void> {
     const { route } = exchange;
-    return this.#refuses(exchange, route.work) ? undefined : route.answer(exchange, body);
+    return this.#refuseIfOverloaded(exchange, route.work)
+      ? undefined
+      : route.answer(exchange, body);
   }
 
   /** Refuses a request in overload. It does not throw: V8's stack capture would be a tenth of a refusal's cost. */
-  #refuses({ request, response }: Exchange, work: WorkKind | 'none'): boolean {
+  #refuseIfOverloaded({ request, response }: Exchange, work: WorkKind | 'none'): boolean {
     const { admission, responder } = this.#context;
     if (work === 'none' || admission.admits(work, request)) return false;
     responder.sendRefusal(response, overloadError(work));
@@ -246,18 +248,18 @@ export function answerEndpoint(
       request,
       endpoint.method === 'POST' || endpoint.runsCode === true ? 'run' : 'listing',
     );
-    const asked = { request, response, path, query, waiter };
+    const read = { request, response, path, query, waiter };
     const format =
       endpoint.results.bcs === undefined ? 'json' : chooseFormat(request.headers.accept);
     const send = (answer: Answer): MaybePromise<void> => {
       const isTagged = endpoint.method === 'GET';
-      const shown = asOverridden(answer, opened.view);
-      const content = { answer: shown, contentType: CONTENT_TYPES[format], isTagged };
-      const state = answer.state ?? opened.view?.answeredState;
+      const finalAnswer = asOverridden(answer, opened.view);
+      const content = { answer: finalAnswer, contentType: CONTENT_TYPES[format], isTagged };
+      const state = answer.state ?? opened.view?.headerState;
       return context.responder.send(response, content, state);
     };
     const sent = settle(
-      () => andThen(cachedOrMade(endpoint, asked, body, format, opened, context), send),
+      () => andThen(cachedOrComputed(endpoint, read, body, format, opened, context), send),
       () => undefined,
       (failure) => sendFailure(exchange, failure, opened, context),
     );
@@ -285,9 +287,9 @@ const viewOpened = (view: LedgerView): OpenedView => ({ view });
 const viewFailed = (failure: unknown): OpenedView => ({ failure });
 
 /** Returns the view's cached answer or computes one. Caches a new one that the view decides if its URL is repeated. */
-export function cachedOrMade(
+export function cachedOrComputed(
   endpoint: AnyEndpoint,
-  asked: ReadRequest,
+  read: ReadRequest,
   body: Buffer,
   format: Format,
   opened: OpenedView,
@@ -297,34 +299,36 @@ export function cachedOrMade(
   const isCached =
     endpoint.isDecidedByView === 'whereFrozen' ? view?.isFrozen : endpoint.isDecidedByView;
   if (isCached !== true || view === undefined) {
-    return makeAnswer(endpoint, asked, body, format, opened, context);
+    return makeAnswer(endpoint, read, body, format, opened, context);
   }
   const { answers } = context.caches;
-  const url = asked.request.url!;
+  const url = read.request.url!;
   return (
     answers.find(view, format, url) ??
-    andThen(makeAnswer(endpoint, asked, body, format, opened, context), (made) =>
-      answers.wasRequestedBefore(url) ? answers.add(view, format, url, made) : made,
+    andThen(makeAnswer(endpoint, read, body, format, opened, context), (computed) =>
+      answers.wasRequestedBefore(url) ? answers.add(view, format, url, computed) : computed,
     )
   );
 }
 
 function makeAnswer(
   endpoint: AnyEndpoint,
-  asked: ReadRequest,
+  read: ReadRequest,
   bytes: Buffer,
   format: Format,
   opened: OpenedView,
   context: ApiContext,
 ): MaybePromise<Answer> {
-  const timed: string[] = [];
-  const call = callOf(endpoint, asked, bytes, format, opened, context, timed);
-  return timed.length === 0 ? endpoint.answer(call) : answerByTime(endpoint, call, timed);
+  const timeParameters: string[] = [];
+  const call = callOf(endpoint, read, bytes, format, opened, context, timeParameters);
+  return timeParameters.length === 0
+    ? endpoint.answer(call)
+    : answerByTime(endpoint, call, timeParameters);
 }
 
 /**
  * Reads and checks an endpoint's input, in the order of the interface's checks.
- * @param timed collects the names of parameters that give a time instead of a version
+ * @param timeParameters collects the names of parameters that give a time instead of a version
  */
 export function callOf(
   endpoint: AnyEndpoint,
@@ -332,17 +336,20 @@ export function callOf(
   bytes: Buffer,
   format: Format,
   opened: OpenedView,
-  { settings, caches, pending, chain, snapshots, others }: ApiContext,
-  timed: string[] = [],
+  { settings, caches, pending, chain, snapshots, batchReads }: ApiContext,
+  timeParameters: string[] = [],
 ): Call<Parameters, unknown> {
   const { laterParameters } = endpoint;
-  let parameters = readParameters(endpoint.parameters, { path, query }, timed);
+  let parameters = readParameters(endpoint.parameters, { path, query }, timeParameters);
   if (endpoint.isExtension === true) {
     refuseUnknown(query, { ...endpoint.parameters, ...laterParameters });
   }
   const body = endpoint.body?.read(bytes, request.headers);
   if (laterParameters !== undefined) {
-    parameters = { ...parameters, ...readParameters(laterParameters, { path, query }, timed) };
+    parameters = {
+      ...parameters,
+      ...readParameters(laterParameters, { path, query }, timeParameters),
+    };
   }
   try {
     checkFormat(endpoint, format);
@@ -358,7 +365,7 @@ export function callOf(
   // biome-ignore format: a second spread costs as much as a small answer
   return {
     parameters, body, format, view, settings, bodies, headers, pending, chain, snapshots, client,
-    others, pace,
+    batchReads, pace,
   };
 }
 
@@ -366,11 +373,11 @@ export function callOf(
 async function answerByTime(
   endpoint: AnyEndpoint,
   call: Call<Parameters, unknown>,
-  timed: readonly string[],
+  timeParameters: readonly string[],
 ): Promise<Answer> {
   const parameters: Record<string, unknown> = { ...call.parameters };
   let isFinal = true;
-  for (const name of timed) {
+  for (const name of timeParameters) {
     const found = await call.view.versionAtTime((parameters[name] as VersionTime).usecs);
     parameters[name] = found.version;
     isFinal &&= found.isFinal;
@@ -410,12 +417,12 @@ export function sendFailure(
     return;
   }
   const { method, url } = request;
-  const shown = shownFailure(failure, { method, url }, context);
-  context.responder.sendError(response, shown, view?.answeredState);
+  const error = reportFailure(failure, { method, url }, context);
+  context.responder.sendError(response, error, view?.headerState);
 }
 
 /** Returns the error that a client gets for a failure, and logs what the operator has to know. */
-export function shownFailure(
+export function reportFailure(
   failure: unknown,
   request: { readonly method: string | undefined; readonly url: string | undefined },
   { logger, outage, damage }: Pick<ApiContext, 'logger' | 'outage' | 'damage'>,
@@ -424,10 +431,10 @@ export function shownFailure(
   if (known === undefined) {
     logger.error({ err: failure, ...request }, 'request failed unexpectedly');
   } else if (known.cause instanceof DamagedError) {
-    damage.note(known.cause, request.method, request.url);
+    damage.record(known.cause, request.method, request.url);
   } else if (known.status >= 500 && known.retryAfterSecs === undefined) {
     logger.warn({ err: failure, code: known.code }, known.message);
-  } else if (known.cause instanceof LedgerError && OUTAGES.includes(known.cause.code)) {
+  } else if (known.cause instanceof LedgerError && OUTAGE_CODES.includes(known.cause.code)) {
     outage.warn({ err: known.cause });
   }
   // docs/spec/decisions.md D7.

@@ -38,7 +38,7 @@ interface Content {
  * immediately, and libuv ends a turn only when fewer than 1,024 connections are ready, or after 48 rounds of 1,024. So
  * the limit is half of 1,024.
  */
-export const MAX_REFUSED_AT_ONCE = 512;
+export const MAX_IMMEDIATE_REFUSALS = 512;
 
 interface Refusal {
   readonly response: ServerResponse;
@@ -58,11 +58,11 @@ export class Responder {
   readonly #writer: ResponseWriter;
   readonly #admission: Admission;
   #compressions = 0;
-  #refusedInTurn = 0;
-  #held: Refusal[] = [];
-  readonly #sendHeld = (): void => {
-    this.#refusedInTurn = 0;
-    if (this.#held.length > 0) this.flush();
+  #refusalsInTurn = 0;
+  #deferred: Refusal[] = [];
+  readonly #sendDeferred = (): void => {
+    this.#refusalsInTurn = 0;
+    if (this.#deferred.length > 0) this.flush();
   };
   /** Called for each written response. The request handler sets it to watch responses that the system has not taken. */
   onWritten: (response: ServerResponse) => void = () => undefined;
@@ -83,14 +83,14 @@ export class Responder {
 
   /** Whether this is the last answer sent and it waits for the end of the turn. */
   isWaiting(response: ServerResponse): boolean {
-    return this.#writer.isWaiting(response) || this.#held.at(-1)?.response === response;
+    return this.#writer.isWaiting(response) || this.#deferred.at(-1)?.response === response;
   }
 
   /** Sends now everything that waits for the end of the turn: refusals, then small answers. */
   flush(): void {
-    const held = this.#held;
-    this.#held = [];
-    for (const { response, error } of held) {
+    const deferred = this.#deferred;
+    this.#deferred = [];
+    for (const { response, error } of deferred) {
       this.sendError(response, error, this.#ledgerHeaders.latestState);
     }
     this.#writer.flush();
@@ -160,7 +160,7 @@ export class Responder {
   }
 
   /** Sends an upstream's answer, with the ledger headers of this node and the name of the upstream. */
-  sendPassedOn(
+  sendUpstreamAnswer(
     response: ServerResponse,
     answer: UpstreamAnswer,
     origin: string,
@@ -178,12 +178,12 @@ export class Responder {
 
   /** Refuses a request without reading the ledger: the headers show the last known state. */
   sendRefusal(response: ServerResponse, error: ApiError): void {
-    this.#refusedInTurn += 1;
-    if (this.#refusedInTurn === 1) this.#admission.beforeTurnEnds(this.#sendHeld);
+    this.#refusalsInTurn += 1;
+    if (this.#refusalsInTurn === 1) this.#admission.beforeTurnEnds(this.#sendDeferred);
     // Behind an unfinished answer of its connection, a refusal wakes no client, and Node bounds what a pipeline holds.
-    if (this.#refusedInTurn <= MAX_REFUSED_AT_ONCE || response.socket === null) {
+    if (this.#refusalsInTurn <= MAX_IMMEDIATE_REFUSALS || response.socket === null) {
       this.sendError(response, error, this.#ledgerHeaders.latestState);
-    } else this.#held.push({ response, error });
+    } else this.#deferred.push({ response, error });
   }
 
   /** Sends an error; errors are never compressed and always JSON. */
@@ -197,8 +197,8 @@ export class Responder {
    */
   sendPreflight(response: ServerResponse, state: LedgerState | undefined): void {
     const { headers } = response.req;
-    const asked = headers['access-control-request-method'];
-    if (asked === undefined || !ALLOWED_METHODS.includes(asked)) {
+    const requestedMethod = headers['access-control-request-method'];
+    if (requestedMethod === undefined || !ALLOWED_METHODS.includes(requestedMethod)) {
       this.#writeError(response, frameworkError(403, 'request-method not allowed'), state, []);
       return;
     }
@@ -240,8 +240,8 @@ export class Responder {
     coding: ContentCoding | undefined,
   ): MaybePromise<void> {
     if (coding !== undefined) headers.push('content-encoding', coding);
-    const coded = coding === undefined ? answer.body : this.#compress(answer, coding);
-    return andThen(coded, (body) =>
+    const encoded = coding === undefined ? answer.body : this.#compress(answer, coding);
+    return andThen(encoded, (body) =>
       this.#write(response, answer.status ?? 200, state, headers, body),
     );
   }

@@ -37,7 +37,7 @@ export interface HeaderBlock {
   readonly lines: string;
 }
 
-export interface WholeResponse {
+export interface CompleteResponse {
   readonly status: number;
   /** The first headers, rendered once for many responses. */
   readonly block: HeaderBlock;
@@ -78,23 +78,23 @@ export class ResponseWriter {
     this.#connectionLines = `Connection: keep-alive\r\n${hint}\r\n`;
   }
 
-  write(response: ServerResponse, whole: WholeResponse): void {
-    const { body } = whole;
+  write(response: ServerResponse, complete: CompleteResponse): void {
+    const { body } = complete;
     const length = body === undefined ? undefined : Buffer.byteLength(body);
-    if (!whole.hasUntrustedValues && takesText(response)) {
-      const head = this.#head(whole, length);
+    if (!complete.hasUntrustedValues && canWriteText(response)) {
+      const head = this.#head(complete, length);
       const isJoined = (length ?? 0) <= MAX_JOINED_BODY_BYTES;
       const text = isJoined ? head + latin1Of(body, length ?? 0) : head;
-      if (setText(response, whole.status, text)) {
-        if (isJoined) this.#wait(response);
+      if (setText(response, complete.status, text)) {
+        if (isJoined) this.#enqueue(response);
         // Node copies a long text twice when it writes it, but not bytes.
         else this.#end(response, typeof body === 'string' ? Buffer.from(body) : body);
         return;
       }
     }
-    const list = [...whole.block.list, ...whole.headers];
+    const list = [...complete.block.list, ...complete.headers];
     if (length !== undefined) list.push('content-length', String(length));
-    response.writeHead(whole.status, list);
+    response.writeHead(complete.status, list);
     this.#end(response, body);
   }
 
@@ -104,7 +104,7 @@ export class ResponseWriter {
   }
 
   /** Queues a response whose text is set, to be written at the end of this turn. */
-  #wait(response: ServerResponse): void {
+  #enqueue(response: ServerResponse): void {
     this.#waiting.push(response);
     if (this.#waiting.length === 1) setImmediate(this.#flush);
     else if (this.#waiting.length === MAX_WAITING_ANSWERS) this.flush();
@@ -123,7 +123,7 @@ export class ResponseWriter {
     for (const response of waiting) this.#onWritten(response);
   }
 
-  #head({ status, block, headers }: WholeResponse, length: number | undefined): string {
+  #head({ status, block, headers }: CompleteResponse, length: number | undefined): string {
     const size = length === undefined ? '' : `content-length: ${length}\r\n`;
     const first = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'unknown'}\r\n`;
     return first + block.lines + headerLines(headers) + size + this.#closing();
@@ -142,7 +142,7 @@ export class ResponseWriter {
 }
 
 /** Whether this is the plain case: HTTP/1.1 but not HEAD, nothing sent yet, on a real socket that stays open. */
-function takesText(response: ServerResponse): boolean {
+function canWriteText(response: ServerResponse): boolean {
   const { req: request } = response;
   return (
     response.shouldKeepAlive &&

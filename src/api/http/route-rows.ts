@@ -16,7 +16,7 @@ import type { Exchange, Route, RouteRow } from './routes.ts';
 /** The rows of an endpoint; the index answers at both of its spellings. */
 export function endpointRows(endpoint: AnyEndpoint, context: ApiContext, hub: PushHub): RouteRow[] {
   const { operationId, method, path, work = 'read' } = endpoint;
-  const upstream = endpoint.isPassedOn === true ? context.upstream : undefined;
+  const upstream = endpoint.isForwarded === true ? context.upstream : undefined;
   const stream: Route | undefined = endpoint.stream && {
     operationId: `${operationId}_stream`,
     work: 'listing',
@@ -30,14 +30,14 @@ export function endpointRows(endpoint: AnyEndpoint, context: ApiContext, hub: Pu
     answer: (exchange, body) =>
       upstream === undefined
         ? answerEndpoint(endpoint, exchange, body, context)
-        : passOn(endpoint, exchange, body, upstream, context),
+        : forward(endpoint, exchange, body, upstream, context),
   };
   const paths = path === '/' ? [BASE_PATH, `${BASE_PATH}/`] : [BASE_PATH + path];
   return paths.map((path) => ({ path, method, route }));
 }
 
 /** Passes a request on to the upstream. An error that it throws becomes the response. */
-async function passOn(
+async function forward(
   { operationId, path }: AnyEndpoint,
   { request, response }: Exchange,
   body: Uint8Array,
@@ -46,13 +46,13 @@ async function passOn(
 ): Promise<void> {
   const { state } = await ledger.view();
   const { query } = splitTarget(request.url!);
-  const gone = new AbortController();
-  response.once('close', () => gone.abort());
-  const passed = { operationId, path, query, headers: request.headers, body };
-  const answer = await upstream.passOn(passed, state.chainId, gone.signal);
+  const disconnected = new AbortController();
+  response.once('close', () => disconnected.abort());
+  const forwarded = { operationId, path, query, headers: request.headers, body };
+  const answer = await upstream.forward(forwarded, state.chainId, disconnected.signal);
   // The ledger may have grown meanwhile: send headers of its current state.
   const { view } = await openView(ledger);
-  responder.sendPassedOn(response, answer, upstream.origin, view?.state);
+  responder.sendUpstreamAnswer(response, answer, upstream.origin, view?.state);
 }
 
 /** Answers a request with a stream. A failure before it begins is answered as for a page. */
@@ -69,7 +69,7 @@ function answerWithStream(
       async () => {
         const call = callOf(endpoint, exchange, body, 'json', opened, context);
         const start = await endpoint.stream!(call);
-        const begin = () => context.responder.beginStream(response, call.view.answeredState);
+        const begin = () => context.responder.beginStream(response, call.view.headerState);
         await hub.open(response, call.view, start, begin);
       },
       () => undefined,

@@ -54,8 +54,8 @@ function refuse(refusal: ApiError, facts: Pick<Route, 'work' | 'ignoresVersion'>
   return { operationId: '', answer, refusal, ...facts };
 }
 
-const AT_ONCE = { work: 'read', ignoresVersion: true } as const;
-const NOT_FOUND = refuse(notFound(), AT_ONCE);
+const IMMEDIATE = { work: 'read', ignoresVersion: true } as const;
+const NOT_FOUND = refuse(notFound(), IMMEDIATE);
 const BAD_ENCODING = refuse(frameworkError(400, 'invalid path params'), {
   work: 'none',
   ignoresVersion: true,
@@ -66,7 +66,7 @@ function methodNotAllowed(rows: readonly RouteRow[]): Route {
   const methods = rows.map(({ method }) => (method === 'GET' ? 'GET, HEAD' : method));
   const allowedMethods = methods.sort().join(', ');
   const message = 'method not allowed';
-  return refuse(new ApiError(405, 'web_framework_error', message, { allowedMethods }), AT_ONCE);
+  return refuse(new ApiError(405, 'web_framework_error', message, { allowedMethods }), IMMEDIATE);
 }
 
 function routeOf(method: string, path: string, rows: readonly RouteRow[]): Route {
@@ -101,8 +101,8 @@ export class RouteTable {
     const { method, url, headers } = request;
     const found = this.match(method!, url!);
     const isPreflight = method === 'OPTIONS' && headers.origin !== undefined;
-    const isForEvents = found.route.stream !== undefined && prefersEvents(headers.accept);
-    const route = isForEvents ? found.route.stream! : found.route;
+    const isStreamRequest = found.route.stream !== undefined && prefersEvents(headers.accept);
+    const route = isStreamRequest ? found.route.stream! : found.route;
     const { path, query } = found;
     return { request, response, route: isPreflight ? this.#preflight : route, path, query };
   }

@@ -10,10 +10,10 @@ import { settle } from '../../maybe-promise.ts';
 import { PendingTransactions } from '../endpoints/pending-transactions.ts';
 import { type ApiError, frameworkError } from '../error-table.ts';
 import { Admission } from '../load/admission.ts';
-import { DamageWatch, PacedWarning } from '../paced-warning.ts';
 import { HeadWatch } from '../push/head-watch.ts';
 import type { ListenerTally } from '../push/listener.ts';
 import { PushHub } from '../push/push-hub.ts';
+import { DamageWatch, RateLimitedWarning } from '../rate-limited-warning.ts';
 import type { ApiSettings } from '../settings.ts';
 import type { SnapshotOffer } from '../snapshot-offer.ts';
 import type { Submissions } from '../submissions.ts';
@@ -25,7 +25,7 @@ import { pageFileRows, snapshotFileRows } from './file-rows.ts';
 import type { RequestObserver } from './observers.ts';
 import { documentRows } from './openapi.ts';
 import type { PageFile } from './page-files.ts';
-import { declaredBodyBytes, declaresTooMuch } from './request-body.ts';
+import { declaredBodyBytes, exceedsDeclaredLimit } from './request-body.ts';
 import { type ApiContext, type ApiLogger, openView, RequestHandler } from './request-handler.ts';
 import { Responder } from './responder.ts';
 import { endpointRows, preflightRoute } from './route-rows.ts';
@@ -88,13 +88,13 @@ export function buildApi(
 ): Api {
   const caches = new ApiCaches();
   const responder = new Responder(settings, admission, caches);
-  const known = chain ?? upstream;
-  const pending = known && new PendingTransactions(ledger, known);
+  const pendingSource = chain ?? upstream;
+  const pending = pendingSource && new PendingTransactions(ledger, pendingSource);
   const base = {
     ledger,
     settings,
     logger,
-    outage: new PacedWarning((facts) => logger.warn(facts, 'the ledger cannot be read')),
+    outage: new RateLimitedWarning((facts) => logger.warn(facts, 'the ledger cannot be read')),
     damage,
     admission,
     caches,
@@ -104,8 +104,8 @@ export function buildApi(
     chain,
     snapshots,
   };
-  const others = new RoutedReads((method, target) => routes.match(method, target), base);
-  const context: ApiContext = { ...base, others };
+  const batchReads = new RoutedReads((method, target) => routes.match(method, target), base);
+  const context: ApiContext = { ...base, batchReads };
   const heads = new HeadWatch(ledger);
   const hub = new PushHub({ ...context, heads });
   const rows = [
@@ -183,7 +183,7 @@ function handleProtocolEvents(
     });
   };
   const { contentLengthLimitBytes, requestTimeoutMs } = context.settings;
-  const asUsual = (request: IncomingMessage, response: ServerResponse): void => {
+  const handleNormally = (request: IncomingMessage, response: ServerResponse): void => {
     server.emit('request', request, response);
   };
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
@@ -192,22 +192,22 @@ function handleProtocolEvents(
       if (declaredBodyBytes(request) > 0) response.shouldKeepAlive = false;
       // Node would close the connection after an answer without `100 Continue`, even if no body can follow.
       else (response as unknown as { _expect_continue: boolean })._expect_continue = false;
-      asUsual(request, response);
+      handleNormally(request, response);
       return;
     }
     // Flush the answer before this one: it is finished by the next tick, if the system takes it.
     if (response.socket === null) context.responder.flush();
     process.nextTick(() => {
       // The client need not send a body that is refused anyway; the connection cannot be reused then.
-      if (declaresTooMuch(request, contentLengthLimitBytes)) response.shouldKeepAlive = false;
+      if (exceedsDeclaredLimit(request, contentLengthLimitBytes)) response.shouldKeepAlive = false;
       // Behind an unfinished answer, Node would write `100 Continue` between this answer's head and body.
       else if (response.socket !== null) response.writeContinue();
     });
     // The answer is computed in a later tick. A parser error after the request waits for it.
-    asUsual(request, response);
+    handleNormally(request, response);
   });
   // An unknown expectation is ignored, as the reference's server does.
-  server.on('checkExpectation', asUsual);
+  server.on('checkExpectation', handleNormally);
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
     // The server no longer manages the connection, and nobody reads it.
     socket.on('error', () => socket.destroy()).once('finish', () => socket.destroy());

@@ -7,7 +7,7 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { LedgerReader } from '../../ledger/open.ts';
 import { parseHeader, U64 } from '../endpoints/parameters.ts';
 import { ApiError } from '../error-table.ts';
-import { hasLeft } from '../load/request-client.ts';
+import { hasDisconnected } from '../load/request-client.ts';
 import type { HeadWatch } from '../push/head-watch.ts';
 import type { ApiSettings } from '../settings.ts';
 
@@ -44,17 +44,17 @@ export class VersionWaiting {
     let newest = (await this.#ledger.view()).state.version;
     if (newest >= version) return;
     const { minVersionWaitMs, maxVersionWaiters } = this.#settings;
-    const tooSlow = (): ApiError =>
-      notReached(version, `: the latest is ${newest}; try again later`);
-    if (minVersionWaitMs === 0) throw tooSlow();
+    const timedOut = (): ApiError =>
+      versionNotReached(version, `: the latest is ${newest}; try again later`);
+    if (minVersionWaitMs === 0) throw timedOut();
     if (this.#waiters >= maxVersionWaiters)
-      throw notReached(version, ', and too many requests wait for versions');
+      throw versionNotReached(version, ', and too many requests wait for versions');
     const deadlineMs = performance.now() + minVersionWaitMs;
     this.#waiters += 1;
     try {
-      while (newest < version && !hasLeft(response.req)) {
+      while (newest < version && !hasDisconnected(response.req)) {
         newest = (await this.#heads.next()).state.version;
-        if (newest < version && performance.now() >= deadlineMs) throw tooSlow();
+        if (newest < version && performance.now() >= deadlineMs) throw timedOut();
       }
     } finally {
       this.#waiters -= 1;
@@ -62,7 +62,7 @@ export class VersionWaiting {
   }
 }
 
-function notReached(version: bigint, reason: string): ApiError {
+function versionNotReached(version: bigint, reason: string): ApiError {
   const message = `Ledger version(${version}) has not been reached${reason}`;
   return new ApiError(503, 'version_not_found', message, { retryAfterSecs: RETRY_AFTER_SECS });
 }

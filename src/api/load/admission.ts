@@ -19,8 +19,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Waiter } from '../../yield-budget.ts';
 import { ApiError } from '../error-table.ts';
 import type { ApiSettings } from '../settings.ts';
-import { type Held, HeldBytes } from './held-bytes.ts';
-import { Clients, hasLeft } from './request-client.ts';
+import { HeldBytes, type MemoryHold } from './held-bytes.ts';
+import { Clients, hasDisconnected } from './request-client.ts';
 
 /**
  * Kinds of work, for refusals and metrics: `read` looks up one thing; `listing` reads and renders many rows; `body`
@@ -40,14 +40,14 @@ export type OverloadSettings = Pick<
 /** The value of `Retry-After`, in seconds: when a client may retry, perhaps at another node. */
 const RETRY_AFTER_SECS = 1;
 /** How long turns must have exceeded their time before a request is refused, in milliseconds. */
-export const LASTING_OVERLOAD_MS = 500;
+export const OVERLOAD_ONSET_MS = 500;
 /** An overload ends when no turn has exceeded its time for this long, in milliseconds. */
-export const CALM_MS = 100;
+export const OVERLOAD_END_MS = 100;
 /** Maximum waiting reads of the store; more are an overload if that lasts. */
 export const MAX_WAITING_READS = 500;
 /** Maximum clients that are counted separately in one turn; further ones share one count. */
 export const MAX_CLIENTS_IN_A_TURN = 10_000;
-const FURTHER_CLIENTS = '';
+const OTHER_CLIENTS = '';
 
 /** Memory of a waiting request without its head, in bytes. */
 export const WAITING_REQUEST_BYTES = 4 * 1024;
@@ -75,7 +75,7 @@ export function isOverload(failure: unknown): boolean {
 }
 
 /** Stops the work of a client that has left; no client gets this error. */
-const LEFT = new ApiError(499, 'internal_error', 'The client has left');
+const CLIENT_GONE = new ApiError(499, 'internal_error', 'The client has left');
 const STOPPED = new ApiError(503, 'internal_error', 'The node is stopping', {
   retryAfterSecs: RETRY_AFTER_SECS,
 });
@@ -88,10 +88,10 @@ export class Admission {
   readonly #waitingReads: () => number;
   readonly #refused: Record<WorkKind, number> = { read: 0, listing: 0, body: 0 };
   /** When too many reads of the store began to wait. */
-  #tooManySinceMs = Number.POSITIVE_INFINITY;
+  #tooManyReadsSinceMs = Number.POSITIVE_INFINITY;
   /** When the latest series of turns that exceeded their time began, and when its last turn ended. */
-  #overSinceMs = Number.NEGATIVE_INFINITY;
-  #overUntilMs = Number.NEGATIVE_INFINITY;
+  #overloadSinceMs = Number.NEGATIVE_INFINITY;
+  #overloadUntilMs = Number.NEGATIVE_INFINITY;
   readonly #endTurn = (): void => this.#finishTurn();
   #isInTurn = false;
   #turnBeganMs = 0;
@@ -100,7 +100,7 @@ export class Admission {
   #sharedMs = 0;
   readonly #msByClient = new Map<string, number>();
   #hasRefused = false;
-  #lastOfTurn: (() => void) | undefined;
+  #onTurnEnd: (() => void) | undefined;
   /** Whether the time since `#countedMs` was spent on work, and for which client. */
   #isWorking = false;
   #client: string | undefined;
@@ -124,14 +124,14 @@ export class Admission {
 
   /** Whether to work on a request now; call it once for each. A client that has left is not admitted. */
   admits(kind: WorkKind, request: IncomingMessage): boolean {
-    if (hasLeft(request)) return false;
+    if (hasDisconnected(request)) return false;
     const nowMs = this.#countedNow();
     const client = this.#clientOf(request, nowMs);
     const spentMs = client === undefined ? 0 : (this.#msByClient.get(client) ?? 0);
-    const isLate = client !== undefined && spentMs >= this.#maxMs - this.#sharedMs;
-    this.#hasRefused ||= isLate;
-    const isFull = this.held.refuses(kind === 'listing', request);
-    this.#isWorking = !isLate && !isFull && !this.#tooManyWait(nowMs);
+    const isOverShare = client !== undefined && spentMs >= this.#maxMs - this.#sharedMs;
+    this.#hasRefused ||= isOverShare;
+    const isFull = this.held.shouldRefuse(kind === 'listing', request);
+    this.#isWorking = !isOverShare && !isFull && !this.#hasTooManyWaitingReads(nowMs);
     this.#client = client;
     if (!this.#isWorking) this.#refused[kind] += 1;
     return this.#isWorking;
@@ -151,7 +151,7 @@ export class Admission {
    * @throws ApiError 503 if too much is held already
    */
   holdWaiting(request: IncomingMessage): () => void {
-    if (this.held.refuses(true, request)) throw this.refuse('listing');
+    if (this.held.shouldRefuse(true, request)) throw this.refuse('listing');
     const headBytes = request.rawHeaders.reduce((sum, { length }) => sum + length, 0);
     const bytes = WAITING_REQUEST_BYTES + request.url!.length + headBytes;
     const held = this.held.hold(request, bytes);
@@ -180,7 +180,7 @@ export class Admission {
    * callback returns, so that its time is not taken for calm. A turn has one callback.
    */
   beforeTurnEnds(callback: () => void): void {
-    if (this.#isInTurn) this.#lastOfTurn = callback;
+    if (this.#isInTurn) this.#onTurnEnd = callback;
     else callback();
   }
 
@@ -204,48 +204,48 @@ export class Admission {
 
   /** Clients are distinguished only while an overload lasts. */
   #clientOf(request: IncomingMessage, nowMs: number): string | undefined {
-    const isLasting = this.#isRecent() && nowMs - this.#overSinceMs >= LASTING_OVERLOAD_MS;
-    if (!isLasting) return undefined;
+    const isOverloaded = this.#isRecent() && nowMs - this.#overloadSinceMs >= OVERLOAD_ONSET_MS;
+    if (!isOverloaded) return undefined;
     const client = this.#clients.of(request);
     const isKnown = this.#msByClient.has(client);
-    return isKnown || this.#msByClient.size < MAX_CLIENTS_IN_A_TURN - 1 ? client : FURTHER_CLIENTS;
+    return isKnown || this.#msByClient.size < MAX_CLIENTS_IN_A_TURN - 1 ? client : OTHER_CLIENTS;
   }
 
   /** Counts the time since the last request for that request. At most half a turn of a client counts against others. */
   #count(nowMs: number): void {
     if (!this.#isWorking) return;
-    const passedMs = nowMs - this.#countedMs;
-    this.#spentMs += passedMs;
+    const elapsedMs = nowMs - this.#countedMs;
+    this.#spentMs += elapsedMs;
     if (this.#client === undefined) return;
     const ownMs = this.#msByClient.get(this.#client) ?? 0;
-    const countedMs = Math.min(passedMs, this.#maxMs / 2 - ownMs);
+    const countedMs = Math.min(elapsedMs, this.#maxMs / 2 - ownMs);
     this.#sharedMs += countedMs;
     this.#msByClient.set(this.#client, ownMs + countedMs);
   }
 
-  #tooManyWait(nowMs: number): boolean {
+  #hasTooManyWaitingReads(nowMs: number): boolean {
     if (this.#waitingReads() <= MAX_WAITING_READS) {
-      this.#tooManySinceMs = Number.POSITIVE_INFINITY;
+      this.#tooManyReadsSinceMs = Number.POSITIVE_INFINITY;
       return false;
     }
-    this.#tooManySinceMs = Math.min(this.#tooManySinceMs, nowMs);
-    return nowMs - this.#tooManySinceMs >= LASTING_OVERLOAD_MS;
+    this.#tooManyReadsSinceMs = Math.min(this.#tooManyReadsSinceMs, nowMs);
+    return nowMs - this.#tooManyReadsSinceMs >= OVERLOAD_ONSET_MS;
   }
 
   /** Whether this turn began soon after the last one that exceeded its time. */
   #isRecent(): boolean {
-    return this.#turnBeganMs - this.#overUntilMs < CALM_MS;
+    return this.#turnBeganMs - this.#overloadUntilMs < OVERLOAD_END_MS;
   }
 
   #finishTurn(): void {
     this.#count(this.#clock());
-    const last = this.#lastOfTurn;
-    this.#lastOfTurn = undefined;
-    last?.();
+    const callback = this.#onTurnEnd;
+    this.#onTurnEnd = undefined;
+    callback?.();
     const nowMs = this.#clock();
     if (this.#hasRefused || this.#spentMs >= this.#maxMs) {
-      if (!this.#isRecent()) this.#overSinceMs = this.#turnBeganMs;
-      this.#overUntilMs = nowMs;
+      if (!this.#isRecent()) this.#overloadSinceMs = this.#turnBeganMs;
+      this.#overloadUntilMs = nowMs;
     }
     this.#spentMs = 0;
     this.#sharedMs = 0;
@@ -264,7 +264,7 @@ class PendingAnswer implements Waiter {
   readonly #request: IncomingMessage;
   readonly #work: PendingWork;
   readonly #admission: Admission;
-  #held: Held | undefined;
+  #hold: MemoryHold | undefined;
   #stop: AbortController | undefined;
 
   constructor(request: IncomingMessage, work: PendingWork, admission: Admission) {
@@ -285,28 +285,28 @@ class PendingAnswer implements Waiter {
   }
 
   hold(bytes: number): void {
-    this.#held ??= this.#begin();
-    this.#admission.held.grow(this.#held, bytes);
+    this.#hold ??= this.#begin();
+    this.#admission.held.grow(this.#hold, bytes);
     this.#require();
   }
 
   /** Call it when the answer is written or has failed. `holdUnsent` counts what the operating system has not taken. */
   end(): void {
-    if (this.#held !== undefined) this.#admission.held.release(this.#held);
+    if (this.#hold !== undefined) this.#admission.held.release(this.#hold);
   }
 
-  #begin(): Held {
+  #begin(): MemoryHold {
     const { held } = this.#admission;
     if (this.#work !== 'run') return held.begin(this.#request);
-    if (held.refuses(true, this.#request)) throw this.#admission.refuse('run');
+    if (held.shouldRefuse(true, this.#request)) throw this.#admission.refuse('run');
     return held.begin(this.#request, () => this.#stop?.abort(STOPPED));
   }
 
   #require(): void {
-    if (hasLeft(this.#request)) throw LEFT;
-    if (this.#held === undefined) return;
+    if (hasDisconnected(this.#request)) throw CLIENT_GONE;
+    if (this.#hold === undefined) return;
     const { held } = this.#admission;
-    if (!held.isHeld(this.#held)) throw STOPPED;
-    if (!held.hasRoom(this.#held)) throw this.#admission.refuse(this.#work);
+    if (!held.isActive(this.#hold)) throw STOPPED;
+    if (!held.canGrow(this.#hold)) throw this.#admission.refuse(this.#work);
   }
 }

@@ -8,23 +8,23 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clients } from './request-client.ts';
 
-export interface Held {
+export interface MemoryHold {
   bytes: number;
   readonly client: string;
   /** Everything that its connection holds, including this until it is released. */
-  readonly ofSocket: Set<Held>;
+  readonly socketHolds: Set<MemoryHold>;
   readonly onRelease: (() => void) | undefined;
 }
 
 /** Single items are refused only above this multiple of the limit, listings above the limit. */
-const ITEM_EXCESS = 2;
+const ITEM_LIMIT_FACTOR = 2;
 
 export class HeldBytes {
   readonly #maxBytes: number;
   readonly #clients: Clients;
-  readonly #bySocket = new WeakMap<Socket, Set<Held>>();
+  readonly #bySocket = new WeakMap<Socket, Set<MemoryHold>>();
   /** Work in progress, oldest first. */
-  readonly #growing = new Set<Held>();
+  readonly #inProgress = new Set<MemoryHold>();
   readonly #bytesByClient = new Map<string, number>();
   #bytes = 0;
   #isStopping = false;
@@ -48,8 +48,8 @@ export class HeldBytes {
    * answers would not read the refusal, so its connection is closed. Unread means not taken by the operating system;
    * answers that wait behind an unfinished one do not count.
    */
-  refuses(isListing: boolean, request: IncomingMessage): boolean {
-    const maxBytes = isListing ? this.#maxBytes : this.#maxBytes * ITEM_EXCESS;
+  shouldRefuse(isListing: boolean, request: IncomingMessage): boolean {
+    const maxBytes = isListing ? this.#maxBytes : this.#maxBytes * ITEM_LIMIT_FACTOR;
     // Shortcut: no client holds more than the total.
     if (this.#bytes * 2 < maxBytes) return false;
     const own = this.#bytesByClient.get(this.#clients.of(request)) ?? 0;
@@ -59,74 +59,74 @@ export class HeldBytes {
   }
 
   /** Counts bytes until they are released or their connection is closed. Counts none if it is closed already. */
-  hold(request: IncomingMessage, bytes: number, onRelease?: () => void): Held {
+  hold(request: IncomingMessage, bytes: number, onRelease?: () => void): MemoryHold {
     const { socket } = request;
-    const ofSocket = this.#heldOf(socket);
-    const held = { bytes, client: this.#clients.of(request), ofSocket, onRelease };
-    if (socket.destroyed || (onRelease !== undefined && this.#isStopping)) return held;
-    ofSocket.add(held);
-    this.#add(held.client, bytes);
-    return held;
+    const socketHolds = this.#holdsOf(socket);
+    const hold = { bytes, client: this.#clients.of(request), socketHolds, onRelease };
+    if (socket.destroyed || (onRelease !== undefined && this.#isStopping)) return hold;
+    socketHolds.add(hold);
+    this.#add(hold.client, bytes);
+    return hold;
   }
 
-  begin(request: IncomingMessage, onRelease?: () => void): Held {
-    const held = this.hold(request, 0, onRelease);
-    this.#growing.add(held);
-    return held;
+  begin(request: IncomingMessage, onRelease?: () => void): MemoryHold {
+    const hold = this.hold(request, 0, onRelease);
+    this.#inProgress.add(hold);
+    return hold;
   }
 
-  isHeld(held: Held): boolean {
-    return held.ofSocket.has(held);
+  isActive(hold: MemoryHold): boolean {
+    return hold.socketHolds.has(hold);
   }
 
   /** Adds bytes to work that is still held; a negative number gives bytes back. */
-  grow(held: Held, bytes: number): void {
-    if (!this.isHeld(held)) return;
-    held.bytes += bytes;
-    this.#add(held.client, bytes);
+  grow(hold: MemoryHold, bytes: number): void {
+    if (!this.isActive(hold)) return;
+    hold.bytes += bytes;
+    this.#add(hold.client, bytes);
   }
 
   /**
    * Whether work may grow further. Older work takes precedence: if all work ended at the limit, none would complete.
    * Work that is alone may have any size, so that every page can be computed.
    */
-  hasRoom(work: Held): boolean {
+  canGrow(hold: MemoryHold): boolean {
     let bytes = this.#bytes;
-    let ownBytes = this.#bytesByClient.get(work.client) ?? 0;
-    if (bytes + ownBytes - work.bytes < this.#maxBytes) return true;
+    let ownBytes = this.#bytesByClient.get(hold.client) ?? 0;
+    if (bytes + ownBytes - hold.bytes < this.#maxBytes) return true;
     let isYounger = false;
-    for (const other of this.#growing) {
+    for (const other of this.#inProgress) {
       if (isYounger) {
         bytes -= other.bytes;
-        if (other.client === work.client) ownBytes -= other.bytes;
-      } else isYounger = other === work;
+        if (other.client === hold.client) ownBytes -= other.bytes;
+      } else isYounger = other === hold;
     }
-    return bytes === work.bytes || bytes + ownBytes - work.bytes < this.#maxBytes;
+    return bytes === hold.bytes || bytes + ownBytes - hold.bytes < this.#maxBytes;
   }
 
-  release(held: Held): void {
-    this.#growing.delete(held);
-    if (!held.ofSocket.delete(held)) return;
-    this.#add(held.client, -held.bytes);
-    held.onRelease?.();
+  release(hold: MemoryHold): void {
+    this.#inProgress.delete(hold);
+    if (!hold.socketHolds.delete(hold)) return;
+    this.#add(hold.client, -hold.bytes);
+    hold.onRelease?.();
   }
 
   /** Ends all work that can be ended and lets no more begin, because the node stops. */
   stop(): void {
     this.#isStopping = true;
-    for (const held of this.#growing) if (held.onRelease !== undefined) this.release(held);
+    for (const hold of this.#inProgress) if (hold.onRelease !== undefined) this.release(hold);
   }
 
   /** Listens to the socket: a response that waits behind others gets no event when the connection ends. */
-  #heldOf(socket: Socket): Set<Held> {
+  #holdsOf(socket: Socket): Set<MemoryHold> {
     const known = this.#bySocket.get(socket);
     if (known !== undefined) return known;
-    const held = new Set<Held>();
-    this.#bySocket.set(socket, held);
+    const hold = new Set<MemoryHold>();
+    this.#bySocket.set(socket, hold);
     socket.once('close', () => {
-      for (const one of held) this.release(one);
+      for (const one of hold) this.release(one);
     });
-    return held;
+    return hold;
   }
 
   #add(client: string, bytes: number): void {

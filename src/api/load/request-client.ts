@@ -14,7 +14,7 @@ const FORWARDED_FOR =
 export const MAX_PROXIES = 16;
 
 /** Whether a request can no longer be answered: its connection is closed, or our sending half is. */
-export function hasLeft({ socket }: Pick<IncomingMessage, 'socket'>): boolean {
+export function hasDisconnected({ socket }: Pick<IncomingMessage, 'socket'>): boolean {
   return socket.destroyed || socket.writableEnded;
 }
 

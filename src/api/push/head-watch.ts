@@ -4,11 +4,11 @@ import type { LedgerView } from '../../ledger/ledger-view.ts';
 import type { LedgerReader } from '../../ledger/open.ts';
 
 /** How often the ledger is polled while something waits, in milliseconds. */
-const LOOK_INTERVAL_MS = 10;
+const POLL_INTERVAL_MS = 10;
 
 export class HeadWatch {
   readonly #ledger: LedgerReader;
-  #nextLook: Promise<LedgerView> | undefined;
+  #nextPoll: Promise<LedgerView> | undefined;
 
   constructor(ledger: LedgerReader) {
     this.#ledger = ledger;
@@ -16,10 +16,10 @@ export class HeadWatch {
 
   /** The view at the next poll. Rejects with what `LedgerReader.view` throws. */
   next(): Promise<LedgerView> {
-    this.#nextLook ??= delay(LOOK_INTERVAL_MS).then(() => {
-      this.#nextLook = undefined;
+    this.#nextPoll ??= delay(POLL_INTERVAL_MS).then(() => {
+      this.#nextPoll = undefined;
       return this.#ledger.view();
     });
-    return this.#nextLook;
+    return this.#nextPoll;
   }
 }

@@ -87,7 +87,7 @@ export class Listener {
   readonly #from: bigint;
   readonly #response: ServerResponse;
   readonly #tally: ListenerTally;
-  #isOver = false;
+  #hasEnded = false;
 
   /** @param response its head was sent */
   constructor(response: ServerResponse, from: bigint, tally: ListenerTally) {
@@ -96,14 +96,14 @@ export class Listener {
     this.next = from;
     this.#tally = tally;
     response.once('timeout', (socket) => {
-      this.#note('slow');
+      this.#recordEnd('slow');
       socket.destroy();
     });
-    response.once('close', () => this.#note('closed'));
+    response.once('close', () => this.#recordEnd('closed'));
   }
 
-  get isOver(): boolean {
-    return this.#isOver;
+  get hasEnded(): boolean {
+    return this.#hasEnded;
   }
 
   get unreadBytes(): number {
@@ -114,27 +114,27 @@ export class Listener {
    * Sends the records of a batch that the client does not have. Ends the stream of a client with too much unread.
    * @param maxUnreadBytes ignored for a client that has read everything, which can take a batch of any size
    */
-  take(batch: RenderedBatch, maxUnreadBytes: number): void {
+  sendNew(batch: RenderedBatch, maxUnreadBytes: number): void {
     const { records } = batch;
     const { next } = this;
     if (batch.next > next) this.next = batch.next;
-    const isWanted = ({ position }: PushedRecord) => position >= next && position >= this.#from;
+    const isNew = ({ position }: PushedRecord) => position >= next && position >= this.#from;
     const last = records[records.length - 1];
-    if (this.isOver || last === undefined || !isWanted(last)) return;
-    const wanted = isWanted(records[0]!) ? records : records.filter(isWanted);
-    const frame = wanted === records ? batch.frame : recordsFrame(wanted);
+    if (this.hasEnded || last === undefined || !isNew(last)) return;
+    const fresh = isNew(records[0]!) ? records : records.filter(isNew);
+    const frame = fresh === records ? batch.frame : recordsFrame(fresh);
     const unread = this.unreadBytes;
     if (unread > 0 && unread + this.#bytesOf(frame).length > maxUnreadBytes) {
       this.end('slow', TOO_SLOW);
       return;
     }
-    this.#tally.sent += wanted.length;
+    this.#tally.sent += fresh.length;
     this.send(frame);
   }
 
   send(frame: Frame): void {
     const { socket } = this.#response;
-    if (this.isOver || socket === null || socket.destroyed) return;
+    if (this.hasEnded || socket === null || socket.destroyed) return;
     this.sentMs = performance.now();
     socket.write(this.#bytesOf(frame));
   }
@@ -148,9 +148,9 @@ export class Listener {
 
   /** @param last the last frame that the client gets */
   end(reason: EndReason, last: Frame): void {
-    if (this.isOver) return;
+    if (this.hasEnded) return;
     this.send(last);
-    this.#note(reason);
+    this.#recordEnd(reason);
     this.#response.end();
   }
 
@@ -158,9 +158,9 @@ export class Listener {
     return this.#response.chunkedEncoding ? chunk : plain;
   }
 
-  #note(reason: EndReason): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+  #recordEnd(reason: EndReason): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
     this.#tally.ended[reason] += 1;
   }
 }

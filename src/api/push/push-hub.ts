@@ -16,7 +16,7 @@ import type { LedgerView } from '../../ledger/ledger-view.ts';
 import type { LedgerReader } from '../../ledger/open.ts';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { ApiError, knownFailure } from '../error-table.ts';
-import type { PacedWarning } from '../paced-warning.ts';
+import type { RateLimitedWarning } from '../rate-limited-warning.ts';
 import type { ApiSettings } from '../settings.ts';
 import type { HeadWatch } from './head-watch.ts';
 import {
@@ -30,7 +30,7 @@ import {
   rendered,
   retryFrame,
 } from './listener.ts';
-import { type RecordBatch, type RecordSource, type StreamStart, touchedKeys } from './sources.ts';
+import { changedKeys, type RecordBatch, type RecordSource, type StreamStart } from './sources.ts';
 import { SLICE_MS, TimeShare } from './time-share.ts';
 
 /** A listener gets a heartbeat after this long without an event, in milliseconds. */
@@ -50,15 +50,15 @@ const RETRY_AFTER_SECS = 5;
 /** Estimated memory of a record without its JSON, in bytes. */
 const RECORD_OVERHEAD_BYTES = 300;
 
-const BEGINNING = retryFrame(RETRY_MS);
+const FIRST_FRAME = retryFrame(RETRY_MS);
 const NODE_STOPS = 'The node stops';
-const UNEXPECTED = 'an event stream failed unexpectedly';
+const UNEXPECTED_FAILURE = 'an event stream failed unexpectedly';
 
 interface Channel {
   readonly source: RecordSource;
   /** All records below this position were sent. */
   next: bigint;
-  readonly live: Set<Listener>;
+  readonly listeners: Set<Listener>;
 }
 
 interface HubParts {
@@ -66,7 +66,7 @@ interface HubParts {
   readonly heads: HeadWatch;
   readonly settings: Pick<ApiSettings, 'maxListeners' | 'maxUnsentBytes' | 'requestTimeoutMs'>;
   readonly logger: { error(facts: object, message: string): void };
-  readonly outage: PacedWarning;
+  readonly outage: RateLimitedWarning;
 }
 
 export class PushHub {
@@ -130,8 +130,8 @@ export class PushHub {
     }
     const listener = new Listener(response, from, this.tally);
     this.#add(listener, response);
-    listener.send(BEGINNING);
-    listener.take(first, Number.POSITIVE_INFINITY);
+    listener.send(FIRST_FRAME);
+    listener.sendNew(first, Number.POSITIVE_INFINITY);
     listener.next = next;
     const refused = this.#refused.get(response.req.socket);
     if (refused !== undefined) this.#fail([listener], refused);
@@ -163,12 +163,12 @@ export class PushHub {
 
   #admit(): void {
     const { maxListeners } = this.#parts.settings;
-    const why = this.#isClosed
+    const reason = this.#isClosed
       ? NODE_STOPS
       : this.tally.open >= maxListeners
         ? `Too many event streams are open: at most ${maxListeners}`
         : this.#maxUnreadBytes === 0 && 'Listeners of event streams do not read what they are sent';
-    if (why !== false) throw refusal(why);
+    if (reason !== false) throw refusal(reason);
   }
 
   #add(listener: Listener, response: ServerResponse): void {
@@ -179,8 +179,8 @@ export class PushHub {
       this.#streams.delete(socket);
       const channel = this.#listeners.get(listener);
       this.#listeners.delete(listener);
-      channel?.live.delete(listener);
-      if (channel?.live.size === 0) this.#forget(channel);
+      channel?.listeners.delete(listener);
+      if (channel?.listeners.size === 0) this.#forget(channel);
       if (this.#listeners.size > 0) return;
       clearInterval(this.#sweeping);
       this.#sweeping = undefined;
@@ -193,7 +193,7 @@ export class PushHub {
       if (isSweeping) return;
       isSweeping = true;
       try {
-        await this.#sweep();
+        await this.#checkListeners();
       } finally {
         isSweeping = false;
       }
@@ -203,16 +203,16 @@ export class PushHub {
 
   /** Runs work that nothing awaits. Its failure is a bug in this program. */
   #inBackground(work: () => Promise<void>): void {
-    work().catch((err: unknown) => this.#parts.logger.error({ err }, UNEXPECTED));
+    work().catch((err: unknown) => this.#parts.logger.error({ err }, UNEXPECTED_FAILURE));
   }
 
-  #forget({ source, live }: Channel): void {
+  #forget({ source, listeners: live }: Channel): void {
     live.clear();
-    if (this.#channels.get(source.key)?.live === live) this.#channels.delete(source.key);
+    if (this.#channels.get(source.key)?.listeners === live) this.#channels.delete(source.key);
   }
 
   /** Sends heartbeats, and adds up the bytes that clients have not read. */
-  async #sweep(): Promise<void> {
+  async #checkListeners(): Promise<void> {
     let unreadBytes = 0;
     let startedMs = performance.now();
     for (const listener of this.#listeners.keys()) {
@@ -233,23 +233,23 @@ export class PushHub {
     let hasJoined = false;
     while (!hasJoined) {
       await listener.drained();
-      if (listener.isOver) return;
+      if (listener.hasEnded) return;
       try {
-        const turn = this.#reading.then(() => this.#readOn(listener, source));
+        const turn = this.#reading.then(() => this.#sendHistory(listener, source));
         this.#reading = turn.catch(() => undefined);
         hasJoined = await turn;
       } catch (failure) {
-        if (!(await this.#passes(failure))) this.#fail([listener], failure);
+        if (!(await this.#waitIfTransient(failure))) this.#fail([listener], failure);
       }
     }
   }
 
   /** Sends the next batch of history. @returns whether the listener now has all records and is live */
-  async #readOn(listener: Listener, source: RecordSource): Promise<boolean> {
+  async #sendHistory(listener: Listener, source: RecordSource): Promise<boolean> {
     const startedMs = performance.now();
     const view = await this.#parts.ledger.view();
     const batch = await this.#read(source, view, listener.next);
-    listener.take(batch, Number.POSITIVE_INFINITY);
+    listener.sendNew(batch, Number.POSITIVE_INFINITY);
     const isLive = batch.isEnd && this.#join(listener, source, view);
     await this.#share.spend(performance.now() - startedMs);
     return isLive;
@@ -268,16 +268,16 @@ export class PushHub {
   /** @param view the listener has all its records @returns false if the channel may have sent newer records */
   #join(listener: Listener, source: RecordSource, view: LedgerView): boolean {
     // A frozen ledger, such as a fork, never grows.
-    if (listener.isOver || view.isFrozen) return true;
+    if (listener.hasEnded || view.isFrozen) return true;
     if (this.#view !== undefined && view.state.version < this.#view.state.version) return false;
     let channel = this.#channels.get(source.key);
     if (channel === undefined) {
-      channel = { source, next: listener.next, live: new Set() };
+      channel = { source, next: listener.next, listeners: new Set() };
       this.#channels.set(source.key, channel);
     } else if (listener.next < channel.next) {
       return false;
     }
-    channel.live.add(listener);
+    channel.listeners.add(listener);
     this.#listeners.set(listener, channel);
     if (this.#view === undefined) {
       this.#view = view;
@@ -294,10 +294,10 @@ export class PushHub {
         try {
           const view = await this.#parts.heads.next();
           if (view.state.version <= sent) continue;
-          await this.#pass(view, sent);
+          await this.#sendUpdates(view, sent);
           sent = view.state.version;
         } catch (failure) {
-          if (!(await this.#passes(failure))) this.#endAll(failure);
+          if (!(await this.#waitIfTransient(failure))) this.#endAll(failure);
         }
       }
     } finally {
@@ -306,23 +306,23 @@ export class PushHub {
   }
 
   /** Sends all channels the records of a view above version `sent`. Throws only transient failures. */
-  async #pass(view: LedgerView, sent: bigint): Promise<void> {
+  async #sendUpdates(view: LedgerView, sent: bigint): Promise<void> {
     this.#view = view;
-    const touched = await this.#touched(view, sent);
-    for (const key of touched ?? this.#channels.keys()) {
+    const changed = await this.#changedChannels(view, sent);
+    for (const key of changed ?? this.#channels.keys()) {
       const channel = this.#channels.get(key);
       if (channel !== undefined) await this.#advance(channel, view, sent);
     }
   }
 
   /** Keys of the channels with new records; `undefined` if any may have some. Throws only transient failures. */
-  async #touched(view: LedgerView, sent: bigint): Promise<ReadonlySet<string> | undefined> {
+  async #changedChannels(view: LedgerView, sent: bigint): Promise<ReadonlySet<string> | undefined> {
     // Reading what a version emitted takes about as long as reading a channel.
     if (view.state.version - sent >= this.#channels.size) return undefined;
     try {
-      return await touchedKeys(view, sent, this.#share);
+      return await changedKeys(view, sent, this.#share);
     } catch (failure) {
-      if (mayPass(failure)) throw failure;
+      if (isTransientFailure(failure)) throw failure;
       // It may be damage. Reading each channel then tells the listeners of the damaged streams.
       return undefined;
     }
@@ -337,8 +337,8 @@ export class PushHub {
       try {
         batch = rendered(await channel.source.read(view, channel.next));
       } catch (failure) {
-        if (mayPass(failure)) throw failure;
-        const listeners = [...channel.live];
+        if (isTransientFailure(failure)) throw failure;
+        const listeners = [...channel.listeners];
         this.#forget(channel);
         this.#fail(listeners, failure);
         return;
@@ -350,10 +350,10 @@ export class PushHub {
     }
   }
 
-  async #broadcast({ live }: Channel, batch: RenderedBatch): Promise<void> {
+  async #broadcast({ listeners: live }: Channel, batch: RenderedBatch): Promise<void> {
     let startedMs = performance.now();
     for (const listener of live) {
-      listener.take(batch, this.#maxUnreadBytes);
+      listener.sendNew(batch, this.#maxUnreadBytes);
       const spentMs = performance.now() - startedMs;
       if (spentMs < SLICE_MS) continue;
       await this.#share.spend(spentMs);
@@ -363,16 +363,16 @@ export class PushHub {
   }
 
   #endAll(failure: unknown): void {
-    const listeners = [...this.#channels.values()].flatMap(({ live }) => [...live]);
+    const listeners = [...this.#channels.values()].flatMap(({ listeners: live }) => [...live]);
     for (const channel of this.#channels.values()) this.#forget(channel);
     this.#fail(listeners, failure);
   }
 
   /** Whether a failure is transient; if so, waits a while first. */
-  async #passes(failure: unknown): Promise<boolean> {
+  async #waitIfTransient(failure: unknown): Promise<boolean> {
     // The ledger may be closed by now. `close` tells all listeners.
     if (this.#isClosed) return true;
-    if (!mayPass(failure)) return false;
+    if (!isTransientFailure(failure)) return false;
     this.#parts.outage.warn({ err: failure });
     await delay(RETRY_READ_MS);
     return true;
@@ -380,16 +380,16 @@ export class PushHub {
 
   #fail(listeners: Iterable<Listener>, failure: unknown): void {
     const known = knownFailure(failure);
-    const shown = known ?? new ApiError(500, 'internal_error', 'internal error');
-    const reason = shown.status === 410 ? 'pruned' : 'failed';
-    const frame = errorFrame(shown);
+    const error = known ?? new ApiError(500, 'internal_error', 'internal error');
+    const reason = error.status === 410 ? 'pruned' : 'failed';
+    const frame = errorFrame(error);
     for (const listener of listeners) listener.end(reason, frame);
-    if (known === undefined) this.#parts.logger.error({ err: failure }, UNEXPECTED);
+    if (known === undefined) this.#parts.logger.error({ err: failure }, UNEXPECTED_FAILURE);
   }
 }
 
-function refusal(why: string): ApiError {
-  return new ApiError(503, 'internal_error', why, { retryAfterSecs: RETRY_AFTER_SECS });
+function refusal(message: string): ApiError {
+  return new ApiError(503, 'internal_error', message, { retryAfterSecs: RETRY_AFTER_SECS });
 }
 
 function renderedForCache(batch: RecordBatch): RenderedBatch {
@@ -402,6 +402,6 @@ function bytesOf({ records, frame }: RenderedBatch): number {
   return 2 * frame.chunk.length + records.length * RECORD_OVERHEAD_BYTES;
 }
 
-function mayPass(failure: unknown): boolean {
+function isTransientFailure(failure: unknown): boolean {
   return knownFailure(failure)?.retryAfterSecs !== undefined;
 }

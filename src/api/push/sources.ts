@@ -9,8 +9,8 @@ import type { TimeShare } from './time-share.ts';
 const MAX_BATCH_RECORDS = 100;
 /** A batch ends with the record that reaches this many bytes of JSON. */
 export const MAX_BATCH_BYTES = 16 * 1024;
-/** Maximum versions that `touchedKeys` reads, which takes tens of milliseconds, in slices. */
-export const MAX_TOUCHED_VERSIONS = 1_000n;
+/** Maximum versions that `changedKeys` reads, which takes tens of milliseconds, in slices. */
+export const MAX_SCANNED_VERSIONS = 1_000n;
 
 export interface PushedRecord {
   /** Positions ascend within a stream. */
@@ -178,18 +178,18 @@ export class HeadSource implements RecordSource {
  * versions are read once, so that the other sources need not be read.
  * @returns undefined if the keys are not known; then any source may have new records
  */
-export async function touchedKeys(
+export async function changedKeys(
   view: LedgerView,
   above: bigint,
   share: TimeShare,
 ): Promise<ReadonlySet<string> | undefined> {
   const { version } = view.state;
-  if (version - above > MAX_TOUCHED_VERSIONS) return undefined;
+  if (version - above > MAX_SCANNED_VERSIONS) return undefined;
   const keys = new Set([HEADS_KEY]);
   let first = above + 1n;
   while (first <= version) {
     const startedMs = performance.now();
-    const part = await view.emitted(first);
+    const part = await view.emittedEvents(first);
     if (part === undefined) return undefined;
     for (const stream of part.streams) keys.add(eventsKey(stream));
     for (const typeTag of part.typeTags) keys.add(typeKey(typeTag));

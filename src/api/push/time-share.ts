@@ -12,27 +12,27 @@ export const SLICE_MS = 5;
 /** Time for others per time for streams: others get four fifths. */
 const REST_FACTOR = 4;
 /** How often a resting stream checks whether the process is idle, in milliseconds. */
-const LOOK_INTERVAL_MS = 1;
+const IDLE_CHECK_INTERVAL_MS = 1;
 /** Up to this utilization of the event loop, the process counts as idle. */
 const IDLE_UTILIZATION = 0.5;
 
 export class TimeShare {
   /** When others will have had their share, in the time of `performance.now()`. */
-  #paidMs = 0;
+  #restUntilMs = 0;
 
   /** Counts work, and rests after each slice of it. */
   spend(spentMs: number): MaybePromise<void> {
     const nowMs = performance.now();
-    this.#paidMs = Math.max(this.#paidMs, nowMs) + spentMs * REST_FACTOR;
-    return this.#paidMs - nowMs >= SLICE_MS * REST_FACTOR ? this.#rest() : undefined;
+    this.#restUntilMs = Math.max(this.#restUntilMs, nowMs) + spentMs * REST_FACTOR;
+    return this.#restUntilMs - nowMs >= SLICE_MS * REST_FACTOR ? this.#rest() : undefined;
   }
 
   async #rest(): Promise<void> {
-    while (performance.now() < this.#paidMs) {
+    while (performance.now() < this.#restUntilMs) {
       const before = performance.eventLoopUtilization();
-      await delay(LOOK_INTERVAL_MS);
+      await delay(IDLE_CHECK_INTERVAL_MS);
       const { utilization } = performance.eventLoopUtilization(before);
-      if (utilization <= IDLE_UTILIZATION) this.#paidMs = performance.now();
+      if (utilization <= IDLE_UTILIZATION) this.#restUntilMs = performance.now();
     }
   }
 }

@@ -43,7 +43,7 @@ export class Pieces {
     this.#texts.push(text);
     this.#characters += text.length;
     if (this.#characters > PIECE_CHARACTERS) this.#flush();
-    return this.#pace.isOver(text.length) ? this.#pace.nextTurn() : undefined;
+    return this.#pace.mustYield(text.length) ? this.#pace.nextTurn() : undefined;
   }
 
   end(): readonly Buffer[] {
@@ -103,7 +103,7 @@ export class CallsJson {
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
       if (next instanceof RecordedCall) await this.#addSignature(next);
       for (const step of next.steps) {
-        if (this.#pace.isOver(STEP_WORK)) await this.#pace.nextTurn();
+        if (this.#pace.mustYield(STEP_WORK)) await this.#pace.nextTurn();
         if (step.kind === 'call') open.push(step);
         else if (step.kind === 'event') {
           await this.#values.addTag(step.event.typeTag, step.program);

@@ -29,7 +29,7 @@ export async function gasByFunction(
   const running = new Set<string>();
   const open: OpenCaller[] = parts.map((part) => ({ steps: part.all(), next: 0 }));
   for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
-    if (pace.isOver(STEP_WORK)) await pace.nextTurn();
+    if (pace.mustYield(STEP_WORK)) await pace.nextTurn();
     const step = top.steps[top.next];
     top.next += 1;
     if (step === undefined) {

@@ -80,9 +80,9 @@ export async function listAccount(
   const { address, version, limit, pace = new YieldBudget() } = request;
   const items: ListedItem[] = [];
   let from = request.start && (await startOf(source, request, request.start));
-  if (from === NOTHING) return { items, cursor: undefined };
+  if (from === FOREIGN_CURSOR) return { items, cursor: undefined };
   let sizeBytes = 0;
-  for (let looked = 0; ; looked += KEYS_PER_STEP) {
+  for (let scanned = 0; ; scanned += KEYS_PER_STEP) {
     const query = { from, limit: KEYS_PER_STEP, version, kinds };
     const page = await source.accountKeys(address, query);
     const keys = page.keys.map(parseKey).filter(({ path }) => path && kinds.includes(path.kind));
@@ -103,7 +103,7 @@ export async function listAccount(
     if (page.next === undefined) return { items, cursor: undefined };
     const next = parseKey(page.next);
     // Clients must be able to send a cursor back, so a page never ends at a key without a known path.
-    if (looked + KEYS_PER_STEP >= bounds.maxKeys && next.path !== undefined) {
+    if (scanned + KEYS_PER_STEP >= bounds.maxKeys && next.path !== undefined) {
       return { items, cursor: cursorOf(address, next) };
     }
     from = nextFrom(next, kinds);
@@ -145,18 +145,18 @@ function cursorOf(address: Address, { physical, path }: ParsedKey): string {
 const GROUPED: readonly Path['kind'][] = ['resource', 'resourceGroup'];
 
 /** Stands for a cursor that belongs to another account or to none. */
-const NOTHING = Symbol('nothing to list');
+const FOREIGN_CURSOR = Symbol('nothing to list');
 
 async function startOf(
   source: ListingSource,
   request: ListingRequest,
   start: Buffer,
-): Promise<Buffer | typeof NOTHING> {
+): Promise<Buffer | typeof FOREIGN_CURSOR> {
   const key = parsePhysicalStateKey(start);
-  if (key.kind !== 'accessPath' || key.address !== request.address) return NOTHING;
+  if (key.kind !== 'accessPath' || key.address !== request.address) return FOREIGN_CURSOR;
   const path = key.parsed;
   if (path?.kind !== 'resource') return start;
-  const group = await groupInDisguise(source, request, path.tag);
+  const group = await groupOfResourceCursor(source, request, path.tag);
   return group ?? start;
 }
 
@@ -164,17 +164,17 @@ async function startOf(
  * The group meant by a cursor that looks like a resource: starting at the resource would list the keys between the two
  * again. No type is both.
  */
-async function groupInDisguise(
+async function groupOfResourceCursor(
   source: ListingSource,
   { address, version }: ListingRequest,
   tag: StructTag,
 ): Promise<Buffer | undefined> {
-  const isThere = async (key: Buffer) => {
+  const exists = async (key: Buffer) => {
     const kinds = GROUPED;
     const { keys } = await source.accountKeys(address, { from: key, limit: 1, version, kinds });
     return keys[0]?.equals(key) === true;
   };
-  if (await isThere(physicalStateKey(resourceStateKey(address, tag)))) return undefined;
+  if (await exists(physicalStateKey(resourceStateKey(address, tag)))) return undefined;
   const group = physicalStateKey(resourceGroupStateKey(address, tag));
-  return (await isThere(group)) ? group : undefined;
+  return (await exists(group)) ? group : undefined;
 }

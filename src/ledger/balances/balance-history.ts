@@ -72,12 +72,12 @@ export async function balanceHistory(
   let { from, to } = boundsOf(request, guard, oldest);
   const found: Change[] = [];
   let lowest = isDescending ? to : from;
-  let looked = 0;
-  while (from <= to && found.length <= limit && looked < maxWrites) {
-    if (looked > 0) await pace.nextTurn();
+  let scannedWrites = 0;
+  while (from <= to && found.length <= limit && scannedWrites < maxWrites) {
+    if (scannedWrites > 0) await pace.nextTurn();
     const span = await readSpan(source, parts, { from, to, oldest, isDescending });
     for (const change of span.changes) found.push(change);
-    looked += span.writes;
+    scannedWrites += span.writes;
     if (span.from < lowest) lowest = span.from;
     if (isDescending) to = span.from - 1n;
     else from = span.to + 1n;
@@ -86,7 +86,7 @@ export async function balanceHistory(
   await guard.assertRetained(lowest > oldest ? lowest - 1n : lowest, address);
   const more = from <= to ? (isDescending ? to : from) : undefined;
   return {
-    changes: await dated({ source, guard }, found.slice(0, limit)),
+    changes: await withTimestamps({ source, guard }, found.slice(0, limit)),
     next: found[limit]?.version ?? more,
     isFinal: source.head.oldestVersion === 0n || lowest > source.head.oldestVersion,
   };
@@ -203,7 +203,7 @@ function totalOf(amounts: readonly bigint[]): bigint {
 }
 
 /** Adds timestamps. Also for pinned accounts, these are retained only from the ledger's oldest version on. */
-async function dated(
+async function withTimestamps(
   { source, guard }: HistorySources,
   changes: readonly Change[],
 ): Promise<readonly BalanceChange[]> {

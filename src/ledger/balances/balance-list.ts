@@ -37,7 +37,7 @@ import { balanceAt, CoinAsset, FungibleAsset } from './balance.ts';
 /** Maximum number of assets of a page; each takes up to four reads. */
 export const MAX_BALANCES_PER_PAGE = 100;
 /** Maximum number of an account's state keys searched for coin stores: less than a second, in steps. */
-const MAX_KEYS_LOOKED_AT = 100_000;
+const MAX_SCANNED_KEYS = 100_000;
 const KEYS_PER_STEP = 256;
 
 /** How amounts of an asset are displayed. */
@@ -89,7 +89,7 @@ type Coins = ReadonlyMap<Address, StructTag>;
 export async function listBalances(
   { source, guard }: BalanceListSources,
   request: BalanceListRequest,
-  maxKeys = MAX_KEYS_LOOKED_AT,
+  maxKeys = MAX_SCANNED_KEYS,
 ): Promise<BalancePage> {
   const { address, version, start, limit } = request;
   const owner = addressBytes(address);
@@ -138,15 +138,15 @@ async function coinsOf(
   );
   counts.delete(NATIVE_METADATA_ADDRESS);
   let from: Buffer | undefined;
-  for (let looked = 0; counts.size > 0; looked += KEYS_PER_STEP) {
-    if (looked >= maxKeys) {
+  for (let scanned = 0; counts.size > 0; scanned += KEYS_PER_STEP) {
+    if (scanned >= maxKeys) {
       if (![...counts.values()].includes(true)) break;
       const message = `the account has more than ${maxKeys} state keys; ask for one balance at a time`;
       throw new LedgerError('internal_error', message);
     }
     const page = await source.accountKeys(address, {
       from,
-      limit: Math.min(KEYS_PER_STEP, maxKeys - looked),
+      limit: Math.min(KEYS_PER_STEP, maxKeys - scanned),
       version,
       kinds: ['resource'],
     });

@@ -97,9 +97,9 @@ export class StreamPages {
     const key = keyOf(request, form);
     return settle(
       () => this.#find(request, key),
-      (found) => found ?? this.#make(request, form, key),
+      (found) => found ?? this.#renderPage(request, form, key),
       // An error here occurs again when the page is rendered, which reports it with the API's message.
-      () => this.#make(request, form, key),
+      () => this.#renderPage(request, form, key),
     );
   }
 
@@ -140,7 +140,7 @@ export class StreamPages {
     return first === undefined ? await this.end(stream) : first.sequenceNumber;
   }
 
-  #make(
+  #renderPage(
     request: EventPageRequest,
     form: EventPageForm,
     key: string,
@@ -168,9 +168,9 @@ export class StreamPages {
       if (first === undefined) return answer;
       if (!pages.wasRequestedBefore(key)) return answer;
       const { sequenceNumber: lastSequenceNumber, version: lastVersion } = events.at(-1)!;
-      const shown = { firstVersion: first.version, lastVersion, modules };
+      const validity = { firstVersion: first.version, lastVersion, modules };
       const cached = isText ? answer : { ...answer, body: copiedBytes(body) };
-      const page = { answer: cached, count: events.length, lastSequenceNumber, ...shown };
+      const page = { answer: cached, count: events.length, lastSequenceNumber, ...validity };
       pages.set(key, page, PAGE_OVERHEAD_BYTES + body.length);
       return cached;
     });
@@ -182,14 +182,14 @@ export class StreamPages {
     const { source, guard, modules, pages } = this.#sources;
     const page = pages.get(key);
     // All its events must be visible: none above the head, none pruned.
-    const isShown =
+    const isVisible =
       page !== undefined &&
       page.lastVersion <= source.head.version &&
       page.firstVersion >= guard.oldestVersionOf(request.address);
-    if (!isShown) return undefined;
+    if (!isVisible) return undefined;
     const answer = (): MaybePromise<EventPageAnswer | undefined> =>
-      andThen(areUnchanged(page.modules, modules.lookup), (isRight) =>
-        isRight ? page.answer : undefined,
+      andThen(areUnchanged(page.modules, modules.lookup), (isUnchanged) =>
+        isUnchanged ? page.answer : undefined,
       );
     // A full page never changes, whatever is appended to the stream.
     if (start !== undefined && page.count === limit) return answer();
@@ -204,7 +204,7 @@ export class StreamPages {
    * Returns no events. If a ledger that began with a snapshot has no row of the stream, all its events may be older,
    * and the stream's handle contains their number. Throws `version_pruned` if `start` is one of them.
    */
-  #unlessBeforeLedger(stream: StreamId, start: bigint): MaybePromise<readonly StoredEvent[]> {
+  #emptyUnlessPruned(stream: StreamId, start: bigint): MaybePromise<readonly StoredEvent[]> {
     const { source } = this.#sources;
     const { head, isFrozen, state } = source;
     if (isFrozen || oldestTransaction(head) === 0n) return [];
@@ -224,7 +224,7 @@ export class StreamPages {
       ({ events, pruned }) => {
         if (start === undefined) return events;
         if (pruned !== undefined) throw eventPruned(request, start, pruned.firstRetained);
-        return events.length > 0 ? events : this.#unlessBeforeLedger(request, start);
+        return events.length > 0 ? events : this.#emptyUnlessPruned(request, start);
       },
       (cause) => {
         if (!(cause instanceof EventGapError)) throw cause;

@@ -66,7 +66,7 @@ export class TypedEvents {
     let next: EventPlace | undefined = first;
     while (next !== undefined && !page.isFull) {
       if (next !== first) await pace.nextTurn();
-      const query = { typeTag, start: next, end, limit: page.wanted };
+      const query = { typeTag, start: next, end, limit: page.nextLimit };
       next = page.add(await this.#source.history.typedEvents(query));
     }
     if (first.version <= end) await this.#guard.assertRetained(first.version);
@@ -120,7 +120,7 @@ class Page {
   }
 
   /** One event more than fits, because the next page begins with that event. */
-  get wanted(): number {
+  get nextLimit(): number {
     return this.#limit + 1 - this.events.length;
   }
 

@@ -24,7 +24,7 @@ import {
 /** The first creation number of every object (docs/spec/ledger.md §5.7). */
 const OBJECT_CREATION_NUMBER = 0x4000000000000n;
 
-interface Holding {
+interface StoreValues {
   readonly coinStore: Buffer | undefined;
   readonly group: Buffer | undefined;
 }
@@ -34,18 +34,18 @@ interface Holding {
  * stays missing. An existing coin store holds everything. Otherwise the primary store does, and is created if missing.
  * @throws BcsError if an existing value does not decode
  */
-export function holdingOf(
-  { coinStore, group }: Holding,
+export function storeValuesWith(
+  { coinStore, group }: StoreValues,
   account: Address,
   metadata: Uint8Array,
   amount: bigint,
-): Holding {
+): StoreValues {
   if (coinStore === undefined) {
-    return { coinStore, group: groupWith(group, account, metadata, amount) };
+    return { coinStore, group: groupWithAmount(group, account, metadata, amount) };
   }
   return {
     coinStore: coinStoreCodec.encode({ ...coinStoreCodec.decode(coinStore), amount }),
-    group: group && groupWith(group, account, metadata, 0n),
+    group: group && groupWithAmount(group, account, metadata, 0n),
   };
 }
 
@@ -61,7 +61,7 @@ export function newCoinStore(address: Address, amount: bigint): Buffer {
   });
 }
 
-function groupWith(
+function groupWithAmount(
   group: Buffer | undefined,
   owner: Address,
   metadata: Uint8Array,
@@ -70,8 +70,8 @@ function groupWith(
   const members = group === undefined ? [] : decodeResourceGroup(group);
   const find = (tag: StructTag) => findGroupMember(members, tag);
   const core = find(OBJECT_CORE_TAG) ?? newCore(owner, metadata);
-  const known = find(FUNGIBLE_STORE_TAG);
-  const frozen = known !== undefined && fungibleStoreCodec.decode(known).frozen;
+  const existingStore = find(FUNGIBLE_STORE_TAG);
+  const frozen = existingStore !== undefined && fungibleStoreCodec.decode(existingStore).frozen;
   const concurrent = find(CONCURRENT_FUNGIBLE_BALANCE_TAG);
   const store = {
     metadata: addressFromBytes(metadata),

@@ -82,26 +82,26 @@ export class OverridableLedger implements LedgerReader, Overrides {
   readonly #caches: LedgerCaches = newCaches();
   readonly #base: ReturnType<typeof openLedger>;
   readonly #snapshots = new WeakMap<OverrideSnapshot, Overridden>();
-  #now: Overridden;
+  #current: Overridden;
 
   constructor(store: StoreReader, openSource: OpenSource) {
     this.#store = store;
     this.#openSource = openSource;
-    this.#now = { overlay: Overlay.EMPTY, modules: this.#caches.modules };
-    this.#base = this.#open(this.#now, this.#caches);
+    this.#current = { overlay: Overlay.EMPTY, modules: this.#caches.modules };
+    this.#base = this.#open(this.#current, this.#caches);
   }
 
   view(): MaybePromise<LedgerView> {
-    const now = this.#now;
-    if (now.overlay.isEmpty) return this.#base.view();
+    const current = this.#current;
+    if (current.overlay.isEmpty) return this.#base.view();
     // Each request gets a view that notes what it has read, and its own caches of what is cached by version.
     const caches: LedgerCaches = {
       ...this.#caches,
-      modules: now.modules,
+      modules: current.modules,
       pages: new Cache('event_pages'),
       transactions: new TransactionCaches(),
     };
-    return this.#open(now, caches).view();
+    return this.#open(current, caches).view();
   }
 
   cacheSizes(): readonly CacheSize[] {
@@ -162,41 +162,41 @@ export class OverridableLedger implements LedgerReader, Overrides {
 
   snapshot(): OverrideSnapshot {
     const snapshot: OverrideSnapshot = { isOverrideSnapshot: true };
-    this.#snapshots.set(snapshot, this.#now);
+    this.#snapshots.set(snapshot, this.#current);
     return snapshot;
   }
 
   revert(snapshot: OverrideSnapshot): void {
     const then = this.#snapshots.get(snapshot);
     if (then === undefined) throw new RangeError('not a snapshot of this node');
-    this.#now = then;
+    this.#current = then;
   }
 
-  async #edit(edit: StateEdit, ofModules = false): Promise<void> {
+  async #edit(edit: StateEdit, changesModules = false): Promise<void> {
     await this.#change(async ({ state, head: { version } }, modules) => {
       const value = async (key: HashedStateKey) => (await state.state(key, version))?.bytes;
-      const edited = await edit({ modules, value });
-      const writes = edited.map(({ key: { hash, physical }, bytes }) => {
+      const edits = await edit({ modules, value });
+      const writes = edits.map(({ key: { hash, physical }, bytes }) => {
         const key = Buffer.from(physical);
         const deletedKey = bytes === undefined ? key : undefined;
         return { hash, physical: key, entry: { version, bytes, metadata: undefined, deletedKey } };
       });
       return { writes };
-    }, ofModules);
+    }, changesModules);
   }
 
-  async #change(change: Change, ofModules = false): Promise<void> {
+  async #change(change: Change, changesModules = false): Promise<void> {
     const head = await openHead(this.#store);
     for (;;) {
-      const now = this.#now;
-      const source = overlaidSource(this.#openSource(this.#store, head), now.overlay);
+      const current = this.#current;
+      const source = overlaidSource(this.#openSource(this.#store, head), current.overlay);
       const guard = new PruningGuard(this.#store, source, new Map(), performance.now());
-      const caches = { modules: now.modules, types: this.#caches.types };
+      const caches = { modules: current.modules, types: this.#caches.types };
       const changes = await change(source, new ModuleView(caches, guard, head.version));
       // The overrides were changed or reverted meanwhile, so the values that were read may be different now.
-      if (this.#now !== now) continue;
-      const modules = ofModules ? new ModuleCache() : now.modules;
-      this.#now = { overlay: now.overlay.with(changes), modules };
+      if (this.#current !== current) continue;
+      const modules = changesModules ? new ModuleCache() : current.modules;
+      this.#current = { overlay: current.overlay.with(changes), modules };
       return;
     }
   }

@@ -23,7 +23,7 @@ import { renderValue } from '../../move/values/value-json.ts';
 import type { ModuleView } from '../../state/module-view.ts';
 import { groupOf } from '../../state/resource.ts';
 import { CoinAsset, FungibleAsset, primaryStoreGroup } from '../balances/balance.ts';
-import { holdingOf, newCoinStore } from './balance-override.ts';
+import { newCoinStore, storeValuesWith } from './balance-override.ts';
 import { OverrideError } from './override-error.ts';
 
 interface EditedState {
@@ -63,11 +63,13 @@ export function balanceEdit(account: string, asset: string, amount: bigint): Sta
       if (metadataGroup === undefined)
         return [{ key: coinKey, bytes: newCoinStore(address, amount) }];
     }
-    const next = parsed(() => holdingOf({ coinStore, group }, address, keys.metadata, amount));
-    const edited: EditedValue[] = [];
-    if (coinStore !== undefined) edited.push({ key: coinKey!, bytes: next.coinStore });
-    if (next.group !== undefined) edited.push({ key: groupKey, bytes: next.group });
-    return edited;
+    const next = parsed(() =>
+      storeValuesWith({ coinStore, group }, address, keys.metadata, amount),
+    );
+    const edits: EditedValue[] = [];
+    if (coinStore !== undefined) edits.push({ key: coinKey!, bytes: next.coinStore });
+    if (next.group !== undefined) edits.push({ key: groupKey, bytes: next.group });
+    return edits;
   };
 }
 

@@ -71,19 +71,19 @@ export class StateItems {
    * `version_not_found`, `version_pruned`, `internal_error` for bytes that are not a state key,
    * `state_value_not_found`.
    */
-  async rawStateValue(keyBytes: Buffer, asked: bigint | undefined): Promise<Buffer> {
+  async rawStateValue(keyBytes: Buffer, requestedVersion: bigint | undefined): Promise<Buffer> {
     const { guard } = this.#sources;
     const hex = formatHex(keyBytes);
     const key = readKey(keyBytes);
     const account =
       !(key instanceof BcsError) && key.kind === 'accessPath' ? key.address : undefined;
-    const version = guard.resolveVersion(asked, account);
+    const version = guard.resolveVersion(requestedVersion, account);
     if (key instanceof BcsError) {
       const text = `Failed deserializing state value. key: ${hex}: ${key.detail}`;
       throw new LedgerError('internal_error', text, { cause: key });
     }
-    const wanted = { ...hashedStateKey(key), needsMetadata: true } as const;
-    const value = await this.#value(wanted, version, account);
+    const keyWithMetadata = { ...hashedStateKey(key), needsMetadata: true } as const;
+    const value = await this.#value(keyWithMetadata, version, account);
     if (value !== undefined) return StateValue.encode(value);
     throw new LedgerError(
       'state_value_not_found',

@@ -96,7 +96,7 @@ export function writeCall(
   }
   // The key includes the lengths of names, because names in stored bytes are not checked.
   const key = buffer.toString('latin1', start, typesEnd);
-  const known = decoding.knownArguments(key);
+  const known = decoding.cachedArguments(key);
   if (known !== undefined && writeArguments(out, known, buffer, call.args) === true) {
     out.part(END);
     return undefined;
@@ -117,9 +117,9 @@ function writeResolved(
   decoding: Decoding,
 ): MaybePromise<void> {
   const call = EntryFunction.decode(buffer.subarray(start, end));
-  const written = decoding.argumentsOf(
+  const written = decoding.withArgumentLayouts(
     key,
-    ({ lookup }) => derive(lookup, (noting) => functionLayouts(call, noting)),
+    ({ lookup }) => derive(lookup, (recordingLookup) => functionLayouts(call, recordingLookup)),
     (layouts) => writeArguments(out, layouts, buffer, args),
   );
   return andThen(written, (done) => {
@@ -186,7 +186,7 @@ export function writeScriptPayload(
   // Layouts depend on the script's own code: if that does not decode, no module can help.
   const written =
     code &&
-    decoding.firstOf(async ({ lookup }) => {
+    decoding.decodeWithFallback(async ({ lookup }) => {
       const parameters = code.signatures[code.parameters]!;
       const { typeArguments } = script;
       const layouts = await resolveParameterLayouts(code, parameters, typeArguments, lookup);
@@ -213,7 +213,7 @@ function writeCode(
 export function writeGenesisScript(out: JsonWriter, script: Script): void {
   const code = tryParse(() => readScript(script.code));
   writeCode(out, script, code);
-  writeList(out, script.args, (argument) => jsonTo(out)`${shownArgument(argument)}`);
+  writeList(out, script.args, (argument) => jsonTo(out)`${argumentJson(argument)}`);
   out.units('}');
 }
 
@@ -224,7 +224,7 @@ function argumentBytes(argument: TransactionArgument): Buffer {
   return TransactionArgument.encode(argument).subarray(1);
 }
 
-function shownArgument({ kind, value }: TransactionArgument): string | Buffer {
+function argumentJson({ kind, value }: TransactionArgument): string | Buffer {
   switch (kind) {
     case 'u8':
     case 'u16':

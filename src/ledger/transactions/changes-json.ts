@@ -50,13 +50,13 @@ export interface ChangesContext {
 }
 
 /** The writes of a write set that are shown, in the order in which they are shown. */
-interface ShownWrites {
+interface VisibleWrites {
   /** Number of all writes, shown or not. */
   readonly count: number;
-  readonly shown: readonly Write[];
+  readonly visible: readonly Write[];
 }
 
-export function readWrites(reader: BcsReader): ShownWrites {
+export function readWrites(reader: BcsReader): VisibleWrites {
   const form = reader.variant(2, 'WriteSet');
   const count = reader.length(WriteSetEntry.minBytes);
   const writes: Write[] = [];
@@ -66,16 +66,16 @@ export function readWrites(reader: BcsReader): ShownWrites {
   }
   if (form === 1) WriteSetTail.read(reader);
   const { buffer } = reader;
-  sortFew(writes, (left, right) => inMemoryOrder(buffer, left, right));
-  return { count, shown: writes };
+  sortShortList(writes, (left, right) => inMemoryOrder(buffer, left, right));
+  return { count, visible: writes };
 }
 
 /** @returns `undefined` for a key that belongs to neither an account nor a table */
 function readWrite(reader: BcsReader, index: number): Write | undefined {
   const keyStart = reader.offset;
   const variant = reader.variant(4, 'StateKey');
-  const isShown = variant === ACCESS_PATH || variant === TABLE_ITEM;
-  if (isShown) reader.skip(ADDRESS_BYTES);
+  const isVisible = variant === ACCESS_PATH || variant === TABLE_ITEM;
+  if (isVisible) reader.skip(ADDRESS_BYTES);
   const pathBytes = variant > RAW ? NATIVE_KEY_BYTES : reader.length(1);
   const pathStart = reader.skip(pathBytes);
   const op = reader.variant(6, 'WriteOp');
@@ -87,7 +87,7 @@ function readWrite(reader: BcsReader, index: number): Write | undefined {
     valueEnd = valueStart + valueBytes;
   }
   if (op >= 3) reader.skip(METADATA_BYTES[reader.variant(2, 'StateValueMetadata')]!);
-  if (!isShown) return undefined;
+  if (!isVisible) return undefined;
   const pathEnd = pathStart + pathBytes;
   return { index, variant, keyStart, pathStart, pathEnd, valueStart, valueEnd };
 }
@@ -105,11 +105,11 @@ function inMemoryOrder(buffer: Buffer, left: Write, right: Write): number {
 }
 
 /** Longest list that is sorted without `sort`. */
-const MAX_FEW = 16;
+const MAX_INSERTION_SORT = 16;
 
 /** Sorts in place. For a short list, `sort` would make more garbage than the list itself. */
-function sortFew<T>(items: T[], compare: (left: T, right: T) => number): void {
-  if (items.length > MAX_FEW) {
+function sortShortList<T>(items: T[], compare: (left: T, right: T) => number): void {
+  if (items.length > MAX_INSERTION_SORT) {
     items.sort(compare);
     return;
   }
@@ -134,7 +134,7 @@ function compareBytes(buffer: Buffer, left: number, right: number, count: number
 export function writeChanges(
   out: JsonWriter,
   item: Buffer,
-  { shown, count }: ShownWrites,
+  { visible, count }: VisibleWrites,
   context: ChangesContext,
 ): MaybePromise<void> {
   const { keys, decoding } = context;
@@ -143,13 +143,13 @@ export function writeChanges(
     keys === undefined || keys.count === count ? context : { ...context, keys: undefined };
   out.part(OPEN);
   const start = out.length;
-  let held = start;
+  let countedTo = start;
   const hold = (): void => {
-    pace.holdPart(out.length - held);
-    held = out.length;
+    pace.holdPart(out.length - countedTo);
+    countedTo = out.length;
   };
-  const written = eachInOrder(shown, (change) => {
-    if (!pace.isOver(workOf(item, change))) return writeChange(out, item, change, own);
+  const written = eachInOrder(visible, (change) => {
+    if (!pace.mustYield(workOf(item, change))) return writeChange(out, item, change, own);
     hold();
     return andThen(pace.nextTurn(), () => writeChange(out, item, change, own));
   });
@@ -288,7 +288,7 @@ function writeResource(
 ): MaybePromise<void> {
   writeHead(out, item, write, context);
   out.part(DATA);
-  return context.decoding.typedStruct(out, item, place, WRITE_RESOURCE);
+  return context.decoding.writeTypedStruct(out, item, place, WRITE_RESOURCE);
 }
 
 function writeDeleted(out: JsonWriter, item: Buffer, write: Write, context: ChangesContext): void {
@@ -307,7 +307,9 @@ function writeDeleted(out: JsonWriter, item: Buffer, write: Write, context: Chan
 function membersOf(item: Buffer, start: number, end: number): MemberPlace[] | undefined {
   return tryParse(() => {
     const members = memberPlaces(item, start, end);
-    sortFew(members, (left, right) => compareStructTagsAt(item, left.tagStart, right.tagStart));
+    sortShortList(members, (left, right) =>
+      compareStructTagsAt(item, left.tagStart, right.tagStart),
+    );
     return members;
   });
 }

@@ -77,21 +77,21 @@ export class Decoding {
   }
 
   /** The result of `decode` for the modules of the transaction's version, or else for the newest; else `undefined`. */
-  firstOf<T>(
+  decodeWithFallback<T>(
     decode: (modules: ModuleView) => MaybePromise<T | undefined>,
   ): MaybePromise<T | undefined> {
     return settle<T | undefined, T | undefined>(
       () => decode(this.#ownModules),
-      (found) => found ?? this.#byNewest(decode),
+      (found) => found ?? this.#fallBackToNewest(decode),
       (failure) => {
         // The state of the transaction's version may have been pruned after this view was opened.
         if (!(failure instanceof MoveError) && !isPruned(failure)) throw failure;
-        return this.#byNewest(decode);
+        return this.#fallBackToNewest(decode);
       },
     );
   }
 
-  #byNewest<T>(
+  #fallBackToNewest<T>(
     decode: (modules: ModuleView) => MaybePromise<T | undefined>,
   ): MaybePromise<T | undefined> {
     if (this.#ownModules !== this.#newest) return this.newestOf(decode);
@@ -114,14 +114,19 @@ export class Decoding {
   }
 
   /** Writes the type of a value as a string, then its data as the next member, then `end`. */
-  typed(out: JsonWriter, buffer: Buffer, place: ValuePlace, end: Buffer): MaybePromise<void> {
+  writeTypedValue(
+    out: JsonWriter,
+    buffer: Buffer,
+    place: ValuePlace,
+    end: Buffer,
+  ): MaybePromise<void> {
     const { tagStart, tagEnd } = place;
     if (buffer[tagStart] === STRUCT_INDEX) {
-      return this.typedStruct(out, buffer, place, end, tagStart + 1);
+      return this.writeTypedStruct(out, buffer, place, end, tagStart + 1);
     }
     const tagBytes = buffer.subarray(tagStart, tagEnd);
     const type = tryParse(() => formatTypeTag(TypeTag.decode(tagBytes)));
-    const decoded = this.firstOf((modules) =>
+    const decoded = this.decodeWithFallback((modules) =>
       andThen(modules.type(tagBytes), ({ value }) => writeTyped(out, value, buffer, place, end)),
     );
     return andThen(decoded, (done) => {
@@ -130,7 +135,7 @@ export class Decoding {
   }
 
   /** The same for a struct or enum. @param tagStart where its struct tag begins, without the variant of a type tag */
-  typedStruct(
+  writeTypedStruct(
     out: JsonWriter,
     buffer: Buffer,
     place: ValuePlace,
@@ -142,11 +147,11 @@ export class Decoding {
     if (known !== undefined && writeTyped(out, known, buffer, place, end) === true) {
       return undefined;
     }
-    return this.#resolved(out, buffer, { ...place, tagStart }, end, key);
+    return this.#writeResolved(out, buffer, { ...place, tagStart }, end, key);
   }
 
   /** The same if the type must be resolved. */
-  #resolved(
+  #writeResolved(
     out: JsonWriter,
     buffer: Buffer,
     place: ValuePlace,
@@ -157,7 +162,7 @@ export class Decoding {
     const tag = tryParse(() => decodeBcs(structBytes, (reader) => readStructTag(reader)));
     if (tag === undefined) return writeUndecoded(out, undefined, buffer, place, end);
     const decoded = this.pace.inTurn(RESOLVE_WORK, () =>
-      this.firstOf((modules) => {
+      this.decodeWithFallback((modules) => {
         const type = this.#caches.types.get(key, modules, (at) => typeAt(at, structBytes, tag));
         return andThen(type, (found) => writeTyped(out, found, buffer, place, end));
       }),
@@ -168,7 +173,7 @@ export class Decoding {
   }
 
   /** The layouts of a call's arguments if they are cached. */
-  knownArguments(key: string): ArgumentLayouts | undefined {
+  cachedArguments(key: string): ArgumentLayouts | undefined {
     return this.#caches.calls.find(key, this.version);
   }
 
@@ -176,13 +181,15 @@ export class Decoding {
    * The result of `use` for the layouts of a call's arguments.
    * @param find resolves the layouts at a version; throws MoveError, or rejects with it
    */
-  argumentsOf<T>(
+  withArgumentLayouts<T>(
     key: string,
     find: (modules: ModuleView) => MaybePromise<Derived<ArgumentLayouts>>,
     use: (layouts: ArgumentLayouts) => T | undefined,
   ): MaybePromise<T | undefined> {
     return this.pace.inTurn(RESOLVE_WORK, () =>
-      this.firstOf((modules) => andThen(this.#caches.calls.get(key, modules, find), use)),
+      this.decodeWithFallback((modules) =>
+        andThen(this.#caches.calls.get(key, modules, find), use),
+      ),
     );
   }
 }

@@ -53,7 +53,7 @@ export function writeModuleEvent(
   const dataStart = encoded.length - data.length;
   const place = { tagStart: 0, tagEnd: typeTag.length, dataStart, dataEnd: encoded.length };
   out.units(`{"version":"${version}","index":${index},${MODULE_EVENT_MEMBERS}`);
-  return decoding.typed(out, encoded, place, CLOSE);
+  return decoding.writeTypedValue(out, encoded, place, CLOSE);
 }
 
 /** @param item the transaction that the events were read from */
@@ -67,8 +67,8 @@ export function writeEvents(
   out.part(OPEN);
   const written = eachInOrder(events, (event, index) => {
     if (index > 0) out.part(COMMA);
-    const isOver = pace.isOver(event.dataEnd - event.dataStart);
-    return isOver
+    const mustYield = pace.mustYield(event.dataEnd - event.dataStart);
+    return mustYield
       ? andThen(pace.nextTurn(), () => writeEvent(out, item, event, decoding))
       : writeEvent(out, item, event, decoding);
   });
@@ -92,5 +92,5 @@ function writeEvent(
     out.quotedU64(item, keyStart + KEY_BYTES);
     out.part(TYPE);
   }
-  return decoding.typed(out, item, event, CLOSE);
+  return decoding.writeTypedValue(out, item, event, CLOSE);
 }

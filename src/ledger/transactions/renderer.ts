@@ -177,8 +177,8 @@ export class TransactionArray {
         if (this.#pieces.length > 0) this.#pieces.push(COMMA);
         this.#pieces.push(json);
         this.#sizeBytes += json.length;
-        this.#pace.holdWhole(json.length);
-        return this.#pace.isOver(item.length) ? this.#pace.nextTurn() : undefined;
+        this.#pace.replaceParts(json.length);
+        return this.#pace.mustYield(item.length) ? this.#pace.nextTurn() : undefined;
       });
     });
   }

@@ -60,9 +60,9 @@ export function writeRequest(
     if (config === undefined) out.part(NO_CONFIG);
     else {
       const { replayProtectionNonce: nonce } = config;
-      const shown = nonce === undefined ? undefined : `"${nonce}"`;
+      const nonceJson = nonce === undefined ? undefined : `"${nonce}"`;
       const limits = (): void => writeLimits(out, config);
-      jsonTo(out)`,"replay_protection_nonce":${shown},"txn_limits_request":${limits}`;
+      jsonTo(out)`,"replay_protection_nonce":${nonceJson},"txn_limits_request":${limits}`;
     }
   });
 }

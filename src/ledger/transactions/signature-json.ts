@@ -105,21 +105,21 @@ function writeMultiEd25519(out: JsonWriter, reader: BcsReader): void {
 
 function writeSingleKey(out: JsonWriter, reader: BcsReader): void {
   out.part(PUBLIC_KEY);
-  writeShown(out, readKey(reader));
+  writeTaggedBytes(out, readKey(reader));
   out.part(SIGNATURE);
-  writeShown(out, readSignature(reader));
+  writeTaggedBytes(out, readSignature(reader));
 }
 
 function writeMultiKey(out: JsonWriter, reader: BcsReader): void {
   out.units('"public_keys":');
-  writeList(out, reader.vector(1, readKey), (key) => writeShown(out, key));
+  writeList(out, reader.vector(1, readKey), (key) => writeTaggedBytes(out, key));
   const required = reader.u8();
   const signatures = reader.vector(1, readSignature);
   const signers = setBits(reader.bytes());
   out.units(',"signatures":');
   // Surplus signatures or signers are not shown.
   writeList(out, signatures.slice(0, signers.length), (signature, at) => {
-    jsonTo(out)`{"index":${signers[at]},"signature":${() => writeShown(out, signature)}}`;
+    jsonTo(out)`{"index":${signers[at]},"signature":${() => writeTaggedBytes(out, signature)}}`;
   });
   out.units(`,"signatures_required":${required}`);
 }
@@ -149,23 +149,24 @@ const ACCOUNTS: readonly (readonly [
   ['abstract_signature', writeAbstract],
 ];
 
-interface Shown {
+interface TaggedBytes {
   readonly value: Buffer;
   readonly kind: keyof typeof KEY_TYPES;
 }
 
-const readKey = (reader: BcsReader): Shown => readShown(reader, AnyPublicKey.read);
-const readSignature = (reader: BcsReader): Shown => readShown(reader, AnySignature.read);
+const readKey = (reader: BcsReader): TaggedBytes => readTaggedBytes(reader, AnyPublicKey.read);
+const readSignature = (reader: BcsReader): TaggedBytes =>
+  readTaggedBytes(reader, AnySignature.read);
 
-function writeShown(out: JsonWriter, { value, kind }: Shown): void {
+function writeTaggedBytes(out: JsonWriter, { value, kind }: TaggedBytes): void {
   jsonTo(out)`{"value":${value},"type":"${KEY_TYPES[kind]}"}`;
 }
 
 /** The value of a struct is its bytes after the variant index of one byte. */
-function readShown(
+function readTaggedBytes(
   reader: BcsReader,
   read: (reader: BcsReader) => AnyPublicKey | AnySignature,
-): Shown {
+): TaggedBytes {
   const start = reader.offset;
   const found = read(reader);
   const value = 'bytes' in found ? found.bytes : reader.buffer.subarray(start + 1, reader.offset);

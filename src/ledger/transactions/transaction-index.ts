@@ -31,17 +31,17 @@ export async function transactionIndexes(
   let block = await history.blockOfVersion(start);
   let last = block && (await history.lastVersionOfBlock(block));
   await guard.assertRetained(start);
-  let least = block === undefined ? 0 : Number(start - block.firstVersion);
+  let minIndex = block === undefined ? 0 : Number(start - block.firstVersion);
   for (const [place, info] of infos.entries()) {
     if (block !== undefined && last !== undefined && start + BigInt(place) > last) {
       block = await history.blockByHeight(block.height + 1n);
       last = block && (await history.lastVersionOfBlock(block));
-      least = 0;
+      minIndex = 0;
     }
     const { auxiliaryInfoHash: hash } = TransactionInfo.read(new BcsReader(info));
-    const index = hash && (await search.find(hash, least, pace));
+    const index = hash && (await search.find(hash, minIndex, pace));
     indexes.push(index);
-    least = (index ?? least) + 1;
+    minIndex = (index ?? minIndex) + 1;
   }
   return indexes;
 }
@@ -50,8 +50,8 @@ export async function transactionIndexes(
 class IndexSearch {
   #triesLeft = MAX_TRIED_INDEXES;
 
-  async find(hash: Buffer, least: number, pace: YieldBudget): Promise<number | undefined> {
-    for (let index = least; this.#triesLeft > 0; index += 1) {
+  async find(hash: Buffer, minIndex: number, pace: YieldBudget): Promise<number | undefined> {
+    for (let index = minIndex; this.#triesLeft > 0; index += 1) {
       this.#triesLeft -= 1;
       if (auxiliaryInfoHash(index).equals(hash)) return index;
       if (this.#triesLeft % TRIES_PER_TURN === 0) await pace.nextTurn();

@@ -36,7 +36,7 @@ export interface TransactionContext extends ChangesContext {
 }
 
 /** Writes the parts after the common members, one after the other. */
-type Rest = (out: JsonWriter, parts: Parts) => MaybePromise<void>;
+type WriteRest = (out: JsonWriter, parts: Parts) => MaybePromise<void>;
 
 interface Parts {
   readonly context: TransactionContext;
@@ -60,7 +60,7 @@ const EVENTS = Buffer.from('"events":');
 const TIMESTAMP = Buffer.from('"timestamp":');
 const USER_END = Buffer.from(',"type":"user_transaction"}');
 const END = Buffer.from('}');
-const SHOWN_EXECUTED = Buffer.from(JSON.stringify(EXECUTED));
+const EXECUTED_JSON = Buffer.from(JSON.stringify(EXECUTED));
 
 /**
  * Writes the JSON of a transaction.
@@ -96,7 +96,7 @@ export function writeTransaction(
   out.quotedU64(item, versionAt);
   writeInfo(out, item, info);
   return andThen(vmStatusText(info.status, decoding), (status) => {
-    if (status === EXECUTED && context.statusSuffix === undefined) out.part(SHOWN_EXECUTED);
+    if (status === EXECUTED && context.statusSuffix === undefined) out.part(EXECUTED_JSON);
     else out.text(JSON.stringify(status + (context.statusSuffix ?? '')));
     out.part(ROOT_HASH);
     out.hex(root, 0, HASH_BYTES);
@@ -127,7 +127,7 @@ function writeInfo(out: JsonWriter, item: Buffer, info: InfoPlaces): void {
   out.part(status.kind === 'success' ? SUCCESS : NO_SUCCESS);
 }
 
-function readRest(out: JsonWriter, reader: BcsReader): Rest {
+function readRest(out: JsonWriter, reader: BcsReader): WriteRest {
   switch (TRANSACTION_KINDS[reader.variant(TRANSACTION_KINDS.length, 'Transaction')]!) {
     case 'user': {
       const request = readRequest(out, reader);
@@ -136,12 +136,12 @@ function readRest(out: JsonWriter, reader: BcsReader): Rest {
     case 'genesis': {
       const payload = readGenesisPayload(reader);
       return (out, { context, events }) =>
-        joined(out, 'genesis_transaction', [() => payload(out, context), events]);
+        writeMembers(out, 'genesis_transaction', [() => payload(out, context), events]);
     }
     case 'blockMetadata': {
       const metadata = BlockMetadata.read(reader);
       return (out, { events }) =>
-        joined(out, 'block_metadata_transaction', [
+        writeMembers(out, 'block_metadata_transaction', [
           () => writeBlockId(out, metadata),
           events,
           () => writeProposal(out, metadata),
@@ -150,7 +150,7 @@ function readRest(out: JsonWriter, reader: BcsReader): Rest {
     case 'blockMetadataExt': {
       const ext = BlockMetadataExt.read(reader);
       return (out, { events }) =>
-        joined(out, 'block_metadata_transaction', [
+        writeMembers(out, 'block_metadata_transaction', [
           () => writeBlockId(out, ext.metadata),
           events,
           () => writeProposal(out, ext.metadata),
@@ -159,11 +159,11 @@ function readRest(out: JsonWriter, reader: BcsReader): Rest {
     }
     case 'stateCheckpoint':
       readHash(reader);
-      return (out, { timestamp }) => joined(out, 'state_checkpoint_transaction', [timestamp]);
+      return (out, { timestamp }) => writeMembers(out, 'state_checkpoint_transaction', [timestamp]);
     case 'validator': {
       const transaction = ValidatorTransaction.read(reader);
       return (out, { events, timestamp }) =>
-        joined(out, 'validator_transaction', [
+        writeMembers(out, 'validator_transaction', [
           events,
           timestamp,
           () => writeValidator(out, transaction),
@@ -172,7 +172,10 @@ function readRest(out: JsonWriter, reader: BcsReader): Rest {
     case 'blockEpilogue': {
       const epilogue = BlockEpilogue.read(reader);
       return (out, { timestamp }) =>
-        joined(out, 'block_epilogue_transaction', [timestamp, () => writeBlockEnd(out, epilogue)]);
+        writeMembers(out, 'block_epilogue_transaction', [
+          timestamp,
+          () => writeBlockEnd(out, epilogue),
+        ]);
     }
   }
 }
@@ -192,7 +195,7 @@ function writeUser(
 }
 
 /** Writes members, the type of the transaction, and the end of the object. */
-function joined(
+function writeMembers(
   out: JsonWriter,
   type: string | undefined,
   parts: readonly (() => MaybePromise<void>)[],

@@ -5,8 +5,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Logger } from 'pino';
 import { ApiError } from '../../api/error-table.ts';
-import { PacedWarning } from '../../api/paced-warning.ts';
-import type { PassedRequest, Upstream, UpstreamAnswer } from '../../api/upstream.ts';
+import { RateLimitedWarning } from '../../api/rate-limited-warning.ts';
+import type { ForwardedRequest, Upstream, UpstreamAnswer } from '../../api/upstream.ts';
 import {
   type ForeignTransaction,
   readForeignTransaction,
@@ -87,7 +87,7 @@ export class HttpUpstream implements Upstream {
   /** By operation and outcome. */
   readonly #counts = new Map<string, UpstreamCount>();
   #chainId: Promise<number> | undefined;
-  readonly #failures: PacedWarning;
+  readonly #failures: RateLimitedWarning;
 
   constructor(base: URL, logger: Logger, limits = UPSTREAM_LIMITS) {
     this.origin = base.origin;
@@ -100,7 +100,7 @@ export class HttpUpstream implements Upstream {
       timeoutMs: limits.passTimeoutMs,
     };
     this.#lookupLane = { running: 0, maxRunning: limits.maxAsking, timeoutMs: limits.askTimeoutMs };
-    this.#failures = new PacedWarning((facts) =>
+    this.#failures = new RateLimitedWarning((facts) =>
       logger.warn(facts, 'the upstream did not answer a request'),
     );
   }
@@ -113,8 +113,8 @@ export class HttpUpstream implements Upstream {
     return [...this.#counts.values()];
   }
 
-  async passOn(
-    { operationId, path, query, headers, body }: PassedRequest,
+  async forward(
+    { operationId, path, query, headers, body }: ForwardedRequest,
     chainId: number,
     signal: AbortSignal,
   ): Promise<UpstreamAnswer> {

@@ -62,7 +62,9 @@ class ContinuedState implements StateSource {
   }
 
   state(key: HashedStateKey, version: bigint): MaybePromise<StateEntry | undefined> {
-    return andThen(this.#newest([key], version), ([entry]) => this.#orOfFork(entry, key, version));
+    return andThen(this.#newest([key], version), ([entry]) =>
+      this.#orFromFork(entry, key, version),
+    );
   }
 
   stateMany(
@@ -70,7 +72,7 @@ class ContinuedState implements StateSource {
     version: bigint,
   ): MaybePromise<readonly (StateEntry | undefined)[]> {
     return andThen(this.#newest(keys, version), (entries) =>
-      mapInOrder(keys, (key, at) => this.#orOfFork(entries[at], key, version)),
+      mapInOrder(keys, (key, at) => this.#orFromFork(entries[at], key, version)),
     );
   }
 
@@ -83,12 +85,12 @@ class ContinuedState implements StateSource {
     return andThen(this.#own.stateWrites(keys, query), (lists) => lists.map(([entry]) => entry));
   }
 
-  #orOfFork(
+  #orFromFork(
     entry: StateEntry | undefined,
     key: HashedStateKey,
     version: bigint,
   ): MaybePromise<StateEntry | undefined> {
-    if (entry === undefined) return this.#fork.state(key, this.#ofFork(version));
+    if (entry === undefined) return this.#fork.state(key, this.#forkVersion(version));
     return entry.bytes === undefined ? undefined : entry;
   }
 
@@ -101,15 +103,15 @@ class ContinuedState implements StateSource {
     const before =
       from > last
         ? keys.map(() => [])
-        : this.#fork.stateWrites(keys, { ...query, to: this.#ofFork(to) });
+        : this.#fork.stateWrites(keys, { ...query, to: this.#forkVersion(to) });
     const since =
       to <= last
         ? keys.map(() => [])
         : this.#own.stateWrites(keys, { ...query, from: from > last ? from : last + 1n });
-    return andThen(before, (olds: readonly (readonly StateEntry[])[]) =>
-      andThen(since, (news: readonly (readonly StateEntry[])[]) =>
-        olds.map((old, at) =>
-          (isDescending ? [...news[at]!, ...old] : [...old, ...news[at]!]).slice(0, limit),
+    return andThen(before, (older: readonly (readonly StateEntry[])[]) =>
+      andThen(since, (newer: readonly (readonly StateEntry[])[]) =>
+        older.map((old, at) =>
+          (isDescending ? [...newer[at]!, ...old] : [...old, ...newer[at]!]).slice(0, limit),
         ),
       ),
     );
@@ -118,7 +120,7 @@ class ContinuedState implements StateSource {
   async accountKeys(address: Address, query: AccountKeyQuery): Promise<AccountKeyPage> {
     const page = await this.#fork.accountKeys(address, {
       ...query,
-      version: this.#ofFork(query.version),
+      version: this.#forkVersion(query.version),
     });
     if (query.version <= this.#last) return page;
     const own = await this.#own.accountKeys(address, query);
@@ -139,21 +141,21 @@ class ContinuedState implements StateSource {
     const row = { version: U64_MAX, coin: 0n, fungible: 0n };
     const page = await this.#fork.balances(owner, {
       ...query,
-      version: this.#ofFork(query.version),
+      version: this.#forkVersion(query.version),
     });
     const own = await this.#own.balances(owner, query);
-    const unsure = ({ rows }: BalanceRows) => rows.map(([holder]) => [holder, row] as const);
+    const inexact = ({ rows }: BalanceRows) => rows.map(([holder]) => [holder, row] as const);
     const bounds = { ...query, next: earlier(page.next, own.next) };
     const { items, next } = mergedPage(
-      unsure(page),
-      unsure(own),
+      inexact(page),
+      inexact(own),
       ([{ metadata }]) => Buffer.from(metadata),
       bounds,
     );
     return { rows: items, next };
   }
 
-  #ofFork(version: bigint): bigint {
+  #forkVersion(version: bigint): bigint {
     return version > this.#last ? this.#last : version;
   }
 }
@@ -207,7 +209,7 @@ class ContinuedHistory implements HistorySource {
     this.#own = own;
   }
 
-  #of(version: bigint): HistorySource {
+  #sourceOf(version: bigint): HistorySource {
     return version > this.#forkHead.version ? this.#own : this.#fork;
   }
 
@@ -216,11 +218,11 @@ class ContinuedHistory implements HistorySource {
   }
 
   emitted(first: bigint) {
-    return this.#of(first).emitted(first);
+    return this.#sourceOf(first).emitted(first);
   }
 
   blockOfVersion(version: bigint): MaybePromise<Block | undefined> {
-    return this.#of(version).blockOfVersion(version);
+    return this.#sourceOf(version).blockOfVersion(version);
   }
 
   blocksOfVersions(versions: readonly bigint[]): MaybePromise<readonly (Block | undefined)[]> {
@@ -233,15 +235,15 @@ class ContinuedHistory implements HistorySource {
   }
 
   lastVersionOfBlock(block: Block): MaybePromise<bigint | undefined> {
-    return this.#of(block.firstVersion).lastVersionOfBlock(block);
+    return this.#sourceOf(block.firstVersion).lastVersionOfBlock(block);
   }
 
   transaction(version: bigint): MaybePromise<Buffer | undefined> {
-    return this.#of(version).transaction(version);
+    return this.#sourceOf(version).transaction(version);
   }
 
   writtenKeys(version: bigint) {
-    return this.#of(version).writtenKeys(version);
+    return this.#sourceOf(version).writtenKeys(version);
   }
 
   transactions(first: bigint, limit: number): Promise<readonly Buffer[]> {

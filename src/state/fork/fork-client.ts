@@ -24,11 +24,11 @@ export const FORK_LIMITS = {
   requestsPerSecond: 100,
   /** Requests in flight at the same time. */
   maxConcurrent: 16,
-  /** Questions that wait for their turn or for the answer. */
+  /** Requests that wait for their turn or for the answer. */
   maxWaiting: 10_000,
   /** Timeout of one request. */
   requestTimeoutMs: 15_000,
-  /** Timeout of a question, including all waiting and retries. */
+  /** Timeout of a request, including all waiting and retries. */
   questionTimeoutMs: 30_000,
   maxAnswerBytes: MAX_PAGE_BYTES,
   /** How long raw values are not requested after the upstream has hidden them. */
@@ -38,9 +38,9 @@ export const FORK_LIMITS = {
 /** Pause when the upstream is busy and sends no Retry-After, in milliseconds. */
 const BUSY_PAUSE_MS = 1_000;
 /** Suffix of the error codes for something that does not exist (docs/spec/http.md §5). */
-const ABSENT_END = '_not_found';
+const ABSENT_SUFFIX = '_not_found';
 
-export interface Question {
+export interface UpstreamRequest {
   /** Path below the base of the API, percent-encoded. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
@@ -90,7 +90,7 @@ export class ForkClient {
     return performance.now() < this.#rawHiddenUntilMs;
   }
 
-  noteRawHidden(): void {
+  recordRawHidden(): void {
     this.#rawHiddenUntilMs = performance.now() + this.#limits.rawHiddenMs;
   }
 
@@ -105,15 +105,15 @@ export class ForkClient {
   }
 
   /** @throws UpstreamFailure for everything that is not an answer of the API */
-  async ask(question: Question): Promise<Reply> {
-    const answer = await this.#send(question);
+  async request(request: UpstreamRequest): Promise<Reply> {
+    const answer = await this.#send(request);
     if (answer.status === 200) {
       this.#check(answer, true);
       return resultOf(answer);
     }
     const refusal = refusalOf(answer);
     // Absence is recorded permanently, so the answer must have the headers of a node of this chain.
-    this.#check(answer, refusal.code.endsWith(ABSENT_END));
+    this.#check(answer, refusal.code.endsWith(ABSENT_SUFFIX));
     return refusal;
   }
 
@@ -121,13 +121,13 @@ export class ForkClient {
     this.#server.close();
   }
 
-  async #send(question: Question): Promise<Answer> {
+  async #send(request: UpstreamRequest): Promise<Answer> {
     if (this.#waiting >= this.#limits.maxWaiting) {
       throw new UpstreamFailure('busy', `${this.#waiting} questions wait for the upstream already`);
     }
     this.#waiting += 1;
     try {
-      return await this.#answer(question, performance.now() + this.#limits.questionTimeoutMs);
+      return await this.#answer(request, performance.now() + this.#limits.questionTimeoutMs);
     } catch (cause) {
       if (!(cause instanceof RemoteError)) throw cause;
       throw new UpstreamFailure(cause.code, cause.message, { cause });
@@ -136,16 +136,16 @@ export class ForkClient {
     }
   }
 
-  /** Sends a question in its turn, and again while the upstream is busy and time is left. */
-  async #answer(question: Question, deadlineMs: number): Promise<Answer> {
+  /** Sends a request in its turn, and again while the upstream is busy and time is left. */
+  async #answer(request: UpstreamRequest, deadlineMs: number): Promise<Answer> {
     for (;;) {
-      await this.#place();
+      await this.#acquireSlot();
       let answer: Answer;
       try {
-        await this.#turn(deadlineMs);
-        answer = await this.#exchange(question, deadlineMs);
+        await this.#waitForRate(deadlineMs);
+        answer = await this.#exchange(request, deadlineMs);
       } finally {
-        this.#leave();
+        this.#releaseSlot();
       }
       if (answer.status !== 429 && answer.status !== 503) return answer;
       const pauseMs = parseRetryAfter(answer.headers['retry-after']) ?? BUSY_PAUSE_MS;
@@ -159,7 +159,7 @@ export class ForkClient {
     }
   }
 
-  async #place(): Promise<void> {
+  async #acquireSlot(): Promise<void> {
     if (this.#running >= this.#limits.maxConcurrent) {
       await new Promise<void>((resolve) => this.#queue.push(resolve));
       return;
@@ -167,14 +167,14 @@ export class ForkClient {
     this.#running += 1;
   }
 
-  #leave(): void {
+  #releaseSlot(): void {
     const next = this.#queue.shift();
     if (next === undefined) this.#running -= 1;
     else next();
   }
 
   /** Waits until the rate allows a request and the pause that the upstream asked for is over. */
-  async #turn(deadlineMs: number): Promise<void> {
+  async #waitForRate(deadlineMs: number): Promise<void> {
     const intervalMs = 1_000 / this.#limits.requestsPerSecond;
     const { closing: signal } = this.#server;
     for (;;) {
@@ -196,7 +196,7 @@ export class ForkClient {
     }
   }
 
-  #exchange({ path, query, body }: Question, deadlineMs: number): Promise<Answer> {
+  #exchange({ path, query, body }: UpstreamRequest, deadlineMs: number): Promise<Answer> {
     const { requestTimeoutMs, maxAnswerBytes: maxBytes } = this.#limits;
     const leftMs = Math.max(1, Math.ceil(deadlineMs - performance.now()));
     const totalTimeoutMs = Math.min(requestTimeoutMs, leftMs);
@@ -210,8 +210,8 @@ export class ForkClient {
     return this.#server.send({ url, headers, body: content }, bounds);
   }
 
-  /** @param isOfLedger whether the ledger headers are required: not every error response has them */
-  #check({ headers }: Answer, isOfLedger: boolean): void {
+  /** @param requiresLedgerHeaders whether the ledger headers are required: not every error response has them */
+  #check({ headers }: Answer, requiresLedgerHeaders: boolean): void {
     const expected = this.#expected;
     if (expected === undefined) return;
     const { chainId, ledgerVersion } = ledgerState(headers);
@@ -225,7 +225,7 @@ export class ForkClient {
         `it is at version ${ledgerVersion}, this fork at version ${expected.version}`,
       );
     }
-    if (isOfLedger && (chainId === undefined || ledgerVersion === undefined)) {
+    if (requiresLedgerHeaders && (chainId === undefined || ledgerVersion === undefined)) {
       throw new UpstreamFailure('upstream_not_a_node', 'its answer has no ledger headers');
     }
   }
@@ -249,8 +249,8 @@ function refusalOf({ status, headers, body }: Answer): Reply & { readonly kind: 
   if (status >= 400 && status < 500) return { kind: 'refusal', status, code, message };
   const type = headers['content-type'] ?? 'no content type';
   const text = `it answers status ${status} with ${type}${message === '' ? '' : `: ${message}`}`;
-  const isOfNode = status >= 500 && parsed !== undefined;
-  throw new UpstreamFailure(isOfNode ? 'upstream_failed' : 'upstream_not_a_node', text);
+  const isNodeError = status >= 500 && parsed !== undefined;
+  throw new UpstreamFailure(isNodeError ? 'upstream_failed' : 'upstream_not_a_node', text);
 }
 
 function errorOf(body: Buffer): { code: string; message: string } | undefined {

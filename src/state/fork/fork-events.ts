@@ -19,8 +19,13 @@ import {
 import { isPruned } from '../ledger-error.ts';
 import type { EventStream } from '../source.ts';
 import type { ForkClient } from './fork-client.ts';
-import { askFor, pathOf } from './history-answers.ts';
-import { answerTo, type Fork, type Question, RecordedList } from './recorded-answers.ts';
+import { fetchDecoded, pathOf } from './history-answers.ts';
+import {
+  type Fork,
+  RecordedList,
+  type RecordedQuery,
+  recordedOrFetched,
+} from './recorded-answers.ts';
 import { badAnswer } from './upstream-failure.ts';
 
 /** A node's default maximum page size. */
@@ -28,7 +33,7 @@ const EVENTS_PER_REQUEST = 100;
 /** Minimum size of an item in bytes: a version, then an event. */
 const MIN_ITEM_BYTES = 8 + ContractEvent.minBytes;
 
-interface AnsweredEvent {
+interface EncodedEvent {
   readonly event: StoredEvent;
   readonly bytes: Buffer;
 }
@@ -36,36 +41,36 @@ interface AnsweredEvent {
 export class ForkEventStream implements EventStream {
   readonly #fork: Fork;
   readonly #stream: StreamId;
-  readonly #shown: string;
+  readonly #description: string;
   readonly #version: bigint;
-  readonly #list: RecordedList<AnsweredEvent>;
+  readonly #list: RecordedList<EncodedEvent>;
 
   constructor(fork: Fork, version: bigint, stream: StreamId) {
     const { address, creationNumber } = stream;
     this.#fork = fork;
     this.#stream = stream;
-    this.#shown = `event stream ${creationNumber} of ${formatAddress(address)}`;
+    this.#description = `event stream ${creationNumber} of ${formatAddress(address)}`;
     this.#version = version;
-    this.#list = new RecordedList<AnsweredEvent>(fork, {
-      shown: `events of ${this.#shown}`,
+    this.#list = new RecordedList<EncodedEvent>(fork, {
+      description: `events of ${this.#description}`,
       name: ['events', addressBytes(address), creationNumber],
       codec: {
         write: (writer, { bytes }) => writer.fixed(bytes),
         read: (reader) => this.#read(reader),
       },
       orderOf: ({ event }) => encodeU64Key(event.sequenceNumber),
-      ask: async (client, _, from, limit) => {
+      fetchPage: async (client, _, from, limit) => {
         const start = decodeU64Key(from);
-        const page = this.#shownOf(await this.#ask(client, start, limit));
-        if (page.length === 0) throw badAnswer(this.#shown, `there is no event ${start}`);
-        return { items: page, next: endOf(page) };
+        const page = this.#upToForkVersion(await this.#fetch(client, start, limit));
+        if (page.length === 0) throw badAnswer(this.#description, `there is no event ${start}`);
+        return { items: page, next: keyAfter(page) };
       },
     });
   }
 
-  page({ start: asked, limit }: EventPageQuery): MaybePromise<EventPage> {
+  page({ start: requestedStart, limit }: EventPageQuery): MaybePromise<EventPage> {
     return andThen(this.lastSequenceNumber(), (last) => {
-      const start = asked ?? firstOfNewest(last ?? 0n, limit);
+      const start = requestedStart ?? firstOfNewest(last ?? 0n, limit);
       if (last === undefined || start > last) return { events: [], pruned: undefined };
       const left = last - start + 1n;
       const count = left < BigInt(limit) ? Number(left) : limit;
@@ -77,16 +82,16 @@ export class ForkEventStream implements EventStream {
 
   lastSequenceNumber(): MaybePromise<bigint | undefined> {
     const { address, creationNumber } = this.#stream;
-    const question: Question<bigint | undefined> = {
-      shown: `the end of ${this.#shown} at version ${this.#version}`,
+    const query: RecordedQuery<bigint | undefined> = {
+      description: `the end of ${this.#description} at version ${this.#version}`,
       name: ['end of events', addressBytes(address), creationNumber],
       codec: {
         write: (writer, last) => writer.option(last, (to, number) => to.u64(number)),
         read: (reader) => reader.option((inner) => inner.u64()),
       },
     };
-    return answerTo(this.#fork, question, async (client, batch) => {
-      const newest = await this.#ask(client, undefined, EVENTS_PER_REQUEST);
+    return recordedOrFetched(this.#fork, query, async (client, batch) => {
+      const newest = await this.#fetch(client, undefined, EVENTS_PER_REQUEST);
       await this.#put(batch, newest);
       return await this.#lastUpToVersion(client, batch, newest);
     });
@@ -96,9 +101,9 @@ export class ForkEventStream implements EventStream {
   async #lastUpToVersion(
     client: ForkClient,
     batch: Batch,
-    newest: readonly AnsweredEvent[],
+    newest: readonly EncodedEvent[],
   ): Promise<bigint | undefined> {
-    const found = this.#shownOf(newest).at(-1);
+    const found = this.#upToForkVersion(newest).at(-1);
     if (found !== undefined || newest.length === 0) return found?.event.sequenceNumber;
     let low = 0n;
     let high = newest[0]!.event.sequenceNumber;
@@ -106,61 +111,61 @@ export class ForkEventStream implements EventStream {
     // Events from `high` on are above the fork's version; those up to `last` are not.
     while (low < high) {
       const middle = (low + high) >> 1n;
-      const page = await this.#askUnlessPruned(client, middle);
+      const page = await this.#fetchUnlessPruned(client, middle);
       if (page === undefined) {
         low = middle + 1n;
         continue;
       }
-      if (page.length === 0) throw badAnswer(this.#shown, `there is no event ${middle}`);
+      if (page.length === 0) throw badAnswer(this.#description, `there is no event ${middle}`);
       await this.#put(batch, page);
-      const shown = this.#shownOf(page);
-      if (shown.length === 0) {
+      const visible = this.#upToForkVersion(page);
+      if (visible.length === 0) {
         high = middle;
         continue;
       }
-      last = shown.at(-1)!.event.sequenceNumber;
-      if (shown.length < page.length) return last;
+      last = visible.at(-1)!.event.sequenceNumber;
+      if (visible.length < page.length) return last;
       low = last + 1n;
     }
     return last;
   }
 
   /** `undefined` for events that the upstream has pruned: the fork's version is not pruned, so they are older. */
-  async #askUnlessPruned(
+  async #fetchUnlessPruned(
     client: ForkClient,
     start: bigint,
-  ): Promise<readonly AnsweredEvent[] | undefined> {
+  ): Promise<readonly EncodedEvent[] | undefined> {
     try {
-      return await this.#ask(client, start, EVENTS_PER_REQUEST);
+      return await this.#fetch(client, start, EVENTS_PER_REQUEST);
     } catch (error) {
       if (isPruned(error)) return undefined;
       throw error;
     }
   }
 
-  #shownOf(page: readonly AnsweredEvent[]): readonly AnsweredEvent[] {
+  #upToForkVersion(page: readonly EncodedEvent[]): readonly EncodedEvent[] {
     return page.filter(({ event }) => event.version <= this.#version);
   }
 
-  async #put(batch: Batch, page: readonly AnsweredEvent[]): Promise<void> {
-    const items = this.#shownOf(page);
+  async #put(batch: Batch, page: readonly EncodedEvent[]): Promise<void> {
+    const items = this.#upToForkVersion(page);
     if (items.length === 0) return;
     const start = encodeU64Key(items[0]!.event.sequenceNumber);
-    await this.#list.putPage(batch, start, { items, next: endOf(items) });
+    await this.#list.putPage(batch, start, { items, next: keyAfter(items) });
   }
 
   /** Requests a page and checks it. @param start absent for the newest events */
-  async #ask(
+  async #fetch(
     client: ForkClient,
     start: bigint | undefined,
-    wanted: number,
-  ): Promise<readonly AnsweredEvent[]> {
+    maxEvents: number,
+  ): Promise<readonly EncodedEvent[]> {
     const { address, creationNumber } = this.#stream;
-    const what = `events of ${this.#shown}`;
-    const limit = Math.min(wanted, EVENTS_PER_REQUEST);
+    const what = `events of ${this.#description}`;
+    const limit = Math.min(maxEvents, EVENTS_PER_REQUEST);
     const path = pathOf('accounts', formatAddress(address), 'events', String(creationNumber));
     const query = { limit: String(limit), ...(start !== undefined && { start: String(start) }) };
-    const events = await askFor(client, what, { path, query }, (reader) =>
+    const events = await fetchDecoded(client, what, { path, query }, (reader) =>
       reader.vector(MIN_ITEM_BYTES, () => this.#read(reader)),
     );
     if (events.length > limit) throw badAnswer(what, `${events.length} instead of ${limit}`);
@@ -179,7 +184,7 @@ export class ForkEventStream implements EventStream {
     return events;
   }
 
-  #read(reader: BcsReader): AnsweredEvent {
+  #read(reader: BcsReader): EncodedEvent {
     const start = reader.offset;
     const version = reader.u64();
     const eventAt = reader.offset;
@@ -187,11 +192,11 @@ export class ForkEventStream implements EventStream {
     const bytes = reader.buffer.subarray(start, reader.offset);
     const event = chunkEventOf(reader.buffer.subarray(eventAt, reader.offset));
     const { address, creationNumber } = this.#stream;
-    const isOfStream =
+    const isSameStream =
       event.kind === 'stream' &&
       event.address === address &&
       event.creationNumber === creationNumber;
-    if (!isOfStream) throw reader.error('bad_value', 'an event of another stream', eventAt);
+    if (!isSameStream) throw reader.error('bad_value', 'an event of another stream', eventAt);
     const { sequenceNumber } = event;
     const [typeTag, data] = [event.typeTag as Buffer, event.data as Buffer];
     const encoded = bytes.subarray(typeTag.byteOffset - bytes.byteOffset);
@@ -200,6 +205,6 @@ export class ForkEventStream implements EventStream {
   }
 }
 
-function endOf(events: readonly AnsweredEvent[]): Buffer {
+function keyAfter(events: readonly EncodedEvent[]): Buffer {
   return encodeU64Key(events.at(-1)!.event.sequenceNumber + 1n);
 }

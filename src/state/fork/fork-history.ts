@@ -15,22 +15,22 @@ import { LedgerError } from '../ledger-error.ts';
 import type { HistorySource } from '../source.ts';
 import { ForkSender } from './fork-sender.ts';
 import {
-  askBlock,
-  askTransactions,
-  askUnlessAbsent,
   checkTransaction,
-  decoded,
+  decodeAnswer,
+  fetchBlock,
+  fetchBlockStart,
+  fetchIfPresent,
+  fetchTransactions,
   pathOf,
   putTransaction,
   TRANSACTIONS_PER_REQUEST,
-  takeBlockStart,
 } from './history-answers.ts';
 import {
-  answerTo,
   type Fork,
   putAnswer,
-  type Question,
+  type RecordedQuery,
   recordedAnswer,
+  recordedOrFetched,
 } from './recorded-answers.ts';
 import { badAnswer } from './upstream-failure.ts';
 
@@ -60,7 +60,7 @@ export class ForkHistory implements HistorySource {
     const known = await this.#rows.blockOfVersion(version);
     const last = known && (await this.#recordedEnd(known.height));
     if (last !== undefined && version <= last) return known;
-    return await this.#rows.blockByHeight(await this.#askBlock('version', version));
+    return await this.#rows.blockByHeight(await this.#fetchBlock('version', version));
   }
 
   blocksOfVersions(versions: readonly bigint[]): MaybePromise<readonly (Block | undefined)[]> {
@@ -71,7 +71,7 @@ export class ForkHistory implements HistorySource {
     const known = await this.#rows.blockByHeight(height);
     if (known !== undefined && (await this.#recordedEnd(height)) !== undefined) return known;
     if (height > this.#head.blockHeight) return undefined;
-    return await this.#rows.blockByHeight(await this.#askBlock('height', height));
+    return await this.#rows.blockByHeight(await this.#fetchBlock('height', height));
   }
 
   async lastVersionOfBlock(block: Block): Promise<bigint | undefined> {
@@ -83,12 +83,12 @@ export class ForkHistory implements HistorySource {
     return (await recordedAnswer(this.#fork, endOfBlock(height)))?.answer;
   }
 
-  async #askBlock(by: 'height' | 'version', number: bigint): Promise<bigint> {
-    const question = `the block of ${by} ${number}`;
-    return await this.#fork.source.record(question, async (client, batch) => {
-      const reply = await askBlock(client, by, number);
+  async #fetchBlock(by: 'height' | 'version', number: bigint): Promise<bigint> {
+    const description = `the block of ${by} ${number}`;
+    return await this.#fork.source.record(description, async (client, batch) => {
+      const reply = await fetchBlock(client, by, number);
       const { height, lastVersion } = reply;
-      await takeBlockStart(client, batch, reply);
+      await fetchBlockStart(client, batch, reply);
       putAnswer(batch, endOfBlock(height), lastVersion);
       return height;
     });
@@ -96,18 +96,18 @@ export class ForkHistory implements HistorySource {
 
   async transactionInfos(first: bigint, limit: number): Promise<readonly Buffer[]> {
     const rows = this.#rows;
-    return await this.#whole(first, limit, (from, most) => rows.transactionInfos(from, most));
+    return await this.#readOrFetch(first, limit, (from, most) => rows.transactionInfos(from, most));
   }
 
   async transactions(first: bigint, limit: number): Promise<readonly Buffer[]> {
     const rows = this.#rows;
-    return await this.#whole(first, limit, (from, most) => rows.transactions(from, most));
+    return await this.#readOrFetch(first, limit, (from, most) => rows.transactions(from, most));
   }
 
   transaction(version: bigint): MaybePromise<Buffer | undefined> {
     return andThen(this.#rows.transaction(version), (known) => {
       if (known !== undefined) return known;
-      return andThen(this.#askFrom(version, 1), () => this.#rows.transaction(version));
+      return andThen(this.#fetchFrom(version, 1), () => this.#rows.transaction(version));
     });
   }
 
@@ -117,7 +117,7 @@ export class ForkHistory implements HistorySource {
   }
 
   /** Rows from a version on; missing ones are requested from the upstream. */
-  async #whole(
+  async #readOrFetch(
     first: bigint,
     limit: number,
     read: (first: bigint, limit: number) => Promise<readonly Buffer[]>,
@@ -130,43 +130,44 @@ export class ForkHistory implements HistorySource {
       const found = await read(from, count - rows.length);
       rows.push(...found);
       if (found.length === 0) {
-        await this.#askFrom(from, Math.min(count - rows.length, TRANSACTIONS_PER_REQUEST));
+        await this.#fetchFrom(from, Math.min(count - rows.length, TRANSACTIONS_PER_REQUEST));
       }
     }
     return rows;
   }
 
-  async #askFrom(first: bigint, limit: number): Promise<void> {
-    const question =
+  async #fetchFrom(first: bigint, limit: number): Promise<void> {
+    const description =
       limit === 1
         ? `the transaction of version ${first}`
         : `${limit} transactions from version ${first} on`;
-    await this.#fork.source.record(question, async (client, batch) => {
-      for (const item of await askTransactions(client, first, limit)) putTransaction(batch, item);
+    await this.#fork.source.record(description, async (client, batch) => {
+      for (const item of await fetchTransactions(client, first, limit)) putTransaction(batch, item);
     });
   }
 
   versionOfHash(hash: Uint8Array): MaybePromise<bigint | undefined> {
-    return andThen(this.#rows.versionOfHash(hash), (known) => known ?? this.#askVersion(hash));
+    return andThen(this.#rows.versionOfHash(hash), (known) => known ?? this.#fetchVersion(hash));
   }
 
-  #askVersion(hash: Uint8Array): MaybePromise<bigint | undefined> {
-    const shown = `the transaction with hash ${formatHex(hash)}`;
-    const question: Question<bigint | undefined> = {
-      shown,
+  #fetchVersion(hash: Uint8Array): MaybePromise<bigint | undefined> {
+    const description = `the transaction with hash ${formatHex(hash)}`;
+    const query: RecordedQuery<bigint | undefined> = {
+      description,
       name: ['transaction by hash', hash],
       codec: {
         write: (writer, version) => writer.option(version, (to, number) => to.u64(number)),
         read: (reader) => reader.option((inner) => inner.u64()),
       },
     };
-    return answerTo(this.#fork, question, async (client, batch) => {
+    return recordedOrFetched(this.#fork, query, async (client, batch) => {
       const path = pathOf('transactions', 'by_hash', formatHex(hash));
-      const asked = { path, absent: 'transaction_not_found' };
-      const item = (await askUnlessAbsent(client, shown, asked, readCommitted))?.answer;
+      const request = { path, absent: 'transaction_not_found' };
+      const item = (await fetchIfPresent(client, description, request, readCommitted))?.answer;
       if (item === undefined || item.data.version > this.#head.version) return undefined;
-      decoded(shown, () => checkTransaction(item, item.data.version));
-      if (!item.data.info.transactionHash.equals(hash)) throw badAnswer(shown, 'another hash');
+      decodeAnswer(description, () => checkTransaction(item, item.data.version));
+      if (!item.data.info.transactionHash.equals(hash))
+        throw badAnswer(description, 'another hash');
       putTransaction(batch, item);
       return item.data.version;
     });
@@ -177,9 +178,9 @@ export class ForkHistory implements HistorySource {
   }
 }
 
-function endOfBlock(height: bigint): Question<bigint> {
+function endOfBlock(height: bigint): RecordedQuery<bigint> {
   return {
-    shown: `the end of block ${height}`,
+    description: `the end of block ${height}`,
     name: ['end of block', height],
     codec: { write: (writer, version) => writer.u64(version), read: (reader) => reader.u64() },
   };

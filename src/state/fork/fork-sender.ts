@@ -11,10 +11,10 @@ import type { TransactionSummary, VersionBounds } from '../../store/read/transac
 import type { HistorySource } from '../source.ts';
 import type { ForkClient } from './fork-client.ts';
 import {
-  askFor,
-  askUnlessAbsent,
   checkTransaction,
-  decoded,
+  decodeAnswer,
+  fetchDecoded,
+  fetchIfPresent,
   pathOf,
   putTransaction,
   readTransactions,
@@ -53,37 +53,38 @@ export class ForkSender implements ReturnType<HistorySource['sender']> {
 
   async bySequenceNumber(first: bigint, _: bigint, limit: number): Promise<SenderTransaction[]> {
     const list = new RecordedList<SenderTransaction>(this.#fork, {
-      shown: `transactions by sequence number of ${formatAddress(this.#address)}`,
+      description: `transactions by sequence number of ${formatAddress(this.#address)}`,
       name: ['transactions by sequence number', addressBytes(this.#address)],
       codec: {
         write: (writer, { version, replayProtector: { value } }) => writer.u64(version).u64(value),
         read: (reader) => sentAt(reader.u64(), reader.u64()),
       },
       orderOf: ({ replayProtector }) => encodeU64Key(replayProtector.value),
-      ask: (client, batch, from, most) => this.#askFrom(client, batch, decodeU64Key(from), most),
+      fetchPage: (client, batch, from, most) =>
+        this.#fetchFrom(client, batch, decodeU64Key(from), most),
     });
     return [...(await list.all(encodeU64Key(first), limit))];
   }
 
-  async #askFrom(
+  async #fetchFrom(
     client: ForkClient,
     batch: Batch,
     start: bigint,
     limit: number,
   ): Promise<ListPage<SenderTransaction>> {
-    const shown = formatAddress(this.#address);
-    const what = `transactions from sequence number ${start} on of ${shown}`;
-    const wanted = Math.min(limit, TRANSACTIONS_PER_REQUEST);
-    const path = pathOf('accounts', shown, 'transactions');
-    const query = { start: `${start}`, limit: `${wanted}` };
-    const asked = { path, query, absent: 'account_not_found' };
-    const found = (await askUnlessAbsent(client, what, asked, readTransactions))?.answer ?? [];
-    if (found.length > wanted) throw badAnswer(what, `${found.length} instead of ${wanted}`);
+    const account = formatAddress(this.#address);
+    const what = `transactions from sequence number ${start} on of ${account}`;
+    const pageLimit = Math.min(limit, TRANSACTIONS_PER_REQUEST);
+    const path = pathOf('accounts', account, 'transactions');
+    const query = { start: `${start}`, limit: `${pageLimit}` };
+    const request = { path, query, absent: 'account_not_found' };
+    const found = (await fetchIfPresent(client, what, request, readTransactions))?.answer ?? [];
+    if (found.length > pageLimit) throw badAnswer(what, `${found.length} instead of ${pageLimit}`);
     const items: SenderTransaction[] = [];
     for (const item of found) {
       const { version, transaction } = item.data;
       const sequenceNumber = start + BigInt(items.length);
-      decoded(what, () => checkTransaction(item, version));
+      decodeAnswer(what, () => checkTransaction(item, version));
       const raw = transaction.kind === 'user' ? transaction.transaction.raw : undefined;
       const isSent = raw?.sender === this.#address && raw.sequenceNumber === sequenceNumber;
       if (!isSent) throw badAnswer(what, 'another transaction');
@@ -111,32 +112,32 @@ export class ForkSender implements ReturnType<HistorySource['sender']> {
     direction: 'from' | 'to',
     placeOf: (version: bigint) => bigint,
   ): RecordedList<TransactionSummary> {
-    const shown = formatAddress(this.#address);
+    const account = formatAddress(this.#address);
     const orderOf = ({ version }: { version: bigint }) => encodeU64Key(placeOf(version));
     return new RecordedList<TransactionSummary>(this.#fork, {
-      shown: `summaries of transactions ${direction} a version of ${shown}`,
+      description: `summaries of transactions ${direction} a version of ${account}`,
       name: [`summaries ${direction}`, addressBytes(this.#address)],
       codec: SUMMARY,
       orderOf,
-      ask: async (client, _, from, limit) => {
+      fetchPage: async (client, _, from, limit) => {
         const bound = placeOf(decodeU64Key(from));
-        const wanted = Math.min(limit, TRANSACTIONS_PER_REQUEST);
-        const what = `summaries of transactions ${direction} version ${bound} of ${shown}`;
+        const pageLimit = Math.min(limit, TRANSACTIONS_PER_REQUEST);
+        const what = `summaries of transactions ${direction} version ${bound} of ${account}`;
         const name = direction === 'from' ? 'start_version' : 'end_version';
-        const path = pathOf('accounts', shown, 'transaction_summaries');
-        const query = { [name]: `${bound}`, limit: `${wanted}` };
-        const summaries = await askFor(client, what, { path, query }, this.#readSummaries);
+        const path = pathOf('accounts', account, 'transaction_summaries');
+        const query = { [name]: `${bound}`, limit: `${pageLimit}` };
+        const summaries = await fetchDecoded(client, what, { path, query }, this.#readSummaries);
         if (direction === 'to') summaries.reverse();
         const isInOrder = summaries.every((one, at) => {
           const before = at === 0 ? from : orderOf(summaries[at - 1]!);
           const side = Buffer.compare(orderOf(one), before);
           return side > 0 || (side === 0 && at === 0);
         });
-        if (!isInOrder || summaries.length > wanted) {
+        if (!isInOrder || summaries.length > pageLimit) {
           throw badAnswer(what, 'others than those that were asked for');
         }
         const items = summaries.filter(({ version }) => version <= this.#version);
-        const last = items.length < wanted ? U64_MAX : placeOf(items[wanted - 1]!.version);
+        const last = items.length < pageLimit ? U64_MAX : placeOf(items[pageLimit - 1]!.version);
         return { items, next: last === U64_MAX ? undefined : encodeU64Key(last + 1n) };
       },
     });

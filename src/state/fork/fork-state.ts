@@ -46,17 +46,22 @@ import type {
 import { LedgerError } from '../ledger-error.ts';
 import type { StateSource } from '../source.ts';
 import type { ForkClient } from './fork-client.ts';
-import { type AnswerCodec, answerTo, type Fork, RecordedList } from './recorded-answers.ts';
 import {
-  askAssets,
-  askModules,
-  askRawValue,
-  askResources,
-  askValueOfKind,
+  type AnswerCodec,
+  type Fork,
+  RecordedList,
+  recordedOrFetched,
+} from './recorded-answers.ts';
+import {
+  fetchAssets,
+  fetchByKind,
+  fetchModules,
+  fetchRawValue,
+  fetchResources,
   hiddenFailure,
-  type Listed,
   type ListedResource,
   type ListedValue,
+  type ListingKind,
 } from './state-answers.ts';
 import { badAnswer } from './upstream-failure.ts';
 
@@ -64,7 +69,7 @@ const VALUE: AnswerCodec<StateValue | undefined> = {
   write: (writer, value) => writer.option(value, StateValue.write),
   read: (reader) => reader.option(StateValue.read),
 };
-const BEGINNING = Buffer.alloc(0);
+const START = Buffer.alloc(0);
 
 export class ForkState implements StateSource {
   readonly #fork: Fork;
@@ -77,9 +82,9 @@ export class ForkState implements StateSource {
     return andThen(this.#recorded(key.hash, version), (found) => {
       if (key.needsMetadata === true) return this.#withMetadata(key, version, found);
       if (found !== undefined) return existing(found);
-      if (key.canInterpolate !== true) return this.#ask(key, version);
-      return andThen(this.#between(key.hash, version), (same) =>
-        same === undefined ? this.#ask(key, version) : existing(same),
+      if (key.canInterpolate !== true) return this.#fetch(key, version);
+      return andThen(this.#interpolated(key.hash, version), (interpolated) =>
+        interpolated === undefined ? this.#fetch(key, version) : existing(interpolated),
       );
     });
   }
@@ -103,18 +108,18 @@ export class ForkState implements StateSource {
 
   async balances(
     owner: Uint8Array,
-    { from = BEGINNING, limit, version }: BalanceQuery,
+    { from = START, limit, version }: BalanceQuery,
   ): Promise<BalanceRows> {
     const address = addressFromBytes(owner);
     const list = new RecordedList<Address>(this.#fork, {
-      shown: `the assets of ${formatAddress(address)} at version ${version}`,
+      description: `the assets of ${formatAddress(address)} at version ${version}`,
       name: ['assets', owner, version],
       codec: {
         write: (writer, metadata) => writer.address(metadata),
         read: (reader) => reader.address(),
       },
       orderOf: (metadata) => Buffer.from(addressBytes(metadata)),
-      ask: (client, _, start, most) => askAssets(client, address, version, start, most),
+      fetchPage: (client, _, start, most) => fetchAssets(client, address, version, start, most),
     });
     const { items, next } = await list.page(Buffer.from(from), limit);
     // No ledger reaches the version of this row, so the amounts are not taken from here.
@@ -128,28 +133,28 @@ export class ForkState implements StateSource {
 
   async accountKeys(
     address: Address,
-    { from = BEGINNING, limit, version, kinds }: AccountKeyQuery,
+    { from = START, limit, version, kinds }: AccountKeyQuery,
   ): Promise<AccountKeyPage> {
-    const listed = kinds?.includes('code') === true ? 'modules' : 'resources';
-    const { items, next } = await this.#listing(address, listed, version).page(
+    const kind = kinds?.includes('code') === true ? 'modules' : 'resources';
+    const { items, next } = await this.#listing(address, kind, version).page(
       Buffer.from(from),
       limit,
     );
     return { keys: items.map(({ key }) => key), next };
   }
 
-  #listing(address: Address, listed: Listed, version: bigint): RecordedList<ListedValue> {
+  #listing(address: Address, kind: ListingKind, version: bigint): RecordedList<ListedValue> {
     return new RecordedList<ListedValue>(this.#fork, {
-      shown: `${listed} of ${formatAddress(address)} at version ${version}`,
-      name: [listed, addressBytes(address), version],
+      description: `${kind} of ${formatAddress(address)} at version ${version}`,
+      name: [kind, addressBytes(address), version],
       codec: {
         write: (writer, { key }) => writer.bytes(key),
         read: (reader) => ({ key: reader.bytes() }),
       },
       orderOf: ({ key }) => key,
-      ask: (client, _, from) =>
-        listed === 'modules'
-          ? askModules(client, address, version, from)
+      fetchPage: (client, _, from) =>
+        kind === 'modules'
+          ? fetchModules(client, address, version, from)
           : this.#resources(client, address, version, from),
       put: async (batch, items) => {
         for (const item of items) await this.#putListed(batch, item, version);
@@ -158,7 +163,7 @@ export class ForkState implements StateSource {
   }
 
   /** The value recorded for the nearest earlier and later version, if both are equal. */
-  #between(hash: Buffer, version: bigint): MaybePromise<StateEntry | undefined> {
+  #interpolated(hash: Buffer, version: bigint): MaybePromise<StateEntry | undefined> {
     const order = encodeU64Key(version);
     const { store } = this.#fork;
     return andThen(store.seekLast(FORK_STATE, hash, order), (below) => {
@@ -180,17 +185,17 @@ export class ForkState implements StateSource {
     );
   }
 
-  async #ask(hashed: HashedStateKey, version: bigint): Promise<StateEntry | undefined> {
+  async #fetch(hashed: HashedStateKey, version: bigint): Promise<StateEntry | undefined> {
     const key = parsePhysicalStateKey(hashed.physical);
-    const question = `${shownKey(key)} at version ${version}`;
+    const description = `${describeKey(key)} at version ${version}`;
     await this.#fork.source.record(
-      question,
-      (client) => this.#askValue(client, question, key, hashed, version),
+      description,
+      (client) => this.#fetchValue(client, description, key, hashed, version),
       async (value, batch) => {
         const known = await this.#recorded(hashed.hash, version);
         if (known === undefined) putValue(batch, hashed, version, value);
         else if (!isSame(known.bytes, value?.bytes)) {
-          throw badAnswer(question, 'another value than before');
+          throw badAnswer(description, 'another value than before');
         }
       },
     );
@@ -198,14 +203,14 @@ export class ForkState implements StateSource {
     return entry && existing(entry);
   }
 
-  async #askValue(
+  async #fetchValue(
     client: ForkClient,
-    question: string,
+    description: string,
     key: StateKey,
     { physical, hash }: HashedStateKey,
     version: bigint,
   ): Promise<StateValue | undefined> {
-    const value = await askRawValue(client, question, key, version);
+    const value = await fetchRawValue(client, description, key, version);
     if (value !== 'hidden') return value;
     const path = key.kind === 'accessPath' ? key.parsed : undefined;
     if (key.kind === 'accessPath' && path?.kind === 'resourceGroup') {
@@ -217,8 +222,8 @@ export class ForkState implements StateSource {
     // If the type is in a resource group, the API would return the member of the group.
     const isMember =
       path?.kind === 'resource' && (await this.#groupOf(path.tag, version)) !== undefined;
-    if (isMember) throw hiddenFailure(question);
-    return await askValueOfKind(client, question, key, version);
+    if (isMember) throw hiddenFailure(description);
+    return await fetchByKind(client, description, key, version);
   }
 
   /** Most answers have no metadata, so a recorded value without it is requested again. */
@@ -231,17 +236,17 @@ export class ForkState implements StateSource {
       return existing(found);
     }
     const key = parsePhysicalStateKey(physical);
-    const shown = `${shownKey(key)} with its metadata at version ${version}`;
-    const question = {
-      shown,
+    const description = `${describeKey(key)} with its metadata at version ${version}`;
+    const query = {
+      description,
       name: ['value with metadata', physical, version],
       codec: VALUE,
     } as const;
-    const value = answerTo<StateValue | undefined>(this.#fork, question, async (client) => {
-      const raw = await askRawValue(client, shown, key, version);
-      if (raw === 'hidden') throw hiddenFailure(shown);
+    const value = recordedOrFetched<StateValue | undefined>(this.#fork, query, async (client) => {
+      const raw = await fetchRawValue(client, description, key, version);
+      if (raw === 'hidden') throw hiddenFailure(description);
       if (found !== undefined && !isSame(found.bytes, raw?.bytes)) {
-        throw badAnswer(shown, 'another value than before');
+        throw badAnswer(description, 'another value than before');
       }
       return raw;
     });
@@ -257,14 +262,14 @@ export class ForkState implements StateSource {
     if (known === undefined) {
       putValue(batch, hashed, version, { bytes: bytes!, metadata: undefined });
     } else if (!isSame(known.bytes, bytes)) {
-      const what = shownKey(parsePhysicalStateKey(key));
+      const what = describeKey(parsePhysicalStateKey(key));
       throw badAnswer(`${what} at version ${version}`, 'a listing has another value');
     }
   }
 
   /** Resources under their own keys, and groups assembled from their members. */
   async #resources(client: ForkClient, address: Address, version: bigint, from: Buffer) {
-    const { resources, next } = await askResources(client, address, version, from);
+    const { resources, next } = await fetchResources(client, address, version, from);
     const containers = await this.#groupsOf(resources, version);
     const items: ListedValue[] = [];
     const groups = new Map<string, { tag: StructTag; data: Buffer }[]>();
@@ -284,7 +289,7 @@ export class ForkState implements StateSource {
       items.push({ key: Buffer.from(name, 'latin1'), bytes: encodeResourceGroup(members) });
     }
     items.sort((left, right) => Buffer.compare(left.key, right.key));
-    return { items, next: next && trueStart(next, items.at(-1)?.key ?? from) };
+    return { items, next: next && pageStart(next, items.at(-1)?.key ?? from) };
   }
 
   async #groupsOf(
@@ -321,7 +326,7 @@ export class ForkState implements StateSource {
  * (docs/spec/ledger.md §5.4). All keys between that name and the group's key are in the previous page.
  * @param last the last key of the previous page
  */
-function trueStart(cursor: Buffer, last: Buffer): Buffer {
+function pageStart(cursor: Buffer, last: Buffer): Buffer {
   if (Buffer.compare(cursor, last) > 0) return cursor;
   const key = parsePhysicalStateKey(cursor);
   const path = key.kind === 'accessPath' ? key.parsed : undefined;
@@ -349,23 +354,23 @@ function isSame(left: Uint8Array | undefined, right: Uint8Array | undefined): bo
 }
 
 /** A readable text of a state key; different keys have different texts. */
-function shownKey(key: StateKey): string {
+function describeKey(key: StateKey): string {
   if (key.kind === 'tableItem') {
     return `the item ${formatHex(key.key)} of table ${formatAddress(key.handle)}`;
   }
   if (key.kind === 'raw') return `the raw value ${formatHex(key.bytes)}`;
   if (key.kind === 'tradingNative') {
     const { exchange, account, market } = key;
-    const [at, whose, where] = [exchange, account, market].map(formatAddress);
-    return `the position of ${whose} in ${where} of ${at}`;
+    const [exchangeText, accountText, marketText] = [exchange, account, market].map(formatAddress);
+    return `the position of ${accountText} in ${marketText} of ${exchangeText}`;
   }
-  const of = formatAddress(key.address);
+  const owner = formatAddress(key.address);
   const { parsed } = key;
-  if (parsed === undefined) return `the value ${formatHex(key.path)} of ${of}`;
+  if (parsed === undefined) return `the value ${formatHex(key.path)} of ${owner}`;
   if (parsed.kind !== 'code') {
     const kind = parsed.kind === 'resource' ? 'resource' : 'resource group';
-    return `the ${kind} ${formatStructTag(parsed.tag)} of ${of}`;
+    return `the ${kind} ${formatStructTag(parsed.tag)} of ${owner}`;
   }
   const { address, name } = parsed.module;
-  return `the module ${formatAddress(address)}::${name}${key.address === address ? '' : ` of ${of}`}`;
+  return `the module ${formatAddress(address)}::${name}${key.address === address ? '' : ` of ${owner}`}`;
 }

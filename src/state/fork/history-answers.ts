@@ -19,7 +19,7 @@ import { TRANSACTION_INFOS, TRANSACTIONS } from '../../store/columns/columns.ts'
 import { encodeBucketKey } from '../../store/columns/order-key.ts';
 import { putIndexRows } from '../../store/columns/transaction-index-column.ts';
 import { LedgerError } from '../ledger-error.ts';
-import type { ForkClient, Question, Reply } from './fork-client.ts';
+import type { ForkClient, Reply, UpstreamRequest } from './fork-client.ts';
 import { badAnswer, UpstreamFailure } from './upstream-failure.ts';
 
 /** Transactions of one request: a node's default maximum page size. */
@@ -39,56 +39,61 @@ export function requireResult(what: string, reply: Reply): Reply & { readonly ki
 }
 
 /** Decodes an answer. @throws UpstreamFailure `bad_answer` */
-export function decoded<T>(what: string, decode: () => T): T {
+export function decodeAnswer<T>(what: string, decode: () => T): T {
   try {
     return decode();
   } catch (cause) {
-    const isOfAnswer =
+    const isMalformedAnswer =
       cause instanceof BcsError || cause instanceof PageError || cause instanceof ChunkDataError;
-    if (!isOfAnswer) throw cause;
+    if (!isMalformedAnswer) throw cause;
     throw badAnswer(what, cause.message, { cause });
   }
 }
 
 /**
- * Sends a question and decodes the result; `undefined` for a refusal with the code `absent`.
+ * Sends a request and decodes the result; `undefined` for a refusal with the code `absent`.
  * @throws UpstreamFailure; LedgerError for data that the upstream has pruned
  */
-export async function askUnlessAbsent<T>(
+export async function fetchIfPresent<T>(
   client: ForkClient,
   what: string,
-  { absent, ...question }: Question & { readonly absent?: string },
+  { absent, ...request }: UpstreamRequest & { readonly absent?: string },
   read: (reader: BcsReader) => T,
 ): Promise<{ readonly answer: T; readonly cursor: string | undefined } | undefined> {
-  const reply = await client.ask(question);
+  const reply = await client.request(request);
   if (reply.kind === 'refusal' && reply.code === absent) return undefined;
   const { bytes, cursor } = requireResult(what, reply);
-  return { answer: decoded(what, () => decodeBcs(bytes, read)), cursor };
+  return { answer: decodeAnswer(what, () => decodeBcs(bytes, read)), cursor };
 }
 
-export async function askFor<T>(
+export async function fetchDecoded<T>(
   client: ForkClient,
   what: string,
-  question: Question,
+  request: UpstreamRequest,
   read: (reader: BcsReader) => T,
 ): Promise<T> {
-  return (await askUnlessAbsent(client, what, question, read))!.answer;
+  return (await fetchIfPresent(client, what, request, read))!.answer;
 }
 
 /** Requests transactions from a version on: one or more, at most `limit`. */
-export async function askTransactions(
+export async function fetchTransactions(
   client: ForkClient,
   start: bigint,
   limit: number,
 ): Promise<readonly EncodedOnChainData[]> {
   const what = `transactions from version ${start} on`;
   const query = { start: String(start), limit: String(limit) };
-  const items = await askFor(client, what, { path: '/transactions', query }, readTransactions);
+  const items = await fetchDecoded(
+    client,
+    what,
+    { path: '/transactions', query },
+    readTransactions,
+  );
   if (items.length === 0 || items.length > limit) {
     throw badAnswer(what, `${items.length} instead of ${limit}`);
   }
   for (const [index, item] of items.entries()) {
-    decoded(what, () => checkTransaction(item, start + BigInt(index)));
+    decodeAnswer(what, () => checkTransaction(item, start + BigInt(index)));
   }
   return items;
 }
@@ -105,8 +110,8 @@ export function checkTransaction(item: EncodedOnChainData, version: bigint): voi
   try {
     checkItem(item, version);
   } catch (error) {
-    const isOfEvents = error instanceof PageError && error.field === 'events';
-    if (!isOfEvents || !item.bytes.events.some(isTranslated)) throw error;
+    const isEventMismatch = error instanceof PageError && error.field === 'events';
+    if (!isEventMismatch || !item.bytes.events.some(isTranslated)) throw error;
     if (!writeSetHash(item.bytes.changes).equals(item.data.info.stateChangeHash)) throw error;
   }
 }
@@ -129,7 +134,7 @@ export function putTransaction(
   batch.put(TRANSACTIONS, partition, order, bytes.whole);
   batch.put(TRANSACTION_INFOS, partition, order, bytes.info);
   putIndexRows(batch, version, bytes.info, bytes.whole);
-  const block = decoded(`version ${version}`, () => blockOf({ data, bytes }));
+  const block = decodeAnswer(`version ${version}`, () => blockOf({ data, bytes }));
   if (block === undefined) return undefined;
   BLOCK_BY_HEIGHT.put(batch, block.height, block);
   BLOCK_BY_VERSION.put(batch, block.firstVersion, block);
@@ -154,17 +159,17 @@ interface BlockReply {
 }
 
 /** Requests a block at or below the fork's version; an upstream at that version has it. */
-export async function askBlock(
+export async function fetchBlock(
   client: ForkClient,
   by: 'height' | 'version',
   number: bigint,
 ): Promise<BlockReply> {
   const what = `the block of ${by} ${number}`;
-  const block = await askFor(client, what, { path: `/blocks/by_${by}/${number}` }, readBlock);
+  const block = await fetchDecoded(client, what, { path: `/blocks/by_${by}/${number}` }, readBlock);
   const { height, firstVersion, lastVersion } = block;
-  const isRight =
+  const isRequestedBlock =
     by === 'height' ? height === number : firstVersion <= number && number <= lastVersion;
-  if (isRight && firstVersion <= lastVersion) return block;
+  if (isRequestedBlock && firstVersion <= lastVersion) return block;
   throw badAnswer(what, `height ${height}, versions ${firstVersion} to ${lastVersion}`);
 }
 
@@ -182,13 +187,13 @@ function readBlock(reader: BcsReader): BlockReply {
  * Requests and puts the transaction that begins a block. It has the rest of the block's data, and must match `reply`.
  * @returns the block
  */
-export async function takeBlockStart(
+export async function fetchBlockStart(
   client: ForkClient,
   batch: Batch,
   reply: BlockReply,
 ): Promise<Block> {
   const { height, id, timestampUsecs, firstVersion } = reply;
-  const [item] = await askTransactions(client, firstVersion, 1);
+  const [item] = await fetchTransactions(client, firstVersion, 1);
   const block = putTransaction(batch, item!);
   const isSame =
     block !== undefined &&
@@ -200,6 +205,6 @@ export async function takeBlockStart(
   throw badAnswer(what, `the transaction of version ${firstVersion} does not begin it`);
 }
 
-export function pathOf(...segments: readonly string[]): Question['path'] {
+export function pathOf(...segments: readonly string[]): UpstreamRequest['path'] {
   return segments.map((segment) => `/${encodeURIComponent(segment)}`).join('');
 }

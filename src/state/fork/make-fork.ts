@@ -9,11 +9,11 @@ import { LEDGER_IDENTITY } from '../../store/columns/identity-column.ts';
 import type { Store, StoreReader } from '../../store/store.ts';
 import type { ForkClient } from './fork-client.ts';
 import {
-  askBlock,
-  askTransactions,
-  decoded,
+  decodeAnswer,
+  fetchBlock,
+  fetchBlockStart,
+  fetchTransactions,
   putTransaction,
-  takeBlockStart,
 } from './history-answers.ts';
 import type { ForkAnchor } from './recorder.ts';
 import { UpstreamFailure } from './upstream-failure.ts';
@@ -37,28 +37,28 @@ export async function forkAnchor(store: StoreReader): Promise<ForkAnchor | undef
 
 /**
  * Pins an empty fork at a version of the upstream, in one commit.
- * @param asked absent for the newest version
+ * @param requestedVersion absent for the newest version
  * @throws LedgerError `fork_upstream_failed`, `version_pruned`
  */
 export async function makeFork(
   store: Store,
   client: ForkClient,
-  asked: bigint | undefined,
+  requestedVersion: bigint | undefined,
 ): Promise<ForkAnchor> {
   const info = readInfo(await client.ledgerInfo());
   const { chainId, oldestVersion } = info;
-  const version = asked ?? info.version;
+  const version = requestedVersion ?? info.version;
   if (version > info.version) {
     const detail = `it is at version ${info.version}, the fork is to be at ${version}`;
     throw new UpstreamFailure('upstream_behind', detail);
   }
   client.expect({ chainId, version });
   const batch = new Batch();
-  const [item] = await askTransactions(client, version, 1);
+  const [item] = await fetchTransactions(client, version, 1);
   putTransaction(batch, item!);
-  const block = await askBlock(client, 'version', version);
+  const block = await fetchBlock(client, 'version', version);
   const { height, timestampUsecs } = block;
-  const { epoch } = await takeBlockStart(client, batch, block);
+  const { epoch } = await fetchBlockStart(client, batch, block);
   const { accumulatorRootHash: rootHash } = item!.data;
   const { oldestBlockHeight } = info;
   const head: Head = {
@@ -76,7 +76,7 @@ export async function makeFork(
 }
 
 function readInfo(bytes: Buffer): LedgerInfo {
-  return decoded('ledger info', () =>
+  return decodeAnswer('ledger info', () =>
     decodeBcs(bytes, (reader) => {
       const chainId = reader.u8();
       const number = () => readNumber(reader);

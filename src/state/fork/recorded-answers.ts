@@ -18,8 +18,8 @@ export interface AnswerCodec<T> {
   read(reader: BcsReader): T;
 }
 
-export interface Question<T> {
-  readonly shown: string;
+export interface RecordedQuery<T> {
+  readonly description: string;
   readonly name: AnswerName;
   readonly codec: AnswerCodec<T>;
 }
@@ -30,10 +30,10 @@ export interface Fork {
   readonly source: ForkSource;
 }
 
-/** `undefined` if the question was never answered. @throws RowDamagedError */
+/** `undefined` if the query was never answered. @throws RowDamagedError */
 export function recordedAnswer<T>(
   { store }: Fork,
-  { name, codec }: Question<T>,
+  { name, codec }: RecordedQuery<T>,
 ): MaybePromise<{ readonly answer: T } | undefined> {
   const key = answerKey(name);
   return andThen(store.get(FORK_ANSWERS, key.partition, key.order), (value) => {
@@ -42,22 +42,22 @@ export function recordedAnswer<T>(
   });
 }
 
-export function putAnswer<T>(batch: Batch, { name, codec }: Question<T>, answer: T): void {
+export function putAnswer<T>(batch: Batch, { name, codec }: RecordedQuery<T>, answer: T): void {
   const { partition, order } = answerKey(name);
   const value = encodeBcs((writer) => codec.write(writer, answer));
   batch.put(FORK_ANSWERS, partition, order, value);
 }
 
-export function answerTo<T>(
+export function recordedOrFetched<T>(
   fork: Fork,
-  question: Question<T>,
-  ask: (client: ForkClient, batch: Batch) => Promise<T>,
+  query: RecordedQuery<T>,
+  fetch: (client: ForkClient, batch: Batch) => Promise<T>,
 ): MaybePromise<T> {
-  return andThen(recordedAnswer(fork, question), (known) => {
+  return andThen(recordedAnswer(fork, query), (known) => {
     if (known !== undefined) return known.answer;
-    return fork.source.record(question.shown, async (client, batch) => {
-      const answer = await ask(client, batch);
-      putAnswer(batch, question, answer);
+    return fork.source.record(query.description, async (client, batch) => {
+      const answer = await fetch(client, batch);
+      putAnswer(batch, query, answer);
       return answer;
     });
   });
@@ -69,11 +69,11 @@ export interface ListPage<T> {
 }
 
 /** A list of the upstream, ordered by the bytes of `orderOf`. */
-interface ListQuestion<T> extends Question<T> {
+interface ListQuery<T> extends RecordedQuery<T> {
   readonly codec: AnswerCodec<T>;
   orderOf(item: T): Buffer;
   /** Requests a page; `limit` is how many items the caller needs, and the page may have more or fewer. */
-  ask(client: ForkClient, batch: Batch, from: Buffer, limit: number): Promise<ListPage<T>>;
+  fetchPage(client: ForkClient, batch: Batch, from: Buffer, limit: number): Promise<ListPage<T>>;
   /** Puts rows that depend on recorded ones. */
   put?(batch: Batch, items: readonly T[]): Promise<void>;
 }
@@ -81,22 +81,22 @@ interface ListQuestion<T> extends Question<T> {
 /** Recorded as pages that do not overlap. A page has all items from its start to its `next`. */
 export class RecordedList<T> {
   readonly #fork: Fork;
-  readonly #question: ListQuestion<T>;
+  readonly #query: ListQuery<T>;
 
-  constructor(fork: Fork, question: ListQuestion<T>) {
+  constructor(fork: Fork, query: ListQuery<T>) {
     this.#fork = fork;
-    this.#question = question;
+    this.#query = query;
   }
 
   /** At most `limit` items; may be fewer although the list continues. */
   page(from: Buffer, limit: number): MaybePromise<ListPage<T>> {
     return andThen(this.#recorded(from), (known) =>
-      andThen(known ?? this.#ask(from, limit), ({ items, next }) => {
-        const { orderOf } = this.#question;
-        const shown = items.filter((item) => Buffer.compare(orderOf(item), from) >= 0);
-        const after = shown[limit];
-        if (after === undefined) return { items: shown, next };
-        return { items: shown.slice(0, limit), next: orderOf(after) };
+      andThen(known ?? this.#fetchPage(from, limit), ({ items, next }) => {
+        const { orderOf } = this.#query;
+        const remaining = items.filter((item) => Buffer.compare(orderOf(item), from) >= 0);
+        const after = remaining[limit];
+        if (after === undefined) return { items: remaining, next };
+        return { items: remaining.slice(0, limit), next: orderOf(after) };
       }),
     );
   }
@@ -114,7 +114,7 @@ export class RecordedList<T> {
 
   /** Puts a page. It replaces recorded pages within it, and is cut off where one begins that extends beyond it. */
   async putPage(batch: Batch, from: Buffer, { items, next: end }: ListPage<T>): Promise<void> {
-    const { name, codec, orderOf } = this.#question;
+    const { name, codec, orderOf } = this.#query;
     const { partition, order } = answerKey(name, from);
     const query = { from: order, limit: MAX_RANGE_ROWS };
     let next = end;
@@ -127,30 +127,30 @@ export class RecordedList<T> {
       if (isWithin) batch.delete(FORK_ANSWERS, partition, row.order);
       else next = other.start;
     }
-    const kept = items.filter((item) => {
+    const retained = items.filter((item) => {
       return next === undefined || Buffer.compare(orderOf(item), next) < 0;
     });
     const value = encodeBcs((writer) =>
       writer
         .bytes(from)
         .option(next, (to, bytes) => to.bytes(bytes))
-        .vector(kept, (to, item) => codec.write(to, item)),
+        .vector(retained, (to, item) => codec.write(to, item)),
     );
     batch.put(FORK_ANSWERS, partition, order, value);
   }
 
   #recorded(from: Buffer): MaybePromise<ListPage<T> | undefined> {
-    const { partition, order } = answerKey(this.#question.name, from);
+    const { partition, order } = answerKey(this.#query.name, from);
     return andThen(this.#fork.store.seekLast(FORK_ANSWERS, partition, order), (row) => {
       if (row === undefined) return undefined;
       const page = this.#decoded(partition, row);
-      const isAfter = page.next === undefined || Buffer.compare(from, page.next) < 0;
-      return Buffer.compare(page.start, from) <= 0 && isAfter ? page : undefined;
+      const isBeforeEnd = page.next === undefined || Buffer.compare(from, page.next) < 0;
+      return Buffer.compare(page.start, from) <= 0 && isBeforeEnd ? page : undefined;
     });
   }
 
   #decoded(partition: Uint8Array, { order, value }: Row): ListPage<T> & { readonly start: Buffer } {
-    const { codec } = this.#question;
+    const { codec } = this.#query;
     return decodeRow(FORK_ANSWERS, { partition, order }, value, (reader) => ({
       start: reader.bytes(),
       next: reader.option((inner) => inner.bytes()),
@@ -158,15 +158,16 @@ export class RecordedList<T> {
     }));
   }
 
-  #ask(from: Buffer, limit: number): Promise<ListPage<T>> {
-    const { shown, ask, put } = this.#question;
-    const where = from.length === 0 ? shown : `${shown} from ${formatHex(from)} on`;
+  #fetchPage(from: Buffer, limit: number): Promise<ListPage<T>> {
+    const { description, fetchPage, put } = this.#query;
+    const pageDescription =
+      from.length === 0 ? description : `${description} from ${formatHex(from)} on`;
     return this.#fork.source.record(
-      where,
+      pageDescription,
       async (client, batch) => {
-        const page = await ask(client, batch, from, limit);
-        const isEndless = page.next !== undefined && Buffer.compare(page.next, from) <= 0;
-        if (isEndless) throw badAnswer(where, 'a page that ends where it begins');
+        const page = await fetchPage(client, batch, from, limit);
+        const makesNoProgress = page.next !== undefined && Buffer.compare(page.next, from) <= 0;
+        if (makesNoProgress) throw badAnswer(pageDescription, 'a page that ends where it begins');
         return page;
       },
       async (page, batch) => {

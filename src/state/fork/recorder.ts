@@ -4,35 +4,35 @@ import { Batch } from '../../store/batch.ts';
 import type { Store } from '../../store/store.ts';
 import { LedgerError } from '../ledger-error.ts';
 import type { Expected, ForkClient } from './fork-client.ts';
-import { askTransactions } from './history-answers.ts';
+import { fetchTransactions } from './history-answers.ts';
 import { UpstreamFailure } from './upstream-failure.ts';
 
 /** How long a check of the upstream's history is valid, in milliseconds. */
 const HISTORY_INTERVAL_MS = 60_000;
 
-type Take<T> = (client: ForkClient, batch: Batch) => Promise<T>;
-type Put<T> = (taken: T, batch: Batch) => Promise<void>;
+type Fetch<T> = (client: ForkClient, batch: Batch) => Promise<T>;
+type Put<T> = (fetched: T, batch: Batch) => Promise<void>;
 
 export interface ForkSource {
   /**
    * Requests data that is not recorded yet.
-   * @param question readable text that identifies the data
-   * @param take sends requests, checks the answers and puts rows into the batch
+   * @param description readable text that identifies the data
+   * @param fetch sends requests, checks the answers and puts rows into the batch
    * @param put puts rows that depend on recorded ones: no other `put` runs until this one is committed
    * @throws LedgerError `fork_upstream_failed`, `fork_not_recorded`, `version_pruned`, `block_pruned`
    */
-  record<T>(question: string, take: Take<T>, put?: Put<T>): Promise<T>;
+  record<T>(description: string, fetch: Fetch<T>, put?: Put<T>): Promise<T>;
 }
 
-/** The source of an offline fork. @param shownData the fork's folder, for messages */
-export function offlineSource(shownData: string): ForkSource {
+/** The source of an offline fork. @param dataPath the fork's folder, for messages */
+export function offlineSource(dataPath: string): ForkSource {
   return {
-    async record(question) {
+    async record(description) {
       throw new LedgerError(
         'fork_not_recorded',
-        `This fork has not recorded ${question}, and it is offline. To record it (a packed fork is unpacked ` +
+        `This fork has not recorded ${description}, and it is offline. To record it (a packed fork is unpacked ` +
           'first), send the same request to ' +
-          `daybook serve --data ${shownData} --fork URL`,
+          `daybook serve --data ${dataPath} --fork URL`,
       );
     },
   };
@@ -48,8 +48,8 @@ export class ForkRecorder implements ForkSource {
   readonly #client: ForkClient;
   readonly #anchor: ForkAnchor;
   readonly #historyIntervalMs: number;
-  /** Questions that are not answered yet. */
-  readonly #open = new Map<string, Promise<unknown>>();
+  /** Requests that are not answered yet. */
+  readonly #inFlight = new Map<string, Promise<unknown>>();
   /** Resolves when the last `put` has been committed or has failed. */
   #puts: Promise<unknown> = Promise.resolve();
   #checkedMs = Number.NEGATIVE_INFINITY;
@@ -69,12 +69,12 @@ export class ForkRecorder implements ForkSource {
     client.expect(anchor);
   }
 
-  async record<T>(question: string, take: Take<T>, put?: Put<T>): Promise<T> {
-    const open = this.#open.get(question) as Promise<T> | undefined;
-    if (open !== undefined) return await open;
-    const begun = this.#record(take, put).finally(() => this.#open.delete(question));
-    this.#open.set(question, begun);
-    return await begun;
+  async record<T>(description: string, fetch: Fetch<T>, put?: Put<T>): Promise<T> {
+    const inFlight = this.#inFlight.get(description) as Promise<T> | undefined;
+    if (inFlight !== undefined) return await inFlight;
+    const request = this.#record(fetch, put).finally(() => this.#inFlight.delete(description));
+    this.#inFlight.set(description, request);
+    return await request;
   }
 
   /**
@@ -91,7 +91,7 @@ export class ForkRecorder implements ForkSource {
 
   async #compareRoots(): Promise<void> {
     const { version, rootHash } = this.#anchor;
-    const [item] = await askTransactions(this.#client, version, 1);
+    const [item] = await fetchTransactions(this.#client, version, 1);
     if (!item!.data.accumulatorRootHash.equals(rootHash)) {
       throw new UpstreamFailure(
         'other_history',
@@ -101,18 +101,18 @@ export class ForkRecorder implements ForkSource {
     this.#checkedMs = performance.now();
   }
 
-  async #record<T>(take: Take<T>, put?: Put<T>): Promise<T> {
+  async #record<T>(fetch: Fetch<T>, put?: Put<T>): Promise<T> {
     await this.checkHistory();
     const batch = new Batch();
-    const taken = await take(this.#client, batch);
+    const fetched = await fetch(this.#client, batch);
     const commit = async (): Promise<void> => {
-      await put?.(taken, batch);
-      // Nothing is left to put if other questions have recorded the whole answer.
+      await put?.(fetched, batch);
+      // Nothing is left to put if other requests have recorded the whole answer.
       if (batch.size > 0) await this.#store.commit(batch);
     };
     const committed = put === undefined ? commit() : this.#puts.then(commit);
     if (put !== undefined) this.#puts = committed.catch(() => undefined);
     await committed;
-    return taken;
+    return fetched;
   }
 }

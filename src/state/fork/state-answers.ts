@@ -27,8 +27,8 @@ import {
 import { StateValue } from '../../move/types/state-value.ts';
 import { formatStructTag, readStructTag, type StructTag } from '../../move/types/type-tag.ts';
 import { LedgerError } from '../ledger-error.ts';
-import type { ForkClient, Question } from './fork-client.ts';
-import { askUnlessAbsent, decoded, pathOf, requireResult } from './history-answers.ts';
+import type { ForkClient, UpstreamRequest } from './fork-client.ts';
+import { decodeAnswer, fetchIfPresent, pathOf, requireResult } from './history-answers.ts';
 import type { ListPage } from './recorded-answers.ts';
 import { badAnswer, UpstreamFailure } from './upstream-failure.ts';
 
@@ -40,64 +40,64 @@ const MIN_MODULE_BYTES = 2;
 const MIN_BALANCE_BYTES = 32 + 1 + 8 + 1;
 
 /** Statuses of an operation that is missing or restricted. */
-const HIDING: readonly number[] = [403, 404, 405];
+const HIDDEN_STATUSES: readonly number[] = [403, 404, 405];
 /** Error codes that concern the version. */
-const OF_VERSION: readonly string[] = ['version_not_found', 'version_pruned'];
+const VERSION_ERRORS: readonly string[] = ['version_not_found', 'version_pruned'];
 
-export async function askRawValue(
+export async function fetchRawValue(
   client: ForkClient,
   what: string,
   key: StateKey,
   version: bigint,
 ): Promise<StateValue | undefined | 'hidden'> {
   if (client.isRawHidden) return 'hidden';
-  const reply = await client.ask({
+  const reply = await client.request({
     path: '/experimental/state_values/raw',
     query: atVersion(version),
     body: { key: formatHex(StateKey.encode(key)) },
   });
   if (reply.kind === 'refusal') {
     if (reply.code === 'state_value_not_found') return undefined;
-    if (HIDING.includes(reply.status) && !OF_VERSION.includes(reply.code)) {
-      client.noteRawHidden();
+    if (HIDDEN_STATUSES.includes(reply.status) && !VERSION_ERRORS.includes(reply.code)) {
+      client.recordRawHidden();
       return 'hidden';
     }
   }
   const { bytes } = requireResult(what, reply);
-  const value = decoded(what, () => StateValue.decode(bytes));
+  const value = decodeAnswer(what, () => StateValue.decode(bytes));
   checkValue(what, key, value.bytes);
   return value;
 }
 
 /** The value of a module, a plain resource or a table item, from the operation for its kind. */
-export async function askValueOfKind(
+export async function fetchByKind(
   client: ForkClient,
   what: string,
   key: StateKey,
   version: bigint,
 ): Promise<StateValue | undefined> {
-  const { question, absent } = questionOfKind(what, key, version);
-  const reply = await client.ask(question);
+  const { request, absent } = requestByKind(what, key, version);
+  const reply = await client.request(request);
   if (reply.kind === 'refusal' && reply.code === absent) return undefined;
   const { bytes } = requireResult(what, reply);
   checkValue(what, key, bytes);
   return { bytes, metadata: undefined };
 }
 
-function questionOfKind(what: string, key: StateKey, version: bigint) {
+function requestByKind(what: string, key: StateKey, version: bigint) {
   const query = atVersion(version);
   if (key.kind === 'tableItem') {
     const path = pathOf('tables', formatAddress(key.handle), 'raw_item');
-    const question: Question = { path, query, body: { key: formatHex(key.key) } };
-    return { question, absent: 'table_item_not_found' };
+    const request: UpstreamRequest = { path, query, body: { key: formatHex(key.key) } };
+    return { request, absent: 'table_item_not_found' };
   }
   const path = key.kind === 'accessPath' ? key.parsed : undefined;
   if (key.kind === 'accessPath' && path !== undefined && path.kind !== 'resourceGroup') {
     const isModule = path.kind === 'code';
     const name = isModule ? path.module.name : formatStructTag(path.tag);
     const kind = isModule ? 'module' : 'resource';
-    const question = { path: pathOf('accounts', formatAddress(key.address), kind, name), query };
-    return { question, absent: `${kind}_not_found` };
+    const request = { path: pathOf('accounts', formatAddress(key.address), kind, name), query };
+    return { request, absent: `${kind}_not_found` };
   }
   throw hiddenFailure(what);
 }
@@ -109,7 +109,7 @@ export function hiddenFailure(what: string): UpstreamFailure {
 /** Checks that a value has the form that its key requires. @throws UpstreamFailure `bad_answer` */
 function checkValue(what: string, key: StateKey, bytes: Buffer): void {
   const path = key.kind === 'accessPath' ? key.parsed : undefined;
-  if (path?.kind === 'resourceGroup') decoded(what, () => decodeResourceGroup(bytes));
+  if (path?.kind === 'resourceGroup') decodeAnswer(what, () => decodeResourceGroup(bytes));
   if (path?.kind === 'code') checkModule(what, path.module, bytes);
 }
 
@@ -128,7 +128,7 @@ function checkModule(what: string, { address, name }: ModuleId, bytes: Buffer): 
   throw badAnswer(what, 'the module has another name');
 }
 
-export type Listed = 'resources' | 'modules';
+export type ListingKind = 'resources' | 'modules';
 
 export interface ListedValue {
   readonly key: Buffer;
@@ -143,13 +143,13 @@ export interface ListedResource {
 }
 
 /** Requests a page of an account's resources. @param from the state key at which it starts; empty for the first page */
-export async function askResources(
+export async function fetchResources(
   client: ForkClient,
   address: Address,
   version: bigint,
   from: Buffer,
 ) {
-  const { entries, next } = await askListing(
+  const { entries, next } = await fetchListing(
     client,
     'resources',
     { address, version, from },
@@ -159,7 +159,7 @@ export async function askResources(
   return { resources, next };
 }
 
-export async function askModules(
+export async function fetchModules(
   client: ForkClient,
   address: Address,
   version: bigint,
@@ -167,7 +167,7 @@ export async function askModules(
 ): Promise<ListPage<ListedValue>> {
   const what = `modules of ${formatAddress(address)}`;
   const prefix = `${formatAddress(address)}::`;
-  const { entries, next } = await askListing(
+  const { entries, next } = await fetchListing(
     client,
     'modules',
     { address, version, from },
@@ -187,18 +187,18 @@ export async function askModules(
   return { items: items.sort((left, right) => Buffer.compare(left.key, right.key)), next };
 }
 
-async function askListing<T>(
+async function fetchListing<T>(
   client: ForkClient,
-  listed: Listed,
+  kind: ListingKind,
   { address, version, from }: { address: Address; version: bigint; from: Buffer },
   read: (reader: BcsReader) => readonly T[],
 ): Promise<{ readonly entries: readonly T[]; readonly next: Buffer | undefined }> {
-  const shown = formatAddress(address);
-  const what = `${listed} of ${shown}`;
+  const account = formatAddress(address);
+  const what = `${kind} of ${account}`;
   const start = from.length === 0 ? {} : { start: from.toString('hex') };
   const query = { ...atVersion(version), limit: String(KEYS_PER_REQUEST), ...start };
-  const asked = { path: pathOf('accounts', shown, listed), query, absent: 'account_not_found' };
-  const found = await askUnlessAbsent(client, what, asked, read);
+  const request = { path: pathOf('accounts', account, kind), query, absent: 'account_not_found' };
+  const found = await fetchIfPresent(client, what, request, read);
   if (found === undefined) return { entries: [], next: undefined };
   const { answer: entries, cursor } = found;
   const next = cursor === undefined ? undefined : Buffer.from(cursor, 'hex');
@@ -208,26 +208,26 @@ async function askListing<T>(
   return { entries, next };
 }
 
-export async function askAssets(
+export async function fetchAssets(
   client: ForkClient,
   address: Address,
   version: bigint,
   from: Buffer,
   limit: number,
 ): Promise<ListPage<Address>> {
-  const shown = formatAddress(address);
-  const what = `the balances of ${shown}`;
+  const account = formatAddress(address);
+  const what = `the balances of ${account}`;
   const start = from.length === 0 ? {} : { start: formatAddress(addressFromBytes(from)) };
   const query = { ...atVersion(version), limit: String(limit), ...start };
-  const reply = await client.ask({ path: pathOf('accounts', shown, 'balances'), query });
+  const reply = await client.request({ path: pathOf('accounts', account, 'balances'), query });
   const isUnknown = reply.kind === 'refusal' && reply.code === 'web_framework_error';
   if (isUnknown && reply.status === 404) {
     const message = 'This fork cannot list balances: its upstream has no such operation';
     throw new LedgerError('transactions_not_kept', message);
   }
   const { bytes, cursor } = requireResult(what, reply);
-  const items = decoded(what, () =>
-    decodeBcs(bytes, (reader) => reader.vector(MIN_BALANCE_BYTES, readHeldAsset)),
+  const items = decodeAnswer(what, () =>
+    decodeBcs(bytes, (reader) => reader.vector(MIN_BALANCE_BYTES, readBalanceAsset)),
   );
   const next = cursor === undefined ? undefined : tryParse(() => parseAddress(cursor));
   if (cursor !== undefined && next === undefined) throw badAnswer(what, 'a bad cursor');
@@ -235,7 +235,7 @@ export async function askAssets(
 }
 
 /** Reads an item of the list of balances (docs/extensions.md); only the asset is used. */
-function readHeldAsset(reader: BcsReader): Address {
+function readBalanceAsset(reader: BcsReader): Address {
   const metadata = reader.address();
   reader.option((inner) => readStructTag(inner));
   reader.u64();

@@ -30,7 +30,7 @@ export class UpstreamFailure extends LedgerError {
   }
 }
 
-/** The failure for an answer that does not decode or does not match the question. */
+/** The failure for an answer that does not decode or does not match the request. */
 export function badAnswer(what: string, detail: string, options?: ErrorOptions): UpstreamFailure {
   return new UpstreamFailure('bad_answer', `${what}: ${detail}`, options);
 }

@@ -156,7 +156,7 @@ export function keyOfRow(row: ScannedRow): AccountKey | undefined {
 }
 
 /** Walks the keys that begin with a branch of ACCOUNT_KEYS, in order. @throws RowDamagedError */
-export function keysBehind(
+export function keysAfter(
   store: StoreReader,
   { partition, order }: ScannedRow,
 ): AsyncGenerator<AccountKey> {

@@ -5,11 +5,11 @@
 import type { PostgresConnection, Statement } from './connection.ts';
 import type { PostgresHosts } from './hosts.ts';
 
-const LOOK_INTERVAL_MS = 1_000;
+const CHECK_INTERVAL_MS = 1_000;
 /** How long a commit may take before its session is looked at, in milliseconds. */
-const QUIET_MS = 2_000;
+const CHECK_DELAY_MS = 2_000;
 /** After this many looks at a session that waits for a statement, the statements sent to it count as lost. */
-const MAX_IDLE_LOOKS = 4;
+const MAX_IDLE_CHECKS = 4;
 
 const SESSION: Statement = {
   name: 'session',
@@ -34,43 +34,43 @@ export class CommitWatch {
   }
 
   /** Runs a commit. Ends its connection if the server no longer has the session or did not receive the statements. */
-  async during(connection: PostgresConnection, commit: () => Promise<unknown>): Promise<void> {
+  async watch(connection: PostgresConnection, commit: () => Promise<unknown>): Promise<void> {
     const beganMs = performance.now();
-    let idleLooks = 0;
-    let isLooking = false;
+    let idleChecks = 0;
+    let isChecking = false;
     let isOver = false;
-    const look = async (): Promise<void> => {
+    const check = async (): Promise<void> => {
       const session = [connection.sessionId, `daybook writer ${this.#hosts.owner}`];
       const { rows } = await this.#hosts.query('quick', SESSION, session);
       // The response is no longer valid after the commit.
       if (isOver) return;
       const [state, waitEvent] = rows[0]?.map(String) ?? [];
-      idleLooks = state === 'idle' ? idleLooks + 1 : 0;
-      if (rows.length === 0 || idleLooks >= MAX_IDLE_LOOKS) connection.abandon();
+      idleChecks = state === 'idle' ? idleChecks + 1 : 0;
+      if (rows.length === 0 || idleChecks >= MAX_IDLE_CHECKS) connection.abandon();
       if (waitEvent !== 'SyncRep') return;
       connection.extend();
-      this.#note(this.#waitingSinceMs ?? beganMs);
+      this.#setWaiting(this.#waitingSinceMs ?? beganMs);
     };
-    const looking = setInterval(() => {
-      if (isLooking || connection.isLost || performance.now() - beganMs < QUIET_MS) return;
-      isLooking = true;
-      look()
+    const timer = setInterval(() => {
+      if (isChecking || connection.isLost || performance.now() - beganMs < CHECK_DELAY_MS) return;
+      isChecking = true;
+      check()
         // If the server cannot be reached, the commit itself fails.
         .catch(() => undefined)
         .finally(() => {
-          isLooking = false;
+          isChecking = false;
         });
-    }, LOOK_INTERVAL_MS).unref();
+    }, CHECK_INTERVAL_MS).unref();
     try {
       await commit();
-      this.#note(undefined);
+      this.#setWaiting(undefined);
     } finally {
       isOver = true;
-      clearInterval(looking);
+      clearInterval(timer);
     }
   }
 
-  #note(sinceMs: number | undefined): void {
+  #setWaiting(sinceMs: number | undefined): void {
     const wasWaiting = this.#waitingSinceMs !== undefined;
     const isWaiting = sinceMs !== undefined;
     this.#waitingSinceMs = sinceMs;

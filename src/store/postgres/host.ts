@@ -7,15 +7,15 @@ import type { PostgresLocation, SessionAttributes } from './location.ts';
 import { PostgresPool } from './pool.ts';
 import { statementsOf } from './statements.ts';
 
-const LOOK_LIMIT_MS = 1_000;
+const PROBE_TIMEOUT_MS = 1_000;
 
 const ROLE: Statement = {
   name: 'role',
   text: "select pg_is_in_recovery(), current_setting('default_transaction_read_only') = 'on'",
 };
 
-export interface Standing {
-  readonly askedMs: number;
+export interface ServerState {
+  readonly sentAtMs: number;
   readonly isStandby: boolean;
   readonly isReadOnly: boolean;
   readonly head: Head | undefined;
@@ -25,11 +25,11 @@ export class PostgresHost {
   readonly target: ConnectionTarget;
   readonly pool: PostgresPool;
   /** The result of the newest look that got a response. */
-  standing: Standing | undefined;
+  state: ServerState | undefined;
   readonly #head: Statement;
   #connection: PostgresConnection | undefined;
   #isClosed = false;
-  #look: { readonly askedMs: number; readonly answer: Promise<Standing> } | undefined;
+  #probe: { readonly sentAtMs: number; readonly answer: Promise<ServerState> } | undefined;
 
   constructor(url: string, { schema, shown }: PostgresLocation, owner: string) {
     this.target = { url, shown, owner };
@@ -39,25 +39,25 @@ export class PostgresHost {
 
   /** When the pending look was sent; `undefined` if none is pending. */
   get silentSinceMs(): number | undefined {
-    return this.#look?.askedMs;
+    return this.#probe?.sentAtMs;
   }
 
   /** Whether the server has yet to respond to a look, or to open a connection. */
   get isAwaited(): boolean {
-    return this.#look !== undefined || this.pool.isOpening;
+    return this.#probe !== undefined || this.pool.isOpening;
   }
 
-  look(): Promise<Standing> {
-    if (this.#look === undefined) {
-      const askedMs = performance.now();
-      const answer = this.#ask(askedMs).finally(() => {
-        this.#look = undefined;
+  probe(): Promise<ServerState> {
+    if (this.#probe === undefined) {
+      const sentAtMs = performance.now();
+      const answer = this.#sendProbe(sentAtMs).finally(() => {
+        this.#probe = undefined;
       });
       // Callers that share the look handle its failure. If there are none, this prevents an unhandled rejection.
       answer.catch(() => undefined);
-      this.#look = { askedMs, answer };
+      this.#probe = { sentAtMs, answer };
     }
-    return this.#look.answer;
+    return this.#probe.answer;
   }
 
   async close(): Promise<void> {
@@ -67,9 +67,9 @@ export class PostgresHost {
     await this.pool.close();
   }
 
-  async #ask(askedMs: number): Promise<Standing> {
+  async #sendProbe(sentAtMs: number): Promise<ServerState> {
     if (this.#connection === undefined || this.#connection.isLost) {
-      this.#connection = await PostgresConnection.open(this.target, 'reader', LOOK_LIMIT_MS);
+      this.#connection = await PostgresConnection.open(this.target, 'reader', PROBE_TIMEOUT_MS);
       if (this.#isClosed) this.#connection.abandon();
     }
     const key = [Buffer.from(HEAD_KEY.partition), Buffer.from(HEAD_KEY.order)];
@@ -78,13 +78,13 @@ export class PostgresHost {
       this.#connection.query(this.#head, key).catch(noSuchTable),
     ]);
     const [isStandby, isReadOnly] = role.rows[0]!.map(isTrue);
-    this.standing = {
-      askedMs,
+    this.state = {
+      sentAtMs,
       isStandby: isStandby!,
       isReadOnly: isReadOnly!,
       head: headOf(head?.rows[0]?.[0] ?? undefined),
     };
-    return this.standing;
+    return this.state;
   }
 }
 
@@ -93,7 +93,10 @@ function noSuchTable(error: unknown): undefined {
 }
 
 /** How well a server fits: 2 means that it does, 1 only if no other server does, 0 that it does not. */
-export function fitOf(attributes: SessionAttributes, { isStandby, isReadOnly }: Standing): number {
+export function preferenceOf(
+  attributes: SessionAttributes,
+  { isStandby, isReadOnly }: ServerState,
+): number {
   switch (attributes) {
     case 'any':
       return 2;
@@ -120,14 +123,14 @@ export function headOf(bytes: Uint8Array | undefined): Head | undefined {
 }
 
 /** Whether a head lacks something that another one has. */
-export function isOlder(head: Head | undefined, than: Head | undefined): boolean {
-  if (than === undefined) return false;
+export function isOlder(head: Head | undefined, other: Head | undefined): boolean {
+  if (other === undefined) return false;
   if (head === undefined) return true;
-  return head.version < than.version || head.oldestVersion < than.oldestVersion;
+  return head.version < other.version || head.oldestVersion < other.oldestVersion;
 }
 
 /** Most looks, and most heads, that are retained. With a look every 250 ms, they cover half a minute or more. */
-const MAX_LOOKS = 128;
+const MAX_PROBES = 128;
 
 interface KnownHead {
   readonly head: Head;
@@ -140,15 +143,15 @@ export class ReplicaLag {
   /** Oldest first, each newer than the one before. */
   readonly #heads: KnownHead[] = [];
   /** Looks at a primary; the newest last. */
-  readonly #written: Standing[] = [];
+  readonly #primaryStates: ServerState[] = [];
 
-  note(standing: Standing): void {
-    const { head, isStandby, askedMs } = standing;
-    if (!isStandby) this.#written.push(standing);
-    if (this.#written.length > MAX_LOOKS) this.#written.shift();
+  record(state: ServerState): void {
+    const { head, isStandby, sentAtMs } = state;
+    if (!isStandby) this.#primaryStates.push(state);
+    if (this.#primaryStates.length > MAX_PROBES) this.#primaryStates.shift();
     if (head === undefined || !isOlder(this.#heads.at(-1)?.head, head)) return;
-    this.#heads.push({ head, sinceMs: askedMs });
-    if (this.#heads.length > MAX_LOOKS) this.#heads.shift();
+    this.#heads.push({ head, sinceMs: sentAtMs });
+    if (this.#heads.length > MAX_PROBES) this.#heads.shift();
   }
 
   of(head: Head | undefined): { readonly behindVersions: bigint; readonly behindMs: number } {
@@ -166,7 +169,7 @@ export class ReplicaLag {
   /** How long ago a head was last known to be the newest, in milliseconds; Infinity if that is not known. */
   unconfirmedMs(head: Head | undefined): number {
     // Under load a standby is always a little behind: its head was the newest a moment ago.
-    const confirming = this.#written.findLast((written) => !isOlder(head, written.head));
-    return confirming === undefined ? Infinity : performance.now() - confirming.askedMs;
+    const confirming = this.#primaryStates.findLast((state) => !isOlder(head, state.head));
+    return confirming === undefined ? Infinity : performance.now() - confirming.sentAtMs;
   }
 }

@@ -12,20 +12,20 @@ import { READER_GRACE_MS } from '../columns/pruning-column.ts';
 import type { ReadServer } from '../store.ts';
 import { isStoreError, isTransient, StoreError } from '../store-error.ts';
 import type { Answer, ConnectionTarget, Parameter, Statement } from './connection.ts';
-import { fitOf, isOlder, PostgresHost, ReplicaLag, type Standing } from './host.ts';
+import { isOlder, PostgresHost, preferenceOf, ReplicaLag, type ServerState } from './host.ts';
 import type { PostgresLocation, SessionAttributes } from './location.ts';
 import type { Lane } from './pool.ts';
 
 /** Most statements of a process that may wait for responses; more are refused. */
 export const MAX_WAITING_STATEMENTS = 2_000;
-const LOOK_INTERVAL_MS = 250;
+const PROBE_INTERVAL_MS = 250;
 /** How long a server may be silent while another responds, in milliseconds. */
 const SILENCE_LIMIT_MS = 600;
 /** How long a search waits for the servers before it takes one that has responded, in milliseconds. */
 const ROUND_LIMIT_MS = 400;
 /** How long reads wait for a server that has what they need, in milliseconds. */
 const SEARCH_LIMIT_MS = 2_000;
-const ROUND_REST_MS = 25;
+const ROUND_PAUSE_MS = 25;
 /** How long a server may be behind another one before the process moves to the other, in milliseconds. */
 const LAG_LIMIT_MS = 1_000;
 /** The same limit if the other server is less preferred. It is longer because a primary has other work. */
@@ -50,11 +50,11 @@ export class PostgresHosts {
   #last: PostgresHost | undefined;
   #first = 0;
   #searching: Promise<PostgresHost> | undefined;
-  #seen: Head | undefined;
+  #newestSeen: Head | undefined;
   #isClosed = false;
   #moves = 0;
   /** Time (`performance.now()`) of the last move to a server that was not known to be up to date. */
-  #doubtfulMoveMs = -Infinity;
+  #doubtfulMoveAtMs = -Infinity;
   #waiting = 0;
 
   constructor(
@@ -66,7 +66,7 @@ export class PostgresHosts {
     this.#attributes = attributes;
     this.#shown = location.shown;
     this.#hosts = location.urls.map((url) => new PostgresHost(url, location, this.owner));
-    this.#watch = setInterval(() => this.#look(), LOOK_INTERVAL_MS).unref();
+    this.#watch = setInterval(() => this.#probeAll(), PROBE_INTERVAL_MS).unref();
   }
 
   /**
@@ -76,14 +76,14 @@ export class PostgresHosts {
    * @throws StoreError `store_busy`, `store_unreachable`, `store_interrupted`, `store_behind` and others
    */
   async query(lane: Lane, statement: Statement, values: readonly Parameter[]): Promise<Answer> {
-    if (lane === 'long') return await this.#ask(lane, statement, values);
+    if (lane === 'long') return await this.#query(lane, statement, values);
     if (this.#waiting >= MAX_WAITING_STATEMENTS) {
       const message = `${this.#shown} is overloaded: more than ${MAX_WAITING_STATEMENTS} reads wait`;
       throw new StoreError('store_busy', message);
     }
     this.#waiting += 1;
     try {
-      return await this.#ask(lane, statement, values);
+      return await this.#query(lane, statement, values);
     } finally {
       this.#waiting -= 1;
     }
@@ -94,21 +94,21 @@ export class PostgresHosts {
     return (await this.#found()).target;
   }
 
-  saw(head: Head): void {
-    if (isOlder(this.#seen, head)) this.#seen = head;
+  recordHead(head: Head): void {
+    if (isOlder(this.#newestSeen, head)) this.#newestSeen = head;
   }
 
   /** Sets the head that this process has committed, which is the newest one. */
   committed(head: Head | undefined): void {
-    this.#seen = head;
+    this.#newestSeen = head;
   }
 
   get waiting(): number {
     return this.#waiting;
   }
 
-  get seen(): Head | undefined {
-    return this.#seen;
+  get newestSeen(): Head | undefined {
+    return this.#newestSeen;
   }
 
   /** Leaves the current server, which shows less than before. A different server may have taken its place. */
@@ -118,17 +118,17 @@ export class PostgresHosts {
 
   get server(): ReadServer {
     return {
-      ...this.#lag.of(this.#seen),
+      ...this.#lag.of(this.#newestSeen),
       unconfirmedMs: this.unconfirmedMs,
       moves: this.#moves,
-      doubtfulMoveMs: performance.now() - this.#doubtfulMoveMs,
+      doubtfulMoveAgeMs: performance.now() - this.#doubtfulMoveAtMs,
       standbyWaitMs: 0,
     };
   }
 
   get unconfirmedMs(): number {
-    const standing = this.#current?.standing;
-    return standing?.isStandby === false ? 0 : this.#lag.unconfirmedMs(this.#seen);
+    const state = this.#current?.state;
+    return state?.isStandby === false ? 0 : this.#lag.unconfirmedMs(this.#newestSeen);
   }
 
   async close(): Promise<void> {
@@ -137,14 +137,14 @@ export class PostgresHosts {
     await Promise.all(this.#hosts.map((host) => host.close()));
   }
 
-  async #ask(lane: Lane, statement: Statement, values: readonly Parameter[]): Promise<Answer> {
+  async #query(lane: Lane, statement: Statement, values: readonly Parameter[]): Promise<Answer> {
     const host = this.#current ?? (await this.#found());
     try {
       return await host.pool.query(lane, statement, values);
     } catch (error) {
       const isUnreachable = isStoreError(error, 'store_unreachable');
-      const mayRepeat = isUnreachable || isStoreError(error, 'store_interrupted');
-      if (this.#isClosed || !mayRepeat) throw error;
+      const canRetry = isUnreachable || isStoreError(error, 'store_interrupted');
+      if (this.#isClosed || !canRetry) throw error;
       if (isUnreachable) this.#leave(host);
       const next = await this.#found();
       return await next.pool.query(lane, statement, values);
@@ -173,22 +173,22 @@ export class PostgresHosts {
         return host;
       }
       if (this.#isClosed || !isTransient(failure) || isOver()) throw failure;
-      await sleep(ROUND_REST_MS);
+      await sleep(ROUND_PAUSE_MS);
     }
   }
 
   async #round(): Promise<{ readonly host?: PostgresHost; readonly failure?: unknown }> {
     const order = [...this.#hosts.slice(this.#first), ...this.#hosts.slice(0, this.#first)];
-    const looks = order.map((host) => within(ROUND_LIMIT_MS, host.look(), this.#shown));
+    const probes = order.map((host) => withTimeout(ROUND_LIMIT_MS, host.probe(), this.#shown));
     let failure: unknown;
     let second: PostgresHost | undefined;
     for (const [index, host] of order.entries()) {
       try {
-        const standing = await looks[index]!;
-        const fit = this.#fitOf(standing);
-        if (fit === 1) second ??= host;
-        if (fit < 2) continue;
-        await within(ROUND_LIMIT_MS, host.pool.open(), this.#shown);
+        const state = await probes[index]!;
+        const preference = this.#preferenceOf(state);
+        if (preference === 1) second ??= host;
+        if (preference < 2) continue;
+        await withTimeout(ROUND_LIMIT_MS, host.pool.open(), this.#shown);
         return { host };
       } catch (error) {
         if (weightOf(error) > weightOf(failure)) failure = error;
@@ -196,7 +196,7 @@ export class PostgresHosts {
     }
     if (second === undefined) return { failure };
     try {
-      await within(ROUND_LIMIT_MS, second.pool.open(), this.#shown);
+      await withTimeout(ROUND_LIMIT_MS, second.pool.open(), this.#shown);
       return { host: second };
     } catch (error) {
       return { failure: error };
@@ -204,11 +204,11 @@ export class PostgresHosts {
   }
 
   /** @throws StoreError when the server must not be read from */
-  #fitOf(standing: Standing): number {
-    const fit = fitOf(this.#attributes, standing);
-    if (fit === 0) throw this.#noneFits();
-    if (isOlder(standing.head, this.#seen)) throw this.behindError();
-    return fit;
+  #preferenceOf(state: ServerState): number {
+    const preference = preferenceOf(this.#attributes, state);
+    if (preference === 0) throw this.#noMatchError();
+    if (isOlder(state.head, this.#newestSeen)) throw this.behindError();
+    return preference;
   }
 
   /** Ends the pending reads of a host. The next read searches for a host. */
@@ -220,15 +220,15 @@ export class PostgresHosts {
   }
 
   /** Looks at all hosts, and moves if the current one is silent or far behind another. */
-  #look(): void {
+  #probeAll(): void {
     const nowMs = performance.now();
     // A process that was stopped or busy has had no time to read responses.
-    const hasSlept = nowMs - this.#watchedMs > 2 * LOOK_INTERVAL_MS;
+    const hasSlept = nowMs - this.#watchedMs > 2 * PROBE_INTERVAL_MS;
     this.#watchedMs = nowMs;
     const current = this.#current;
     for (const host of this.#hosts) {
-      host.look().then(
-        (standing) => this.#lag.note(standing),
+      host.probe().then(
+        (state) => this.#lag.record(state),
         () => undefined,
       );
     }
@@ -239,21 +239,21 @@ export class PostgresHosts {
       if (others.length > 0) this.#leave(current);
       return;
     }
-    const better = others.find((host) => this.#isBetter(host.standing!, current.standing));
+    const better = others.find((host) => this.#isBetter(host.state!, current.state));
     if (better !== undefined) void this.#moveTo(better);
   }
 
   /** Whether another host responded lately, or since the current one became silent, and has everything seen so far. */
   #isUsable(host: PostgresHost, silentSinceMs: number): boolean {
-    const { standing } = host;
-    if (standing === undefined || host === this.#current) return false;
-    if (standing.askedMs < silentSinceMs - SILENCE_LIMIT_MS) return false;
-    return fitOf(this.#attributes, standing) > 0 && !isOlder(standing.head, this.#seen);
+    const { state } = host;
+    if (state === undefined || host === this.#current) return false;
+    if (state.sentAtMs < silentSinceMs - SILENCE_LIMIT_MS) return false;
+    return preferenceOf(this.#attributes, state) > 0 && !isOlder(state.head, this.#newestSeen);
   }
 
-  #isBetter(other: Standing, current: Standing | undefined): boolean {
+  #isBetter(other: ServerState, current: ServerState | undefined): boolean {
     if (current === undefined) return false;
-    const gain = fitOf(this.#attributes, other) - fitOf(this.#attributes, current);
+    const gain = preferenceOf(this.#attributes, other) - preferenceOf(this.#attributes, current);
     const { behindMs } = this.#lag.of(current.head);
     const otherBehindMs = this.#lag.of(other.head).behindMs;
     if (gain > 0) return otherBehindMs <= LAG_LIMIT_MS;
@@ -268,7 +268,7 @@ export class PostgresHosts {
     } catch {
       return;
     }
-    if (this.#isClosed || this.#current === host || isOlder(host.standing?.head, this.#seen))
+    if (this.#isClosed || this.#current === host || isOlder(host.state?.head, this.#newestSeen))
       return;
     this.#take(host);
   }
@@ -276,8 +276,8 @@ export class PostgresHosts {
   #take(host: PostgresHost): void {
     if (this.#last !== undefined && this.#last !== host) {
       this.#moves += 1;
-      const isDoubtful = this.#lag.unconfirmedMs(host.standing?.head) > MAX_UNCONFIRMED_MS;
-      if (isDoubtful) this.#doubtfulMoveMs = performance.now();
+      const isDoubtful = this.#lag.unconfirmedMs(host.state?.head) > MAX_UNCONFIRMED_MS;
+      if (isDoubtful) this.#doubtfulMoveAtMs = performance.now();
     }
     this.#current = host;
     this.#last = host;
@@ -299,7 +299,7 @@ export class PostgresHosts {
     return new StoreError('store_commits_lost', message);
   }
 
-  #noneFits(): StoreError {
+  #noMatchError(): StoreError {
     const remedy = /^(?:read-write|primary)$/.test(this.#attributes)
       ? ': name the primary server, or promote this one'
       : '';
@@ -316,14 +316,14 @@ function weightOf(failure: unknown): number {
 }
 
 /** @throws StoreError `store_unreachable` when it takes longer; the attempt continues */
-function within<T>(ms: number, attempt: Promise<T>, shown: string): Promise<T> {
-  const limited = new Promise<T>((resolve, reject) => {
+function withTimeout<T>(ms: number, attempt: Promise<T>, shown: string): Promise<T> {
+  const bounded = new Promise<T>((resolve, reject) => {
     const timeout = setTimeout(() => {
       reject(new StoreError('store_unreachable', `${shown} does not answer in time`));
     }, ms);
     attempt.finally(() => clearTimeout(timeout)).then(resolve, reject);
   });
   // It is awaited later. Until then this prevents an unhandled rejection.
-  limited.catch(() => undefined);
-  return limited;
+  bounded.catch(() => undefined);
+  return bounded;
 }

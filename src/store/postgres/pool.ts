@@ -35,7 +35,7 @@ export class PostgresPool {
 
   /** Opens the first connection if none is open. @throws StoreError `store_unreachable`, `store_refused` */
   async open(): Promise<void> {
-    if (this.#openOnes('quick').length === 0) await this.#open('quick');
+    if (this.#liveConnections('quick').length === 0) await this.#open('quick');
   }
 
   get isOpening(): boolean {
@@ -47,7 +47,7 @@ export class PostgresPool {
    * @throws StoreError `store_unreachable` and others
    */
   query(lane: Lane, statement: Statement, values: readonly Parameter[]): Promise<Answer> {
-    const open = this.#openOnes(lane);
+    const open = this.#liveConnections(lane);
     const [first] = open;
     if (first === undefined) {
       if (lane === 'quick') return Promise.reject(this.#lost());
@@ -79,7 +79,7 @@ export class PostgresPool {
     return [...this.#connections.quick, ...this.#connections.long];
   }
 
-  #openOnes(lane: Lane): readonly PostgresConnection[] {
+  #liveConnections(lane: Lane): readonly PostgresConnection[] {
     return this.#connections[lane].filter(({ isLost }) => !isLost);
   }
 
@@ -88,7 +88,7 @@ export class PostgresPool {
     if (known !== undefined) return known;
     const opening = PostgresConnection.open(this.#target, 'reader', LIMIT_MS[lane])
       .then((connection) => {
-        this.#connections[lane] = [...this.#openOnes(lane), connection];
+        this.#connections[lane] = [...this.#liveConnections(lane), connection];
         return connection;
       })
       .finally(() => this.#opening.delete(lane));

@@ -176,7 +176,7 @@ export class PostgresReads implements StoreReader {
     await this.hosts.close();
   }
 
-  #askLong(statement: Statement, values: readonly Parameter[]): Promise<Answer> {
+  #queryLong(statement: Statement, values: readonly Parameter[]): Promise<Answer> {
     if (this.#snapshot !== undefined) return this.#snapshot.query(statement, values);
     return this.hosts.query('long', statement, values);
   }
@@ -225,7 +225,7 @@ export class PostgresReads implements StoreReader {
 
   /** Reads the head of a server that has everything seen so far. @throws StoreError `store_behind` and others */
   async #readHead(statement: Statement, partition: Uint8Array): Promise<Buffer | undefined> {
-    const { seen } = this.hosts;
+    const { newestSeen: seen } = this.hosts;
     const bytes = await this.#get(statement, partition, NO_ORDER);
     const head = headOf(bytes);
     const isDamaged = bytes !== undefined && head === undefined;
@@ -233,7 +233,7 @@ export class PostgresReads implements StoreReader {
       this.hosts.distrust();
       throw this.hosts.behindError();
     }
-    if (head !== undefined) this.hosts.saw(head);
+    if (head !== undefined) this.hosts.recordHead(head);
     return bytes;
   }
 
@@ -276,11 +276,11 @@ export class PostgresReads implements StoreReader {
     let last: RowKey = after ?? { partition: BEFORE_ALL, order: BEFORE_ALL };
     let byteLength = 0;
     while (page.length < maxRows && (page.length === 0 || byteLength < maxBytes)) {
-      const asked = this.#scanRows.get(column.number) ?? FIRST_SCAN_ROWS;
-      const limit = Math.min(asked, maxRows - page.length);
+      const rowLimit = this.#scanRows.get(column.number) ?? FIRST_SCAN_ROWS;
+      const limit = Math.min(rowLimit, maxRows - page.length);
       const restBytes = Math.max(1, Math.ceil(maxBytes - byteLength));
       const values = [...copied(last.partition, last.order), String(limit), String(restBytes)];
-      const { rows } = await this.#askLong(statement, values);
+      const { rows } = await this.#queryLong(statement, values);
       let partBytes = 0;
       for (const [partition, order, value] of rows) {
         const row = { partition: partition!, order: order!, value: value! };
@@ -300,7 +300,7 @@ export class PostgresReads implements StoreReader {
 
   async #statisticsOf(column: Column): Promise<ColumnStatistics> {
     const { name, statistics } = this.statements(column);
-    const { rows } = await this.#askLong(statistics, [name]);
+    const { rows } = await this.#queryLong(statistics, [name]);
     const [counted, bytes, estimated, estimatedPages, pages] = rows[0]!;
     const rowCount = Number(counted);
     const density = Number(estimated) / Math.max(1, Number(estimatedPages));

@@ -25,9 +25,9 @@ import {
   dropSchema,
   hasSchema,
   makeSchema,
-  makeWay,
   newSchemaName,
   publishSchema,
+  removeUnusedSchema,
   resumableSchema,
   unfinishedSchemas,
 } from './schema.ts';
@@ -48,11 +48,11 @@ export async function hasPostgresStore(location: PostgresLocation): Promise<bool
 
 async function look(
   location: PostgresLocation,
-  ask: (connection: PostgresConnection) => Promise<boolean>,
+  check: (connection: PostgresConnection) => Promise<boolean>,
 ): Promise<boolean> {
   const hosts = new PostgresHosts(location);
   try {
-    return await withConnection(hosts, ask);
+    return await withConnection(hosts, check);
   } finally {
     await hosts.close();
   }
@@ -127,7 +127,7 @@ export async function makePostgresStore<T>(
   const session = await WriterSession.acquire(location);
   const { store, schema } = await releasedOnFailure(session, async () => {
     const { connection } = session;
-    await makeWay(connection, target, shown);
+    await removeUnusedSchema(connection, target, shown);
     const unfinished = await unfinishedSchemas(connection, target);
     const resumed = resumes ? await resumableSchema(connection, unfinished, shown) : undefined;
     for (const other of unfinished) if (other !== resumed) await dropSchema(connection, other);
@@ -193,7 +193,7 @@ async function openWith(
   { onCommitsWait }: WritingOptions = {},
 ): Promise<Store> {
   const watch = new CommitWatch(session.hosts, onCommitsWait);
-  await watch.during(session.connection, async () => {
+  await watch.watch(session.connection, async () => {
     await make?.();
     await session.beginTerm();
   });
@@ -237,7 +237,7 @@ class PostgresStore extends PostgresReads implements Store {
   async #commit(batch: Batch): Promise<void> {
     const attempt = async (): Promise<void> => {
       const connection = await this.#session.reconnected();
-      await this.#watch.during(connection, () => this.#commitOn(connection, batch));
+      await this.#watch.watch(connection, () => this.#commitOn(connection, batch));
     };
     try {
       await attempt();

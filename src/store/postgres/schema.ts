@@ -14,7 +14,7 @@ import { MAX_SCHEMA_CHARACTERS } from './location.ts';
 import { quotedName, statementsOf, tableDefinition, WRITER_TABLE } from './statements.ts';
 
 /** The comment on a schema in which a ledger is being built. The name of the target schema follows. */
-const MAKING = 'daybook: a ledger in the making for ';
+const UNFINISHED_COMMENT = 'daybook: a ledger in the making for ';
 /** The names of the store in a schema: its tables, their indexes, and the shards that Citus creates for both. */
 const OWN_NAMES = new RegExp(
   `^(?:${[...COLUMNS.map((column) => statementsOf('', column).table), WRITER_TABLE, STAGED_TABLE].join('|')})` +
@@ -26,7 +26,7 @@ export async function hasSchema(connection: PostgresConnection, schema: string):
   const { name } = statementsOf(schema, IDENTITY);
   const { rows } = await connection.run(
     'select to_regclass($1) is not null and ' +
-      `obj_description(to_regnamespace($2)::oid, 'pg_namespace') like '${MAKING}%' is not true`,
+      `obj_description(to_regnamespace($2)::oid, 'pg_namespace') like '${UNFINISHED_COMMENT}%' is not true`,
     [name, `"${schema}"`],
   );
   return isTrue(rows[0]![0]);
@@ -77,7 +77,7 @@ export async function makeSchema(
     const { rows } = await connection.run('select to_regnamespace($1)::text', [`"${schema}"`]);
     if (rows[0]![0] === null) await connection.run(`create schema "${schema}"`);
     if (target !== undefined) {
-      await connection.run(`comment on schema "${schema}" is '${MAKING}${target}'`);
+      await connection.run(`comment on schema "${schema}" is '${UNFINISHED_COMMENT}${target}'`);
     }
     const definitions = COLUMNS.flatMap((column) => tableDefinition(statementsOf(schema, column)));
     await Promise.all(definitions.map((definition) => connection.run(definition)));
@@ -108,7 +108,7 @@ export async function unfinishedSchemas(
 ): Promise<readonly string[]> {
   const { rows } = await connection.run(
     "select nspname::text from pg_namespace where obj_description(oid, 'pg_namespace') = $1",
-    [MAKING + target],
+    [UNFINISHED_COMMENT + target],
   );
   return rows.map(([name]) => String(name));
 }
@@ -135,7 +135,7 @@ export async function dropSchema(connection: PostgresConnection, schema: string)
   await connection.run(`drop schema if exists "${schema}" cascade`);
 }
 
-/** Renames the schema of a complete ledger to its target. @throws StoreError as `makeWay` */
+/** Renames the schema of a complete ledger to its target. @throws StoreError as `removeUnusedSchema` */
 export async function publishSchema(
   connection: PostgresConnection,
   schema: string,
@@ -143,7 +143,7 @@ export async function publishSchema(
   shown: string,
 ): Promise<void> {
   await inTransaction(connection, async () => {
-    await makeWay(connection, target, shown);
+    await removeUnusedSchema(connection, target, shown);
     await connection.run(`comment on schema "${schema}" is null`);
     await connection.run(`alter schema "${schema}" rename to "${target}"`);
   });
@@ -153,7 +153,7 @@ export async function publishSchema(
  * Removes a schema that is empty, or contains a store without a head and nothing else.
  * @throws StoreError `store_exists`, `store_foreign`, `store_format_mismatch`, RowDamagedError
  */
-export async function makeWay(
+export async function removeUnusedSchema(
   connection: PostgresConnection,
   schema: string,
   shown: string,

@@ -34,7 +34,7 @@ export async function unlock(connection: PostgresConnection, schema: string): Pr
 }
 
 /** Describes the holder of the lock for messages. The server hides a session's address from unprivileged users. */
-async function shownHolder(connection: PostgresConnection, schema: string): Promise<string> {
+async function describeHolder(connection: PostgresConnection, schema: string): Promise<string> {
   const place =
     "case when a.backend_start is null then a.usename else coalesce(host(a.client_addr), 'the same machine') end";
   const { rows } = await connection.run(`select l.pid::text, ${place} ${HOLDERS}`, [schema]);
@@ -57,9 +57,9 @@ export class WriterClaim {
   readonly #location: PostgresLocation;
   #connection: PostgresConnection | undefined;
   /** Whether another process had the lock at an earlier attempt. */
-  #isTaken = false;
+  #wasTaken = false;
   /** Until when (`performance.now()`) the lock on a newly connected server is left to that process. */
-  #leftUntilMs = 0;
+  #deferUntilMs = 0;
 
   constructor(hosts: PostgresHosts, location: PostgresLocation) {
     this.#hosts = hosts;
@@ -72,16 +72,16 @@ export class WriterClaim {
     if (this.#connection === undefined || this.#connection.isLost) {
       const target = await this.#hosts.find();
       this.#connection = await PostgresConnection.open(target, 'writer', WRITER_LIMIT_MS);
-      if (this.#isTaken) this.#leftUntilMs = performance.now() + WRITER_SILENCE_LIMIT_MS;
+      if (this.#wasTaken) this.#deferUntilMs = performance.now() + WRITER_SILENCE_LIMIT_MS;
     }
     const connection = this.#connection;
     // Gives up on a server that hangs, because it may be replaced meanwhile.
-    const cut = setTimeout(() => connection.abandon(), ATTEMPT_LIMIT_MS);
+    const timer = setTimeout(() => connection.abandon(), ATTEMPT_LIMIT_MS);
     try {
       await this.#lock(connection);
       return connection;
     } finally {
-      clearTimeout(cut);
+      clearTimeout(timer);
     }
   }
 
@@ -91,13 +91,13 @@ export class WriterClaim {
 
   async #lock(connection: PostgresConnection): Promise<void> {
     const { schema, shown } = this.#location;
-    const isLeft = performance.now() < this.#leftUntilMs;
-    if (!isLeft && (await tryLock(connection, schema))) return;
-    this.#isTaken = true;
-    const who = await shownHolder(connection, schema);
+    const isDeferred = performance.now() < this.#deferUntilMs;
+    if (!isDeferred && (await tryLock(connection, schema))) return;
+    this.#wasTaken = true;
+    const holder = await describeHolder(connection, schema);
     throw new StoreError(
       'store_locked',
-      `${shown} is being written by ${who}: stop it first, or open it for reading`,
+      `${shown} is being written by ${holder}: stop it first, or open it for reading`,
     );
   }
 }

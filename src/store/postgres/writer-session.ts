@@ -56,7 +56,7 @@ export class WriterSession {
     this.#schema = location.schema;
     this.#shown = location.shown;
     this.#connection = connection;
-    this.#ping = setInterval(() => this.#showLife(), PING_INTERVAL_MS).unref();
+    this.#ping = setInterval(() => this.#keepAlive(), PING_INTERVAL_MS).unref();
   }
 
   /**
@@ -131,8 +131,8 @@ export class WriterSession {
     }
     const shown = publishCommit(connection, this.#schema, this.term);
     try {
-      const [, isShown] = await Promise.all([committed, shown]);
-      if (!isShown) await this.#publishStaged(connection);
+      const [, isPublished] = await Promise.all([committed, shown]);
+      if (!isPublished) await this.#publishStaged(connection);
     } catch (error) {
       // The next commit reconnects, makes what was stored visible, and reports it.
       connection.abandon();
@@ -181,7 +181,7 @@ export class WriterSession {
   }
 
   /** Pings the server. If the server was replaced, takes the lock on the new one before a waiting process does. */
-  #showLife(): void {
+  #keepAlive(): void {
     const shown = this.#connection.isLost
       ? this.#term !== undefined && this.#reconnect()
       : this.#connection.pending === 0 && this.#connection.run('select 1');
@@ -219,11 +219,11 @@ export class WriterSession {
     if (this.#isReleased) connection.abandon();
     let found: Head | undefined;
     try {
-      await this.#lockAgain(connection);
+      await this.#reacquireLock(connection);
       await this.#assertTerm(connection);
       await this.#publishStaged(connection);
       found = await this.#readHead(connection);
-      if (isOlder(found, this.hosts.seen)) throw this.hosts.lostCommitsError();
+      if (isOlder(found, this.hosts.newestSeen)) throw this.hosts.lostCommitsError();
     } catch (error) {
       await connection.close();
       throw error;
@@ -235,7 +235,7 @@ export class WriterSession {
   }
 
   /** @throws StoreError `store_lock_lost`; `store_unreachable` while a former session of this process has the lock */
-  async #lockAgain(connection: PostgresConnection): Promise<void> {
+  async #reacquireLock(connection: PostgresConnection): Promise<void> {
     const { schema } = this.#location;
     if (await tryLock(connection, schema)) return;
     // The server may not have noticed yet that the former session is over.

@@ -74,7 +74,7 @@ export async function makePruneStep(
   return step.finish();
 }
 
-const NOTHING: VersionWrites = { keys: [], events: [] };
+const NO_WRITES: VersionWrites = { keys: [], events: [] };
 
 class PruneStep {
   readonly #store: StoreReader;
@@ -147,7 +147,7 @@ class PruneStep {
       const info = infos.get(version);
       if (info === undefined) throw new RowDamagedError(TRANSACTION_INFOS, key, 'it is missing');
       const row = writes.get(version);
-      const written = row === undefined ? NOTHING : WRITES_OF_VERSION.decode(key, row);
+      const written = row === undefined ? NO_WRITES : WRITES_OF_VERSION.decode(key, row);
       cleared.set(version, written);
       this.#clearTransaction(version, info, transactions.get(version));
       const block = blocks.get(version);
@@ -162,7 +162,7 @@ class PruneStep {
       if (version < this.nextVersion) this.#types.add(version, typeTag);
     }
     // The oldest version itself is retained; what it superseded is deleted.
-    if (this.nextVersion === this.#oldestVersion) cleared.set(end, oldest ?? NOTHING);
+    if (this.nextVersion === this.#oldestVersion) cleared.set(end, oldest ?? NO_WRITES);
     await this.#pause();
     await this.#state.clear(cleared);
     await this.#pause();

@@ -190,8 +190,8 @@ async function blockForVersions(view: StoreView, versions: bigint): Promise<Bloc
   const first = version - versions + 1n;
   const next = await view.blockFromVersion(first < 0n ? 0n : first);
   if (next === undefined) return await blockAt(view, blockHeight);
-  const beginsThere = next.firstVersion <= first || next.height === oldestBlockHeight;
-  return beginsThere ? next : await blockAt(view, next.height - 1n);
+  const startsBlock = next.firstVersion <= first || next.height === oldestBlockHeight;
+  return startsBlock ? next : await blockAt(view, next.height - 1n);
 }
 
 async function blockAt(view: StoreView, height: bigint): Promise<Block> {

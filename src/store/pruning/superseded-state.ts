@@ -129,20 +129,20 @@ export class SupersededState {
   async #lastClearedWrite(cleared: ClearedKey, rows: readonly Row[]): Promise<bigint | undefined> {
     const { key, versions } = cleared;
     let entries: readonly StateEntry[] = rows.map((row) => decodeStateRow(key.hash, row));
-    let areAll = rows.length < rowsAround(versions);
+    let hasAllRows = rows.length < rowsAround(versions);
     let last: bigint | undefined;
     for (const version of versions) {
       let since = this.#retained.objectSince(key, upTo(entries, version));
-      if (since === undefined && !areAll) {
+      if (since === undefined && !hasAllRows) {
         // The object may have a long retained history, and its newest values do not name the owner: reads all of it.
         entries = await this.#allEntries(cleared);
-        areAll = true;
+        hasAllRows = true;
         since = this.#retained.objectSince(key, upTo(entries, version));
       }
       if (since !== undefined && version > since) continue;
       last = version;
       entries = entries.filter((entry) => entry.version >= version);
-      areAll = true;
+      hasAllRows = true;
     }
     return last;
   }

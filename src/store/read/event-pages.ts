@@ -31,7 +31,7 @@ export interface EventPage {
 }
 
 interface PrunedEvents {
-  readonly wanted: bigint;
+  readonly start: bigint;
   /** The first retained event of the stream; one above the last if none is retained. */
   readonly firstRetained: bigint;
 }
@@ -107,10 +107,10 @@ export class EventStreamView {
   }
 
   /** Builds a page from the rows from `wanted` on. Leaves out events above the head and pruned ones; detects gaps. */
-  #finish(wanted: bigint, limit: number, rows: readonly Row[]): MaybePromise<EventPage> {
+  #finish(start: bigint, limit: number, rows: readonly Row[]): MaybePromise<EventPage> {
     const first = rows[0] === undefined ? undefined : this.#decode(rows[0]);
     if (first === undefined) return NO_EVENTS;
-    if (!this.#isVisible(first)) return this.#hiddenFrom(wanted, first);
+    if (!this.#isVisible(first)) return this.#hiddenFrom(start, first);
     const visible = this.#decodeVisible(first, rows);
     // Versions never decrease: if the first is retained, all are.
     const events =
@@ -122,14 +122,14 @@ export class EventStreamView {
       if (sequenceNumber !== expected) throw this.#gap(expected!, sequenceNumber);
       expected += 1n;
     }
-    if (events[0]?.sequenceNumber === wanted) return { events, pruned: undefined };
-    if (this.#oldest === 0n) throw this.#gap(wanted, first.sequenceNumber);
+    if (events[0]?.sequenceNumber === start) return { events, pruned: undefined };
+    if (this.#oldest === 0n) throw this.#gap(start, first.sequenceNumber);
     return andThen(this.firstRetainedSequenceNumber(), (firstRetained = 0n) => {
       // Its version is retained, yet it is missing: that is damage, not pruning.
-      if (wanted >= firstRetained) throw this.#gap(wanted, first.sequenceNumber);
-      const end = wanted + BigInt(limit);
+      if (start >= firstRetained) throw this.#gap(start, first.sequenceNumber);
+      const end = start + BigInt(limit);
       const ofPage = events.filter(({ sequenceNumber }) => sequenceNumber < end);
-      return { events: ofPage, pruned: { wanted, firstRetained } };
+      return { events: ofPage, pruned: { start, firstRetained } };
     });
   }
 
@@ -137,9 +137,9 @@ export class EventStreamView {
    * The page of a stream whose events from a number on are all above the head. Pruning retains the newest event below
    * the oldest version, so events up to the head can be pruned only if the head itself is.
    */
-  #hiddenFrom(wanted: bigint, { sequenceNumber: firstRetained }: StoredEvent): EventPage {
-    if (this.#oldest <= this.#head.version || firstRetained === wanted) return NO_EVENTS;
-    return { events: [], pruned: { wanted, firstRetained } };
+  #hiddenFrom(start: bigint, { sequenceNumber: firstRetained }: StoredEvent): EventPage {
+    if (this.#oldest <= this.#head.version || firstRetained === start) return NO_EVENTS;
+    return { events: [], pruned: { start, firstRetained } };
   }
 
   /** The last event up to the head. Events above it may have gaps while their commit is in progress. */

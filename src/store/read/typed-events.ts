@@ -46,8 +46,8 @@ export async function readTypedEvents(
   const { start, end } = query;
   if (start.version > end) return { events: [], next: undefined, rows: 0 };
   const isWithin = start.index > 0;
-  const { versions, reached } = isWithin
-    ? { versions: [start.version], reached: start.version }
+  const { versions, scannedTo } = isWithin
+    ? { versions: [start.version], scannedTo: start.version }
     : await versionsOfType(store, query);
   const limit = isWithin ? MAX_EVENTS_OF_REST : MAX_EVENTS_OF_VERSION;
   const ranges = versions.map((version) => {
@@ -72,7 +72,7 @@ export async function readTypedEvents(
     // The version may have more.
     if (ofVersion.length === limit) return { events, next: placeAfter(last!), rows };
   }
-  const next = reached < end ? { version: reached + 1n, index: 0 } : undefined;
+  const next = scannedTo < end ? { version: scannedTo + 1n, index: 0 } : undefined;
   return { events, next, rows };
 }
 
@@ -83,24 +83,24 @@ function placeAfter({ version, index }: EventPlace): EventPlace {
 async function versionsOfType(
   store: StoreReader,
   { typeTag, start, end, limit }: TypedEventQuery,
-): Promise<{ readonly versions: readonly bigint[]; readonly reached: bigint }> {
+): Promise<{ readonly versions: readonly bigint[]; readonly scannedTo: bigint }> {
   const partition = typePartition(typeTag);
   const from = encodeU64Key(windowStart(start.version));
   const to = encodeU64Key(windowStart(end));
   const windows = await store.range(EVENT_TYPES, partition, { from, to, limit: MAX_WINDOWS });
   const most = Math.min(limit, MAX_VERSIONS);
   const versions: bigint[] = [];
-  let reached = end;
+  let scannedTo = end;
   for (const { order, value } of windows) {
     const first = decodeU64Key(order);
     for (const place of TYPE_WINDOW.decode({ partition, order }, value).places()) {
       const version = first + BigInt(place);
       if (version < start.version) continue;
-      if (version > end) return { versions, reached: end };
+      if (version > end) return { versions, scannedTo: end };
       versions.push(version);
-      if (versions.length === most) return { versions, reached: version };
+      if (versions.length === most) return { versions, scannedTo: version };
     }
-    if (windows.length === MAX_WINDOWS) reached = windowEnd(first);
+    if (windows.length === MAX_WINDOWS) scannedTo = windowEnd(first);
   }
-  return { versions, reached: reached < end ? reached : end };
+  return { versions, scannedTo: scannedTo < end ? scannedTo : end };
 }

@@ -1,13 +1,13 @@
 /** The thread that commits to a file, or copies it. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { copyHere, SqliteCommitter, type ThreadRequest } from './committer.ts';
+import { copyInThread, SqliteCommitter, type ThreadRequest } from './committer.ts';
 
 const path = workerData as string;
 let committer: SqliteCommitter | undefined;
 
 parentPort!.on('message', (request: ThreadRequest) => {
   if (typeof request === 'object' && 'copyTo' in request) {
-    parentPort!.postMessage(copyHere(path, request.copyTo));
+    parentPort!.postMessage(copyInThread(path, request.copyTo));
     return;
   }
   committer ??= new SqliteCommitter(path);

@@ -7,7 +7,14 @@ import { IS_BUILT } from '../../built.ts';
 import { RequestThread } from '../../thread.ts';
 import { STATE } from '../columns/columns.ts';
 import { CLEAR_VERSION, DELETE, DELETE_RANGE, PackedReader, PUT } from '../packed-rows.ts';
-import { blobId, encodeBlob, inBlob, inRecord, isShort, recordIndex } from './placed-values.ts';
+import {
+  blobId,
+  blobReference,
+  encodeBlob,
+  isInline,
+  recordIndex,
+  recordReference,
+} from './placed-values.ts';
 import { Entry, entryOf, versionOf } from './runs/block.ts';
 import { RunWriter } from './runs/run-writer.ts';
 import { sortEntries } from './runs/sort-entries.ts';
@@ -30,7 +37,7 @@ export type CommitAnswer = { readonly mended: number } | CommitFailure;
 
 /** Handles one request at a time. Failures are returned, not thrown. */
 export interface CommitThread {
-  send(request: CommitRequest, moved?: readonly ArrayBuffer[]): Promise<CommitAnswer>;
+  send(request: CommitRequest, transferList?: readonly ArrayBuffer[]): Promise<CommitAnswer>;
   close(): Promise<void>;
 }
 
@@ -51,12 +58,12 @@ export function openCommitThread(path: string): CommitThread {
 
 /** Copies the current state of a store, without free pages, while others read and write it. @returns the failure */
 export async function copyFile(from: string, to: string): Promise<CommitFailure | undefined> {
-  if (!IS_BUILT) return copyHere(from, to);
+  if (!IS_BUILT) return copyInThread(from, to);
   const thread = new RequestThread<ThreadRequest, CommitFailure | undefined>('commit-worker', from);
   return await thread.send({ copyTo: to }).finally(() => thread.close());
 }
 
-export function copyHere(from: string, to: string): CommitFailure | undefined {
+export function copyInThread(from: string, to: string): CommitFailure | undefined {
   const source = new SqliteDatabase(from, { readOnly: true });
   try {
     source.copyTo(to);
@@ -69,7 +76,7 @@ export function copyHere(from: string, to: string): CommitFailure | undefined {
 }
 
 /** A committer caches this between commits, and reads it again after a failed commit. */
-interface Written {
+interface CommitState {
   readonly writer: RunWriter;
   highest: number;
   lastBlob: number;
@@ -77,7 +84,7 @@ interface Written {
 
 export class SqliteCommitter {
   readonly #database: SqliteDatabase;
-  #written: Written | undefined;
+  #state: CommitState | undefined;
 
   constructor(path: string) {
     this.#database = new SqliteDatabase(path, { readOnly: false });
@@ -86,7 +93,8 @@ export class SqliteCommitter {
   /** Executes a request completely or not at all. Failures are returned, not thrown. */
   answer(request: CommitRequest): CommitAnswer {
     try {
-      if (request === 'mend') return { mended: this.#inTransaction(({ writer }) => writer.mend()) };
+      if (request === 'mend')
+        return { mended: this.#inTransaction(({ writer }) => writer.repair()) };
       if (request === 'close') {
         // Copies the whole log into the file, unless someone still reads older pages.
         this.#database.checkpoint();
@@ -100,27 +108,27 @@ export class SqliteCommitter {
 
   /** @param pieces of a batch */
   commit(pieces: readonly Uint8Array[]): void {
-    this.#inTransaction((written) => {
-      const commit = new OneCommit(this.#database, written);
+    this.#inTransaction((state) => {
+      const commit = new OneCommit(this.#database, state);
       commit.apply(pieces.map((piece) => new PackedReader(piece)));
       commit.finish();
     });
   }
 
-  #inTransaction<T>(change: (written: Written) => T): T {
+  #inTransaction<T>(change: (state: CommitState) => T): T {
     try {
       this.#database.shortenLog();
       this.#database.beginWrite();
-      this.#written ??= {
+      this.#state ??= {
         writer: new RunWriter(this.#database),
         highest: this.#database.last('versions') ?? -1,
         lastBlob: this.#database.last('blobs') ?? 0,
       };
-      const result = change(this.#written);
+      const result = change(this.#state);
       this.#database.commit();
       return result;
     } catch (error) {
-      this.#written = undefined;
+      this.#state = undefined;
       this.#database.rollback();
       throw error;
     }
@@ -138,17 +146,17 @@ function failureOf(error: unknown): CommitFailure {
 
 class OneCommit {
   readonly #database: SqliteDatabase;
-  readonly #written: Written;
+  readonly #state: CommitState;
   readonly #records: RecordChanges;
   readonly #changes: Entry[] = [];
   /** Deletions of rows that do not exist. */
-  readonly #idle = new Set<Entry>();
+  readonly #noOpDeletes = new Set<Entry>();
 
-  constructor(database: SqliteDatabase, written: Written) {
+  constructor(database: SqliteDatabase, state: CommitState) {
     this.#database = database;
-    this.#written = written;
-    const { manifest } = written.writer.runs;
-    this.#records = new RecordChanges(database, manifest, written.highest);
+    this.#state = state;
+    const { manifest } = state.writer.runs;
+    this.#records = new RecordChanges(database, manifest, state.highest);
   }
 
   apply(pieces: readonly PackedReader[]): void {
@@ -166,12 +174,12 @@ class OneCommit {
     // The last change of a row wins.
     const entries = changes.filter((entry, at) => {
       const isLast = changes[at + 1]?.compare(entry) !== 0;
-      return isLast && !this.#idle.has(entry);
+      return isLast && !this.#noOpDeletes.has(entry);
     });
     const { highest, known } = this.#records.write();
-    this.#written.writer.noteRecords(known);
-    this.#written.writer.add(entries);
-    this.#written.highest = highest;
+    this.#state.writer.setRecordRange(known);
+    this.#state.writer.add(entries);
+    this.#state.highest = highest;
   }
 
   #applyRow(row: PackedReader): void {
@@ -195,23 +203,25 @@ class OneCommit {
 
   /** Returns the entry of a row. Most rows already contain it in packed form. */
   #placed({ bytes, entryAt, keyEnd, end, column, key, value }: PackedReader): Entry {
-    if (isShort(column, end - keyEnd - 1)) return new Entry(bytes, entryAt);
+    if (isInline(column, end - keyEnd - 1)) return new Entry(bytes, entryAt);
     return entryOf(key, this.#newBlob(value!));
   }
 
   #putState(key: Buffer, row: PackedReader): void {
     const version = versionOf(key);
-    const before = version > this.#written.highest ? undefined : this.#find(key);
+    const before = version > this.#state.highest ? undefined : this.#find(key);
     const known = before && recordIndex(before);
     const index = this.#records.putState(version, row.value!, known);
-    this.#changes.push(index === undefined ? this.#placed(row) : entryOf(key, inRecord(index)));
+    this.#changes.push(
+      index === undefined ? this.#placed(row) : entryOf(key, recordReference(index)),
+    );
   }
 
   #newBlob(value: Buffer): Buffer {
-    this.#written.lastBlob += 1;
-    const id = this.#written.lastBlob;
+    this.#state.lastBlob += 1;
+    const id = this.#state.lastBlob;
     this.#database.write('blobs', id, encodeBlob(value, id));
-    return inBlob(id);
+    return blobReference(id);
   }
 
   #deleteRange(from: Buffer, to: Buffer): void {
@@ -220,22 +230,22 @@ class OneCommit {
       this.#records.deleteRange(place, from.subarray(1), to.subarray(1));
       return;
     }
-    for (const { key, value } of this.#written.writer.runs.walk({ from, to, reverse: false })) {
+    for (const { key, value } of this.#state.writer.runs.walk({ from, to, reverse: false })) {
       this.#remove(Buffer.from(key), value!);
     }
   }
 
-  #remove(key: Buffer, placed: Buffer | undefined): void {
-    const index = placed && recordIndex(placed);
-    const blob = placed && blobId(placed);
+  #remove(key: Buffer, reference: Buffer | undefined): void {
+    const index = reference && recordIndex(reference);
+    const blob = reference && blobId(reference);
     if (index !== undefined) this.#records.delete(STATE_PLACE, versionOf(key), index);
     if (blob !== undefined) this.#database.remove('blobs', blob, blob + 1);
     const entry = entryOf(key, undefined);
     this.#changes.push(entry);
-    if (placed === undefined) this.#idle.add(entry);
+    if (reference === undefined) this.#noOpDeletes.add(entry);
   }
 
   #find(key: Buffer): Buffer | undefined {
-    return this.#written.writer.runs.get(key)?.value;
+    return this.#state.writer.runs.get(key)?.value;
   }
 }

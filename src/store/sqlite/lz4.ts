@@ -9,7 +9,7 @@ import { StoredValueError } from './stored-value.ts';
 /** Longer values are stored uncompressed: offsets and lengths are u16. */
 export const MAX_COMPRESSED_BYTES = 65_535;
 
-const AS_IS = 0;
+const UNCOMPRESSED = 0;
 const LZ4 = 1;
 const HEADER_BYTES = 3;
 
@@ -59,7 +59,7 @@ let expandedTo = 0;
 export function compress(parts: readonly Uint8Array[], head: Uint8Array = NO_BYTES): Buffer {
   let length = 0;
   for (const part of parts) length += part.length;
-  if (length > MAX_COMPRESSED_BYTES) return asIs(parts, head);
+  if (length > MAX_COMPRESSED_BYTES) return encodeUncompressed(parts, head);
   expanded = undefined;
   let end = START;
   for (const part of parts) {
@@ -71,15 +71,15 @@ export function compress(parts: readonly Uint8Array[], head: Uint8Array = NO_BYT
   stored[2] = length >> 8;
   written = HEADER_BYTES;
   compressWindow(end);
-  if (written > length) return asIs(parts, head);
+  if (written > length) return encodeUncompressed(parts, head);
   const bytes = Buffer.allocUnsafe(head.length + written);
   bytes.set(head);
   bytes.set(stored.subarray(0, written), head.length);
   return bytes;
 }
 
-function asIs(parts: readonly Uint8Array[], head: Uint8Array): Buffer {
-  return Buffer.concat([head, Buffer.of(AS_IS), ...parts]);
+function encodeUncompressed(parts: readonly Uint8Array[], head: Uint8Array): Buffer {
+  return Buffer.concat([head, Buffer.of(UNCOMPRESSED), ...parts]);
 }
 
 function compressWindow(end: number): void {
@@ -160,7 +160,7 @@ function writeLength(length: number): void {
  */
 export function expand(bytes: Buffer, at = 0, wanted?: number): Buffer {
   const tag = bytes[at];
-  if (tag === AS_IS) {
+  if (tag === UNCOMPRESSED) {
     const end = wanted === undefined ? bytes.length : at + 1 + wanted;
     if (end > bytes.length) throw damaged();
     return bytes.subarray(at + 1, end);
@@ -211,14 +211,14 @@ function expandBlock(storedEnd: number, end: number, wanted: number): void {
     if (from + 2 > storedEnd) throw damaged();
     const offset = stored[from]! | (stored[from + 1]! << 8);
     from += 2;
-    let matched = (token & LONG_LENGTH) + MIN_MATCH_BYTES;
-    if (matched === LONG_LENGTH + MIN_MATCH_BYTES) {
+    let matchLength = (token & LONG_LENGTH) + MIN_MATCH_BYTES;
+    if (matchLength === LONG_LENGTH + MIN_MATCH_BYTES) {
       for (let more = FULL_BYTE; more === FULL_BYTE && from < storedEnd; from += 1) {
         more = stored[from]!;
-        matched += more;
+        matchLength += more;
       }
     }
-    const matchEnd = to + matched;
+    const matchEnd = to + matchLength;
     // The last sequence has no match.
     if (offset === 0 || offset > to - START || matchEnd > end || from === storedEnd) {
       throw damaged();
@@ -237,6 +237,6 @@ function expandBlock(storedEnd: number, end: number, wanted: number): void {
   expandedTo = to;
 }
 
-function damaged(how = 'that is cut short or refers to nothing'): StoredValueError {
-  return new StoredValueError(`a compressed value ${how}`);
+function damaged(problem = 'that is cut short or refers to nothing'): StoredValueError {
+  return new StoredValueError(`a compressed value ${problem}`);
 }

@@ -4,7 +4,7 @@
  * that merging does not write it again (docs/data-layout.md, "Sorted runs").
  */
 import { STATE } from '../columns/columns.ts';
-import { IS_HERE } from '../packed-rows.ts';
+import { INLINE } from '../packed-rows.ts';
 import { compress, expand } from './lz4.ts';
 import { versionOf } from './runs/block.ts';
 import type { SqliteDatabase } from './sqlite-database.ts';
@@ -30,22 +30,22 @@ const BLOB_MARK = 0x626c_6f62;
 const blobHead = Buffer.alloc(CHECKSUM_BYTES);
 
 /** Whether values of this many bytes are stored in the entry itself. */
-export function isShort(column: number, bytes: number): boolean {
+export function isInline(column: number, bytes: number): boolean {
   return bytes <= (column === STATE.number ? MAX_ENTRY_STATE_BYTES : MAX_ENTRY_VALUE_BYTES);
 }
 
-export function inRecord(index: number): Buffer {
-  const placed = Buffer.allocUnsafe(5);
-  placed[0] = IN_RECORD;
-  placed.writeUInt32LE(index, 1);
-  return placed;
+export function recordReference(index: number): Buffer {
+  const reference = Buffer.allocUnsafe(5);
+  reference[0] = IN_RECORD;
+  reference.writeUInt32LE(index, 1);
+  return reference;
 }
 
-export function inBlob(id: number): Buffer {
-  const placed = Buffer.allocUnsafe(1 + BLOB_ID_BYTES);
-  placed[0] = IN_BLOB;
-  placed.writeUIntLE(id, 1, BLOB_ID_BYTES);
-  return placed;
+export function blobReference(id: number): Buffer {
+  const reference = Buffer.allocUnsafe(1 + BLOB_ID_BYTES);
+  reference[0] = IN_BLOB;
+  reference.writeUIntLE(id, 1, BLOB_ID_BYTES);
+  return reference;
 }
 
 export function encodeBlob(value: Uint8Array, id: number): Buffer {
@@ -55,12 +55,12 @@ export function encodeBlob(value: Uint8Array, id: number): Buffer {
 }
 
 /** The index of a state row in the record of its version; `undefined` if the value is stored elsewhere. */
-export function recordIndex(placed: Buffer): number | undefined {
-  return placed[0] === IN_RECORD ? placed.readUInt32LE(1) : undefined;
+export function recordIndex(reference: Buffer): number | undefined {
+  return reference[0] === IN_RECORD ? reference.readUInt32LE(1) : undefined;
 }
 
-export function blobId(placed: Buffer): number | undefined {
-  return placed[0] === IN_BLOB ? placed.readUIntLE(1, BLOB_ID_BYTES) : undefined;
+export function blobId(reference: Buffer): number | undefined {
+  return reference[0] === IN_BLOB ? reference.readUIntLE(1, BLOB_ID_BYTES) : undefined;
 }
 
 /** Copies the bytes from `start` to the end. */
@@ -71,17 +71,17 @@ export function copyFrom(bytes: Buffer, start: number): Buffer {
 }
 
 /** The value of a row, in memory that nothing modifies. @throws StoredValueError */
-export function readPlaced(
+export function readReferenced(
   database: SqliteDatabase,
   records: RecordReader,
   key: Buffer,
-  placed: Buffer,
+  reference: Buffer,
 ): Buffer {
-  if (placed[0] === IS_HERE) return copyFrom(placed, 1);
-  const index = recordIndex(placed);
+  if (reference[0] === INLINE) return copyFrom(reference, 1);
+  const index = recordIndex(reference);
   const value =
     index === undefined
-      ? readBlob(database, blobId(placed)!)
+      ? readBlob(database, blobId(reference)!)
       : records.state(versionOf(key), index);
   if (value === undefined) throw new StoredValueError('its value is missing');
   return value;

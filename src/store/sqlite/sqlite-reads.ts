@@ -25,7 +25,7 @@ import {
 } from '../store.ts';
 import { keyText, RowDamagedError, StoreError } from '../store-error.ts';
 import { afterAllOrders } from './packed-batch.ts';
-import { copyFrom, readPlaced } from './placed-values.ts';
+import { copyFrom, readReferenced } from './placed-values.ts';
 import { BlockCache, type Entry } from './runs/block.ts';
 import type { KeyRange } from './runs/cursors.ts';
 import { SortedRuns } from './runs/sorted-runs.ts';
@@ -80,9 +80,9 @@ export class SqliteReads implements StoreReader {
       if (place !== undefined) {
         return this.#records.row(this.#runs.manifest, place, partition, order);
       }
-      const key = wholeKey(column, partition, order);
+      const key = fullKey(column, partition, order);
       const placed = this.#runs.get(key)?.value;
-      return placed && readPlaced(this.database, this.#records, key, placed);
+      return placed && readReferenced(this.database, this.#records, key, placed);
     });
   }
 
@@ -96,8 +96,8 @@ export class SqliteReads implements StoreReader {
       return this.range(column, partition, { to: order, reverse: true, limit: 1 })[0];
     }
     return this.#read(column, { partition, order }, () => {
-      const found = this.#runs.seekLast(wholeKey(column, partition, order));
-      return found && rowOf(column, this.#valued(found));
+      const found = this.#runs.seekLast(fullKey(column, partition, order));
+      return found && rowOf(column, this.#copyRow(found));
     });
   }
 
@@ -128,7 +128,7 @@ export class SqliteReads implements StoreReader {
       for (const row of this.#walk(column, ...bounds, reverse)) yield rowOf(column, row);
       return;
     }
-    const bounds = { from: wholeKey(column, partition, from), to: wholeKey(column, partition, to) };
+    const bounds = { from: fullKey(column, partition, from), to: fullKey(column, partition, to) };
     const orderAt = 1 + partition.length;
     for (const { key, value } of this.#runs.walk({ ...bounds, reverse })) {
       yield { order: copyFrom(key, orderAt), value: this.#valueOf(key, value!) };
@@ -185,24 +185,24 @@ export class SqliteReads implements StoreReader {
   ): Promise<readonly EngineDamage[]> {
     const damages: EngineDamage[] = [];
     const [column] = this.#layout.columns;
-    const note = (detail: string, isOfPages = false): void => {
+    const report = (detail: string, isOfPages = false): void => {
       damages.push({ column: column!, detail, isOfPages });
     };
     try {
       const found = this.database.checkPages();
-      if (found !== undefined) note(found, true);
+      if (found !== undefined) report(found, true);
     } catch (error) {
       if (!isSqliteError(error)) throw error;
-      note(reasonOf(error), true);
+      report(reasonOf(error), true);
     }
     let examined = 0;
     for (const run of this.#read(column!, NO_KEY, () => this.#runs.runs)) {
       if (!isReadable(() => run.storedIndex())) {
-        note(`the index of run ${run.facts.number} is damaged`);
+        report(`the index of run ${run.facts.number} is damaged`);
       }
       for (let at = 0; at < run.facts.blocks; at += 1) {
         if (!isReadable(() => run.block(at))) {
-          note(`block ${at} of run ${run.facts.number} is damaged`);
+          report(`block ${at} of run ${run.facts.number} is damaged`);
         }
         examined += 1;
         if (examined % BLOCKS_PER_TURN === 0) {
@@ -264,17 +264,17 @@ export class SqliteReads implements StoreReader {
     }
     const number = Buffer.of(column.number);
     const bounds = { from: Buffer.concat([number, from]), to: Buffer.concat([number, to]) };
-    for (const entry of this.#runs.walk({ ...bounds, reverse })) yield this.#valued(entry);
+    for (const entry of this.#runs.walk({ ...bounds, reverse })) yield this.#copyRow(entry);
   }
 
   /** Copies the key and the value, because entries of the log stay in memory. */
-  #valued({ key, value }: Entry): KeyedRow {
+  #copyRow({ key, value }: Entry): KeyedRow {
     return { key: copyFrom(key, 1), value: this.#valueOf(key, value!) };
   }
 
   #valueOf(key: Buffer, placed: Buffer): Buffer {
     try {
-      return readPlaced(this.database, this.#records, key, placed);
+      return readReferenced(this.database, this.#records, key, placed);
     } catch (error) {
       if (error instanceof StoredValueError) error.key = key;
       throw error;
@@ -311,7 +311,7 @@ export class SqliteReads implements StoreReader {
 
 const NO_KEY: RowKey = { partition: NO_ORDER, order: NO_ORDER };
 
-function wholeKey({ number }: Column, partition: Uint8Array, order: Uint8Array): Buffer {
+function fullKey({ number }: Column, partition: Uint8Array, order: Uint8Array): Buffer {
   const key = Buffer.allocUnsafe(1 + partition.length + order.length);
   key[0] = number;
   key.set(partition, 1);

@@ -17,7 +17,7 @@ import {
   type CommitFailure,
   type CommitThread,
   copyFile,
-  copyHere,
+  copyInThread,
   openCommitThread,
   SqliteCommitter,
 } from './committer.ts';
@@ -173,7 +173,7 @@ export async function copySqliteFile(
 
 /** Does the same for a small store, without another thread. @throws StoreError `store_full`, `store_io` */
 export function copySmallSqliteFile(from: string, path: string): void {
-  const failure = copyHere(storeFileOf(from), path);
+  const failure = copyInThread(storeFileOf(from), path);
   if (failure === undefined) return;
   const code = failure.kind === 'full' ? 'store_full' : 'store_io';
   throw new StoreError(code, `copying ${from} failed: ${failure.message}`);
@@ -363,11 +363,11 @@ class SqliteStore extends SqliteReads implements Store {
     this.#assertWritable();
     if (batch.size === 0) return;
     const pieces = packBatch(batch);
-    const moved = pieces.map(({ buffer }) => buffer);
-    await this.#answer(this.#thread.send(pieces, moved), batch.byteLength);
+    const transferList = pieces.map(({ buffer }) => buffer);
+    await this.#answer(this.#thread.send(pieces, transferList), batch.byteLength);
   }
 
-  async mend(): Promise<number> {
+  async repair(): Promise<number> {
     this.#assertWritable();
     return await this.#answer(this.#thread.send('mend'), 0);
   }

@@ -7,7 +7,7 @@ import { isReadable } from './stored-value.ts';
 import { placeOf, STATE_PLACE, VersionRecord } from './version-record.ts';
 
 /** Up to this many records are read to count rows. If there are more, the number is an estimate. */
-const MAX_COUNTED = 1_000;
+const MAX_SAMPLED_RECORDS = 1_000;
 /** The same limit for entries of a column, which take less time. */
 const MAX_COUNTED_ENTRIES = 20_000;
 
@@ -45,8 +45,8 @@ function indexedRows(runs: SortedRuns, { number }: Column): Counted {
   let rows = puts - deletes;
   for (const { key, value } of runs.recent) {
     if (key[0] !== number) continue;
-    const isThere = runs.getInRuns(key)?.value !== undefined;
-    rows += Number(value !== undefined) - Number(isThere);
+    const exists = runs.getInRuns(key)?.value !== undefined;
+    rows += Number(value !== undefined) - Number(exists);
     bytes += key.length + (value?.length ?? 0);
   }
   // Until runs are merged, a row that was put again counts more than once, and a deletion that found no row counts.
@@ -106,12 +106,12 @@ function recordStatistics(database: SqliteDatabase, denseFrom: number) {
 function sampleOf(database: SqliteDatabase, from: number, to: number) {
   const versions: number[] = [];
   let next = database.first('versions', from, to);
-  while (next !== undefined && versions.length < MAX_COUNTED) {
+  while (next !== undefined && versions.length < MAX_SAMPLED_RECORDS) {
     versions.push(next);
     next = database.first('versions', next + 1, to);
   }
   if (next === undefined) return { versions, weight: 1 };
-  const weight = (to - from + 1) / MAX_COUNTED;
+  const weight = (to - from + 1) / MAX_SAMPLED_RECORDS;
   // Takes the middle of each stretch, because the very first record is that of genesis, which is not typical.
   return { versions: versions.map((_, at) => from + Math.floor((at + 0.5) * weight)), weight };
 }

@@ -53,10 +53,10 @@ export function putChecksum(bytes: Buffer, mark: number): void {
 
 /** @throws StoredValueError for bytes that do not begin with the checksum of the rest */
 export function checkValue(bytes: Buffer, mark: number): void {
-  const isRight =
+  const isValid =
     bytes.length >= CHECKSUM_BYTES &&
     (crc32(bytes.subarray(CHECKSUM_BYTES)) ^ mark) >>> 0 === bytes.readUInt32LE(0);
-  if (!isRight) throw new StoredValueError('its checksum does not match');
+  if (!isValid) throw new StoredValueError('its checksum does not match');
 }
 
 /** Up to this many bytes are copied in a loop: a call into the runtime would take longer. */

@@ -37,8 +37,8 @@ export interface VersionRange {
  * The most records that are cached while versions are walked, and the most memory that they take. A few stored bytes
  * can expand to many, so the expanded size counts.
  */
-export const MAX_WALKED_RECORDS = 1_024;
-export const MAX_WALKED_BYTES = CACHE_BUDGETS.walked_records.bytes;
+export const MAX_SCANNED_RECORDS = 1_024;
+export const MAX_SCANNED_BYTES = CACHE_BUDGETS.walked_records.bytes;
 
 /**
  * Reads records. It caches the last one: a response takes several rows of one record, which is then read and checked
@@ -49,8 +49,8 @@ export class RecordReader {
   readonly #database: SqliteDatabase;
   #lastVersion = -1;
   #last: VersionRecord | undefined;
-  readonly #walked = new Map<number, VersionRecord>();
-  #walkedBytes = 0;
+  readonly #scanned = new Map<number, VersionRecord>();
+  #scannedBytes = 0;
 
   constructor(database: SqliteDatabase) {
     this.#database = database;
@@ -59,8 +59,8 @@ export class RecordReader {
   forget(): void {
     this.#lastVersion = -1;
     this.#last = undefined;
-    this.#walked.clear();
-    this.#walkedBytes = 0;
+    this.#scanned.clear();
+    this.#scannedBytes = 0;
   }
 
   /**
@@ -96,7 +96,7 @@ export class RecordReader {
   ): Generator<{ readonly key: Buffer; readonly value: Buffer }> {
     const low = lowestVersion(place, from);
     for (const version of this.versions(known, low, versionOfKey(to), reverse)) {
-      const rows = namingVersion(version, () => this.#walk(version).rows(place));
+      const rows = withVersion(version, () => this.#walk(version).rows(place));
       for (const { index, value } of reverse ? rows.reverse() : rows) {
         const key = keyOf(place, version, index);
         if (isBetween(key, from, to)) yield { key, value };
@@ -134,19 +134,19 @@ export class RecordReader {
   }
 
   #walk(version: number): VersionRecord {
-    const known = this.#walked.get(version);
+    const known = this.#scanned.get(version);
     if (known !== undefined) return known;
     const record = this.#read(version);
     if (record === undefined) throw new StoredValueError(MISSING);
     const isFull =
-      this.#walked.size === MAX_WALKED_RECORDS ||
-      this.#walkedBytes + record.maxMemoryBytes > MAX_WALKED_BYTES;
+      this.#scanned.size === MAX_SCANNED_RECORDS ||
+      this.#scannedBytes + record.maxMemoryBytes > MAX_SCANNED_BYTES;
     if (isFull) {
-      this.#walked.clear();
-      this.#walkedBytes = 0;
+      this.#scanned.clear();
+      this.#scannedBytes = 0;
     }
-    this.#walked.set(version, record);
-    this.#walkedBytes += record.maxMemoryBytes;
+    this.#scanned.set(version, record);
+    this.#scannedBytes += record.maxMemoryBytes;
     return record;
   }
 
@@ -215,9 +215,9 @@ class ChangedRecord {
   set(row: RecordRow): void {
     const { rows } = this;
     const at = this.#firstAtOrAbove(row.place, row.index);
-    const there = rows[at];
-    if (there !== undefined && isOf(there, row.place, row.index)) {
-      this.#count(there, -1);
+    const existing = rows[at];
+    if (existing !== undefined && isOf(existing, row.place, row.index)) {
+      this.#count(existing, -1);
       rows[at] = row;
     } else if (at === rows.length) rows.push(row);
     else rows.splice(at, 0, row);
@@ -226,10 +226,10 @@ class ChangedRecord {
 
   delete(place: number, index: number): void {
     const at = this.#firstAtOrAbove(place, index);
-    const there = this.rows[at];
-    if (there === undefined || !isOf(there, place, index)) return;
+    const existing = this.rows[at];
+    if (existing === undefined || !isOf(existing, place, index)) return;
     this.rows.splice(at, 1);
-    this.#count(there, -1);
+    this.#count(existing, -1);
   }
 
   /** An index that no state row has yet. */
@@ -367,7 +367,7 @@ export class RecordChanges {
   #stored(version: number): ChangedRecord {
     const record = new ChangedRecord();
     const bytes = this.#database.read('versions', version);
-    namingVersion(version, () => {
+    withVersion(version, () => {
       if (bytes !== undefined) {
         for (const row of new VersionRecord(bytes, version).rows()) record.set(row);
       } else if (hasRecord(this.#known, version)) throw new StoredValueError(MISSING);
@@ -376,7 +376,7 @@ export class RecordChanges {
   }
 }
 
-function namingVersion<T>(version: number, read: () => T): T {
+function withVersion<T>(version: number, read: () => T): T {
   try {
     return read();
   } catch (error) {

@@ -183,14 +183,14 @@ export class LedgerWriter {
     const byColumn = new Map<Column, { ends: RowKey[]; keys: ChunkKey[] }>();
     for (const key of keys) {
       const { column, partition, order } = rowsOfKey(key.physical, key.hash).at(-1)!;
-      const asked = byColumn.get(column) ?? { ends: [], keys: [] };
-      asked.ends.push({ partition, order });
-      asked.keys.push(key);
-      byColumn.set(column, asked);
+      const requested = byColumn.get(column) ?? { ends: [], keys: [] };
+      requested.ends.push({ partition, order });
+      requested.keys.push(key);
+      byColumn.set(column, requested);
     }
-    const columns = [...byColumn].map(async ([column, asked]) => {
-      const present = await this.#store.getMany(column, asked.ends);
-      for (const [index, { physical, hash, version }] of asked.keys.entries()) {
+    const columns = [...byColumn].map(async ([column, requested]) => {
+      const present = await this.#store.getMany(column, requested.ends);
+      for (const [index, { physical, hash, version }] of requested.keys.entries()) {
         if (present[index] !== undefined) continue;
         putKey(batch, rowsOfKey(physical, hash), physical, version);
       }

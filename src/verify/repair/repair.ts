@@ -101,7 +101,7 @@ export class LedgerRepair {
     if (!identity.keepsTransactions) await throwIfTransactionsStored(store);
     if (damages.some(({ isIndexDamage }) => isIndexDamage === true)) {
       // Lost rows are missing then: the next examination names them.
-      this.repaired.rows += (await store.mend?.()) ?? 0;
+      this.repaired.rows += (await store.repair?.()) ?? 0;
       return;
     }
     const versions = await damagedVersions(store, damages, head, clearedBelow);

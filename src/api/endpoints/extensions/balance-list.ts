@@ -46,14 +46,14 @@ export const balancesEndpoint = defineRead({
   },
   hasCursor: true,
   answer({ parameters, view, format, pace }) {
-    const { address, start, ledger_version: asked } = parameters;
-    const version = view.resolveVersion(asked, address);
+    const { address, start, ledger_version: requestedVersion } = parameters;
+    const version = view.resolveVersion(requestedVersion, address);
     const limit = pageSize(parameters.limit, MAX_BALANCES_PER_PAGE, MAX_BALANCES_PER_PAGE);
     const page = view.balances({ address, version, start, limit, pace });
     return andThen(page, ({ balances, next }) => ({
       body: format === 'json' ? JSON.stringify(balances.map(heldJson)) : heldBcs(balances),
       cursor: next && formatAddress(next),
-      isImmutable: asked !== undefined,
+      isImmutable: requestedVersion !== undefined,
     }));
   },
 });

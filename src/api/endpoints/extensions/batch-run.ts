@@ -6,8 +6,8 @@
 import { andThen, type MaybePromise, together } from '../../../maybe-promise.ts';
 import { nextTurn } from '../../../yield-budget.ts';
 import { ApiError, errorBody, errorContentType, frameworkError } from '../../error-table.ts';
-import type { Held } from '../../load/held-bytes.ts';
-import { hasLeft } from '../../load/request-client.ts';
+import type { MemoryHold } from '../../load/held-bytes.ts';
+import { hasDisconnected } from '../../load/request-client.ts';
 import type { Format } from '../../negotiation.ts';
 import type { BatchAnswer, BatchRead, BatchReads, ReadCall } from '../endpoint.ts';
 import { embedded } from './batch-answers.ts';
@@ -18,7 +18,7 @@ export const LARGE_BATCH_BYTES = 64 * 1024;
 /** How long a batch may take, in milliseconds: reads that have not begun by then are refused. */
 export const MAX_BATCH_MS = 10_000;
 /** Maximum concurrent reads of a batch. */
-export const MAX_BATCH_AWAITED = 16;
+export const MAX_BATCH_CONCURRENCY = 16;
 /** Work of a batch between two turns of the event loop, in milliseconds. */
 const TURN_MS = 3;
 const RETRY_AFTER_SECS = 1;
@@ -37,7 +37,7 @@ const TOO_LATE = refusal(
     { retryAfterSecs: RETRY_AFTER_SECS },
   ),
 );
-const TOO_FULL = refusal(
+const OVERLOADED = refusal(
   new ApiError(503, 'internal_error', 'The node is overloaded: too many large answers are unsent', {
     retryAfterSecs: RETRY_AFTER_SECS,
   }),
@@ -49,7 +49,7 @@ function refusal(error: ApiError): BatchAnswer {
 }
 
 interface BatchCall extends ReadCall {
-  readonly others: BatchReads;
+  readonly batchReads: BatchReads;
   readonly format: Format;
 }
 
@@ -61,8 +61,8 @@ export class BatchRun {
   #turnBeganMs: number;
   #bytesLeft = MAX_BATCH_BYTES;
   /** Counts the bytes so far as unsent until the batch is answered: many batches are answered at the same time. */
-  readonly #held: Held;
-  #begun = 0;
+  readonly #hold: MemoryHold;
+  #nextIndex = 0;
   readonly #answers: BatchAnswer[];
 
   /** @param clock monotonic, in milliseconds */
@@ -73,7 +73,7 @@ export class BatchRun {
   ) {
     this.#reads = reads;
     this.#call = call;
-    this.#held = call.others.held.hold(call.client.req, 0);
+    this.#hold = call.batchReads.held.hold(call.client.req, 0);
     this.#clock = clock;
     this.#startedMs = clock();
     this.#turnBeganMs = this.#startedMs;
@@ -82,30 +82,30 @@ export class BatchRun {
 
   /** Resolves to the answers in the order of the reads; none if the client has gone. */
   run(): MaybePromise<readonly BatchAnswer[]> {
-    const lines = Array.from({ length: MAX_BATCH_AWAITED }, (_, line) => () => {
+    const workers = Array.from({ length: MAX_BATCH_CONCURRENCY }, (_, worker) => () => {
       // Unless the first line waits, it has answered everything by now.
-      const isUseful = line === 0 || this.#call.others.isRemote(this.#call);
-      return isUseful ? this.#line() : undefined;
+      const isNeeded = worker === 0 || this.#call.batchReads.isRemote(this.#call);
+      return isNeeded ? this.#runWorker() : undefined;
     });
-    return andThen(together(lines), () => (this.#hasGone ? [] : this.#answers));
+    return andThen(together(workers), () => (this.#hasDisconnected ? [] : this.#answers));
   }
 
   /** Call it when the answers are sent, or when the client has left. */
   end(): void {
-    this.#call.others.held.release(this.#held);
+    this.#call.batchReads.held.release(this.#hold);
   }
 
-  get #hasGone(): boolean {
-    return hasLeft(this.#call.client.req);
+  get #hasDisconnected(): boolean {
+    return hasDisconnected(this.#call.client.req);
   }
 
-  #line(): MaybePromise<void> {
-    const index = this.#begun;
-    if (index === this.#reads.length || this.#hasGone) return undefined;
-    this.#begun += 1;
+  #runWorker(): MaybePromise<void> {
+    const index = this.#nextIndex;
+    if (index === this.#reads.length || this.#hasDisconnected) return undefined;
+    this.#nextIndex += 1;
     return andThen(this.#inTurn(this.#reads[index]!), (answer) => {
-      this.#answers[index] = this.#fitting(answer);
-      return this.#line();
+      this.#answers[index] = this.#limitSize(answer);
+      return this.#runWorker();
     });
   }
 
@@ -121,17 +121,18 @@ export class BatchRun {
   #answer(read: BatchRead, nowMs: number): MaybePromise<BatchAnswer> {
     if (this.#bytesLeft <= 0) return TOO_LARGE;
     if (nowMs - this.#startedMs >= MAX_BATCH_MS) return TOO_LATE;
-    if (this.#held.bytes >= LARGE_BATCH_BYTES && this.#call.others.held.isFull) return TOO_FULL;
-    return this.#call.others.answer(read, this.#call);
+    if (this.#hold.bytes >= LARGE_BATCH_BYTES && this.#call.batchReads.held.isFull)
+      return OVERLOADED;
+    return this.#call.batchReads.answer(read, this.#call);
   }
 
   /** The answer, or a refusal if it does not fit; then no further read begins. */
-  #fitting(answer: BatchAnswer): BatchAnswer {
-    const shown = embedded(answer, this.#call.format);
-    const bytes = Buffer.byteLength(shown.body);
+  #limitSize(answer: BatchAnswer): BatchAnswer {
+    const result = embedded(answer, this.#call.format);
+    const bytes = Buffer.byteLength(result.body);
     this.#bytesLeft -= bytes;
     if (this.#bytesLeft < 0) return TOO_LARGE;
-    this.#call.others.held.grow(this.#held, bytes);
-    return shown;
+    this.#call.batchReads.held.grow(this.#hold, bytes);
+    return result;
   }
 }

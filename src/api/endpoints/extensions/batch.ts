@@ -64,15 +64,15 @@ export const batchEndpoint = defineSubmission({
   },
   answer(call) {
     const { body: reads, parameters, view, format } = call;
-    const { ledger_version: asked } = parameters;
-    const usual = ACCEPT[format];
-    const others = reads.map(({ path: target, accept = usual, body }) => {
-      return { target, accept, body, version: asked };
+    const { ledger_version: requestedVersion } = parameters;
+    const defaultAccept = ACCEPT[format];
+    const batchReads = reads.map(({ path: target, accept = defaultAccept, body }) => {
+      return { target, accept, body, version: requestedVersion };
     });
-    const run = new BatchRun(others, call);
+    const run = new BatchRun(batchReads, call);
     const form = format === 'json' ? answersJson : answersBcs;
     return settle<Answer, Answer>(
-      () => andThen(run.run(), (found) => form(asked ?? view.state.version, found)),
+      () => andThen(run.run(), (found) => form(requestedVersion ?? view.state.version, found)),
       (answer) => {
         run.end();
         return answer;

@@ -65,6 +65,6 @@ function stringBody(bytes: Buffer): string {
   );
 }
 
-function badBody(why: string): ApiError {
-  return frameworkError(400, `parse request payload error: ${why}`);
+function badBody(reason: string): ApiError {
+  return frameworkError(400, `parse request payload error: ${reason}`);
 }

@@ -55,14 +55,14 @@ export const eventsByTypeEndpoint = defineRead({
   },
   hasCursor: true,
   async answer({ parameters, view, format, settings, pace }) {
-    const { type, start, ledger_version: asked } = parameters;
+    const { type, start, ledger_version: requestedVersion } = parameters;
     requireShallow('type', type);
-    const version = view.resolveVersion(asked);
+    const version = view.resolveVersion(requestedVersion);
     const limit = listSize(parameters.limit, settings);
     const { events, next } = await view.typedEvents.page({ type, start, version, limit }, pace);
     const cursor = next && `${next.version}:${next.index}`;
     // Without a start, a page begins at the oldest version, which pruning moves.
-    const isFixed = asked !== undefined && start !== undefined;
+    const isFixed = requestedVersion !== undefined && start !== undefined;
     if (format === 'bcs') return { body: typedEventsBcs(events), cursor, isImmutable: isFixed };
     const rendered = await view.typedEvents.render(events, pace);
     const areFinal = rendered.every(({ isFinal }) => isFinal);
@@ -70,10 +70,10 @@ export const eventsByTypeEndpoint = defineRead({
     return { ...answer, cursor, isImmutable: isFixed && areFinal };
   },
   stream({ parameters, headers, view, settings }) {
-    const { type, start, ledger_version: asked } = parameters;
+    const { type, start, ledger_version: requestedVersion } = parameters;
     requireShallow('type', type);
     listSize(parameters.limit, settings);
-    if (asked !== undefined) {
+    if (requestedVersion !== undefined) {
       const message = 'A stream of events goes on with the ledger: it has no ledger_version';
       throw new ApiError(400, 'invalid_input', message);
     }

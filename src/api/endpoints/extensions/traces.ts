@@ -62,8 +62,8 @@ export const traceViewEndpoint = defineSubmission({
   body: viewEndpoint.body!,
   results: RESULTS,
   failures: [400, 403, 404, 410, 413, 415, 500, 503],
-  answer({ parameters: { ledger_version: asked }, body, view, pace }) {
-    const trace = view.traces.view(body, view.resolveVersion(asked), pace);
+  answer({ parameters: { ledger_version: requestedVersion }, body, view, pace }) {
+    const trace = view.traces.view(body, view.resolveVersion(requestedVersion), pace);
     return andThen(trace, (pieces) => joinedAnswer(pieces, pace, false));
   },
 });

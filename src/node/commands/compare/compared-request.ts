@@ -5,7 +5,7 @@ import type { AnyEndpoint } from '../../../api/endpoints/endpoint.ts';
 import {
   ENDPOINTS,
   ENDPOINTS_BY_ID,
-  takesVersion,
+  hasVersionParameter,
   targetAt,
 } from '../../../api/http/endpoint-list.ts';
 import { RouteTable } from '../../../api/http/routes.ts';
@@ -54,12 +54,12 @@ export function routed(request: ComparedRequest, version: bigint): RoutedRequest
 
 export function readsNewestVersion({ endpoint }: RoutedRequest): boolean {
   if (endpoint === undefined) return false;
-  return !takesVersion(endpoint) && !FIXED.includes(endpoint.operationId);
+  return !hasVersionParameter(endpoint) && !FIXED.includes(endpoint.operationId);
 }
 
 /** Whether a request has to be left out because it would execute something. */
 export function isExecution({ endpoint }: RoutedRequest): boolean {
-  return endpoint?.isPassedOn === true && endpoint.operationId !== 'view';
+  return endpoint?.isForwarded === true && endpoint.operationId !== 'view';
 }
 
 /** The requests of a file, one a line. @throws NodeError `file_not_readable`, `bad_input` */

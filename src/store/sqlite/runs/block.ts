@@ -183,9 +183,9 @@ export class BlockCache {
   get(id: number): Block | undefined {
     const block = this.#young.get(id);
     if (block !== undefined) return block;
-    const aged = this.#old.get(id);
-    if (aged !== undefined) this.add(id, aged);
-    return aged;
+    const old = this.#old.get(id);
+    if (old !== undefined) this.add(id, old);
+    return old;
   }
 
   add(id: number, block: Block): void {

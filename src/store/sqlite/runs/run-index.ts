@@ -135,8 +135,8 @@ export function encodeIndex({ fences, fenceEnds, filter, columns }: RunIndex, id
     at = head.writeUInt32LE(deletes, at);
     at = head.writeDoubleLE(bytes, at);
   }
-  const filled = Buffer.alloc(-fences.length & (WORD_BYTES - 1));
-  const row = Buffer.concat([head, bytesOf(fenceEnds), fences, filled, bytesOf(filter)]);
+  const padding = Buffer.alloc(-fences.length & (WORD_BYTES - 1));
+  const row = Buffer.concat([head, bytesOf(fenceEnds), fences, padding, bytesOf(filter)]);
   putChecksum(row, markOf(id, BLOCK_MARK));
   return row;
 }
@@ -183,7 +183,7 @@ function addToFilter(filter: Uint32Array, hash: number): void {
   }
 }
 
-export function mayHave(filter: Uint32Array, hash: number): boolean {
+export function mayContain(filter: Uint32Array, hash: number): boolean {
   const line = lineOf(filter, hash);
   let bits = secondHash(hash);
   for (let count = 0; count < BITS_SET; count += 1) {

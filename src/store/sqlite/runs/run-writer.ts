@@ -61,27 +61,27 @@ export class RunWriter {
   }
 
   /** Notes which versions have records; the next `add` stores it. */
-  noteRecords({ recordsFrom, recordsTo }: RecordRange): void {
+  setRecordRange({ recordsFrom, recordsTo }: RecordRange): void {
     this.#replace({ recordsFrom, recordsTo }, this.runs.runs);
   }
 
   /** Replaces unreadable blocks by empty ones and rebuilds unreadable indexes. @returns how many it replaced */
-  mend(): number {
-    let mended = 0;
+  repair(): number {
+    let repaired = 0;
     // Cancels the merges: they may have read blocks that are replaced.
     for (const merge of this.#merges.splice(0)) this.#removed.push(merge.output.number);
     for (const run of this.runs.runs) {
       for (let at = 0; at < run.facts.blocks; at += 1) {
         if (isReadable(() => run.block(at))) continue;
         this.#rows.write('blocks', run.idOf(at), new BlockWriter().finish(run.idOf(at)));
-        mended += 1;
+        repaired += 1;
       }
       if (isReadable(() => run.storedIndex())) continue;
       const id = run.idOf(run.facts.blocks);
       this.#rows.write('blocks', id, encodeIndex(run.indexOfBlocks(), id));
-      mended += 1;
+      repaired += 1;
     }
-    return mended;
+    return repaired;
   }
 
   #addRun(entries: readonly Entry[]): void {
@@ -124,12 +124,12 @@ export class RunWriter {
 
   #merge(inputs: readonly Run[]): void {
     const { runs, manifest } = this.runs;
-    const isOfOldest = inputs.includes(runs[runs.length - 1]!);
+    const includesOldest = inputs.includes(runs[runs.length - 1]!);
     const entries = inputs.reduce((sum, { facts }) => sum + facts.entries, 0);
-    const output = this.#builder(manifest.nextRun, isOfOldest ? 0 : entries);
+    const output = this.#builder(manifest.nextRun, includesOldest ? 0 : entries);
     const cursors = inputs.map((run) => new RunCursor(run, ALL_KEYS));
     // No older run has rows that a deletion in the oldest run could hide.
-    this.#merges.push({ inputs, cursors, dropsDeleted: isOfOldest, output });
+    this.#merges.push({ inputs, cursors, dropsDeleted: includesOldest, output });
     this.#replace({ nextRun: manifest.nextRun + 1 }, runs);
   }
 

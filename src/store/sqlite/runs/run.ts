@@ -5,7 +5,13 @@
 import { type StoredRows, StoredValueError, type WritableRows } from '../stored-value.ts';
 import { Block, type BlockCache, BlockWriter, compareBytes, type Entry } from './block.ts';
 import { MAX_RUN_BLOCKS, type RunFacts } from './manifest.ts';
-import { decodeIndex, encodeIndex, mayHave, type RunIndex, RunIndexBuilder } from './run-index.ts';
+import {
+  decodeIndex,
+  encodeIndex,
+  mayContain,
+  type RunIndex,
+  RunIndexBuilder,
+} from './run-index.ts';
 
 export class Run {
   readonly facts: RunFacts;
@@ -60,9 +66,9 @@ export class Run {
     return builder.finish();
   }
 
-  mayHavePartition(hash: number): boolean {
+  mayContainPartition(hash: number): boolean {
     const { filter } = this.index;
-    return filter.length === 0 || mayHave(filter, hash);
+    return filter.length === 0 || mayContain(filter, hash);
   }
 
   /** The number of the block that has a key or would have it; -1 if the key is before the first block. */

@@ -89,7 +89,7 @@ export class SortedRuns {
   getInRuns(key: Buffer): Entry | undefined {
     const hash = partitionHash(key);
     for (const run of this.runs) {
-      if (!run.mayHavePartition(hash)) continue;
+      if (!run.mayContainPartition(hash)) continue;
       const blockAt = run.blockOf(key);
       if (blockAt < 0) continue;
       const block = run.block(blockAt);
@@ -114,7 +114,7 @@ export class SortedRuns {
         if (best !== undefined && versionOf(best.bytes, best.keyEnd) >= this.#highestVersions[at]!)
           break;
       }
-      if (!run.mayHavePartition(hash)) continue;
+      if (!run.mayContainPartition(hash)) continue;
       const found = lastInRun(run, key);
       if (found !== undefined && (best === undefined || found.compare(best) > 0)) {
         best = found;
@@ -131,7 +131,8 @@ export class SortedRuns {
     const isOnePartition = isOfPartition(range.to, 0, range.from);
     const hash = isOnePartition ? partitionHash(range.from) : undefined;
     for (const run of this.runs) {
-      if (hash === undefined || run.mayHavePartition(hash)) cursors.push(new RunCursor(run, range));
+      if (hash === undefined || run.mayContainPartition(hash))
+        cursors.push(new RunCursor(run, range));
     }
     const [sign, end] = range.reverse ? [-1, range.from] : [1, range.to];
     for (;;) {

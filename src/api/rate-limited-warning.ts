@@ -5,10 +5,10 @@ import type { DamagedError } from '../state/ledger-error.ts';
 const INTERVAL_MS = 1_000;
 
 /** A warning for failures that repeat: at most one line per second, which counts the failures without a line. */
-export class PacedWarning {
+export class RateLimitedWarning {
   readonly #write: (facts: object) => void;
   #dueMs = 0;
-  #unlogged = 0;
+  #suppressedCount = 0;
 
   constructor(write: (facts: object) => void) {
     this.#write = write;
@@ -17,26 +17,26 @@ export class PacedWarning {
   warn(facts: object): void {
     const nowMs = performance.now();
     if (nowMs < this.#dueMs) {
-      this.#unlogged += 1;
+      this.#suppressedCount += 1;
       return;
     }
     this.#dueMs = nowMs + INTERVAL_MS;
-    this.#write({ ...facts, unlogged_failures: this.#unlogged });
-    this.#unlogged = 0;
+    this.#write({ ...facts, unlogged_failures: this.#suppressedCount });
+    this.#suppressedCount = 0;
   }
 }
 
 /** Counts the requests that failed on damage of the store, by column, and logs them at a limited rate. */
 export class DamageWatch {
   readonly #counts = new Map<string, number>();
-  readonly #warning: PacedWarning;
+  readonly #warning: RateLimitedWarning;
 
   /** @param write gets the facts of one failure */
   constructor(write: (facts: object) => void) {
-    this.#warning = new PacedWarning(write);
+    this.#warning = new RateLimitedWarning(write);
   }
 
-  note(err: DamagedError, method: string | undefined, url: string | undefined): void {
+  record(err: DamagedError, method: string | undefined, url: string | undefined): void {
     const { column } = err;
     this.#counts.set(column, (this.#counts.get(column) ?? 0) + 1);
     this.#warning.warn({ err, column, method, url });
