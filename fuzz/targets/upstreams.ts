@@ -21,8 +21,8 @@ const CHAIN = randomChain(7, 4, 5n);
 const MAX_BYTES = 256 * 1024;
 const TIMEOUTS = { silenceTimeoutMs: 100, totalTimeoutMs: 300 };
 const LIMITS = {
-  ...{ maxPassing: 64, maxAsking: 64, maxAnswerBytes: MAX_BYTES },
-  ...{ passTimeoutMs: 300, askTimeoutMs: 300 },
+  ...{ maxForwards: 64, maxLookups: 64, maxAnswerBytes: MAX_BYTES },
+  ...{ forwardTimeoutMs: 300, lookupTimeoutMs: 300 },
 };
 /** Far beyond all timeouts, in milliseconds. */
 const HANG_MS = 20_000;

@@ -16,8 +16,8 @@ import { nextTurn } from '../yield-budget.ts';
 
 export type VisibleModules = Pick<ModuleView, 'lookup' | 'version'>;
 
-/** Largest memory of the resources that a world remembers, in bytes. */
-const MAX_REMEMBERED_BYTES = CACHE_BUDGETS.world.bytes;
+/** Maximum memory of the resources that a world caches, in bytes. */
+const MAX_CACHED_BYTES = CACHE_BUDGETS.world.bytes;
 
 interface NamedPlace extends ResourcePlace {
   readonly text: string;
@@ -104,7 +104,7 @@ class LedgerWorld implements World {
   readonly #places: ResourcePlaces;
   readonly #remembered = new Map<string, Map<Address, CachedResource>>();
   readonly #isForOneRun: boolean;
-  #rememberedBytes = 0;
+  #cachedBytes = 0;
   #lastGroup: ReadGroup | undefined;
 
   constructor(
@@ -192,8 +192,8 @@ class LedgerWorld implements World {
 
   #remember(address: Address, type: string, found: CachedResource): void {
     const sizeBytes = (address.length + type.length) * 2 + (found.bytes?.length ?? 0);
-    if (this.#rememberedBytes + sizeBytes > MAX_REMEMBERED_BYTES) return;
-    this.#rememberedBytes += sizeBytes;
+    if (this.#cachedBytes + sizeBytes > MAX_CACHED_BYTES) return;
+    this.#cachedBytes += sizeBytes;
     const ofType = this.#remembered.get(type) ?? new Map<Address, CachedResource>();
     this.#remembered.set(type, ofType);
     ofType.set(address, found);

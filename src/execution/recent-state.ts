@@ -11,7 +11,7 @@ import type { Head } from '../store/columns/head.ts';
 import type { StateEntry } from '../store/columns/state-column.ts';
 
 /** Maximum bytes of cached values; beyond it, all cached stored values are dropped together. */
-const MAX_REMEMBERED_BYTES = 32 * 1024 * 1024;
+const MAX_CACHED_BYTES = 32 * 1024 * 1024;
 /** Memory of an entry besides its value. */
 const ENTRY_BYTES = 400;
 
@@ -135,7 +135,7 @@ export class RecentState implements StateSource {
 
   #remember(id: string, entry: StateEntry | undefined): void {
     this.#bytes += ENTRY_BYTES + (entry?.bytes?.length ?? 0);
-    if (this.#bytes > MAX_REMEMBERED_BYTES) this.#clear();
+    if (this.#bytes > MAX_CACHED_BYTES) this.#clear();
     // A cached value must not keep the page that it is a part of alive.
     this.#entries.set(id, entry && { ...entry, bytes: entry.bytes && copiedBytes(entry.bytes) });
   }

@@ -2,7 +2,7 @@
 import { StoreError } from '../store/store-error.ts';
 import type { Database, Statement } from './database/session.ts';
 import { PROCESSOR_NAMES } from './processors/index.ts';
-import { creationStatements, PROGRESS_TABLE, removingStatement, SCHEMA_FORMAT } from './schema.ts';
+import { creationStatements, PROGRESS_TABLE, removalStatement, SCHEMA_FORMAT } from './schema.ts';
 
 export interface Progress {
   readonly chainId: number;
@@ -51,7 +51,7 @@ async function hasProgress(database: Database): Promise<boolean> {
 /** Removes the tables if they exist. @throws StoreError as `makeTables` */
 export async function removeTables(database: Database): Promise<void> {
   await assertOwnSchema(database);
-  await database.transaction([{ text: removingStatement(database.schema), parameters: [] }]);
+  await database.transaction([{ text: removalStatement(database.schema), parameters: [] }]);
 }
 
 /**

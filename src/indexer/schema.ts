@@ -18,13 +18,13 @@ const MAKE_PROGRESS_TABLE = `CREATE TABLE ${PROGRESS_TABLE} (
   last_root text)`;
 
 /** The statement that removes all tables. */
-export function removingStatement(schema: string): string {
+export function removalStatement(schema: string): string {
   return `DROP SCHEMA IF EXISTS "${schema}" CASCADE`;
 }
 
 /** The statements that create all tables, in place of existing ones. */
 export function creationStatements(schema: string): string {
-  return [removingStatement(schema), `CREATE SCHEMA "${schema}"`, tableStatements()].join(';\n');
+  return [removalStatement(schema), `CREATE SCHEMA "${schema}"`, tableStatements()].join(';\n');
 }
 
 function tableStatements(): string {

@@ -41,7 +41,7 @@ const WRITE_NUMBERS = 5;
 /** Numbers before those of events and writes: see `versionPlaces`. */
 const HEAD_NUMBERS = 8;
 
-/** Reads an event and adds its places. @throws BcsError as `readContractEvent` */
+/** Reads an event and adds its places. @throws BcsError as `ContractEvent.read` */
 export function placeEvent(reader: BcsReader, places: number[]): void {
   const variant = reader.variant(2, 'ContractEvent');
   if (variant !== MODULE_EVENT_VARIANT) reader.skip(STREAM_BYTES);
@@ -53,7 +53,9 @@ export function placeEvent(reader: BcsReader, places: number[]): void {
 }
 
 /**
- * Reads a write set and adds the places of its writes. @throws BcsError as `readWriteSet` @returns the number of writes
+ * Reads a write set and adds the places of its writes.
+ * @returns the number of writes
+ * @throws BcsError as `WriteSet.read`
  */
 export function placeWrites(reader: BcsReader, places: number[]): number {
   const form = reader.variant(2, 'WriteSet');

@@ -221,7 +221,7 @@ export class LedgerView {
     const gasPrices = () => this.#viewPricesAt(version);
     const call = (program: Program) =>
       callView(request, { modules, program, pace, observer, openWorld, gasPrices });
-    // The newest version's program may run a call twice, which `own` would observe.
+    // The newest version's program may run a call twice, which `callObserver` would observe.
     if (callObserver !== undefined) return call(new Program(modules.lookup));
     return this.#newestProgram().useAt(modules, call);
   }

@@ -110,7 +110,7 @@ export async function startPruning(
   const work = async (): Promise<void> => {
     const rest = (ms: number) => sleep(ms, undefined, { signal });
     while (writer.head === undefined) await rest(PRUNE_INTERVAL_MS);
-    // Nothing is deleted before the store has a record of what has to stay.
+    // Nothing is deleted before the store has recorded what must stay.
     while (!arePinned) {
       arePinned = await pin();
       if (!arePinned) await rest(RETRY_INTERVAL_MS);

@@ -5,7 +5,7 @@ import { SAMPLE_RESOURCE } from '../sample/settings.ts';
 import { openView } from '../store/read/view.ts';
 import type { StoreReader } from '../store/store.ts';
 
-/** Whether a ledger is a sample: its accounts are nobody's. */
+/** Whether a ledger is a sample: its accounts are invented. */
 export async function isSampleLedger(store: StoreReader): Promise<boolean> {
   const tag = parseStructTag(SAMPLE_RESOURCE);
   const view = await openView(store);

@@ -99,7 +99,7 @@ export function chunkError(code: StoreErrorCode, version: bigint, detail: string
   return new StoreError(code, `version ${version}: ${detail}`, { version });
 }
 
-/** The rows of a stream have a gap: the event `expected` is missing although `actual` is there. */
+/** The rows of a stream have a gap: the event `expected` is missing although `actual` exists. */
 export class EventGapError extends StoreError {
   readonly column = EVENTS.name;
   readonly expected: bigint;

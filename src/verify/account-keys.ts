@@ -188,7 +188,7 @@ export class KnownKeys {
     return clearedBelow === 0n || firstVersion > clearedBelow;
   }
 
-  /** The sums do not say that the first versions of old keys are not above the first rows that are left. */
+  /** The sums do not show whether the first version of an old key is above its first row that is left. */
   async #examineOld(keys: readonly HashedKey[]): Promise<void> {
     await this.#lookUp(keys.filter(({ firstVersion }) => !this.#isProvable(firstVersion)));
   }

@@ -35,7 +35,7 @@ import {
   type VerifyContext,
 } from './context.ts';
 
-/** Keys of an owner that are read together with those of others; who has more has a walk of his own. */
+/** Keys of an owner that are read together with those of others; the keys of an owner with more are read separately. */
 const KEYS_OF_OWNER = 128;
 
 /** Balances as the newest state up to a head has them. Methods throw RowDamagedError. */
@@ -48,7 +48,7 @@ export class BalancesInState {
     this.#order = encodeU64Key(version);
   }
 
-  /** The balances of owners in assets; `undefined` where state has neither store of one. */
+  /** The balances of owners in assets; `undefined` for an owner who has neither store of the asset in state. */
   async of(holders: readonly BalanceHolder[]): Promise<readonly (StoredBalance | undefined)[]> {
     const coins = await this.#coinsOf(new Map(holders.map(({ owner }) => [hex(owner), owner])));
     const groups = holders.map(({ owner, metadata }) => {
@@ -174,7 +174,7 @@ interface HolderVersion {
   readonly version: bigint;
 }
 
-/** Whose primary stores are at addresses. @throws RowDamagedError */
+/** The owner and asset whose primary store is at each address. @throws RowDamagedError */
 async function primaryStores(
   store: StoreReader,
   addresses: readonly { readonly address: Buffer }[],

@@ -1,4 +1,4 @@
-/** Examines what is in another order than that of versions, step by step: a run can be continued within most steps. */
+/** Examines the columns whose order is not that of versions, step by step: a run can be continued within most steps. */
 import {
   type Column,
   HEAD,
@@ -44,7 +44,7 @@ interface ColumnsRun {
 }
 
 /**
- * @param saved of a run that is continued: how far it was within the step
+ * @param saved how far the run that is continued was within the step
  * @param save offers to save the step after the rows that it has read
  */
 type Step = (

@@ -24,7 +24,7 @@ export interface Damage {
   readonly detail: string;
   /** Whether the engine cannot walk its own pages there: writing to them is not safe. */
   readonly isEngineFailure?: boolean | undefined;
-  /** Whether it is in what the engine stores besides rows, and can mend. */
+  /** Whether the damage is in data that the engine stores besides rows, and can repair itself. */
   readonly isIndexDamage?: boolean | undefined;
   /** Whether it is a row of a version above the head. */
   readonly isAboveHead?: boolean | undefined;
@@ -118,7 +118,7 @@ export interface VerifyContext {
   readonly onRows: (column: Column, rows: number) => void;
 }
 
-/** How far a column was read, by those who have done with its rows. */
+/** How far a column was read. Only rows that the reader has finished with count. */
 export interface ColumnRead {
   last: RowKey | undefined;
   /** Absent: it cannot be read as a whole. */
@@ -144,9 +144,9 @@ interface PageOptions {
   readonly isInOneTurn?: boolean;
   /** Gets each damaged row, to report it. */
   readonly onDamaged?: (row: RowKey, detail: string) => void;
-  /** Whether a failure to read on is thrown. Else it is reported, and the rest of the column is left out. */
+  /** Whether a failure to read further is thrown. Otherwise it is reported, and the rest of the column is left out. */
   readonly isNeeded?: boolean;
-  /** Called when the rows of a page are done with: the run can be continued after them. */
+  /** Called when the rows of a page were examined: the run can be continued after them. */
   readonly onPageDone?: (() => void) | undefined;
 }
 
@@ -241,7 +241,7 @@ export class RowCursor {
 export const KEYS_AT_ONCE = 256;
 
 /**
- * Reads something of each of some keys, all together where none is damaged.
+ * Reads some keys: all together, or one by one if a row is damaged.
  * @returns for each key what was read, in brackets; `undefined` for one whose row is damaged, which is reported
  */
 export async function readEach<Key, Found>(

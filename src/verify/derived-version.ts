@@ -1,4 +1,4 @@
-/** What the stored bytes of a version say that the store has: its transaction, and the rows that follow from it. */
+/** What a store must have according to the stored bytes of a version: its transaction, and the rows that follow. */
 import { ChunkBuilder, ChunkDataError, marksOf } from '../ingest/chunk-builder.ts';
 import { PageError } from '../ingest/feed/page-error.ts';
 import { checkItem } from '../ingest/feed/page-verifier.ts';

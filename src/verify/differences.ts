@@ -1,6 +1,6 @@
 /**
- * Names the rows in which columns differ from what versions say, when their sums have told that some do: each row that
- * a version made is looked up, then each row of the columns is sought among those of its version.
+ * Names the rows in which columns differ from what versions say, when the sums show that there are some: each row that
+ * a version made is looked up, then each row of the columns is searched among those of its version.
  */
 import type { BatchOperation } from '../store/batch.ts';
 import { BLOCK_BY_HEIGHT } from '../store/columns/block-column.ts';

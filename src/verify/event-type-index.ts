@@ -15,7 +15,7 @@ import {
 import { decodeU64Key, encodeBucketKey } from '../store/columns/order-key.ts';
 import { rowsBetween } from '../store/store.ts';
 import { isDamaged } from '../store/store-error.ts';
-import { EventTypeIndex, type MadeWindow } from '../store/write/event-type-index.ts';
+import { EventTypeIndex, type FilledWindow } from '../store/write/event-type-index.ts';
 import { DamageList, reportAbove, scanColumn, type VerifyContext } from './context.ts';
 
 export class EventTypeExaminer {
@@ -60,7 +60,7 @@ export class EventTypeExaminer {
     }
   }
 
-  async #compareRow(window: MadeWindow, value: Buffer | undefined): Promise<void> {
+  async #compareRow(window: FilledWindow, value: Buffer | undefined): Promise<void> {
     const { damages } = this.#context;
     const key = TYPE_WINDOW.keyOf(window);
     if (value === undefined) {

@@ -102,9 +102,9 @@ export interface VersionsReport {
   readonly damages: ListedDamages;
   /** Rows above the head; nothing when it has moved. */
   readonly above: ListedDamages;
-  /** The rows that versions say there are. */
+  /** Sums of the rows that must exist according to the versions. */
   readonly expectedSums: SavedSums;
-  /** False if a version did not say it. */
+  /** False if the rows of some version are unknown. */
   readonly isComplete: boolean;
   readonly digests: readonly SavedDigest[];
 }
@@ -185,7 +185,7 @@ class Saves {
     this.#damagedRows = new DamagedRows(store, run.damagedRows);
   }
 
-  /** Who saves a part. It throws what an earlier save has failed with: then nothing is to be examined any more. */
+  /** Returns the function that saves a part. It throws if an earlier save has failed: this ends the examination. */
   of(name: 'versions' | 'columns'): OnSave {
     return (part, damages) => {
       if (this.#failure !== undefined) throw this.#failure;
@@ -248,7 +248,7 @@ export async function verifyVersionsOf(
   const run = { expectedSums, saver, saved: state, onVersions };
   const isComplete = await verifyVersions(context, run);
   const { damages, digests } = context;
-  // The head that who asks reads at the end may be that of a server that is behind.
+  // Compared here: the caller may read its head from a server that is behind.
   const isAtHead = (await openHead(store)).version === head.version;
   const above = isAtHead ? context.above : new DamageList();
   const report = {

@@ -57,7 +57,10 @@ export class PartSaver {
     this.#intervalMs = intervalMs;
   }
 
-  /** To be called at any moment at which the part could be continued. @param shouldForce false: if it is time to */
+  /**
+   * Saves the part if the interval has passed. Call it only when the part could be continued from its state.
+   * @param shouldForce true: saves in any case
+   */
   saveIfDue(findings: Findings, state: () => unknown, shouldForce = false): void {
     if (this.#onSave === undefined) return;
     if (!shouldForce && performance.now() - this.#savedMs < this.#intervalMs) return;

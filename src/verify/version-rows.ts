@@ -2,7 +2,7 @@
 import type { Column, RowKey, ScannedRow } from '../store/columns/columns.ts';
 import { RowCursor, reportAbove, type VerifyContext } from './context.ts';
 
-/** Rows of a page: so few that a store still remembers, in the same turn, the records of their versions. */
+/** Rows of a page: so few that a store still caches the records of their versions when they are examined. */
 const PAGE_ROWS = 256;
 const BUCKET_VERSIONS = 65_536;
 const PARTITION_BYTES = 6;

@@ -48,7 +48,7 @@ export async function effectsOf(machine: Machine): Promise<RunEffects> {
     const { address, type, place } = resource;
     if (type.tag.kind !== 'struct' || !isChanged(resource, place[0])) continue;
     await yieldIfDue();
-    const after = await written(machine, type, place[0]);
+    const after = await encodeAfter(machine, type, place[0]);
     const isAggregate = isAggregateOnly(resource);
     resources.push({ address, tag: type.tag.struct, after, isAggregate });
   }
@@ -56,7 +56,7 @@ export async function effectsOf(machine: Machine): Promise<RunEffects> {
   for (const { handle, key, type, place, stored } of extensions.of(TableItems).accessed) {
     if (!isChanged(stored, place[0])) continue;
     await yieldIfDue();
-    const after = await written(machine, type, place[0]);
+    const after = await encodeAfter(machine, type, place[0]);
     items.push({ handle, key, after, isDelta: false, isAggregate: isAggregateOnly(stored) });
   }
   items.push(...aggregatorChanges(extensions.of(TableAggregators)));
@@ -94,7 +94,7 @@ function turnsOf({ meter, world }: Machine): () => Promise<void> | undefined {
   };
 }
 
-function written(
+function encodeAfter(
   { meter, program }: Machine,
   type: VmType,
   value: Value,

@@ -74,7 +74,7 @@ beforeAll(async () => {
   store = await openTestedStore({ directory: folder });
   feed = await startReferenceFeed();
   node = await ScriptedNode.start(CHAIN_ID, notFound);
-  upstream = upstreamWith(UPSTREAM_LIMITS.maxAsking);
+  upstream = upstreamWith(UPSTREAM_LIMITS.maxLookups);
   const settings = apiSettings(NO_LOAD_BOUNDS);
   app = new TestApi(buildApi(openTestedLedger(store), settings, new LogLines(), { upstream }));
 });
@@ -103,9 +103,9 @@ const byHash = (hash: string, accept = 'application/json'): Promise<TestReply> =
 const waitByHash = (hash: string): Promise<TestReply> =>
   app.request(`/v1/transactions/wait_by_hash/${hash}`);
 /** The same upstream, with a limit of concurrent requests. */
-function upstreamWith(maxAsking: number): HttpUpstream {
+function upstreamWith(maxLookups: number): HttpUpstream {
   // A busy machine must not count as a slow upstream.
-  const limits = { ...UPSTREAM_LIMITS, maxAsking, askTimeoutMs: 60_000 };
+  const limits = { ...UPSTREAM_LIMITS, maxLookups, lookupTimeoutMs: 60_000 };
   return new HttpUpstream(node.url, pino({ level: 'silent' }), limits);
 }
 
@@ -260,12 +260,12 @@ describe('questions that wait for the upstream', () => {
     [0, 0],
     [1, 1],
   ])('the limit and %i more: %i are refused', async (more, refused) => {
-    const maxAsking = 3;
-    const limited = upstreamWith(maxAsking);
+    const maxLookups = 3;
+    const limited = upstreamWith(maxLookups);
     onTestFinished(() => limited.close());
     const held: (() => void)[] = [];
     node.script = (response, request) => void held.push(() => notFound(response, request));
-    const count = maxAsking + more;
+    const count = maxLookups + more;
     const asked = Array.from({ length: count }, () =>
       limited.transactionByHash(Buffer.alloc(32), CHAIN_ID, {}).then(
         () => 'answered',

@@ -44,7 +44,7 @@ async function passing(
   const upstream = new HttpUpstream(node.url, logger, {
     ...UPSTREAM_LIMITS,
     // A busy machine must not count as a slow upstream.
-    askTimeoutMs: 60_000,
+    lookupTimeoutMs: 60_000,
     ...limits,
   });
   const { app, close } = await openSmallLedger(settings, upstream);
@@ -302,7 +302,7 @@ describe('an upstream', () => {
   });
 
   it('that is slow', async () => {
-    const { app } = await passing(() => undefined, { passTimeoutMs: 30 });
+    const { app } = await passing(() => undefined, { forwardTimeoutMs: 30 });
     const reply = await post(app, OPERATIONS[0]!);
     const text = 'The upstream node has not answered in time';
     expectError(reply, 503, 'internal_error', text + ADVICE);
@@ -316,7 +316,7 @@ describe('an upstream', () => {
         const timer = setInterval(() => response.write(' '), 5);
         response.on('close', () => clearInterval(timer));
       },
-      { passTimeoutMs: 50 },
+      { forwardTimeoutMs: 50 },
     );
     const reply = await post(app, OPERATIONS[2]!);
     expectError(reply, 503, 'internal_error', 'The upstream node has not answered in time');
@@ -397,16 +397,16 @@ describe('requests that wait for the upstream', () => {
     [0, 0],
     [1, 1],
   ])('the limit and %i more: %i are refused', async (more, refused) => {
-    const maxPassing = 3;
+    const maxForwards = 3;
     let release = (): void => undefined;
     const released = new Promise<void>((resolve) => {
       release = resolve;
     });
     const { app, upstream } = await passing(
       (response) => void released.then(() => inJson(202, '{}')(response, undefined!)),
-      { maxPassing },
+      { maxForwards },
     );
-    const count = maxPassing + more;
+    const count = maxForwards + more;
     const replies = Array.from({ length: count }, () => post(app, OPERATIONS[0]!));
     if (refused > 0) {
       // The others wait for the response that is released below.
@@ -423,9 +423,9 @@ describe('requests that wait for the upstream', () => {
   });
 
   it('hold up nothing else', async () => {
-    const { app, upstream } = await passing(() => undefined, { passTimeoutMs: 600_000 });
+    const { app, upstream } = await passing(() => undefined, { forwardTimeoutMs: 600_000 });
     const port = await app.port();
-    const sockets = Array.from({ length: UPSTREAM_LIMITS.maxPassing }, () => {
+    const sockets = Array.from({ length: UPSTREAM_LIMITS.maxForwards }, () => {
       const socket = connect(port, '127.0.0.1').on('error', () => undefined);
       const head = 'POST /v1/transactions HTTP/1.1\r\nContent-Type: application/json\r\n';
       socket.write(`${head}Content-Length: 2\r\n\r\n{}`);

@@ -78,7 +78,7 @@ describe('a client of an upstream', () => {
     await expect(client.request({ path: '/x' })).rejects.toMatchObject({
       reason: 'upstream_timeout',
     });
-    const slow = await clientOf({ requestsPerSecond: 1, questionTimeoutMs: 500 });
+    const slow = await clientOf({ requestsPerSecond: 1, lookupTimeoutMs: 500 });
     const outcomes = await askAll(slow.client, 4);
     const failures = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
     expect(failures.length).toBeGreaterThan(0);
@@ -86,7 +86,7 @@ describe('a client of an upstream', () => {
   });
 
   it('sends nothing for questions whose time is over before their turns come', async () => {
-    const { node, client } = await clientOf({ maxConcurrent: 1, questionTimeoutMs: 200 });
+    const { node, client } = await clientOf({ maxConcurrent: 1, lookupTimeoutMs: 200 });
     node.interfere = () => () => undefined;
     const outcomes = await askAll(client, 6);
     const failures = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));

@@ -311,7 +311,7 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a store in PostgreSQL`, () =>
     });
 
     test('and a commit that no standby has confirmed is not acknowledged in the end', async () => {
-      const target = { url: server.url(), shown: 'there', owner: '00000000' };
+      const target = { url: server.url(), displayName: 'there', owner: '00000000' };
       const connection = await PostgresConnection.open(target, 'writer', 500);
       await connection.run('create table unconfirmed (number int)');
       await confirmedBy('ANY 1 (*)');

@@ -4,7 +4,7 @@ import { redactedArguments } from '../../src/node/locations/redacted-location.ts
 import {
   isPostgresUrl,
   parsePostgresUrl,
-  shownPostgresUrl,
+  redactedPostgresUrl,
 } from '../../src/store/postgres/location.ts';
 
 const SECRET = 's3cr3t';
@@ -22,7 +22,7 @@ describe('the location of a ledger in PostgreSQL', () => {
       urls: ['postgres://host/db'],
       schema: 'daybook',
       attributes: 'any',
-      shown: 'postgres://host/db',
+      displayName: 'postgres://host/db',
     });
     const several =
       'postgres://me:p%40ss@a:5432,[::1]:6000,c/db?sslmode=verify-full&schema=other&target_session_attrs=prefer-standby';
@@ -34,7 +34,7 @@ describe('the location of a ledger in PostgreSQL', () => {
       ],
       schema: 'other',
       attributes: 'prefer-standby',
-      shown: 'postgres://a:5432,[::1]:6000,c/db?schema=other',
+      displayName: 'postgres://a:5432,[::1]:6000,c/db?schema=other',
     });
     expect(parsePostgresUrl('postgres:///db?host=/run/postgresql').urls).toEqual([
       'postgres:///db?host=%2Frun%2Fpostgresql',
@@ -79,8 +79,8 @@ describe('the location of a ledger in PostgreSQL', () => {
       `postgres://me:a#${SECRET}@host/db`,
       `postgres://me:${SECRET}@/db`,
     ]) {
-      expect(shownPostgresUrl(url), url).toMatch(/^postgres:\/\//);
-      expect(shownPostgresUrl(url), url).not.toContain(SECRET);
+      expect(redactedPostgresUrl(url), url).toMatch(/^postgres:\/\//);
+      expect(redactedPostgresUrl(url), url).not.toContain(SECRET);
     }
   });
 

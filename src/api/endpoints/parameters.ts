@@ -155,7 +155,7 @@ function parsed<T>(
 }
 
 /**
- * The page size for a requested limit: `normal` without one, never above `maximum` (docs/spec/http.md §5.3, §7.1).
+ * The page size for a requested limit: `defaultSize` without one, never above `maximum` (docs/spec/http.md §5.3, §7.1).
  * @throws ApiError 400 `invalid_input` for 0
  */
 export function pageSize(limit: number | undefined, defaultSize: number, maximum: number): number {

@@ -112,7 +112,8 @@ export class RequestHandler {
   handle(request: IncomingMessage, response: ServerResponse): void {
     const startedMs = performance.now();
     this.#newest.set(request.socket, response);
-    // The parser delivers a body after this handler returns. In the next tick, a body that came with the head is there.
+    // The parser delivers a body after this handler returns. A body that came with the head is available in the next
+    // tick.
     if (request.method === 'POST')
       process.nextTick(() => this.#answer(request, response, startedMs));
     else this.#answer(request, response, startedMs);

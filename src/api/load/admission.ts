@@ -141,8 +141,8 @@ export class Admission {
   holdUnsent(response: ServerResponse): void {
     const bytes = response.writableLength;
     if (bytes === 0 || response.destroyed) return;
-    const held = this.held.hold(response.req, bytes);
-    response.once('close', () => this.held.release(held));
+    const hold = this.held.hold(response.req, bytes);
+    response.once('close', () => this.held.release(hold));
   }
 
   /**
@@ -154,8 +154,8 @@ export class Admission {
     if (this.held.shouldRefuse(true, request)) throw this.refuse('listing');
     const headBytes = request.rawHeaders.reduce((sum, { length }) => sum + length, 0);
     const bytes = WAITING_REQUEST_BYTES + request.url!.length + headBytes;
-    const held = this.held.hold(request, bytes);
-    return () => this.held.release(held);
+    const hold = this.held.hold(request, bytes);
+    return () => this.held.release(hold);
   }
 
   /** Tracks an answer that is about to be computed, or a body that is being received. */

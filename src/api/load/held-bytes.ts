@@ -121,12 +121,12 @@ export class HeldBytes {
   #holdsOf(socket: Socket): Set<MemoryHold> {
     const known = this.#bySocket.get(socket);
     if (known !== undefined) return known;
-    const hold = new Set<MemoryHold>();
-    this.#bySocket.set(socket, hold);
+    const holds = new Set<MemoryHold>();
+    this.#bySocket.set(socket, holds);
     socket.once('close', () => {
-      for (const one of hold) this.release(one);
+      for (const hold of holds) this.release(hold);
     });
-    return hold;
+    return holds;
   }
 
   #add(client: string, bytes: number): void {

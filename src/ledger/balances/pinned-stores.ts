@@ -18,7 +18,7 @@ import type { PinnedAccounts } from '../../store/columns/pruning-column.ts';
 import type { PinnedObject } from '../../store/pruning/superseded-state.ts';
 
 /** Maximum number of cached addresses of primary stores; all are dropped together when there are more. About 100 MB. */
-const MAX_REMEMBERED_STORES = 500_000;
+const MAX_CACHED_STORES = 500_000;
 
 export function pinnedPrimaryStores(accounts: PinnedAccounts): PinnedObject {
   const sinceByAsset = new Map<Address, ReadonlyMap<Address, bigint>>();
@@ -31,7 +31,7 @@ export function pinnedPrimaryStores(accounts: PinnedAccounts): PinnedObject {
       if (metadata === undefined) continue;
       let stores = sinceByAsset.get(metadata);
       if (stores === undefined) {
-        if ((sinceByAsset.size + 1) * accounts.size > MAX_REMEMBERED_STORES) sinceByAsset.clear();
+        if ((sinceByAsset.size + 1) * accounts.size > MAX_CACHED_STORES) sinceByAsset.clear();
         stores = storesOf(accounts, metadata);
         sinceByAsset.set(metadata, stores);
       }

@@ -92,7 +92,7 @@ function convertList(list: readonly unknown[], depth: number): JsonValue {
     try {
       items.push(convert(list[index], depth));
     } catch (error) {
-      throw placed(error, index);
+      throw withPathElement(error, index);
     }
   }
   return items;
@@ -111,14 +111,14 @@ function convertObject(object: Readonly<Record<string, unknown>>, depth: number)
     try {
       members.set(name, convert(member, depth));
     } catch (error) {
-      throw placed(error, name);
+      throw withPathElement(error, name);
     }
   }
   return members;
 }
 
 /** The same error with one more path element: the path is built only when there is an error. */
-function placed(error: unknown, name: string | number): unknown {
+function withPathElement(error: unknown, name: string | number): unknown {
   if (!(error instanceof PlainJsonError)) return error;
   return new PlainJsonError(error.code, error.what, [name, ...error.path]);
 }

@@ -74,7 +74,7 @@ const OPTIONS: Record<keyof LocalnetOptions, true> = {
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 /** Prefix of the names of temporary folders. */
 const TEMPORARY = 'daybook-localnet-';
-/** How long such a folder may be there without its lock, in milliseconds. */
+/** How long such a folder may exist without its lock, in milliseconds. */
 const UNLOCKED_MS = 60_000;
 const INDEXER_FOLDER = 'indexer';
 const ANY_PORT = '127.0.0.1:0';

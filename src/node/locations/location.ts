@@ -31,8 +31,8 @@ export interface LedgerLocation {
   openWriter(options?: WritingOptions): Promise<Store>;
 
   /**
-   * Runs `work` with a new store, empty unless resumed, which is here when `work` is done, not before: whatever ends
-   * this process meanwhile leaves none. A store in which no ledger was ever committed makes way.
+   * Runs `work` with a new store, empty unless resumed. Until `work` is done the location has no store, even if the
+   * process is killed. A store in which no ledger was ever committed is replaced.
    * @throws StoreError `store_locked` when another process is making one, `store_not_distributable`; NodeError
    *   `ledger_exists`, `data_not_usable`; what `work` throws
    */

@@ -15,7 +15,7 @@ import { type LedgerLocation, withLocationErrors } from './location.ts';
 export function schemaLocation(url: string): LedgerLocation {
   const location = parsePostgresUrl(url);
   const self: LedgerLocation = {
-    displayName: location.shown,
+    displayName: location.displayName,
     alternative: 'another database, or another schema with ?schema=NAME',
     hasStore: () => hasPostgresStore(location),
     isUnfinished: () => isPostgresUnfinished(location),

@@ -1,8 +1,8 @@
-import { isPostgresUrl, shownPostgresUrl } from '../../store/postgres/location.ts';
+import { isPostgresUrl, redactedPostgresUrl } from '../../store/postgres/location.ts';
 
 /** The text of a location for messages and logs, without its password. */
 export function redactedLocation(data: string): string {
-  return isPostgresUrl(data) ? shownPostgresUrl(data) : data;
+  return isPostgresUrl(data) ? redactedPostgresUrl(data) : data;
 }
 
 /** Arguments of a command line without passwords: of locations, and of any other URL that was given in place of one. */
@@ -11,7 +11,7 @@ export function redactedArguments(args: readonly string[]): string[] {
 }
 
 function redactedUrl(url: string): string {
-  if (isPostgresUrl(url)) return shownPostgresUrl(url);
+  if (isPostgresUrl(url)) return redactedPostgresUrl(url);
   const [scheme] = url.split('://', 1);
   if (!/^https?$/i.test(scheme!)) return `${scheme}://…`;
   // Without user and query; a number behind the @ is the version of a fork.

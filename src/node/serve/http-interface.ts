@@ -160,7 +160,8 @@ export async function listenAll(
   extraServers: SocketServer[],
 ): Promise<number> {
   const port = await listen(server, address);
-  if (address.host === LOCALHOST) extraServers.push(...(await listenFurther(server, port)));
+  if (address.host === LOCALHOST)
+    extraServers.push(...(await listenOnOtherAddresses(server, port)));
   return port;
 }
 
@@ -168,7 +169,7 @@ export async function listenAll(
  * Listens on the other addresses of `localhost` if available: the IPv6 one in addition to the IPv4 one. Their
  * connections are handed to the server.
  */
-async function listenFurther(server: Server, port: number): Promise<SocketServer[]> {
+async function listenOnOtherAddresses(server: Server, port: number): Promise<SocketServer[]> {
   const { address: first } = server.address() as AddressInfo;
   const addresses = await lookup(LOCALHOST, { all: true }).catch(() => []);
   const listening: SocketServer[] = [];

@@ -27,7 +27,7 @@ export const MAX_OFFERED_BYTES = 96 * 1024 * 1024;
 const LISTED = { maxFiles: 10, maxLines: 10, maxFileBytes: 64 * 1024 };
 const MAX_FACTS_BYTES = 8 * 1024 * 1024;
 const NEVER = new AbortController().signal;
-/** Names of folders that are looked into: none leads elsewhere. */
+/** Names of folders that are read: none leads elsewhere. */
 const SNAPSHOT_NAME = /^[A-Za-z0-9][\w.-]{0,127}$/;
 const RETRY_AFTER_SECS = 1;
 
@@ -89,7 +89,7 @@ export class SnapshotFolder implements SnapshotOffer {
     }
   }
 
-  /** What its files say, unverified; `undefined` for what is not a snapshot that Daybook made. */
+  /** Reads what the files of a snapshot say, unverified; `undefined` if Daybook did not make it. */
   async #read(name: string): Promise<OfferedSnapshot | undefined> {
     const source = new FolderSource(join(this.#folder, name));
     try {

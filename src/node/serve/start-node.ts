@@ -134,7 +134,7 @@ async function start(
   return { ready, logger, overrides, failed, stop: () => stopList.stop() };
 }
 
-/** The indexer's GraphQL, which answers when the ledger is there. */
+/** Starts the indexer's GraphQL, which answers once the ledger exists. */
 async function listenForIndexer(settings: NodeSettings, logger: Logger, stopList: StopList) {
   // Most nodes have none.
   const { startIndexerOf } = await import('../indexer/indexer-server.ts');

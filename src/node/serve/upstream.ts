@@ -25,11 +25,11 @@ import { RemoteError } from '../../remote/remote-error.ts';
 import { type RemoteRequest, RemoteServer } from '../../remote/remote-server.ts';
 
 export const UPSTREAM_LIMITS = {
-  maxPassing: 64,
-  maxAsking: 100,
+  maxForwards: 64,
+  maxLookups: 100,
   maxAnswerBytes: 8 * 1024 * 1024,
-  passTimeoutMs: 30_000,
-  askTimeoutMs: 5_000,
+  forwardTimeoutMs: 30_000,
+  lookupTimeoutMs: 5_000,
 };
 
 /** How many nodes may pass a request on, one to the next. */
@@ -40,7 +40,7 @@ const RETRY_AFTER_SECS = 1;
 /** Each is worth a line at level info; other operations get one at level debug. */
 const SUBMISSIONS: readonly string[] = ['submit_transaction', 'submit_batch_transactions'];
 const MEDIA_TYPES: readonly string[] = [JSON_TYPE, BCS_TYPE];
-/** The operation of questions for transactions, in metrics and the log. */
+/** The operation of lookups of transactions, in metrics and the log. */
 const LOOKUP_OPERATION = 'get_transaction_by_hash';
 
 /** How a request to the upstream ended; the label of a metric. */
@@ -96,10 +96,14 @@ export class HttpUpstream implements Upstream {
     this.#maxAnswerBytes = limits.maxAnswerBytes;
     this.#forwardLane = {
       running: 0,
-      maxRunning: limits.maxPassing,
-      timeoutMs: limits.passTimeoutMs,
+      maxRunning: limits.maxForwards,
+      timeoutMs: limits.forwardTimeoutMs,
     };
-    this.#lookupLane = { running: 0, maxRunning: limits.maxAsking, timeoutMs: limits.askTimeoutMs };
+    this.#lookupLane = {
+      running: 0,
+      maxRunning: limits.maxLookups,
+      timeoutMs: limits.lookupTimeoutMs,
+    };
     this.#failures = new RateLimitedWarning((facts) =>
       logger.warn(facts, 'the upstream did not answer a request'),
     );
@@ -203,7 +207,7 @@ export class HttpUpstream implements Upstream {
 
   /** Asks the upstream for its chain, once: a transaction of another chain must not reach it. */
   async #requireChain(chainId: number): Promise<void> {
-    this.#chainId ??= this.#askChain();
+    this.#chainId ??= this.#fetchChain();
     try {
       this.#compareChains(await this.#chainId, chainId);
     } catch (error) {
@@ -212,7 +216,7 @@ export class HttpUpstream implements Upstream {
     }
   }
 
-  async #askChain(): Promise<number> {
+  async #fetchChain(): Promise<number> {
     const request = { url: this.#server.base, headers: { accept: JSON_TYPE } };
     const { chainId } = ledgerState((await this.#send(request, this.#lookupLane)).headers);
     if (chainId !== undefined) return chainId;
@@ -241,7 +245,7 @@ export class HttpUpstream implements Upstream {
 }
 
 /**
- * The headers that an upstream gets. Others stay here: what a client sends to prove who it is is meant for this node.
+ * The headers that an upstream gets. Others are not forwarded: a client's credentials are meant for this node only.
  * @throws UpstreamError `circle`
  */
 function forwardedHeaders(headers: IncomingHttpHeaders): Record<string, string> {

@@ -154,7 +154,7 @@ async function readConfigFile(path: string): Promise<Map<string, unknown>> {
   return new Map(Object.entries(content));
 }
 
-/** Wrong usage, like a wrong flag: starting the node again does not mend it. */
+/** Wrong usage, like a wrong flag: starting the node again does not help. */
 function badConfigFile(message: string, cause?: unknown): NodeError {
   return new NodeError('bad_config_file', message, { cause, exitCode: 2 });
 }

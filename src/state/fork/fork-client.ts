@@ -28,8 +28,8 @@ export const FORK_LIMITS = {
   maxWaiting: 10_000,
   /** Timeout of one request. */
   requestTimeoutMs: 15_000,
-  /** Timeout of a request, including all waiting and retries. */
-  questionTimeoutMs: 30_000,
+  /** Timeout of a lookup: one request with all waiting and retries. */
+  lookupTimeoutMs: 30_000,
   maxAnswerBytes: MAX_PAGE_BYTES,
   /** How long raw values are not requested after the upstream has hidden them. */
   rawHiddenMs: 60_000,
@@ -127,7 +127,7 @@ export class ForkClient {
     }
     this.#waiting += 1;
     try {
-      return await this.#answer(request, performance.now() + this.#limits.questionTimeoutMs);
+      return await this.#answer(request, performance.now() + this.#limits.lookupTimeoutMs);
     } catch (cause) {
       if (!(cause instanceof RemoteError)) throw cause;
       throw new UpstreamFailure(cause.code, cause.message, { cause });
@@ -173,7 +173,7 @@ export class ForkClient {
     else next();
   }
 
-  /** Waits until the rate allows a request and the pause that the upstream asked for is over. */
+  /** Waits until the rate allows a request and the pause that the upstream requested is over. */
   async #waitForRate(deadlineMs: number): Promise<void> {
     const intervalMs = 1_000 / this.#limits.requestsPerSecond;
     const { closing: signal } = this.#server;

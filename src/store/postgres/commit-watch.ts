@@ -6,9 +6,9 @@ import type { PostgresConnection, Statement } from './connection.ts';
 import type { PostgresHosts } from './hosts.ts';
 
 const CHECK_INTERVAL_MS = 1_000;
-/** How long a commit may take before its session is looked at, in milliseconds. */
+/** How long a commit may take before its session is checked, in milliseconds. */
 const CHECK_DELAY_MS = 2_000;
-/** After this many looks at a session that waits for a statement, the statements sent to it count as lost. */
+/** After this many checks of a session that waits for a statement, the statements sent to it count as lost. */
 const MAX_IDLE_CHECKS = 4;
 
 const SESSION: Statement = {

@@ -40,7 +40,7 @@ export interface Statement {
 export interface ConnectionTarget {
   readonly url: string;
   /** The URL that messages show, without secrets. */
-  readonly shown: string;
+  readonly displayName: string;
   /** Identifies the process in the names of its sessions: 8 hexadecimal digits. */
   readonly owner: string;
 }
@@ -97,7 +97,7 @@ const UNCONFIRMED_ROUTINE = 'SyncRepWaitForLSN';
 
 export class PostgresConnection {
   readonly #client: pg.Client;
-  readonly #shown: string;
+  readonly #displayName: string;
   readonly #limitMs: number;
   /** When the last response arrived, or the oldest waiting statement was sent. */
   #progressMs = 0;
@@ -107,9 +107,9 @@ export class PostgresConnection {
   #sessionId = '';
   readonly #watch: NodeJS.Timeout;
 
-  private constructor(client: pg.Client, shown: string, limitMs: number) {
+  private constructor(client: pg.Client, displayName: string, limitMs: number) {
     this.#client = client;
-    this.#shown = shown;
+    this.#displayName = displayName;
     this.#limitMs = limitMs + TIMEOUT_SLACK_MS;
     client.on('error', () => this.#lose());
     client.on('end', () => this.#lose());
@@ -132,14 +132,14 @@ export class PostgresConnection {
    * @throws StoreError `store_unreachable`, `store_refused`
    */
   static async open(
-    { url, shown, owner }: ConnectionTarget,
+    { url, displayName, owner }: ConnectionTarget,
     role: 'reader' | 'writer',
     limitMs: number,
   ): Promise<PostgresConnection> {
     let connection: PostgresConnection | undefined;
     try {
       const client = newClient(url);
-      connection = new PostgresConnection(client, shown, limitMs);
+      connection = new PostgresConnection(client, displayName, limitMs);
       await client.connect();
       const opened = connection;
       // Replaces any name from the location, because this name identifies the owner of the session.
@@ -153,7 +153,7 @@ export class PostgresConnection {
       return opened;
     } catch (cause) {
       if (connection !== undefined) connection.#lose();
-      throw asStoreError(cause, `connecting to ${shown}`, false);
+      throw asStoreError(cause, `connecting to ${displayName}`, false);
     }
   }
 
@@ -242,7 +242,7 @@ export class PostgresConnection {
   }
 
   #failure(cause: Error): StoreError {
-    return asStoreError(cause, `a statement to ${this.#shown}`, !this.#isLost);
+    return asStoreError(cause, `a statement to ${this.#displayName}`, !this.#isLost);
   }
 
   #lose(): void {

@@ -50,13 +50,13 @@ export async function isDistributed(
 export async function distributeTables(
   connection: PostgresConnection,
   schema: string,
-  shown: string,
+  displayName: string,
 ): Promise<void> {
   const citus = await connection.run("select from pg_extension where extname = 'citus'");
   if (citus.rows.length === 0) {
     throw new StoreError(
       'store_not_distributable',
-      `the database of ${shown} cannot distribute tables: install Citus there ` +
+      `the database of ${displayName} cannot distribute tables: install Citus there ` +
         '(create extension citus), or leave out --distribute',
     );
   }

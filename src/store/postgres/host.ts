@@ -24,25 +24,25 @@ export interface ServerState {
 export class PostgresHost {
   readonly target: ConnectionTarget;
   readonly pool: PostgresPool;
-  /** The result of the newest look that got a response. */
+  /** The result of the newest probe that got a response. */
   state: ServerState | undefined;
   readonly #head: Statement;
   #connection: PostgresConnection | undefined;
   #isClosed = false;
   #probe: { readonly sentAtMs: number; readonly answer: Promise<ServerState> } | undefined;
 
-  constructor(url: string, { schema, shown }: PostgresLocation, owner: string) {
-    this.target = { url, shown, owner };
+  constructor(url: string, { schema, displayName }: PostgresLocation, owner: string) {
+    this.target = { url, displayName, owner };
     this.pool = new PostgresPool(this.target);
     this.#head = statementsOf(schema, HEAD).get;
   }
 
-  /** When the pending look was sent; `undefined` if none is pending. */
+  /** When the pending probe was sent; `undefined` if none is pending. */
   get silentSinceMs(): number | undefined {
     return this.#probe?.sentAtMs;
   }
 
-  /** Whether the server has yet to respond to a look, or to open a connection. */
+  /** Whether the server has yet to respond to a probe, or to open a connection. */
   get isAwaited(): boolean {
     return this.#probe !== undefined || this.pool.isOpening;
   }
@@ -53,7 +53,7 @@ export class PostgresHost {
       const answer = this.#sendProbe(sentAtMs).finally(() => {
         this.#probe = undefined;
       });
-      // Callers that share the look handle its failure. If there are none, this prevents an unhandled rejection.
+      // Callers that share the probe handle its failure. If there are none, this prevents an unhandled rejection.
       answer.catch(() => undefined);
       this.#probe = { sentAtMs, answer };
     }
@@ -129,7 +129,7 @@ export function isOlder(head: Head | undefined, other: Head | undefined): boolea
   return head.version < other.version || head.oldestVersion < other.oldestVersion;
 }
 
-/** Most looks, and most heads, that are retained. With a look every 250 ms, they cover half a minute or more. */
+/** Most probes, and most heads, that are retained. With a probe every 250 ms, they cover half a minute or more. */
 const MAX_PROBES = 128;
 
 interface KnownHead {
@@ -142,7 +142,7 @@ interface KnownHead {
 export class ReplicaLag {
   /** Oldest first, each newer than the one before. */
   readonly #heads: KnownHead[] = [];
-  /** Looks at a primary; the newest last. */
+  /** Results of probes of a primary; the newest last. */
   readonly #primaryStates: ServerState[] = [];
 
   record(state: ServerState): void {

@@ -40,7 +40,7 @@ export const MAX_UNCONFIRMED_MS = READER_GRACE_MS / 2;
 export class PostgresHosts {
   readonly owner: string;
   readonly #attributes: SessionAttributes;
-  readonly #shown: string;
+  readonly #displayName: string;
   readonly #hosts: readonly PostgresHost[];
   readonly #lag = new ReplicaLag();
   readonly #watch: NodeJS.Timeout;
@@ -64,7 +64,7 @@ export class PostgresHosts {
   ) {
     this.owner = owner;
     this.#attributes = attributes;
-    this.#shown = location.shown;
+    this.#displayName = location.displayName;
     this.#hosts = location.urls.map((url) => new PostgresHost(url, location, this.owner));
     this.#watch = setInterval(() => this.#probeAll(), PROBE_INTERVAL_MS).unref();
   }
@@ -78,7 +78,7 @@ export class PostgresHosts {
   async query(lane: Lane, statement: Statement, values: readonly Parameter[]): Promise<Answer> {
     if (lane === 'long') return await this.#query(lane, statement, values);
     if (this.#waiting >= MAX_WAITING_STATEMENTS) {
-      const message = `${this.#shown} is overloaded: more than ${MAX_WAITING_STATEMENTS} reads wait`;
+      const message = `${this.#displayName} is overloaded: more than ${MAX_WAITING_STATEMENTS} reads wait`;
       throw new StoreError('store_busy', message);
     }
     this.#waiting += 1;
@@ -179,7 +179,9 @@ export class PostgresHosts {
 
   async #round(): Promise<{ readonly host?: PostgresHost; readonly failure?: unknown }> {
     const order = [...this.#hosts.slice(this.#first), ...this.#hosts.slice(0, this.#first)];
-    const probes = order.map((host) => withTimeout(ROUND_LIMIT_MS, host.probe(), this.#shown));
+    const probes = order.map((host) =>
+      withTimeout(ROUND_LIMIT_MS, host.probe(), this.#displayName),
+    );
     let failure: unknown;
     let second: PostgresHost | undefined;
     for (const [index, host] of order.entries()) {
@@ -188,7 +190,7 @@ export class PostgresHosts {
         const preference = this.#preferenceOf(state);
         if (preference === 1) second ??= host;
         if (preference < 2) continue;
-        await withTimeout(ROUND_LIMIT_MS, host.pool.open(), this.#shown);
+        await withTimeout(ROUND_LIMIT_MS, host.pool.open(), this.#displayName);
         return { host };
       } catch (error) {
         if (weightOf(error) > weightOf(failure)) failure = error;
@@ -196,7 +198,7 @@ export class PostgresHosts {
     }
     if (second === undefined) return { failure };
     try {
-      await withTimeout(ROUND_LIMIT_MS, second.pool.open(), this.#shown);
+      await withTimeout(ROUND_LIMIT_MS, second.pool.open(), this.#displayName);
       return { host: second };
     } catch (error) {
       return { failure: error };
@@ -219,7 +221,7 @@ export class PostgresHosts {
     host.pool.abandon();
   }
 
-  /** Looks at all hosts, and moves if the current one is silent or far behind another. */
+  /** Probes all hosts, and moves if the current one is silent or far behind another. */
   #probeAll(): void {
     const nowMs = performance.now();
     // A process that was stopped or busy has had no time to read responses.
@@ -286,7 +288,7 @@ export class PostgresHosts {
 
   behindError(): StoreError {
     const message =
-      `${this.#shown} is behind what this process has read of it: ` +
+      `${this.#displayName} is behind what this process has read of it: ` +
       'wait until a standby has caught up, or restart this process if commits were lost';
     return new StoreError('store_behind', message);
   }
@@ -294,7 +296,7 @@ export class PostgresHosts {
   /** The error of a writer whose server lacks acknowledged commits. */
   lostCommitsError(): StoreError {
     const message =
-      `${this.#shown} lacks commits that it had acknowledged, as after a fail-over to a standby that had not ` +
+      `${this.#displayName} lacks commits that it had acknowledged, as after a fail-over to a standby that had not ` +
       'received them: start this process again, and it goes on after the last one that is there';
     return new StoreError('store_commits_lost', message);
   }
@@ -303,7 +305,7 @@ export class PostgresHosts {
     const remedy = /^(?:read-write|primary)$/.test(this.#attributes)
       ? ': name the primary server, or promote this one'
       : '';
-    const message = `no server of ${this.#shown} that answers is ${this.#attributes}${remedy}`;
+    const message = `no server of ${this.#displayName} that answers is ${this.#attributes}${remedy}`;
     return new StoreError('store_unreachable', message);
   }
 }
@@ -316,10 +318,10 @@ function weightOf(failure: unknown): number {
 }
 
 /** @throws StoreError `store_unreachable` when it takes longer; the attempt continues */
-function withTimeout<T>(ms: number, attempt: Promise<T>, shown: string): Promise<T> {
+function withTimeout<T>(ms: number, attempt: Promise<T>, displayName: string): Promise<T> {
   const bounded = new Promise<T>((resolve, reject) => {
     const timeout = setTimeout(() => {
-      reject(new StoreError('store_unreachable', `${shown} does not answer in time`));
+      reject(new StoreError('store_unreachable', `${displayName} does not answer in time`));
     }, ms);
     attempt.finally(() => clearTimeout(timeout)).then(resolve, reject);
   });

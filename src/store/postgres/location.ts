@@ -33,7 +33,7 @@ export interface PostgresLocation {
   /** Which of the servers to read from; writing needs one that is `read-write`. */
   readonly attributes: SessionAttributes;
   /** The location that messages show, without user, password and parameters. */
-  readonly shown: string;
+  readonly displayName: string;
 }
 
 export function isPostgresUrl(location: string): boolean {
@@ -56,11 +56,11 @@ export function parsePostgresUrl(url: string): PostgresLocation {
   parameters.delete(ATTRIBUTES_PARAMETER);
   const rest = parameters.size === 0 ? '' : `?${parameters}`;
   const urls = hosts.map((host) => `postgres://${user}${host}${path}${rest}`);
-  return { urls, schema, attributes, shown: shownPostgresUrl(url) };
+  return { urls, schema, attributes, displayName: redactedPostgresUrl(url) };
 }
 
 /** A location without user, password, and parameters other than the schema. It may be malformed. */
-export function shownPostgresUrl(url: string): string {
+export function redactedPostgresUrl(url: string): string {
   const parts = partsOf(url);
   if (parts === undefined) return 'postgres://…';
   const { hosts, path, parameters } = parts;

@@ -97,6 +97,9 @@ export class PostgresPool {
   }
 
   #lost(): StoreError {
-    return new StoreError('store_unreachable', `the connection to ${this.#target.shown} is lost`);
+    return new StoreError(
+      'store_unreachable',
+      `the connection to ${this.#target.displayName} is lost`,
+    );
   }
 }

@@ -57,7 +57,7 @@ interface KnownHead {
 
 export class PostgresReads implements StoreReader {
   protected readonly hosts: PostgresHosts;
-  protected readonly shown: string;
+  protected readonly displayName: string;
   readonly #statements = new Map<number, ColumnStatements>();
   readonly #scanRows = new Map<number, number>();
   readonly #snapshot: PostgresConnection | undefined;
@@ -71,12 +71,12 @@ export class PostgresReads implements StoreReader {
   constructor(
     hosts: PostgresHosts,
     schema: string,
-    shown: string,
+    displayName: string,
     isDistributed: boolean,
     snapshot?: PostgresConnection,
   ) {
     this.hosts = hosts;
-    this.shown = shown;
+    this.displayName = displayName;
     this.#snapshot = snapshot;
     const statements = isDistributed ? distributedStatements : statementsOf;
     for (const column of COLUMNS) {
@@ -317,7 +317,7 @@ export class PostgresReads implements StoreReader {
   /** @throws StoreError `store_closed` */
   protected assertOpen(): void {
     if (this.#closing !== undefined) {
-      throw new StoreError('store_closed', `the store ${this.shown} is closed`);
+      throw new StoreError('store_closed', `the store ${this.displayName} is closed`);
     }
   }
 }

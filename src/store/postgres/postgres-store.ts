@@ -85,16 +85,19 @@ async function openReads(
   location: PostgresLocation,
   beginSnapshot?: (hosts: PostgresHosts) => Promise<PostgresConnection>,
 ): Promise<PostgresReads> {
-  const { schema, shown } = location;
+  const { schema, displayName } = location;
   const hosts = new PostgresHosts(location);
   try {
     const onCitus = await withConnection(hosts, async (connection) => {
-      if (!(await checkSchema(connection, schema, shown))) {
-        throw new StoreError('store_not_found', `there is no ledger in ${shown}: make one first`);
+      if (!(await checkSchema(connection, schema, displayName))) {
+        throw new StoreError(
+          'store_not_found',
+          `there is no ledger in ${displayName}: make one first`,
+        );
       }
       return await isDistributed(connection, schema);
     });
-    return new PostgresReads(hosts, schema, shown, onCitus, await beginSnapshot?.(hosts));
+    return new PostgresReads(hosts, schema, displayName, onCitus, await beginSnapshot?.(hosts));
   } catch (error) {
     await hosts.close();
     throw error;
@@ -123,23 +126,25 @@ export async function makePostgresStore<T>(
   work: (store: Store) => Promise<T>,
   { resumes = false, distribute = false }: MakeOptions = {},
 ): Promise<T> {
-  const { shown, schema: target } = location;
+  const { displayName, schema: target } = location;
   const session = await WriterSession.acquire(location);
   const { store, schema } = await releasedOnFailure(session, async () => {
     const { connection } = session;
-    await removeUnusedSchema(connection, target, shown);
+    await removeUnusedSchema(connection, target, displayName);
     const unfinished = await unfinishedSchemas(connection, target);
-    const resumed = resumes ? await resumableSchema(connection, unfinished, shown) : undefined;
+    const resumed = resumes
+      ? await resumableSchema(connection, unfinished, displayName)
+      : undefined;
     for (const other of unfinished) if (other !== resumed) await dropSchema(connection, other);
     const schema = resumed ?? newSchemaName(target);
     await session.moveTo(schema);
-    const make = () => makeSchema(connection, schema, shown, { target, distribute });
+    const make = () => makeSchema(connection, schema, displayName, { target, distribute });
     const store = await openWith(session, { ...location, schema }, resumed ? undefined : make);
     return { store, schema };
   });
   try {
     const result = await work(store);
-    await publishSchema(await session.reconnected(), schema, target, shown);
+    await publishSchema(await session.reconnected(), schema, target, displayName);
     return result;
   } catch (error) {
     // If this fails, the next process that creates a ledger there drops the schema.
@@ -175,12 +180,12 @@ export async function removePostgresUnfinished(location: PostgresLocation): Prom
 }
 
 async function openForWriting(location: PostgresLocation, options: WritingOptions): Promise<Store> {
-  const { schema, shown } = location;
+  const { schema, displayName } = location;
   const session = await WriterSession.acquire(location, options.standby);
   return await releasedOnFailure(session, async () => {
     const { connection } = session;
-    const isThere = await checkSchema(connection, schema, shown);
-    const make = () => makeSchema(connection, schema, shown);
+    const isThere = await checkSchema(connection, schema, displayName);
+    const make = () => makeSchema(connection, schema, displayName);
     return await openWith(session, location, isThere ? undefined : make, options);
   });
 }
@@ -188,7 +193,7 @@ async function openForWriting(location: PostgresLocation, options: WritingOption
 /** Opens a store whose lock is held. @param make creates its schema; absent if the schema exists */
 async function openWith(
   session: WriterSession,
-  { schema, shown }: PostgresLocation,
+  { schema, displayName }: PostgresLocation,
   make: (() => Promise<void>) | undefined,
   { onCommitsWait }: WritingOptions = {},
 ): Promise<Store> {
@@ -197,7 +202,7 @@ async function openWith(
     await make?.();
     await session.beginTerm();
   });
-  return new PostgresStore(session, schema, shown, watch);
+  return new PostgresStore(session, schema, displayName, watch);
 }
 
 interface Change {
@@ -211,8 +216,8 @@ class PostgresStore extends PostgresReads implements Store {
   /** Resolves when all commits begun so far have settled; never rejects. */
   #lastCommit: Promise<unknown> = Promise.resolve();
 
-  constructor(session: WriterSession, schema: string, shown: string, watch: CommitWatch) {
-    super(session.hosts, schema, shown, session.isDistributed);
+  constructor(session: WriterSession, schema: string, displayName: string, watch: CommitWatch) {
+    super(session.hosts, schema, displayName, session.isDistributed);
     this.#session = session;
     this.#watch = watch;
   }

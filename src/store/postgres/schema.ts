@@ -39,20 +39,22 @@ export async function hasSchema(connection: PostgresConnection, schema: string):
 export async function checkSchema(
   connection: PostgresConnection,
   schema: string,
-  shown: string,
+  displayName: string,
 ): Promise<boolean> {
-  return (await hasSchema(connection, schema)) && (await checkTables(connection, schema, shown));
+  return (
+    (await hasSchema(connection, schema)) && (await checkTables(connection, schema, displayName))
+  );
 }
 
 async function checkTables(
   connection: PostgresConnection,
   schema: string,
-  shown: string,
+  displayName: string,
 ): Promise<boolean> {
   const { name } = statementsOf(schema, IDENTITY);
   const { rows } = await connection.run(`select p, v from ${name}`);
   const values = new Map(rows.map(([p, value]) => [p![0], value!]));
-  return checkFormat(({ partition }) => values.get(partition[0]), shown);
+  return checkFormat(({ partition }) => values.get(partition[0]), displayName);
 }
 
 interface MakeSchemaOptions {
@@ -68,10 +70,10 @@ interface MakeSchemaOptions {
 export async function makeSchema(
   connection: PostgresConnection,
   schema: string,
-  shown: string,
+  displayName: string,
   { target, distribute = false }: MakeSchemaOptions = {},
 ): Promise<void> {
-  await refuseOthers(connection, schema, shown);
+  await assertNothingElse(connection, schema, displayName);
   await inTransaction(connection, async () => {
     // Creating a schema needs a privilege that a writer may lack if its schema exists already.
     const { rows } = await connection.run('select to_regnamespace($1)::text', [`"${schema}"`]);
@@ -81,7 +83,7 @@ export async function makeSchema(
     }
     const definitions = COLUMNS.flatMap((column) => tableDefinition(statementsOf(schema, column)));
     await Promise.all(definitions.map((definition) => connection.run(definition)));
-    if (distribute) await distributeTables(connection, schema, shown);
+    if (distribute) await distributeTables(connection, schema, displayName);
     const writer = quotedName(schema, WRITER_TABLE);
     await connection.run(`create table ${writer} (term bigint not null)`);
     await connection.run(`insert into ${writer} values (0)`);
@@ -117,11 +119,11 @@ export async function unfinishedSchemas(
 export async function resumableSchema(
   connection: PostgresConnection,
   unfinished: readonly string[],
-  shown: string,
+  displayName: string,
 ): Promise<string | undefined> {
   for (const schema of unfinished) {
     try {
-      if (await checkTables(connection, schema, shown)) return schema;
+      if (await checkTables(connection, schema, displayName)) return schema;
     } catch (error) {
       const isOther =
         isStoreError(error, 'store_format_mismatch') || isStoreError(error, 'row_damaged');
@@ -140,10 +142,10 @@ export async function publishSchema(
   connection: PostgresConnection,
   schema: string,
   target: string,
-  shown: string,
+  displayName: string,
 ): Promise<void> {
   await inTransaction(connection, async () => {
-    await removeUnusedSchema(connection, target, shown);
+    await removeUnusedSchema(connection, target, displayName);
     await connection.run(`comment on schema "${schema}" is null`);
     await connection.run(`alter schema "${schema}" rename to "${target}"`);
   });
@@ -156,13 +158,13 @@ export async function publishSchema(
 export async function removeUnusedSchema(
   connection: PostgresConnection,
   schema: string,
-  shown: string,
+  displayName: string,
 ): Promise<void> {
-  const isStore = await checkSchema(connection, schema, shown);
+  const isStore = await checkSchema(connection, schema, displayName);
   if (isStore && (await hasHead(connection, schema))) {
-    throw new StoreError('store_exists', `${shown} holds a ledger already`);
+    throw new StoreError('store_exists', `${displayName} holds a ledger already`);
   }
-  await refuseOthers(connection, schema, shown, isStore);
+  await assertNothingElse(connection, schema, displayName, isStore);
   await dropSchema(connection, schema);
 }
 
@@ -176,10 +178,10 @@ async function hasHead(connection: PostgresConnection, schema: string): Promise<
 }
 
 /** @param isStore whether the schema has a store, beside which it may have nothing else */
-async function refuseOthers(
+async function assertNothingElse(
   connection: PostgresConnection,
   schema: string,
-  shown: string,
+  displayName: string,
   isStore = false,
 ): Promise<void> {
   const { rows } = await connection.run(
@@ -194,7 +196,7 @@ async function refuseOthers(
   if (others.length === 0) return;
   throw new StoreError(
     'store_foreign',
-    `schema ${schema} of ${shown} holds something else (${others.slice(0, 3).join(', ')}): give another ?schema=NAME`,
+    `schema ${schema} of ${displayName} holds something else (${others.slice(0, 3).join(', ')}): give another ?schema=NAME`,
   );
 }
 

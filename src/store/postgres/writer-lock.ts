@@ -90,14 +90,14 @@ export class WriterClaim {
   }
 
   async #lock(connection: PostgresConnection): Promise<void> {
-    const { schema, shown } = this.#location;
+    const { schema, displayName } = this.#location;
     const isDeferred = performance.now() < this.#deferUntilMs;
     if (!isDeferred && (await tryLock(connection, schema))) return;
     this.#wasTaken = true;
     const holder = await describeHolder(connection, schema);
     throw new StoreError(
       'store_locked',
-      `${shown} is being written by ${holder}: stop it first, or open it for reading`,
+      `${displayName} is being written by ${holder}: stop it first, or open it for reading`,
     );
   }
 }

@@ -26,7 +26,7 @@ const ROLLBACK: Statement = { name: 'rollback', text: 'rollback' };
 
 export class WriterSession {
   readonly #location: PostgresLocation;
-  readonly #shown: string;
+  readonly #displayName: string;
   #hosts: PostgresHosts;
   /** The schema of the location, or one that will replace it. The lock is always that of the location. */
   #schema: string;
@@ -54,7 +54,7 @@ export class WriterSession {
     this.#hosts = hosts;
     this.#location = location;
     this.#schema = location.schema;
-    this.#shown = location.shown;
+    this.#displayName = location.displayName;
     this.#connection = connection;
     this.#ping = setInterval(() => this.#keepAlive(), PING_INTERVAL_MS).unref();
   }
@@ -129,9 +129,9 @@ export class WriterSession {
       await committed;
       return;
     }
-    const shown = publishCommit(connection, this.#schema, this.term);
+    const published = publishCommit(connection, this.#schema, this.term);
     try {
-      const [, isPublished] = await Promise.all([committed, shown]);
+      const [, isPublished] = await Promise.all([committed, published]);
       if (!isPublished) await this.#publishStaged(connection);
     } catch (error) {
       // The next commit reconnects, makes what was stored visible, and reports it.
@@ -176,17 +176,17 @@ export class WriterSession {
     this.#isAhead = false;
     throw new StoreError(
       'store_unreachable',
-      `a commit to ${this.#shown} was stored as the connection was lost: it goes on after that`,
+      `a commit to ${this.#displayName} was stored as the connection was lost: it goes on after that`,
     );
   }
 
   /** Pings the server. If the server was replaced, takes the lock on the new one before a waiting process does. */
   #keepAlive(): void {
-    const shown = this.#connection.isLost
+    const ping = this.#connection.isLost
       ? this.#term !== undefined && this.#reconnect()
       : this.#connection.pending === 0 && this.#connection.run('select 1');
     // The next commit reports the same failure.
-    if (shown !== false) void shown.catch(() => undefined);
+    if (ping !== false) void ping.catch(() => undefined);
   }
 
   #reconnect(): Promise<void> {
@@ -244,7 +244,7 @@ export class WriterSession {
     await this.#assertTerm(connection);
     throw new StoreError(
       'store_unreachable',
-      `another session with ${this.#shown} has the lock of its writer, and has not begun to write: it is waited for`,
+      `another session with ${this.#displayName} has the lock of its writer, and has not begun to write: it is waited for`,
     );
   }
 
@@ -269,7 +269,7 @@ export class WriterSession {
   lostError(): StoreError {
     return new StoreError(
       'store_lock_lost',
-      `another process has taken over writing ${this.#shown}: ` +
+      `another process has taken over writing ${this.#displayName}: ` +
         'nothing was stored, stop this process',
     );
   }

@@ -106,7 +106,7 @@ export class EventStreamView {
     });
   }
 
-  /** Builds a page from the rows from `wanted` on. Leaves out events above the head and pruned ones; detects gaps. */
+  /** Builds a page from the rows from `start` on. Leaves out events above the head and pruned ones; detects gaps. */
   #finish(start: bigint, limit: number, rows: readonly Row[]): MaybePromise<EventPage> {
     const first = rows[0] === undefined ? undefined : this.#decode(rows[0]);
     if (first === undefined) return NO_EVENTS;

@@ -33,7 +33,7 @@ export interface CommitFailure {
   readonly message: string;
 }
 
-export type CommitAnswer = { readonly mended: number } | CommitFailure;
+export type CommitAnswer = { readonly repaired: number } | CommitFailure;
 
 /** Handles one request at a time. Failures are returned, not thrown. */
 export interface CommitThread {
@@ -94,13 +94,13 @@ export class SqliteCommitter {
   answer(request: CommitRequest): CommitAnswer {
     try {
       if (request === 'mend')
-        return { mended: this.#inTransaction(({ writer }) => writer.repair()) };
+        return { repaired: this.#inTransaction(({ writer }) => writer.repair()) };
       if (request === 'close') {
         // Copies the whole log into the file, unless someone still reads older pages.
         this.#database.checkpoint();
         this.#database.close();
       } else this.commit(request);
-      return { mended: 0 };
+      return { repaired: 0 };
     } catch (error) {
       return failureOf(error);
     }

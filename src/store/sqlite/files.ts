@@ -61,7 +61,7 @@ export function removeStoreFile(path: string): void {
 }
 
 /**
- * Moves a finished store into place and replaces the one that is there. Its log must already be in the file on disk.
+ * Moves a finished store into place and replaces an existing one. Its log must already be in the file on disk.
  * SQLite may still have the file open. Every later connection of this process then uses the same shared memory, so the
  * file of that memory must be moved to where other processes look for it.
  */

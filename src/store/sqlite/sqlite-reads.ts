@@ -81,8 +81,8 @@ export class SqliteReads implements StoreReader {
         return this.#records.row(this.#runs.manifest, place, partition, order);
       }
       const key = fullKey(column, partition, order);
-      const placed = this.#runs.get(key)?.value;
-      return placed && readReferenced(this.database, this.#records, key, placed);
+      const reference = this.#runs.get(key)?.value;
+      return reference && readReferenced(this.database, this.#records, key, reference);
     });
   }
 
@@ -272,9 +272,9 @@ export class SqliteReads implements StoreReader {
     return { key: copyFrom(key, 1), value: this.#valueOf(key, value!) };
   }
 
-  #valueOf(key: Buffer, placed: Buffer): Buffer {
+  #valueOf(key: Buffer, reference: Buffer): Buffer {
     try {
-      return readReferenced(this.database, this.#records, key, placed);
+      return readReferenced(this.database, this.#records, key, reference);
     } catch (error) {
       if (error instanceof StoredValueError) error.key = key;
       throw error;

@@ -103,7 +103,7 @@ export async function makeSqliteStore<T>(
   const lock = lockFolder(directory);
   let path: string | undefined;
   try {
-    refuseLedger(directory, layout);
+    assertNoLedger(directory, layout);
     path = resumes ? resumable(directory, layout) : undefined;
     for (const other of unfinishedFiles(directory)) if (other !== path) removeStoreFile(other);
     if (path === undefined) {
@@ -180,8 +180,8 @@ export function copySmallSqliteFile(from: string, path: string): void {
 }
 
 /**
- * Replaces a store that nobody has open by a copy of another store's file. If the process is killed, one of the two is
- * there.
+ * Replaces a store that nobody has open by a copy of another store's file. If the process is killed, either the old or
+ * the new store is in place.
  * @throws StoreError `store_locked` when another process writes it; errors of the system
  */
 export async function replaceSqliteStore(directory: string, from: string): Promise<void> {
@@ -236,7 +236,7 @@ function createStoreFile(path: string, { format }: StoreLayout): void {
 }
 
 /** @throws StoreError `store_exists` for a folder whose store has a head; others when it cannot be opened */
-function refuseLedger(directory: string, layout: StoreLayout): void {
+function assertNoLedger(directory: string, layout: StoreLayout): void {
   const path = storeFileOf(directory);
   if (!existsSync(path)) return;
   const reads = openReads(path, directory, layout);
@@ -392,13 +392,13 @@ class SqliteStore extends SqliteReads implements Store {
     }
   }
 
-  /** @returns how many places were mended @throws StoreError */
+  /** @returns how many places were repaired @throws StoreError */
   async #answer(sent: Promise<CommitAnswer>, batchBytes: number): Promise<number> {
     this.#pending.add(sent);
     try {
       const answer = await sent;
       if ('kind' in answer) throw this.#failure(answer, batchBytes);
-      return answer.mended;
+      return answer.repaired;
     } finally {
       this.#pending.delete(sent);
       this.endRead();

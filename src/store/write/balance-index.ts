@@ -81,16 +81,16 @@ export async function putBalances(
     if (change.kind === 'coinStore') updateOf(updates, change, version).coin = change;
     else objects.set(change.address.toString('latin1'), { change, version });
   }
-  const nameless: ObjectWrite[] = [];
+  const unresolved: ObjectWrite[] = [];
   for (const object of objects.values()) {
     const { change, version } = object;
-    if (change.holder === undefined) nameless.push(object);
+    if (change.holder === undefined) unresolved.push(object);
     else updateOf(updates, change.holder, version).fungible = change;
   }
   // Objects without an owner in their value may still be a known primary store.
-  const keys = nameless.map(({ change }) => PRIMARY_STORE.keyOf(change.address));
+  const keys = unresolved.map(({ change }) => PRIMARY_STORE.keyOf(change.address));
   const holders = await store.getMany(PRIMARY_STORES, keys);
-  for (const [index, { change, version }] of nameless.entries()) {
+  for (const [index, { change, version }] of unresolved.entries()) {
     const value = holders[index];
     if (value === undefined) continue;
     const holder = PRIMARY_STORE.decode(keys[index]!, value);

@@ -19,7 +19,7 @@ import {
 import { chunkError } from '../store-error.ts';
 import { type BalanceWrite, balanceWriteOf } from './balance-index.ts';
 import type { Chunk, ChunkTransaction, StateWrite } from './chunk.ts';
-import { EventTypeIndex, type MadeWindow } from './event-type-index.ts';
+import { EventTypeIndex, type FilledWindow } from './event-type-index.ts';
 import { keyNumber } from './key-number.ts';
 
 export interface ChunkKey {
@@ -33,7 +33,7 @@ export interface ChunkRows {
   readonly batch: Batch;
   readonly keys: readonly ChunkKey[];
   readonly balances: readonly BalanceWrite[];
-  readonly typeWindows: readonly MadeWindow[];
+  readonly typeWindows: readonly FilledWindow[];
 }
 
 /** A key that a chunk writes, and its last write. */

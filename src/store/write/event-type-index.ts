@@ -17,24 +17,25 @@ import {
 } from '../columns/event-type-column.ts';
 import type { StoreReader } from '../store.ts';
 
-export interface MadeWindow extends TypeWindow {
+/** A window with the versions in it that have events of its type. */
+export interface FilledWindow extends TypeWindow {
   readonly versions: WindowVersions;
 }
 
 interface KnownType {
   readonly partition: Buffer;
-  newest: MadeWindow | undefined;
+  newest: FilledWindow | undefined;
 }
 
 export class EventTypeIndex {
-  readonly #windows: MadeWindow[] = [];
+  readonly #windows: FilledWindow[] = [];
   readonly #byTag = new Map<string, KnownType>();
   readonly #byPartition = new Map<string, KnownType>();
   #version = -1n;
   #start = -1n;
   #place = 0;
 
-  get windows(): readonly MadeWindow[] {
+  get windows(): readonly FilledWindow[] {
     return this.#windows;
   }
 
@@ -81,7 +82,7 @@ function nameOf(bytes: Uint8Array): string {
 export async function putEventTypes(
   batch: Batch,
   store: StoreReader,
-  windows: readonly MadeWindow[],
+  windows: readonly FilledWindow[],
   firstVersion: bigint,
 ): Promise<void> {
   const begun = windows.filter(({ start }) => start <= firstVersion);
@@ -101,10 +102,10 @@ export async function putEventTypes(
 export async function clearTypeWindows(
   batch: Batch,
   store: StoreReader,
-  windows: readonly MadeWindow[],
+  windows: readonly FilledWindow[],
   bound: bigint,
 ): Promise<void> {
-  const cut: MadeWindow[] = [];
+  const cut: FilledWindow[] = [];
   for (const window of windows) {
     if (windowEnd(window.start) < bound) TYPE_WINDOW.delete(batch, window);
     else cut.push(window);

@@ -59,7 +59,7 @@ export class Replay {
     this.#executor.markStored(head);
   }
 
-  /** Runs a transaction. What was read of the state before it is remembered as long as no other version is run. */
+  /** Runs a transaction. The state that it reads is cached until another version is run. */
   async differenceOf(item: EncodedOnChainData): Promise<Difference | undefined> {
     const { version } = item.data;
     if (version !== this.#version) {

@@ -1,7 +1,7 @@
 /**
  * Rows of state that pruning has deleted, and that count again because the index has lost their deletions. Their values
- * are gone. One that another row supersedes at or below the oldest version is in no answer. Of others the root of the
- * state is the proof: it holds without them.
+ * are gone. A row that another one supersedes at or below the oldest version is in no answer. That the other rows were
+ * deleted is proved by the root of the state, which is right without them.
  */
 import { checkpointUpTo, MAX_CHECKPOINT_DISTANCE, stateRootAt } from '../../ingest/checkpoint.ts';
 import { Batch } from '../../store/batch.ts';

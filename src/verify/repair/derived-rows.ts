@@ -23,7 +23,7 @@ import type { Head } from '../../store/columns/head.ts';
 import { decodeU64Key, encodeBucketKey } from '../../store/columns/order-key.ts';
 import { putKey, rowsOfKey } from '../../store/columns/state-key-column.ts';
 import { rowsBetween, type Store, scanPages } from '../../store/store.ts';
-import { EventTypeIndex, type MadeWindow } from '../../store/write/event-type-index.ts';
+import { EventTypeIndex, type FilledWindow } from '../../store/write/event-type-index.ts';
 import { BalancesInState } from '../balances.ts';
 import type { NamedRow } from './version-rows.ts';
 
@@ -110,7 +110,7 @@ async function putWindows(
   clearedBelow: bigint,
   keys: readonly NamedRow[],
 ): Promise<void> {
-  const windowsByStart = new Map<bigint, readonly MadeWindow[]>();
+  const windowsByStart = new Map<bigint, readonly FilledWindow[]>();
   for (const { partition, order } of keys) {
     const start = decodeU64Key(order);
     if (start > head.version) continue;
@@ -132,7 +132,7 @@ async function windowsFrom(
   start: bigint,
   { version: newest }: Head,
   clearedBelow: bigint,
-): Promise<readonly MadeWindow[]> {
+): Promise<readonly FilledWindow[]> {
   const types = new EventTypeIndex();
   const end = windowEnd(start);
   let version = start > clearedBelow ? start : clearedBelow;

@@ -1,4 +1,4 @@
-/** Files keys again that state from before the pruned versions has. */
+/** Restores the rows of keys whose state is from before the pruned versions. */
 import { stateKeyHash } from '../../move/types/state-key.ts';
 import { Batch } from '../../store/batch.ts';
 import { STATE, STATE_KEYS } from '../../store/columns/columns.ts';
@@ -29,7 +29,7 @@ export async function newestVersionOf(
 }
 
 /**
- * The versions cannot be proved any more, but that a key is the one of a hash proves itself.
+ * The versions cannot be proved any more, but a key can: its hash is the one that state has.
  * @returns how many rows were written
  * @throws RemoteError
  */

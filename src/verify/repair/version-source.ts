@@ -65,7 +65,7 @@ export class VersionSource {
   }
 }
 
-/** Versions from the one at an index on that one request asks for. */
+/** Number of versions, from the one at an index on, that one request covers. */
 function runLength(versions: readonly bigint[], at: number): number {
   const start = versions[at]!;
   let last = start;

@@ -129,11 +129,11 @@ class CostCalculator {
       case 'MutBorrowGlobalGeneric':
         return this.#structTypeCost(module.structInstantiations[index]!.signature);
       case 'PackClosure':
-        return captured(mask) * of('pack.closure.per_arg');
+        return capturedCount(mask) * of('pack.closure.per_arg');
       case 'PackClosureGeneric': {
         const { signature } = module.functionInstantiations[index]!;
         const types = this.#typesCost(module.signatures[signature]!);
-        return types + captured(mask) * of('pack_closure_generic.per_arg');
+        return types + capturedCount(mask) * of('pack_closure_generic.per_arg');
       }
       case 'VecPack':
         return this.#element(index) + Number(count) * of('vec_pack.per_elem');
@@ -239,7 +239,7 @@ function fieldCount(definition: StructDefinition): number {
   return fieldsOf(definition, undefined).length;
 }
 
-function captured(mask: bigint | undefined): number {
+function capturedCount(mask: bigint | undefined): number {
   let count = 0;
   for (let left = mask ?? 0n; left > 0n; left >>= 1n) count += Number(left & 1n);
   return count;

@@ -3,7 +3,7 @@
  * them would need more than a machine has. The others wait with the little memory that they hold.
  */
 
-/** A run that has allocated more bytes than this is large. One that needs more than a turn counts as much. */
+/** A run that has allocated more bytes than this is large. Runs that may wait count as this many held bytes. */
 export const LARGE_RUN_BYTES = 4 * 1024 * 1024;
 /** Maximum number of large runs of this process at once. */
 export const MAX_LARGE_RUNS = 3;

@@ -96,7 +96,7 @@ async function resume(machine: Machine): Promise<readonly Value[]> {
       const { waiting } = machine;
       machine.waiting = undefined;
       if (waiting === undefined) await machine.world.nextTurn();
-      else await located(machine, waiting);
+      else await awaitLocated(machine, waiting);
       if (!isLarge && machine.meter.allocatedBytes > LARGE_RUN_BYTES) {
         await LARGE_RUNS.enter(machine.turns?.signal);
         isLarge = true;
@@ -111,7 +111,7 @@ async function resume(machine: Machine): Promise<readonly Value[]> {
 }
 
 /** Awaits pending work and adds the current location to its errors. */
-async function located(machine: Machine, waiting: Promise<void>): Promise<void> {
+async function awaitLocated(machine: Machine, waiting: Promise<void>): Promise<void> {
   try {
     await waiting;
   } catch (error) {

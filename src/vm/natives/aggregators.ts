@@ -43,7 +43,7 @@ function ofIntegers(native: Native, error = TYPE_UNSUPPORTED): Native {
 /** `Aggregator` is the value and its maximum. */
 const createUnbounded: Native = (context) => [[0n, MAX_VALUES.get(kindOf(context))!]];
 
-function changed(sign: bigint): Native {
+function changeNative(sign: bigint): Native {
   return (_, [aggregator, amount]) => {
     const fields = partsOf(referenced(aggregator));
     const value = (fields[0] as bigint) + sign * (amount as bigint);
@@ -201,8 +201,8 @@ const newTableAggregator: Native = (context, [factory, limit]) => {
 export const AGGREGATOR_NATIVES: Readonly<Record<string, Native>> = {
   'aggregator_v2::create_aggregator': ofIntegers((_, [max]) => [[0n, max]]),
   'aggregator_v2::create_unbounded_aggregator': ofIntegers(createUnbounded),
-  'aggregator_v2::try_add': ofIntegers(changed(1n)),
-  'aggregator_v2::try_sub': ofIntegers(changed(-1n)),
+  'aggregator_v2::try_add': ofIntegers(changeNative(1n)),
+  'aggregator_v2::try_sub': ofIntegers(changeNative(-1n)),
   'aggregator_v2::is_at_least_impl': ofIntegers(isAtLeast),
   'aggregator_v2::read': ofIntegers(firstField),
   'aggregator_v2::snapshot': ofIntegers(snapshot),

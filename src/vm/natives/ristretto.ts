@@ -53,7 +53,7 @@ function pointIn(context: NativeContext, point: Value): RistrettoPoint {
 }
 
 /** @throws NativeAbort */
-function added(context: NativeContext, point: RistrettoPoint): bigint {
+function addPoint(context: NativeContext, point: RistrettoPoint): bigint {
   const points = context.extensions.of(Points).all;
   if (points.length >= MAX_POINTS) {
     const text = `Too many points created: ${points.length}, limit is ${MAX_POINTS}`;
@@ -81,13 +81,13 @@ function scalarOf(value: Value): bigint {
 }
 
 /** Stores the result of an operation in place of its first operand, or as a new point. */
-function placed(
+function storePoint(
   context: NativeContext,
   first: bigint,
   inPlace: Value,
   point: RistrettoPoint,
 ): bigint {
-  if (inPlace !== true) return added(context, point);
+  if (inPlace !== true) return addPoint(context, point);
   context.extensions.of(Points).all[Number(first)] = point;
   return first;
 }
@@ -101,7 +101,7 @@ function binaryPointNative(operation: Operation): Native {
       throw new NativeAbort(SAME_HANDLE, 'Duplicate Ristretto point handle');
     }
     const point = operation(pointAt(context, first), pointAt(context, second));
-    return [placed(context, first, inPlace, point)];
+    return [storePoint(context, first, inPlace, point)];
   };
 }
 
@@ -110,30 +110,30 @@ const multiply: Native = (context, [point, factor, inPlace]) => {
   context.meter.charge(MULTIPLY_UNITS);
   const handle = handleIn(point);
   const product = pointAt(context, handle).multiplyUnsafe(scalar);
-  return [placed(context, handle, inPlace, product)];
+  return [storePoint(context, handle, inPlace, product)];
 };
 
 const negate: Native = (context, [point, inPlace]) => {
   const handle = handleIn(point);
-  return [placed(context, handle, inPlace, pointAt(context, handle).negate())];
+  return [storePoint(context, handle, inPlace, pointAt(context, handle).negate())];
 };
 
 const multiplyBase: Native = (context, [factor]) => {
   context.meter.charge(MULTIPLY_UNITS);
-  return [added(context, BASE.multiplyUnsafe(scalarOf(factor)))];
+  return [addPoint(context, BASE.multiplyUnsafe(scalarOf(factor)))];
 };
 
 const multiplyWithBase: Native = (context, [factor, point, baseFactor]) => {
   context.meter.charge(2 * MULTIPLY_UNITS);
   const product = pointAt(context, handleIn(point)).multiplyUnsafe(scalarOf(factor));
-  return [added(context, product.add(BASE.multiplyUnsafe(scalarOf(baseFactor))))];
+  return [addPoint(context, product.add(BASE.multiplyUnsafe(scalarOf(baseFactor))))];
 };
 
 const multiplyTwo: Native = (context, [first, second, factor, otherFactor]) => {
   context.meter.charge(2 * MULTIPLY_UNITS);
   const product = pointAt(context, first).multiplyUnsafe(scalarOf(factor));
   const other = pointAt(context, second).multiplyUnsafe(scalarOf(otherFactor));
-  return [added(context, product.add(other))];
+  return [addPoint(context, product.add(other))];
 };
 
 const multiplyMany: Native = async (context, [elements, factors]) => {
@@ -141,13 +141,13 @@ const multiplyMany: Native = async (context, [elements, factors]) => {
   const handles = partsOf(referenced(elements)).map((element) => partsOf(element)[0]);
   context.meter.chargeInTurns(scalars.length * MULTIPLY_UNITS);
   const points = handles.map((handle) => pointAt(context, handle));
-  return [added(context, await sumOfProducts(points, scalars, turnsOf(context)))];
+  return [addPoint(context, await sumOfProducts(points, scalars, turnsOf(context)))];
 };
 
 const decompress: Native = (context, [bytes]) => {
   context.meter.charge(DECODE_UNITS);
   const point = readRistretto(bytesOf(bytes));
-  return point === undefined ? [NO_HANDLE, false] : [added(context, point), true];
+  return point === undefined ? [NO_HANDLE, false] : [addPoint(context, point), true];
 };
 
 const isPoint: Native = ({ meter }, [bytes]) => {
@@ -160,7 +160,7 @@ function pointFromBytesNative(make: (bytes: Uint8Array) => RistrettoPoint, size?
     const bytes = size === undefined ? bytesOf(value) : bytesOfSize(value, size);
     context.meter.charge(2 * DECODE_UNITS);
     context.meter.chargeBytes(bytes.length);
-    return [added(context, make(bytes))];
+    return [addPoint(context, make(bytes))];
   };
 }
 
@@ -172,9 +172,9 @@ function scalarNative(compute: (...args: readonly Value[]) => bigint): Native {
 export const RISTRETTO_NATIVES: Readonly<Record<string, Native>> = Object.fromEntries(
   Object.entries({
     point_is_canonical_internal: isPoint,
-    point_identity_internal: (context) => [added(context, IDENTITY)],
+    point_identity_internal: (context) => [addPoint(context, IDENTITY)],
     point_decompress_internal: decompress,
-    point_clone_internal: (context, [handle]) => [added(context, pointAt(context, handle))],
+    point_clone_internal: (context, [handle]) => [addPoint(context, pointAt(context, handle))],
     point_compress_internal: (context, [point]) => {
       context.meter.charge(DECODE_UNITS);
       return [byteVector(context.meter, pointAt(context, handleIn(point)).toBytes())];
@@ -222,7 +222,7 @@ const PRICES = 'aptos_framework.bulletproofs.';
 
 type Charge = (bytes: number, isRead: boolean) => void;
 
-async function verified(
+async function verifyRangeProof(
   context: NativeContext,
   commitments: readonly Uint8Array[],
   [value, blinding, proofBytes, bitCount, domain]: readonly Value[],
@@ -243,7 +243,7 @@ const verifyOne: Native = (context, [commitment, ...rest]) => {
   const bits = Number(rest[3] as bigint);
   if (!BITS.includes(bits)) throw new NativeAbort(BITS_NOT_SUPPORTED);
   const { gas } = context;
-  return verified(context, [bytesOf(commitment)], rest, (bytes, isRead) => {
+  return verifyRangeProof(context, [bytesOf(commitment)], rest, (bytes, isRead) => {
     if (isRead) {
       gas.chargeFor(`${PRICES}per_bit_rangeproof_verify`, bits);
       return;
@@ -258,7 +258,7 @@ const verifyBatch: Native = (context, [commitments, ...rest]) => {
   const points = partsOf(commitments).map(bytesOf);
   if (!BITS.includes(bits)) throw new NativeAbort(BITS_NOT_SUPPORTED);
   if (!BATCH_SIZES.includes(points.length)) throw new NativeAbort(BATCH_SIZE_NOT_SUPPORTED);
-  return verified(context, points, rest, (_, isRead) => {
+  return verifyRangeProof(context, points, rest, (_, isRead) => {
     if (isRead) return;
     context.gas.chargeFor(`${PRICES}verify.base_batch_${points.length}_bits_${bits}`);
   });

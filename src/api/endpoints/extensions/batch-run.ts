@@ -83,7 +83,7 @@ export class BatchRun {
   /** Resolves to the answers in the order of the reads; none if the client has gone. */
   run(): MaybePromise<readonly BatchAnswer[]> {
     const workers = Array.from({ length: MAX_BATCH_CONCURRENCY }, (_, worker) => () => {
-      // Unless the first line waits, it has answered everything by now.
+      // Unless the first worker waits, it has answered everything by now.
       const isNeeded = worker === 0 || this.#call.batchReads.isRemote(this.#call);
       return isNeeded ? this.#runWorker() : undefined;
     });

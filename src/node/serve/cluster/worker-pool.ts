@@ -85,7 +85,7 @@ export type WorkerMessage =
       readonly exitCode: 1 | 2;
     }
   | ({ readonly kind: 'load' } & WorkerLoad)
-  /** When the primary wants them, and at the worker's end. */
+  /** Sent when the primary requests them, and when the worker ends. */
   | { readonly kind: 'metrics'; readonly families: readonly MetricFamily[] };
 
 /** One of the workers, and those that replace it when it ends. */

@@ -252,7 +252,7 @@ const write: ReferenceRule = (checker, state) => {
   state.release(id);
 };
 
-function takeFieldOf(
+function borrowFieldOf(
   checker: ReferenceChecker,
   state: BorrowState,
   field: number,
@@ -272,7 +272,7 @@ function takeFieldOf(
 function borrowField(isMutable: boolean): ReferenceRule {
   return (checker, state, instruction) => {
     const { field } = structSubject(checker.view.binary, instruction);
-    takeFieldOf(checker, state, field!.field, isMutable);
+    borrowFieldOf(checker, state, field!.field, isMutable);
   };
 }
 
@@ -314,7 +314,7 @@ const call: ReferenceRule = (checker, state, instruction) => {
   const borrow = handle.attributes.find(({ code }) => code === BORROW_MUT);
   // A function of a public struct's interface borrows like the instruction that it stands for.
   if (borrow !== undefined) {
-    takeFieldOf(checker, state, borrow.operand!, true);
+    borrowFieldOf(checker, state, borrow.operand!, true);
     return;
   }
   const args = checker.popAll(binary.signatures[handle.parameters]!.length);

@@ -17,7 +17,7 @@ export interface VerifierConfig {
   readonly maxStructVariants: number;
   readonly maxFieldsInStruct: number;
   readonly maxFunctionDefinitions: number;
-  /** Work on one function, and on all functions of a module (src/vm/verifier/model/verifier-config.ts). */
+  /** Work on one function, and on all functions of a module, in units of VerifierMeter. */
   readonly maxFunctionMeterUnits: number;
   readonly enableEnumTypes: boolean;
   readonly enableResourceAccessControl: boolean;
