@@ -76,7 +76,7 @@ const ALL = ['answers.jsonl', 'transactions.jsonl', 'state.jsonl'].flatMap((file
 it('finds the recorded answers of the reference equal', async () => {
   const { counts, reported } = await compare(ALL);
   expect(reported).toEqual([]);
-  expect(counts).toMatchObject({ asked: ALL.length, equal: ALL.length });
+  expect(counts).toMatchObject({ requests: ALL.length, equal: ALL.length });
 });
 
 it('finds the one answer that is changed', async () => {
@@ -86,7 +86,7 @@ it('finds the one answer that is changed', async () => {
   const changed = { ...one, answer: { ...one.answer, body } };
   const part = [...ALL.slice(Math.max(0, index - 20), index), changed];
   const { counts, reported } = await compare(part);
-  expect(counts).toMatchObject({ asked: part.length, equal: part.length - 1, different: 1 });
+  expect(counts).toMatchObject({ requests: part.length, equal: part.length - 1, different: 1 });
   const [{ path, differences }] = reported as [(typeof reported)[0]];
   expect(path).toBe(one.path);
   expect(differences).toEqual([
