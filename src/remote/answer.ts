@@ -19,7 +19,7 @@ export interface LedgerState {
 }
 
 /** Maximum bytes of an error's body that a message shows. */
-const MAX_EXCERPT_CHARACTERS = 300;
+const MAX_EXCERPT_BYTES = 300;
 
 /** The value of an API header with any prefix: `cursor` finds `x-node-cursor`. */
 export function nodeHeader(headers: IncomingHttpHeaders, name: string): string | undefined {
@@ -50,6 +50,6 @@ export function mediaTypeOf({ headers }: Pick<Answer, 'headers'>): string {
 
 /** The beginning of a body as one line of plain text. */
 export function excerptOf(body: Buffer): string {
-  const text = body.toString('utf8', 0, MAX_EXCERPT_CHARACTERS);
+  const text = body.toString('utf8', 0, MAX_EXCERPT_BYTES);
   return text.replaceAll(/[\p{C}\s]+/gu, ' ').trim();
 }

@@ -57,8 +57,8 @@ function refuse(refusal: ApiError, facts: Pick<Route, 'work' | 'ignoresVersion'>
 const IMMEDIATE = { work: 'read', ignoresVersion: true } as const;
 const NOT_FOUND = refuse(notFound(), IMMEDIATE);
 const BAD_ENCODING = refuse(frameworkError(400, 'invalid path params'), {
+  ...IMMEDIATE,
   work: 'none',
-  ignoresVersion: true,
 });
 
 /** Unlike the reference's refusal, this one names the allowed methods (RFC 9110 §15.5.6). */

@@ -24,7 +24,7 @@ import { placeOf, STATE_PLACE } from './version-record.ts';
 import { RecordChanges, versionOfKey } from './version-records.ts';
 
 /** The pieces of a packed batch, or a command. */
-type CommitRequest = readonly Uint8Array<ArrayBuffer>[] | 'mend' | 'close';
+type CommitRequest = readonly Uint8Array<ArrayBuffer>[] | 'repair' | 'close';
 export type ThreadRequest = CommitRequest | { readonly copyTo: string };
 
 export interface CommitFailure {
@@ -93,7 +93,7 @@ export class SqliteCommitter {
   /** Executes a request completely or not at all. Failures are returned, not thrown. */
   answer(request: CommitRequest): CommitAnswer {
     try {
-      if (request === 'mend')
+      if (request === 'repair')
         return { repaired: this.#inTransaction(({ writer }) => writer.repair()) };
       if (request === 'close') {
         // Copies the whole log into the file, unless someone still reads older pages.

@@ -369,7 +369,7 @@ class SqliteStore extends SqliteReads implements Store {
 
   async repair(): Promise<number> {
     this.#assertWritable();
-    return await this.#answer(this.#thread.send('mend'), 0);
+    return await this.#answer(this.#thread.send('repair'), 0);
   }
 
   override async close(): Promise<void> {
